@@ -1,0 +1,36 @@
+// npm run build: one source, two formats. `node scripts/build.mjs DIR` builds into DIR instead of dist.
+import { execFile } from 'node:child_process';
+import { rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = resolve(import.meta.dirname, '..');
+const run = promisify(execFile);
+
+export async function build(dist = join(root, 'dist')) {
+  await rm(dist, { recursive: true, force: true });
+  await Promise.all([
+    tsc('-p', 'tsconfig.build.json', '--outDir', join(dist, 'esm')),
+    tsc('-p', 'tsconfig.build.cjs.json', '--outDir', join(dist, 'cjs')),
+  ]);
+  const scope = { type: 'commonjs', sideEffects: false };
+  await writeFile(join(dist, 'cjs', 'package.json'), JSON.stringify(scope, null, 2) + '\n');
+}
+
+export async function tsc(...args) {
+  const bin = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  await run(process.execPath, [bin, ...args], { cwd: root }).catch((error) => {
+    throw new Error(`tsc ${args.join(' ')}\n${error.stdout}${error.stderr}`);
+  });
+}
+
+/** For scripts: says what went wrong without a stack of our own. */
+export function fail(error) {
+  console.error(error.message ?? error);
+  process.exitCode = 1;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  await build(process.argv[2] && resolve(process.argv[2])).catch(fail);
+}

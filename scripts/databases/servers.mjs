@@ -1,0 +1,181 @@
+// The database servers a test run or a developer needs: those named in the environment, else those
+// installed on this machine, else Debian's packages unpacked in a cache.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import mysql from 'mysql2/promise';
+
+const run = promisify(execFile);
+
+export const serverKinds = {
+  mysql: {
+    title: 'MySQL',
+    variable: 'MYSQL_URL',
+    program: 'mysqld',
+    script: 'mysql-up.sh',
+    oldest: [8, 0, 13],
+    isOurs: (version) => !/mariadb/i.test(version),
+  },
+  mariadb: {
+    title: 'MariaDB',
+    variable: 'MARIADB_URL',
+    program: 'mariadbd',
+    script: 'mariadb-up.sh',
+    oldest: [10, 6],
+    isOurs: (version) => /mariadb/i.test(version),
+  },
+};
+
+/** Everything one run starts. Whatever becomes of the run, the keeper stops it and removes its files. */
+export class ServerRun {
+  #base;
+  #keeper;
+  #ended;
+
+  static async begin() {
+    const self = new ServerRun();
+    // The path of a unix socket has room for 107 bytes.
+    const parent = tmpdir().length > 60 ? '/tmp' : tmpdir();
+    self.#base = await mkdtemp(join(parent, 'nestjs-sql-queue-'));
+    self.#keeper = spawn('bash', [join(import.meta.dirname, 'keeper.sh'), self.#base], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'inherit'],
+    });
+    self.#keeper.stdin.on('error', () => {});
+    return self;
+  }
+
+  file(name) {
+    return join(this.#base, name);
+  }
+
+  /**
+   * Starts a program in a process group of its own: a Ctrl-C reaches the run alone, which then decides,
+   * and whatever the program leaves behind goes with it.
+   */
+  spawn(command, args, options) {
+    if (this.#ended) throw new Error('the run is over');
+    const child = spawn(command, args, { ...options, detached: true });
+    if (child.pid === undefined) return child;
+    this.#keeper.stdin.write(`+ ${child.pid}\n`);
+    child.once('exit', () => {
+      killGroup(child.pid);
+      if (!this.#ended) this.#keeper.stdin.write(`- ${child.pid}\n`);
+    });
+    return child;
+  }
+
+  /** { url, client? } of a server that answers, or { reason } why there is none. */
+  async server(kind, profile = 'fast') {
+    const { variable } = serverKinds[kind];
+    const url = process.env[variable];
+    if (url) return named(kind, url);
+
+    const reasons = [];
+    for (const program of [await installed(kind), undefined]) {
+      if (program === undefined && reasons.length === 0 && process.platform !== 'linux') {
+        return { reason: `set ${variable}, see compose.yaml` };
+      }
+      try {
+        return await this.#start(kind, profile, program);
+      } catch (error) {
+        reasons.push(error.message);
+      }
+      if (program === undefined) break;
+    }
+    return { reason: reasons.at(-1) };
+  }
+
+  async #start(kind, profile, program) {
+    const { script, program: name } = serverKinds[kind];
+    const port = await freePort();
+    const dir = this.file(`${kind}-${port}`);
+    await mkdir(dir);
+    const child = this.spawn('bash', [join(import.meta.dirname, script), dir, String(port), profile], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, [name.toUpperCase()]: program ?? '' },
+    });
+    let client = '';
+    let last = '';
+    child.stdout.on('data', (chunk) => (client += chunk));
+    createInterface({ input: child.stderr }).on('line', (line) => {
+      last = line.replace(/^\[ *\d+ ms\] /, '');
+      process.stderr.write(`${kind}: ${line}\n`);
+    });
+    const [code] = await once(child, 'close');
+    if (code !== 0) throw new Error(last || `${script} ended with ${code}`);
+    return { url: `mysql://root@127.0.0.1:${port}/`, client: client.trim() || undefined };
+  }
+
+  /** Resolves when nothing that was started runs any more. */
+  async end() {
+    this.#ended ??= this.#keeper.exitCode === null ? once(this.#keeper, 'exit') : Promise.resolve();
+    this.#keeper.stdin.end();
+    await this.#ended;
+  }
+}
+
+export function killGroup(pid, signal = 'SIGKILL') {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // Nobody is left in the group.
+  }
+}
+
+async function named(kind, url) {
+  const { title, variable, oldest, isOurs } = serverKinds[kind];
+  try {
+    const connection = await mysql.createConnection({ uri: url, connectTimeout: 10_000 });
+    const [[{ version }]] = await connection.query('SELECT VERSION() AS version');
+    await connection.end();
+    if (!isOurs(version)) return { reason: `${variable} leads to ${version}` };
+    if (isOlder(version, oldest))
+      return { reason: `${variable} leads to ${title} ${version}, ${oldest.join('.')} is needed` };
+    return { url, client: await inPath(kind === 'mysql' ? ['mysql'] : ['mariadb', 'mysql']) };
+  } catch (error) {
+    return { reason: `${variable} does not answer: ${error.message || error.code}` };
+  }
+}
+
+/** A server program of this machine that is of the right kind and recent enough. */
+async function installed(kind) {
+  const { program, oldest, isOurs } = serverKinds[kind];
+  const path = await inPath([program]);
+  if (!path) return undefined;
+  try {
+    const { stdout } = await run(path, ['--version']);
+    const version = stdout.slice(stdout.indexOf('Ver '));
+    return isOurs(version) && !isOlder(version, oldest) ? path : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function inPath(names) {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
+  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
+}
+
+function isOlder(version, oldest) {
+  const parts = (/(\d+)\.(\d+)(?:\.(\d+))?/.exec(version) ?? []).slice(1).map(Number);
+  for (const [i, part] of oldest.entries()) {
+    if (parts[i] !== part) return !(parts[i] > part);
+  }
+  return false;
+}
+
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1');
+  await once(probe, 'listening');
+  const { port } = probe.address();
+  probe.close();
+  await once(probe, 'close');
+  return port;
+}

@@ -1,0 +1,28 @@
+// Packs the package as it would be published, from a build of its own: neither dist nor a sample that
+// runs from it is touched.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { build } from './build.mjs';
+
+const root = resolve(import.meta.dirname, '..');
+
+/** The path of the tarball, in `folder`. */
+export async function pack(folder) {
+  const stage = join(folder, 'stage');
+  await mkdir(stage, { recursive: true });
+  await build(join(stage, 'dist'));
+  const { files } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  for (const name of ['package.json', 'README.md', 'LICENSE', ...files]) {
+    if (name !== 'dist' && existsSync(join(root, name)))
+      await cp(join(root, name), join(stage, name), { recursive: true });
+  }
+  const { stdout } = await promisify(execFile)(
+    'npm',
+    ['pack', '--ignore-scripts', '--workspaces=false', '--json', '--pack-destination', folder],
+    { cwd: stage },
+  );
+  return join(folder, JSON.parse(stdout)[0].filename);
+}

@@ -1,0 +1,29 @@
+// npm start [-- arguments of the sample...]: builds the library and the samples and runs the first one.
+import { spawn } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { build, fail, tsc } from './build.mjs';
+import { onStopSignal } from './stop-signal.mjs';
+
+const root = resolve(import.meta.dirname, '..');
+const output = join(root, 'build');
+
+try {
+  await build();
+  await rm(output, { recursive: true, force: true });
+  await tsc('-p', 'sample/tsconfig.json');
+
+  const main = join(output, '01-signups', 'main.js');
+  // In a process group of its own, so that it hears a Ctrl-C once, from here, however it was sent.
+  const sample = spawn(process.execPath, ['--enable-source-maps', main, ...process.argv.slice(2)], {
+    detached: true,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
+  onStopSignal((signal) => sample.kill(signal));
+  sample.on('exit', (code, signal) => {
+    // To end by the signal it was asked to end with is a clean end.
+    process.exit(code ?? (signal === 'SIGINT' || signal === 'SIGTERM' ? 0 : 1));
+  });
+} catch (error) {
+  fail(error);
+}

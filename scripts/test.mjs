@@ -1,0 +1,113 @@
+// npm test [-- [--server mysql,mariadb,sqlite] [arguments of jest...]]
+//
+// Provides the database servers, runs Jest on them and stops what it started, however the run ends. A server
+// that cannot be had is named at the end; with CI=true that is a failure. The last line counts the tests.
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { resolve } from 'node:path';
+import { fail } from './build.mjs';
+import { killGroup, ServerRun, serverKinds } from './databases/servers.mjs';
+import { onStopSignal } from './stop-signal.mjs';
+
+const root = resolve(import.meta.dirname, '..');
+const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
+const { wanted, jestArguments } = readArguments(process.argv.slice(2));
+const run = await ServerRun.begin();
+let jest;
+let stopping = false;
+
+onStopSignal(async (signal, exitCode) => {
+  if (stopping) return;
+  stopping = true;
+  if (jest) killGroup(jest.pid);
+  await run.end();
+  process.exit(exitCode);
+});
+
+try {
+  process.exitCode = await test();
+} catch (error) {
+  if (!stopping) fail(error);
+} finally {
+  await run.end();
+}
+
+async function test() {
+  const found = Object.fromEntries(await Promise.all(wanted.map(async (name) => [name, await find(name)])));
+  const missing = wanted.filter((name) => found[name].reason);
+
+  const { code, results } = await runJest({
+    SQL_QUEUE_TEST_MYSQL: found.mysql?.url,
+    SQL_QUEUE_TEST_MYSQL_CLI: found.mysql?.client,
+    SQL_QUEUE_TEST_MARIADB: found.mariadb?.url,
+    SQL_QUEUE_TEST_MARIADB_CLI: found.mariadb?.client,
+    SQL_QUEUE_TEST_SQLITE: found.sqlite && !found.sqlite.reason ? 'on' : 'off',
+  });
+
+  // A suite that could not even be loaded has no failed tests of its own.
+  const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
+  const skipped = results.numPendingTests + results.numTodoTests;
+  console.log();
+  for (const name of missing) console.log(`not run: ${titles[name]} (${found[name].reason})`);
+  for (const name of Object.keys(titles)) {
+    if (!wanted.includes(name)) console.log(`not run: ${titles[name]} (left out by --server)`);
+  }
+  console.log(`${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`);
+
+  const incomplete = missing.length > 0 && process.env.CI === 'true';
+  const empty = results.numPassedTests + failed === 0;
+  return code !== 0 || failed > 0 || empty || incomplete ? 1 : 0;
+}
+
+async function find(name) {
+  if (name in serverKinds) return run.server(name);
+  try {
+    const Database = createRequire(import.meta.url)('better-sqlite3');
+    new Database(':memory:').close();
+    return {};
+  } catch (error) {
+    return { reason: `better-sqlite3 does not load: ${error.message.split('\n')[0]}` };
+  }
+}
+
+async function runJest(env) {
+  const output = run.file('results.json');
+  jest = run.spawn(
+    process.execPath,
+    ['node_modules/jest/bin/jest.js', '--json', '--outputFile', output, ...jestArguments],
+    {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+      env: {
+        ...process.env,
+        ...env,
+        NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`,
+      },
+    },
+  );
+  const [code] = await once(jest, 'exit');
+  const results = await readFile(output, 'utf8').then(JSON.parse, () => {
+    throw new Error(`Jest ended (${code ?? 'killed'}) without results\n0 passed, 1 failed, 0 skipped`);
+  });
+  return { code, results };
+}
+
+function readArguments(given) {
+  const jestArguments = [];
+  let wanted = Object.keys(titles);
+  for (let i = 0; i < given.length; i++) {
+    const [option, value] = given[i].split('=');
+    if (option !== '--server') {
+      jestArguments.push(given[i]);
+      continue;
+    }
+    wanted = (value ?? given[++i] ?? '').split(',');
+    const unknown = wanted.find((name) => !(name in titles));
+    if (unknown !== undefined) {
+      console.error(`--server: expected ${Object.keys(titles).join(', ')}, got "${unknown}"`);
+      process.exit(2);
+    }
+  }
+  return { wanted, jestArguments };
+}

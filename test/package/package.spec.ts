@@ -1,0 +1,126 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+// What somebody gets who installs the package: the tarball, beside the peers of this repository.
+describe('the published package', () => {
+  let folder: string;
+  let project: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sql-queue-package-'));
+    project = join(folder, 'project');
+    await installPackage();
+    await installPeers();
+    await writeFile(join(project, 'package.json'), '{ "private": true }');
+  }, 120_000);
+
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it('exports the same names to import and to require, from both entry points', async () => {
+    for (const entry of ['nestjs-sql-queue', 'nestjs-sql-queue/testing']) {
+      const names = `Object.keys(m).filter((name) => !['default', '__esModule', 'module.exports'].includes(name)).sort()`;
+      const imported = await node('esm.mjs', `import * as m from '${entry}'; console.log(${names}.join());`);
+      const required = await node('cjs.cjs', `const m = require('${entry}'); console.log(${names}.join());`);
+
+      expect(imported).not.toBe('');
+      expect(required).toBe(imported);
+    }
+  });
+
+  it.each(['module', 'commonjs'])('has types for a strict project of type %s', async (type) => {
+    const consumer = join(project, type);
+    await mkdir(consumer);
+    await writeFile(join(consumer, 'package.json'), JSON.stringify({ type }));
+    await writeFile(
+      join(consumer, 'consumer.ts'),
+      `import { SqlQueueModule } from 'nestjs-sql-queue';
+       import * as testing from 'nestjs-sql-queue/testing';
+       import type { DynamicModule } from '@nestjs/common';
+       export const module: DynamicModule = SqlQueueModule.forRoot();
+       export const names: string[] = Object.keys(testing);
+       // @ts-expect-error the types are really there
+       SqlQueueModule.noSuchMethod();
+      `,
+    );
+
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const options = [
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      'false',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2022',
+    ];
+    const result = run(
+      process.execPath,
+      [tsc, ...options, '--types', 'node', join(consumer, 'consumer.ts')],
+      {
+        cwd: consumer,
+      },
+    );
+
+    await expect(result).resolves.toMatchObject({ stdout: '' });
+  });
+
+  it('imports nothing that it does not declare', async () => {
+    const { dependencies, peerDependencies } = JSON.parse(
+      await readFile(join(project, 'node_modules/nestjs-sql-queue/package.json'), 'utf8'),
+    ) as Record<'dependencies' | 'peerDependencies', Record<string, string>>;
+    const declared = new Set([
+      'nestjs-sql-queue',
+      ...Object.keys(dependencies),
+      ...Object.keys(peerDependencies),
+    ]);
+
+    const dist = join(project, 'node_modules/nestjs-sql-queue/dist/esm');
+    const files = (await readdir(dist, { recursive: true })).filter((name) => /\.(js|d\.ts)$/.test(name));
+    const imported = new Set<string>();
+    for (const file of files) {
+      const text = await readFile(join(dist, file), 'utf8');
+      for (const [, name] of text.matchAll(/\b(?:from|import|import\()\s*'((?:@[^/']+\/)?[^./'][^/']*)/g))
+        imported.add(name!);
+    }
+
+    expect([...imported].filter((name) => !name.startsWith('node:') && !declared.has(name))).toEqual([]);
+  });
+
+  async function installPackage() {
+    // Through node: Jest's own module loader would take the script for one of the tests' modules.
+    const script = `import { pack } from './scripts/pack.mjs'; console.log(await pack(process.argv[1]));`;
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script, folder], {
+      cwd: root,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    const target = join(project, 'node_modules/nestjs-sql-queue');
+    await mkdir(target, { recursive: true });
+    await run('tar', ['-xzf', stdout.trim(), '--strip-components=1', '-C', target]);
+  }
+
+  /** Links everything but the package itself: a peer's own dependencies lie where the link leads. */
+  async function installPeers() {
+    const { dependencies, peerDependencies } = JSON.parse(
+      await readFile(join(root, 'package.json'), 'utf8'),
+    ) as Record<'dependencies' | 'peerDependencies', Record<string, string>>;
+    for (const name of [...Object.keys(dependencies), ...Object.keys(peerDependencies), '@types/node']) {
+      const link = join(project, 'node_modules', name);
+      await mkdir(dirname(link), { recursive: true });
+      await symlink(join(root, 'node_modules', name), link, 'dir');
+    }
+  }
+
+  async function node(name: string, source: string): Promise<string> {
+    const file = join(project, name);
+    await writeFile(file, source);
+    const { stdout } = await run(process.execPath, [file], { env: { ...process.env, NODE_OPTIONS: '' } });
+    return stdout.trim();
+  }
+});
