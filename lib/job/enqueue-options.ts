@@ -1,0 +1,101 @@
+import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import { backoffProblems, type BackoffOptions } from './backoff.js';
+import { InvalidOptionsError } from './errors.js';
+import { expected, unknownKeys } from './expectation.js';
+import { DEFAULT_JOB_NAME, nameProblem } from './job-names.js';
+import { attemptsProblem, isWhole } from './queue-options.js';
+
+/** How one job differs from its queue's defaults. */
+export interface EnqueueOptions {
+  /** Which @JobHandler of the queue is meant. Default `default`. */
+  name?: string;
+  /** Not before this long from now, by the database's clock. */
+  delay?: Duration;
+  /** Not before this time. Not together with `delay`. */
+  runAt?: Date;
+  /** Smaller runs first, -32768 to 32767. Default 0. */
+  priority?: number;
+  attempts?: number;
+  backoff?: Duration | BackoffOptions;
+  timeout?: Duration;
+  /** Small texts that travel with the job, for tracing and the like. */
+  headers?: Record<string, string>;
+}
+
+/** What a job overrides, as it is kept in its row. */
+export interface JobOverrides {
+  backoff?: Duration | BackoffOptions;
+  timeoutMs?: number;
+}
+
+export interface ResolvedEnqueueOptions {
+  readonly name: string;
+  readonly delayMs: number | null;
+  readonly runAtMs: number | null;
+  readonly priority: number;
+  readonly attempts: number | null;
+  readonly overrides: JobOverrides | null;
+  readonly headers: Record<string, string> | null;
+}
+
+const KNOWN = ['name', 'delay', 'runAt', 'priority', 'attempts', 'backoff', 'timeout', 'headers'];
+
+/** Checks the options of one job; all problems in one InvalidOptionsError. `also`: keys the caller takes care of. */
+export function resolveEnqueueOptions(
+  queue: string,
+  given: EnqueueOptions = {},
+  also: readonly string[] = [],
+): ResolvedEnqueueOptions {
+  const where = `Cannot enqueue into "${queue}"`;
+  if (typeof given !== 'object' || given === null) {
+    throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
+  }
+  const { name = DEFAULT_JOB_NAME, delay, runAt, priority = 0, attempts, backoff, timeout, headers } = given;
+  InvalidOptionsError.throwIfAny(where, [
+    ...unknownKeys(given, [...KNOWN, ...also]),
+    nameProblem('job name', name),
+    expected(delay === undefined || toMs(delay) !== undefined, `delay to be ${DURATION_EXPECTED}`, delay),
+    expected(runAt === undefined || isDate(runAt), 'runAt to be a Date between 1970 and 9999', runAt),
+    delay !== undefined && runAt !== undefined ? 'expected either delay or runAt, got both' : undefined,
+    expected(isWhole(priority, -32_768, 32_767), 'priority to be a whole number from -32768 to 32767', priority),
+    attempts === undefined ? undefined : attemptsProblem(attempts),
+    typeof backoff === 'function'
+      ? expected(
+          false,
+          'backoff to be a duration or options (a function can only stand in the options of the queue)',
+          backoff,
+        )
+      : undefined,
+    ...(backoff === undefined || typeof backoff === 'function' ? [] : backoffProblems(backoff)),
+    expected(timeout === undefined || (toMs(timeout) ?? 0) > 0, `timeout to be ${DURATION_EXPECTED} above 0`, timeout),
+    ...headerProblems(headers),
+  ]);
+  const overrides: JobOverrides = {
+    ...(backoff === undefined ? {} : { backoff }),
+    ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout)! }),
+  };
+  return {
+    name,
+    delayMs: delay === undefined ? null : toMs(delay) || null,
+    runAtMs: runAt?.getTime() ?? null,
+    priority,
+    attempts: attempts ?? null,
+    overrides: Object.keys(overrides).length > 0 ? overrides : null,
+    headers: headers && Object.keys(headers).length > 0 ? headers : null,
+  };
+}
+
+function isDate(value: unknown): boolean {
+  return value instanceof Date && value.getTime() >= 0 && value.getUTCFullYear() <= 9999;
+}
+
+function headerProblems(headers: unknown): (string | undefined)[] {
+  if (headers === undefined) return [];
+  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
+    return [expected(false, 'headers to be an object of texts', headers)];
+  }
+  return Object.entries(headers).flatMap(([name, value]) => [
+    nameProblem('header name', name),
+    expected(typeof value === 'string', `header "${name.slice(0, 100)}" to be a text`, value),
+  ]);
+}

@@ -1,0 +1,169 @@
+/**
+ * The errors users can catch. Each has a stable `code`; compare that rather than the class where two copies of the
+ * package (ESM and CommonJS) may be loaded.
+ */
+export abstract class SqlQueueError extends Error {
+  abstract readonly code: string;
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}
+
+/** Options that were refused, all problems at once. Thrown at boot, or by `enqueue` before any SQL. */
+export class InvalidOptionsError extends SqlQueueError {
+  readonly code = 'INVALID_OPTIONS';
+
+  constructor(
+    where: string,
+    readonly problems: readonly string[],
+  ) {
+    super(`${where}: ${problems.length === 1 ? problems[0] : problems.map((line) => `\n  - ${line}`).join('')}`);
+  }
+
+  /** Throws where at least one of the lines is a problem; undefined lines are fine. */
+  static throwIfAny(where: string, lines: readonly (string | undefined)[]): void {
+    const problems = lines.filter((line): line is string => line !== undefined);
+    if (problems.length > 0) throw new InvalidOptionsError(where, problems);
+  }
+}
+
+/** The payload cannot be stored, or the queue's schema refused it. */
+export class PayloadInvalidError extends SqlQueueError {
+  readonly code = 'PAYLOAD_INVALID';
+
+  constructor(
+    readonly queue: string,
+    problem: string,
+    options?: ErrorOptions,
+  ) {
+    super(`Payload for queue "${queue}": ${problem}`, options);
+  }
+}
+
+/** The encoded payload, result or headers have more bytes than allowed. */
+export class PayloadTooLargeError extends SqlQueueError {
+  readonly code = 'PAYLOAD_TOO_LARGE';
+
+  constructor(
+    readonly queue: string,
+    what: 'payload' | 'result' | 'headers',
+    readonly bytes: number,
+    readonly limit: number,
+  ) {
+    super(
+      `The ${what} of a job for queue "${queue}" has ${bytes} bytes, expected at most ${limit}. ` +
+        `Store the data elsewhere and put a reference into the ${what}, or raise the option \`maxPayloadBytes\`.`,
+    );
+  }
+}
+
+/** A queue nobody knows was named where a known one is needed. */
+export class UnknownQueueError extends SqlQueueError {
+  readonly code = 'UNKNOWN_QUEUE';
+
+  constructor(
+    readonly queue: string,
+    known: readonly string[],
+  ) {
+    super(
+      `No handler for queue "${queue}" in this process (known: ${known.join(', ') || 'none'}). ` +
+        `Decorate a provider's method with @QueueProcessor('${queue}').`,
+    );
+  }
+}
+
+/** The lease of a claimed job is gone: another worker may own the job, and this run's outcome does not count. */
+export class LeaseLostError extends SqlQueueError {
+  readonly code = 'LEASE_LOST';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+  ) {
+    super(
+      `The lease of job ${jobId} of queue "${queue}" is lost: it lapsed or the job was taken away, and this run can no ` +
+        `longer complete or fail it. If this happens often, raise the queue's \`lease\` or keep the event loop free.`,
+    );
+  }
+}
+
+/** An attempt ran longer than its queue's `timeout`. */
+export class JobTimeoutError extends SqlQueueError {
+  readonly code = 'JOB_TIMEOUT';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+    readonly timeoutMs: number,
+  ) {
+    super(`Job ${jobId} of queue "${queue}" ran longer than its timeout of ${timeoutMs} ms.`);
+  }
+}
+
+/** Somebody cancelled the job while it ran. */
+export class JobCancelledError extends SqlQueueError {
+  readonly code = 'JOB_CANCELLED';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+  ) {
+    super(`Job ${jobId} of queue "${queue}" was cancelled.`);
+  }
+}
+
+/** This process is shutting down and its deadline has passed; the job goes back to waiting, unharmed. */
+export class ShutdownError extends SqlQueueError {
+  readonly code = 'SHUTDOWN';
+
+  constructor() {
+    super('The worker is shutting down; the job was released and will run again elsewhere.');
+  }
+}
+
+/** Throw it in a handler to say that trying again is pointless: the job is dead at once. */
+export class UnrecoverableError extends SqlQueueError {
+  readonly code = 'UNRECOVERABLE';
+}
+
+/** The worker that ran the job died or fell silent. Stored as the job's error by whoever rescued it. */
+export class WorkerLostError extends SqlQueueError {
+  readonly code = 'WORKER_LOST';
+
+  constructor(readonly workerId: string) {
+    super(`Worker ${workerId} died or fell silent while it may have been running the job.`);
+  }
+}
+
+/** The library's tables are missing, or of another version than this release needs. */
+export class SchemaOutOfDateError extends SqlQueueError {
+  readonly code = 'SCHEMA_OUT_OF_DATE';
+}
+
+/** The database is one this library cannot work on: too old, or a setting is in the way. */
+export class UnsupportedDatabaseError extends SqlQueueError {
+  readonly code = 'UNSUPPORTED_DATABASE';
+}
+
+/**
+ * The database could not be reached or went away in the middle. With `outcome: 'unknown'` a commit was under way: the
+ * work may or may not have been done.
+ */
+export class StoreUnavailableError extends SqlQueueError {
+  readonly code = 'STORE_UNAVAILABLE';
+
+  constructor(
+    message: string,
+    readonly outcome: 'not-done' | 'unknown',
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
+
+/** Whether an error carries the code, whichever copy of the package made it. */
+export function hasCode(error: unknown, code: string): boolean {
+  return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === code;
+}

@@ -1,0 +1,37 @@
+import { closest, distance } from 'fastest-levenshtein';
+
+/** A value as a message shows it: short, and never failing. */
+export function seen(value: unknown): string {
+  if (typeof value === 'function') return `a function`;
+  if (typeof value === 'bigint') return `${value}n`;
+  if (value instanceof Date) return `Date(${Number.isNaN(value.getTime()) ? 'invalid' : value.toISOString()})`;
+  const text = typeof value === 'number' ? String(value) : jsonOf(value);
+  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+}
+
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return Object.prototype.toString.call(value);
+  }
+}
+
+/** The problem as one line, or undefined where the condition holds. */
+export function expected(holds: boolean, what: string, value: unknown): string | undefined {
+  return holds ? undefined : `expected ${what}, got ${seen(value)}`;
+}
+
+/** `, did you mean "lease"?` where one of the known words is close, else nothing. */
+export function didYouMean(word: string, known: readonly string[]): string {
+  if (known.length === 0) return '';
+  const nearest = closest(word, known);
+  return distance(word, nearest) <= Math.max(2, Math.floor(nearest.length / 3)) ? `, did you mean "${nearest}"?` : '';
+}
+
+/** One line for each key that is not among the known ones. */
+export function unknownKeys(given: object, known: readonly string[]): string[] {
+  return Object.keys(given)
+    .filter((key) => !known.includes(key))
+    .map((key) => `unknown option "${key}"${didYouMean(key, known) || ` (known: ${known.join(', ')})`}`);
+}

@@ -1,0 +1,17 @@
+import { InvalidOptionsError } from './errors.js';
+import { expected } from './expectation.js';
+
+const NAME = /^[A-Za-z0-9._:-]{1,100}$/;
+const NAME_EXPECTED = `1 to 100 of the characters A-Z a-z 0-9 . _ : -`;
+
+/** The name of jobs that were enqueued without one. */
+export const DEFAULT_JOB_NAME = 'default';
+
+/** A problem line where the value is no queue or job name, else undefined. */
+export function nameProblem(what: 'queue name' | 'job name' | 'header name', value: unknown): string | undefined {
+  return expected(typeof value === 'string' && NAME.test(value), `${what} to be ${NAME_EXPECTED}`, value);
+}
+
+export function checkQueueName(value: unknown): asserts value is string {
+  InvalidOptionsError.throwIfAny('Invalid queue', [nameProblem('queue name', value)]);
+}

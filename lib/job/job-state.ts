@@ -1,0 +1,15 @@
+/** Where a job stands while it is not finished. `blocked` is reserved: nothing sets it yet. */
+export const LIVE_STATES = ['scheduled', 'waiting', 'active', 'blocked'] as const;
+
+/** What can have become of a finished job. */
+export const FINAL_STATES = ['completed', 'dead', 'cancelled'] as const;
+
+export type LiveState = (typeof LIVE_STATES)[number];
+export type FinalState = (typeof FINAL_STATES)[number];
+export type JobState = LiveState | FinalState;
+
+export const JOB_STATES: readonly JobState[] = [...LIVE_STATES, ...FINAL_STATES];
+
+export function isFinal(state: JobState): state is FinalState {
+  return (FINAL_STATES as readonly string[]).includes(state);
+}

@@ -1,0 +1,78 @@
+import { backoffMs } from './backoff.js';
+import { hasCode, WorkerLostError } from './errors.js';
+import type { ClaimedJob } from './job.js';
+import type { RetryPolicy } from './queue-options.js';
+import { asError, storedError, type StoredError } from './stored-error.js';
+
+/** What becomes of a claimed job. */
+export type Outcome =
+  | { readonly kind: 'complete'; readonly result: string | null }
+  | { readonly kind: 'retry'; readonly delayMs: number; readonly error: StoredError }
+  | { readonly kind: 'dead'; readonly error: StoredError }
+  | { readonly kind: 'cancel' }
+  | { readonly kind: 'release' }
+  | { readonly kind: 'snooze'; readonly delayMs: number };
+
+/** The parts of a job that its fate depends on. */
+export type Tried = Pick<ClaimedJob, 'attempt' | 'maxAttempts' | 'overrides'>;
+
+/** What becomes of a job whose handler threw. */
+export function afterError(job: Tried, thrown: unknown, policy: RetryPolicy, random: () => number): Outcome {
+  const error = asError(thrown);
+  const dead: Outcome = { kind: 'dead', error: storedError(error) };
+  if (job.attempt >= job.maxAttempts) return dead;
+  if (hasCode(error, 'UNRECOVERABLE') || !isWorthRetrying(error, job.attempt, policy)) return dead;
+  const delayMs = backoffOf(job, policy)(job.attempt, error, random);
+  return delayMs === false ? dead : { kind: 'retry', delayMs, error: storedError(error) };
+}
+
+/** A rule of the user's that throws itself decides nothing. */
+function isWorthRetrying(error: Error, attempt: number, { retryIf }: RetryPolicy): boolean {
+  try {
+    return retryIf?.(error, attempt) !== false;
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * What becomes of a job whose worker fell silent. Where it may have begun it has used up an attempt; the first time it
+ * may run again at once, since workers also die of deployments, from the second time on it waits as after an error.
+ */
+export function afterSilence(
+  job: Tried,
+  worker: string,
+  mayHaveBegun: boolean,
+  policy: RetryPolicy,
+  random: () => number,
+): Outcome {
+  if (!mayHaveBegun) return { kind: 'release' };
+  const error = new WorkerLostError(worker);
+  if (job.attempt >= job.maxAttempts) return { kind: 'dead', error: storedError(error) };
+  const delayMs = job.attempt === 1 ? 0 : backoffOf(job, policy)(job.attempt, error, random);
+  if (delayMs === false) return { kind: 'dead', error: storedError(error) };
+  return { kind: 'retry', delayMs, error: storedError(error) };
+}
+
+/**
+ * Whether a job is suspected of killing its worker: it went down with one, and not in its first run. It is begun alone,
+ * so that whoever runs beside a killer does not use up its attempts with it.
+ */
+export function isSuspect(job: ClaimedJob): boolean {
+  return job.attempt > 2 && hasCode(job.lastError, 'WORKER_LOST');
+}
+
+/** The order in which a claim's jobs begin: as they were claimed, but suspects last. */
+export function inStartOrder(jobs: readonly ClaimedJob[]): ClaimedJob[] {
+  return [...jobs.filter((job) => !isSuspect(job)), ...jobs.filter(isSuspect)];
+}
+
+/** How many at the head of such a list may begin together: all before the first suspect, or one suspect. */
+export function startable(jobs: readonly ClaimedJob[]): number {
+  const suspect = jobs.findIndex(isSuspect);
+  return suspect === -1 ? jobs.length : Math.max(1, suspect);
+}
+
+function backoffOf(job: Tried, policy: RetryPolicy) {
+  return job.overrides?.backoff === undefined ? policy.backoff : backoffMs(job.overrides.backoff);
+}

@@ -1,0 +1,38 @@
+import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';
+import { encodeJson } from './json.js';
+import type { ResolvedQueueOptions } from './queue-options.js';
+import { validate } from './standard-schema.js';
+
+/** The payload as it is stored. Throws before any SQL where it cannot be. */
+export async function encodePayload(queue: string, payload: unknown, options: ResolvedQueueOptions): Promise<string> {
+  // Checked only: what the schema makes of it is made before the handler, and not twice.
+  await checkPayload(queue, payload, options);
+  const encoded = encodeJson(payload);
+  if ('problem' in encoded) throw new PayloadInvalidError(queue, encoded.problem);
+  checkSize(queue, 'payload', encoded.text, options.maxPayloadBytes);
+  return encoded.text;
+}
+
+/** The payload as the queue's schema gives it back; unchanged where there is none. */
+export async function checkPayload(queue: string, payload: unknown, options: ResolvedQueueOptions): Promise<unknown> {
+  if (!options.schema) return payload;
+  const checked = await validate(options.schema, payload);
+  if ('problem' in checked) throw new PayloadInvalidError(queue, checked.problem);
+  return checked.value;
+}
+
+/** What a handler returned, as it is stored; nothing for undefined. */
+export function encodeResult(queue: string, result: unknown, limit: number): string | null {
+  if (result === undefined) return null;
+  const encoded = encodeJson(result);
+  if ('problem' in encoded) throw new PayloadInvalidError(queue, `result: ${encoded.problem}`);
+  checkSize(queue, 'result', encoded.text, limit);
+  return encoded.text;
+}
+
+export function checkSize(queue: string, what: 'payload' | 'result' | 'headers', text: string, limit: number): void {
+  // A character is three bytes at the most, so short texts need no counting.
+  if (text.length * 3 <= limit) return;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limit) throw new PayloadTooLargeError(queue, what, bytes, limit);
+}

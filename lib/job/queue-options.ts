@@ -1,0 +1,206 @@
+import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import { backoffMs, backoffProblems, type Backoff, type BackoffMs } from './backoff.js';
+import { expected, unknownKeys } from './expectation.js';
+import type { StandardSchemaV1 } from './standard-schema.js';
+
+export interface RetryOptions {
+  /** How often a job may be tried in all, 1 or more. Default 5. */
+  attempts?: number;
+  backoff?: Backoff;
+  /** False gives up at once: the job is dead whatever `attempts` says. */
+  retryIf?(error: Error, attempt: number): boolean;
+}
+
+export interface RetentionOptions {
+  /** How long a completed job stays in the history; false: it is not kept at all. Default 1d. */
+  completed?: Duration | false;
+  /** The same for dead and cancelled jobs. Default 30d. */
+  dead?: Duration | false;
+}
+
+/** How one queue is worked. Every option has a default; unset (also `undefined`) means the default. */
+export interface QueueOptions {
+  /** Jobs running at once in this process, 1 to 10,000. Default 10. */
+  concurrency?: number;
+  /** Attempts in all, or more exactly. Default 5 attempts, exponential backoff from 1s to 10m, jitter 0.2. */
+  retry?: number | RetryOptions;
+  /** How long a silent worker keeps its jobs; renewed while the handler runs. 1s to 1d, default 30s. */
+  lease?: Duration;
+  /** An attempt that runs longer has its signal aborted and fails. Default false: no limit. */
+  timeout?: Duration | false;
+  /** Within one priority: oldest or youngest first. Default `fifo`. */
+  order?: 'fifo' | 'lifo';
+  /** How jobs are claimed. Only `skip-locked` (and `auto`, which picks it) is built yet. */
+  claim?: 'skip-locked' | 'lock' | 'update' | 'optimistic' | 'auto';
+  /** Jobs claimed ahead of free slots, 0 to 1,000; `auto` (the default) claims ahead where jobs are short. */
+  prefetch?: number | 'auto';
+  retention?: RetentionOptions;
+  /** Checks payloads at `enqueue`, and again before the handler, which receives what it makes of them (zod, valibot …). */
+  schema?: StandardSchemaV1;
+  /** This process starts with the queue paused, until `SqlQueueRunner.resume(queue)`. Default false. */
+  paused?: boolean;
+  /** The largest encoded payload or result in bytes, 1 to 16,000,000. Default 1 MiB. */
+  maxPayloadBytes?: number;
+}
+
+/** Checked, with every default in place, durations in milliseconds. */
+export interface ResolvedQueueOptions {
+  readonly concurrency: number;
+  readonly retry: RetryPolicy;
+  readonly leaseMs: number;
+  readonly timeoutMs: number | false;
+  readonly order: 'fifo' | 'lifo';
+  readonly prefetch: number | 'auto';
+  readonly retention: { readonly completedMs: number | false; readonly deadMs: number | false };
+  readonly schema: StandardSchemaV1 | undefined;
+  readonly paused: boolean;
+  readonly maxPayloadBytes: number;
+}
+
+export interface RetryPolicy {
+  readonly attempts: number;
+  readonly backoff: BackoffMs;
+  readonly retryIf: ((error: Error, attempt: number) => boolean) | undefined;
+}
+
+const KNOWN: readonly (keyof QueueOptions)[] = [
+  'concurrency',
+  'retry',
+  'lease',
+  'timeout',
+  'order',
+  'claim',
+  'prefetch',
+  'retention',
+  'schema',
+  'paused',
+  'maxPayloadBytes',
+];
+
+/** Lays one set of options over another; what is undefined leaves the lower one standing, `retry` and `retention` merge. */
+export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions {
+  return {
+    ...lower,
+    ...defined(upper),
+    retry: { ...asRetry(lower.retry), ...asRetry(upper.retry) },
+    retention: { ...lower.retention, ...defined(upper.retention) },
+  };
+}
+
+/** What is wrong with one layer of queue options, one line a problem. */
+export function queueOptionProblems(options: unknown): string[] {
+  if (typeof options !== 'object' || options === null) return [expected(false, 'queue options', options)!];
+  const given = options as QueueOptions;
+  const { concurrency = 1, lease = '30s', timeout = false, order = 'fifo', claim = 'auto', prefetch = 'auto' } = given;
+  const { paused = false, maxPayloadBytes = 1, schema, retention, retry } = given;
+  const leaseMs = toMs(lease);
+  return [
+    ...unknownKeys(given, KNOWN),
+    expected(isWhole(concurrency, 1, 10_000), 'concurrency to be a whole number from 1 to 10000', concurrency),
+    ...retryProblems(retry),
+    expected(
+      leaseMs !== undefined && leaseMs >= 1_000 && leaseMs <= 86_400_000,
+      `lease to be a duration from '1s' to '1d'`,
+      lease,
+    ),
+    expected(
+      timeout === false || (toMs(timeout) ?? 0) > 0,
+      `timeout to be false or ${DURATION_EXPECTED} above 0`,
+      timeout,
+    ),
+    expected(order === 'fifo' || order === 'lifo', `order to be 'fifo' or 'lifo'`, order),
+    expected(
+      claim === 'auto' || claim === 'skip-locked',
+      `claim to be 'skip-locked' or 'auto' (the other strategies are not built yet)`,
+      claim,
+    ),
+    expected(
+      prefetch === 'auto' || isWhole(prefetch, 0, 1_000),
+      `prefetch to be 'auto' or a whole number from 0 to 1000`,
+      prefetch,
+    ),
+    ...retentionProblems(retention),
+    expected(
+      schema === undefined || typeof schema?.['~standard']?.validate === 'function',
+      'schema to follow the Standard Schema specification (zod, valibot, arktype …)',
+      schema,
+    ),
+    expected(typeof paused === 'boolean', 'paused to be true or false', paused),
+    expected(
+      isWhole(maxPayloadBytes, 1, 16_000_000),
+      'maxPayloadBytes to be a whole number from 1 to 16000000',
+      maxPayloadBytes,
+    ),
+  ].filter((line): line is string => line !== undefined);
+}
+
+/** Fills in the defaults. The options have been checked. */
+export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOptions {
+  const { concurrency = 10, lease = '30s', timeout = false, order = 'fifo', prefetch = 'auto' } = given;
+  const { paused = false, maxPayloadBytes = 1_048_576, schema } = given;
+  const { attempts = 5, backoff, retryIf } = asRetry(given.retry);
+  const { completed = '1d', dead = '30d' } = given.retention ?? {};
+  return {
+    concurrency,
+    retry: { attempts, backoff: backoffMs(backoff), retryIf },
+    leaseMs: toMs(lease)!,
+    timeoutMs: timeout === false ? false : toMs(timeout)!,
+    order,
+    prefetch,
+    retention: {
+      completedMs: completed === false ? false : toMs(completed)!,
+      deadMs: dead === false ? false : toMs(dead)!,
+    },
+    schema,
+    paused,
+    maxPayloadBytes,
+  };
+}
+
+export function isWhole(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+function asRetry(retry: QueueOptions['retry']): RetryOptions {
+  return typeof retry === 'number' ? { attempts: retry } : defined(retry);
+}
+
+function defined<T extends object>(options: T | undefined): T {
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined)) as T;
+}
+
+/** The ends of `attempts`, one number for options, `enqueue` and the column. */
+export function attemptsProblem(attempts: unknown): string | undefined {
+  return expected(isWhole(attempts, 1, 1_000_000), 'attempts to be a whole number from 1 to 1000000', attempts);
+}
+
+function retryProblems(retry: unknown): (string | undefined)[] {
+  if (retry === undefined) return [];
+  if (typeof retry === 'number') return [attemptsProblem(retry)];
+  if (typeof retry !== 'object' || retry === null) return [expected(false, 'retry to be a number or options', retry)];
+  const { attempts = 1, backoff = 0, retryIf } = retry as RetryOptions;
+  return [
+    ...unknownKeys(retry, ['attempts', 'backoff', 'retryIf']),
+    attemptsProblem(attempts),
+    ...backoffProblems(backoff),
+    expected(retryIf === undefined || typeof retryIf === 'function', 'retryIf to be a function', retryIf),
+  ];
+}
+
+function retentionProblems(retention: unknown): (string | undefined)[] {
+  if (retention === undefined) return [];
+  if (typeof retention !== 'object' || retention === null) {
+    return [expected(false, 'retention to be { completed?, dead? }', retention)];
+  }
+  const { completed = false, dead = false } = retention as RetentionOptions;
+  return [
+    ...unknownKeys(retention, ['completed', 'dead']),
+    ...Object.entries({ completed, dead }).map(([key, value]) =>
+      expected(
+        value === false || toMs(value) !== undefined,
+        `retention.${key} to be false or ${DURATION_EXPECTED}`,
+        value,
+      ),
+    ),
+  ];
+}

@@ -1,0 +1,34 @@
+/**
+ * The part of the Standard Schema specification (https://standardschema.dev, version 1) that is used here. Zod, Valibot,
+ * ArkType and others implement it; declaring it keeps the published package free of a dependency.
+ */
+export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>;
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+type StandardResult<Output> =
+  { readonly value: Output; readonly issues?: undefined } | { readonly issues: readonly StandardIssue[] };
+
+interface StandardIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+/** The value as the schema gives it back, or what is wrong with it in one line. */
+export async function validate(
+  schema: StandardSchemaV1,
+  value: unknown,
+): Promise<{ value: unknown } | { problem: string }> {
+  const result = await schema['~standard'].validate(value);
+  if (!result.issues) return { value: result.value };
+  const lines = result.issues.map(({ message, path = [] }) => {
+    const place = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
+    return place ? `${place}: ${message}` : message;
+  });
+  return { problem: lines.join('; ') };
+}

@@ -1,0 +1,49 @@
+/** An error as it is kept with its job. */
+export interface StoredError {
+  name: string;
+  message: string;
+  code?: string;
+  stack?: string;
+}
+
+const MAX_MESSAGE = 4_000;
+const MAX_STACK = 12_000;
+
+/** Whatever was thrown, in a form and size that can be stored. Never throws: the job could not be settled otherwise. */
+export function storedError(thrown: unknown): StoredError {
+  try {
+    return readable(asError(thrown));
+  } catch {
+    return { name: 'Error', message: 'A handler threw an error that cannot be read.' };
+  }
+}
+
+function readable(error: Error): StoredError {
+  const { code } = error as { code?: unknown };
+  return {
+    name: clip(String(error.name || 'Error'), 200),
+    message: clip(String(error.message), MAX_MESSAGE),
+    ...(typeof code === 'string' || typeof code === 'number' ? { code: clip(String(code), 200) } : {}),
+    ...(typeof error.stack === 'string' ? { stack: clip(error.stack, MAX_STACK) } : {}),
+  };
+}
+
+/** An Error for anything that can be thrown. */
+export function asError(thrown: unknown): Error {
+  if (thrown instanceof Error) return thrown;
+  // Errors of another realm (a vm context, as in Jest) fail instanceof.
+  if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return thrown as Error;
+  return new Error(`A handler threw something that is no Error: ${describe(thrown)}`);
+}
+
+function describe(thrown: unknown): string {
+  try {
+    return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown));
+  } catch {
+    return Object.prototype.toString.call(thrown);
+  }
+}
+
+function clip(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}… (${text.length - length} characters more)` : text;
+}

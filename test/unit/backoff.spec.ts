@@ -1,0 +1,51 @@
+import { backoffMs, type Backoff } from '../../lib/job/backoff.js';
+
+const error = new Error('no');
+const middle = () => 0.5;
+
+function delays(backoff: Backoff, random = middle): (number | false)[] {
+  const ms = backoffMs(backoff);
+  return [1, 2, 3, 60].map((attempt) => ms(attempt, error, random));
+}
+
+describe('backoff', () => {
+  it('doubles from a second up to ten minutes by default', () => {
+    expect(delays({})).toEqual([1_000, 2_000, 4_000, 600_000]);
+  });
+
+  it('is always the same where it is fixed', () => {
+    expect(delays({ type: 'fixed', delay: '5s' })).toEqual([5_000, 5_000, 5_000, 5_000]);
+    expect(delays('5s', () => 0)).toEqual([5_000, 5_000, 5_000, 5_000]);
+  });
+
+  it('is moved by chance as far as jitter allows, either way', () => {
+    expect(delays({ delay: 1_000, jitter: 0.2 }, () => 0)[0]).toBe(800);
+    expect(delays({ delay: 1_000, jitter: 0.2 }, () => 1)[0]).toBe(1_200);
+    expect(delays({ type: 'fixed', delay: 1_000, jitter: 1 }, () => 0)[0]).toBe(0);
+  });
+
+  it('is never longer than its maximum, whatever chance says', () => {
+    expect(delays({ delay: '1s', max: '3s', jitter: 1 }, () => 1)).toEqual([2_000, 3_000, 3_000, 3_000]);
+  });
+
+  it('stays a number after any number of attempts', () => {
+    expect(backoffMs({ max: '1d' })(1_000_000, error, middle)).toBe(86_400_000);
+  });
+
+  it('may be a function of the attempt and the error', () => {
+    expect(delays((attempt, { message }) => (message === 'no' ? attempt * 10 : 0))).toEqual([10, 20, 30, 600]);
+  });
+
+  it('gives up where the function answers false', () => {
+    expect(delays(() => false)).toEqual([false, false, false, false]);
+  });
+
+  it('is the default where the function answers nonsense or throws', () => {
+    const nonsense = [() => 'soon', () => NaN, () => undefined, () => -1] as unknown as Backoff[];
+    const throws = () => {
+      throw new Error('bug');
+    };
+
+    for (const backoff of [...nonsense, throws]) expect(delays(backoff)).toEqual(delays({}));
+  });
+});

@@ -1,0 +1,76 @@
+import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
+import type { InvalidOptionsError } from '../../lib/job/errors.js';
+
+function problemsOf(given: unknown): readonly string[] {
+  try {
+    resolveEnqueueOptions('q', given as never);
+  } catch (error) {
+    return (error as InvalidOptionsError).problems;
+  }
+  return [];
+}
+
+describe('the options of one job', () => {
+  it('leave all to the queue where nothing is said', () => {
+    const plain = {
+      name: 'default',
+      delayMs: null,
+      runAtMs: null,
+      priority: 0,
+      attempts: null,
+      overrides: null,
+      headers: null,
+    };
+
+    expect(resolveEnqueueOptions('q')).toEqual(plain);
+    expect(resolveEnqueueOptions('q', { headers: {}, delay: 0 })).toEqual(plain);
+  });
+
+  it('are resolved to milliseconds', () => {
+    const runAt = new Date(5_000);
+
+    expect(resolveEnqueueOptions('q', { delay: '1m' })).toMatchObject({ delayMs: 60_000, runAtMs: null });
+    expect(resolveEnqueueOptions('q', { runAt })).toMatchObject({ delayMs: null, runAtMs: 5_000 });
+    expect(resolveEnqueueOptions('q', { timeout: '2s', backoff: '3s' }).overrides).toEqual({
+      timeoutMs: 2_000,
+      backoff: '3s',
+    });
+  });
+
+  it('are told all their problems at once', () => {
+    const given = {
+      name: 'a b',
+      delay: 'x',
+      priority: 40_000,
+      attempts: 0,
+      timeout: 0,
+      headers: { ok: 1 },
+      prioritty: 1,
+    };
+
+    expect(problemsOf(given)).toHaveLength(7);
+    expect(problemsOf(given)).toContain('unknown option "prioritty", did you mean "priority"?');
+  });
+
+  it.each([
+    [{ delay: 1, runAt: new Date(0) }, 'expected either delay or runAt, got both'],
+    [{ runAt: new Date(NaN) }, 'expected runAt to be a Date between 1970 and 9999, got Date(invalid)'],
+    [{ headers: [] }, 'expected headers to be an object of texts, got []'],
+    [
+      { headers: { 'a b': 'x' } },
+      'expected header name to be 1 to 100 of the characters A-Z a-z 0-9 . _ : -, got "a b"',
+    ],
+    [null, 'expected options to be an object, got null'],
+  ])('%j are refused', (given, problem) => {
+    expect(problemsOf(given)).toEqual([problem]);
+  });
+
+  it('may have no function as backoff, since it would have to be stored', () => {
+    expect(problemsOf({ backoff: () => 1 })[0]).toMatch(/a function can only stand in the options of the queue/);
+  });
+
+  it('may have keys that the caller takes care of', () => {
+    expect(resolveEnqueueOptions('q', { manager: {} } as never, ['manager']).name).toBe('default');
+    expect(problemsOf({ manager: {} })).toHaveLength(1);
+  });
+});

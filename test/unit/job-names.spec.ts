@@ -1,0 +1,26 @@
+import { checkQueueName, nameProblem } from '../../lib/job/job-names.js';
+import { tableNames } from '../../lib/store/tables.js';
+
+describe('a queue name', () => {
+  it.each(['email.send', 'Email', 'a', 'a:b-c_d.0', 'x'.repeat(100)])('may be %s', (name) => {
+    expect(nameProblem('queue name', name)).toBeUndefined();
+  });
+
+  it.each(['', ' a', 'a ', 'a b', 'émail', 'a\n', "a'", 'x'.repeat(101), 7, null, undefined, ['a']])(
+    'is not %j',
+    (name) => {
+      expect(() => checkQueueName(name)).toThrow(/expected queue name to be 1 to 100 of the characters/);
+    },
+  );
+});
+
+describe('a prefix of the tables', () => {
+  it('stands before the name of each', () => {
+    expect(tableNames('my_')).toMatchObject({ jobs: 'my_jobs', history: 'my_history' });
+    expect(tableNames().jobs).toBe('sql_queue_jobs');
+  });
+
+  it.each(['', 'a b', 'a`', 'a.b', "a'", 'x'.repeat(41), null])('is not %j', (prefix) => {
+    expect(() => tableNames(prefix as never)).toThrow(/expected prefix to be 1 to 40/);
+  });
+});

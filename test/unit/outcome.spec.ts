@@ -1,0 +1,112 @@
+import { JobTimeoutError, UnrecoverableError, WorkerLostError } from '../../lib/job/errors.js';
+import type { ClaimedJob } from '../../lib/job/job.js';
+import { afterError, afterSilence, inStartOrder, isSuspect, startable } from '../../lib/job/outcome.js';
+import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+
+const middle = () => 0.5;
+const policy = (retry: QueueOptions['retry'] = {}) => resolveQueueOptions({ retry }).retry;
+const tried = (attempt: number, given = {}) => ({ attempt, maxAttempts: 3, overrides: null, ...given });
+
+function claimed(id: number, attempt: number, code?: string): ClaimedJob {
+  const lastError = code ? { name: 'E', message: '', code } : null;
+  return { id, attempt, lastError } as ClaimedJob;
+}
+
+describe('a job whose handler threw', () => {
+  it('is tried again after the backoff', () => {
+    const outcome = afterError(tried(2), new JobTimeoutError(1, 'q', 5), policy(), middle);
+
+    expect(outcome).toMatchObject({ kind: 'retry', delayMs: 2_000, error: { code: 'JOB_TIMEOUT' } });
+  });
+
+  it('is dead when its attempts are used up', () => {
+    expect(afterError(tried(3), new Error('no'), policy(), middle)).toMatchObject({ kind: 'dead' });
+    expect(afterError(tried(4), new Error('no'), policy(), middle)).toMatchObject({ kind: 'dead' });
+  });
+
+  it('is dead at once when trying again is pointless', () => {
+    expect(afterError(tried(1), new UnrecoverableError('no'), policy(), middle)).toMatchObject({ kind: 'dead' });
+    expect(afterError(tried(1), { message: 'of another copy', code: 'UNRECOVERABLE' }, policy(), middle).kind).toBe(
+      'dead',
+    );
+  });
+
+  it('is dead at once when retryIf or the backoff says so', () => {
+    const first = { retryIf: (error: Error, attempt: number) => error.message === 'try' && attempt < 2 };
+
+    expect(afterError(tried(1), new Error('try'), policy(first), middle).kind).toBe('retry');
+    expect(afterError(tried(2), new Error('try'), policy(first), middle).kind).toBe('dead');
+    expect(afterError(tried(1), new Error('no'), policy({ backoff: () => false }), middle).kind).toBe('dead');
+  });
+
+  it('is tried again when retryIf itself throws', () => {
+    const retryIf = () => {
+      throw new Error('a bug in the rule');
+    };
+
+    expect(afterError(tried(1), new Error('no'), policy({ retryIf }), middle)).toMatchObject({ kind: 'retry' });
+  });
+
+  it('waits as the job itself says, before what its queue says', () => {
+    const job = tried(1, { overrides: { backoff: '7s' } });
+
+    expect(afterError(job, new Error('no'), policy({ backoff: '1m' }), middle)).toMatchObject({ delayMs: 7_000 });
+  });
+
+  it('may have thrown anything', () => {
+    for (const thrown of ['text', undefined, null, 7, Symbol('s'), {}]) {
+      expect(afterError(tried(1), thrown, policy(), middle).kind).toBe('retry');
+    }
+  });
+});
+
+describe('a job whose worker fell silent', () => {
+  it('is released where it cannot have begun', () => {
+    expect(afterSilence(tried(3), 'w', false, policy(), middle)).toEqual({ kind: 'release' });
+  });
+
+  it('runs again at once the first time', () => {
+    const outcome = afterSilence(tried(1), 'w', true, policy(), middle);
+
+    expect(outcome).toMatchObject({ kind: 'retry', delayMs: 0, error: { code: 'WORKER_LOST' } });
+  });
+
+  it('waits as after an error from the second time on', () => {
+    expect(afterSilence(tried(2), 'w', true, policy(), middle)).toMatchObject({ kind: 'retry', delayMs: 2_000 });
+  });
+
+  it('is dead when its attempts are used up, or the backoff says so', () => {
+    expect(afterSilence(tried(3), 'w', true, policy(), middle).kind).toBe('dead');
+    expect(afterSilence(tried(2), 'w', true, policy({ backoff: () => false }), middle).kind).toBe('dead');
+  });
+});
+
+describe('a job suspected of killing its worker', () => {
+  const { code } = new WorkerLostError('w');
+
+  it('went down with one, and not in its first run', () => {
+    expect(isSuspect(claimed(1, 3, code))).toBe(true);
+    expect(isSuspect(claimed(1, 2, code))).toBe(false);
+    expect(isSuspect(claimed(1, 3, 'OTHER'))).toBe(false);
+    expect(isSuspect(claimed(1, 3))).toBe(false);
+  });
+
+  it('begins after all others, which keep their order', () => {
+    const jobs = [claimed(1, 3, code), claimed(2, 1), claimed(3, 3, code), claimed(4, 1)];
+
+    expect(inStartOrder(jobs).map(({ id }) => id)).toEqual([2, 4, 1, 3]);
+  });
+
+  it('begins alone', () => {
+    const suspect = claimed(1, 3, code);
+    const other = claimed(2, 1);
+
+    expect(
+      [
+        [other, other],
+        [other, other, suspect],
+        [suspect, suspect],
+      ].map(startable),
+    ).toEqual([2, 2, 1]);
+  });
+});

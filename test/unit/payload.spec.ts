@@ -1,0 +1,68 @@
+import { checkPayload, checkSize, encodePayload, encodeResult } from '../../lib/job/payload.js';
+import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+
+function encode(payload: unknown, options: QueueOptions = {}): Promise<string> {
+  return encodePayload('q', payload, resolveQueueOptions(options));
+}
+
+function schema(validate: (value: unknown) => unknown): QueueOptions {
+  return {
+    schema: { '~standard': { version: 1, vendor: 'test', validate } } as QueueOptions['schema'],
+  };
+}
+
+describe('a payload', () => {
+  it('is stored as JSON', async () => {
+    expect(await encode({ a: 1 })).toBe('{"a":1}');
+  });
+
+  it('that cannot be stored is refused with its queue and the place', async () => {
+    await expect(encode({ a: 1n })).rejects.toThrow(/^Payload for queue "q": .* got a BigInt \(1n\) at a$/);
+    await expect(encode(undefined)).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' });
+  });
+
+  it('may have so many bytes, and not one more', async () => {
+    expect(await encode('éé', { maxPayloadBytes: 6 })).toBe('"éé"');
+    await expect(encode('éé!', { maxPayloadBytes: 6 })).rejects.toMatchObject({
+      code: 'PAYLOAD_TOO_LARGE',
+      bytes: 7,
+      limit: 6,
+    });
+  });
+
+  it('counts an emoji as the four bytes it has', () => {
+    expect(() => checkSize('q', 'headers', '😀', 4)).not.toThrow();
+    expect(() => checkSize('q', 'headers', '😀', 3)).toThrow(/has 4 bytes, expected at most 3/);
+  });
+
+  it('is stored as it was given, and becomes what the schema makes of it before the handler', async () => {
+    const options = schema(async (value) => ({ value: Number(value) }));
+
+    expect(await encode('7', options)).toBe('"7"');
+    expect(await checkPayload('q', '7', resolveQueueOptions(options))).toBe(7);
+    expect(await checkPayload('q', '7', resolveQueueOptions())).toBe('7');
+  });
+
+  it('that the schema refuses is refused with all it says', async () => {
+    const issues = [{ message: 'Required', path: ['to', { key: 0 }] }, { message: 'Too short' }];
+
+    await expect(
+      encode(
+        {},
+        schema(() => ({ issues })),
+      ),
+    ).rejects.toThrow('to.0: Required; Too short');
+  });
+});
+
+describe('a result', () => {
+  it('of nothing is nothing', () => {
+    expect(encodeResult('q', undefined, 10)).toBeNull();
+    expect(encodeResult('q', null, 10)).toBe('null');
+  });
+
+  it('is checked like a payload', () => {
+    expect(() => encodeResult('q', 1n, 10)).toThrow(/result: .*BigInt/);
+    expect(() => encodeResult('q', 'x'.repeat(20), 10)).toThrow(/The result of a job for queue "q" has 22 bytes/);
+  });
+});

@@ -1,0 +1,98 @@
+import { overlay, queueOptionProblems, resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+
+describe('queue options', () => {
+  it('have a default each', () => {
+    expect(resolveQueueOptions()).toMatchObject({
+      concurrency: 10,
+      retry: { attempts: 5 },
+      leaseMs: 30_000,
+      timeoutMs: false,
+      order: 'fifo',
+      prefetch: 'auto',
+      retention: { completedMs: 86_400_000, deadMs: 30 * 86_400_000 },
+      paused: false,
+      maxPayloadBytes: 1_048_576,
+    });
+  });
+
+  it('that are undefined mean the default', () => {
+    expect(resolveQueueOptions({ concurrency: undefined, lease: undefined }).concurrency).toBe(10);
+  });
+
+  it('may say of retry how many attempts, and nothing else', () => {
+    expect(resolveQueueOptions({ retry: 2 }).retry.attempts).toBe(2);
+  });
+
+  it('may keep nothing', () => {
+    expect(resolveQueueOptions({ retention: { completed: false } }).retention).toMatchObject({ completedMs: false });
+  });
+
+  it('of a nearer layer win, and what it leaves out stands', () => {
+    const lower: QueueOptions = {
+      concurrency: 1,
+      lease: '1m',
+      retry: { attempts: 2, backoff: '1s' },
+      retention: { dead: '2d' },
+    };
+
+    const laid = overlay(lower, {
+      concurrency: 5,
+      lease: undefined,
+      retry: 7,
+      retention: { completed: '1h' },
+    } as never);
+
+    expect(laid).toMatchObject({ concurrency: 5, lease: '1m', retry: { attempts: 7, backoff: '1s' } });
+    expect(laid.retention).toEqual({ dead: '2d', completed: '1h' });
+  });
+
+  it('that are right have no problems', () => {
+    const given: QueueOptions = {
+      concurrency: 1,
+      retry: { backoff: { type: 'fixed' } },
+      timeout: '1m',
+      prefetch: 0,
+      claim: 'auto',
+    };
+
+    expect(queueOptionProblems(given)).toEqual([]);
+    expect(queueOptionProblems({})).toEqual([]);
+  });
+
+  it('are told all their problems at once, each with what was expected and what was seen', () => {
+    const given = {
+      concurrency: 0,
+      lease: '1 h',
+      timeout: 0,
+      order: 'random',
+      retention: { dead: -1 },
+      retry: { attempts: 1.5 },
+    };
+
+    const problems = queueOptionProblems(given);
+
+    expect(problems).toHaveLength(6);
+    for (const problem of problems) expect(problem).toMatch(/^expected .+, got .+/);
+    expect(problems[0]).toBe('expected concurrency to be a whole number from 1 to 10000, got 0');
+  });
+
+  it('that are unknown are answered with the nearest known one', () => {
+    expect(queueOptionProblems({ leese: '30s' })).toEqual(['unknown option "leese", did you mean "lease"?']);
+    expect(queueOptionProblems({ retry: { atempts: 3 } })).toEqual([
+      'unknown option "atempts", did you mean "attempts"?',
+    ]);
+    expect(queueOptionProblems({ retry: { backoff: { jiter: 1 } } })).toEqual([
+      'unknown option "jiter", did you mean "jitter"?',
+    ]);
+  });
+
+  it('that are nothing alike are answered with all there are', () => {
+    expect(queueOptionProblems({ xyzzyxyzzy: 1 })[0]).toMatch(
+      /^unknown option "xyzzyxyzzy" \(known: concurrency, retry, .+\)$/,
+    );
+  });
+
+  it.each([null, 7, 'text'])('are not %p', (given) => {
+    expect(queueOptionProblems(given)).toHaveLength(1);
+  });
+});
