@@ -1,0 +1,50 @@
+import type { JobRecord } from '../job/job.js';
+import type { JobState } from '../job/job-state.js';
+
+/** Which jobs are meant. What is left out matches all. */
+export interface JobFilter {
+  queue?: string;
+  state?: JobState;
+  name?: string;
+}
+
+export interface JobPage {
+  /** Only jobs with a greater id. Default 0. */
+  after?: number;
+  /** 1 to 1,000, default 100. */
+  limit?: number;
+}
+
+export interface QueueRecord {
+  queue: string;
+  paused: boolean;
+}
+
+export interface WorkerRecord {
+  id: string;
+  host: string;
+  pid: number;
+  queues: string[];
+  startedAt: Date;
+  seenAt: Date;
+}
+
+/** What became of a wish to cancel a job. */
+export type CancelAnswer = { state: 'cancelled' | 'requested'; workerId?: string } | { state: 'too-late' };
+
+/** Looking at jobs and steering them, from any process. */
+export interface AdminStore {
+  counts(queue?: string): Promise<Record<JobState, number>>;
+  get(id: number): Promise<JobRecord | null>;
+  /** In ascending order of ids. */
+  find(filter: JobFilter, page: Required<JobPage>): Promise<JobRecord[]>;
+  queues(): Promise<QueueRecord[]>;
+  workers(): Promise<WorkerRecord[]>;
+  setPaused(queue: string, paused: boolean): Promise<void>;
+  /** A job nobody runs is cancelled at once; of an active one the worker is told with its next heartbeat. */
+  cancel(id: number, keepMs: (queue: string) => number | false): Promise<CancelAnswer>;
+  /** Dead and cancelled jobs start anew with their old id, scheduled ones become due. Answers the ids of those it moved. */
+  retry(ids: readonly number[]): Promise<number[]>;
+  /** Removes jobs that are not active. Answers the ids of those that are gone. */
+  remove(ids: readonly number[]): Promise<number[]>;
+}

@@ -1,0 +1,75 @@
+import { UnsupportedDatabaseError } from '../../job/errors.js';
+import { query, type Work } from '../sql/statement.js';
+import type { MysqlPool } from './mysql-pool.js';
+
+const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet`;
+
+// Servers differ in which of these they have; SHOW leaves out what they do not.
+const BINLOG = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format')`;
+
+const LOCK_WORKER = `SELECT id FROM {workers} FORCE INDEX (PRIMARY) WHERE id = :id FOR UPDATE`;
+const LOCK_WORKER_IF_FREE = `SELECT id FROM {workers} FORCE INDEX (PRIMARY) WHERE id = :id FOR UPDATE SKIP LOCKED`;
+
+/** What keeps this library from working on a server of that version, or undefined. */
+export function versionProblem(version: string): string | undefined {
+  const [, major, minor, patch] = (/(\d+)\.(\d+)\.(\d+)/.exec(version.replace(/^5\.5\.5-/, '')) ?? []).map(Number);
+  const isMariadb = /mariadb/i.test(version);
+  const number = major! * 1e6 + minor! * 1e3 + patch!;
+  if (number >= (isMariadb ? 10_006_000 : 8_000_013)) return undefined;
+  const needed = isMariadb ? 'MariaDB 10.6 or newer' : 'MySQL 8.0.13 or newer';
+  return `expected ${needed} (for SKIP LOCKED and defaults that are expressions), got ${version}. Upgrade the server`;
+}
+
+/** Refuses a server that cannot do what the queue stands on, and says what to change. */
+export async function checkServer(pool: MysqlPool, largestPayloadBytes: number): Promise<void> {
+  const [server] = await pool.repeatable(() => query<{ version: string; packet: number }>(SERVER));
+  const binlog = await pool.repeatable(() => query<{ Variable_name: string; Value: string }>(BINLOG));
+  const setting = Object.fromEntries(binlog.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  const statementBased = setting.log_bin === 'ON' && setting.binlog_format === 'STATEMENT';
+  // A payload and a result travel in one statement, and escaping can double each.
+  const packetNeeded = 4 * largestPayloadBytes + 65_536;
+  const problems = [
+    versionProblem(server!.version),
+    statementBased
+      ? `expected binlog_format ROW or MIXED, got STATEMENT: it forbids READ COMMITTED. Set binlog_format = ROW on the server`
+      : undefined,
+    server!.packet < packetNeeded
+      ? `expected max_allowed_packet of at least ${packetNeeded} bytes for payloads of ${largestPayloadBytes}, got ` +
+        `${server!.packet}. Raise it on the server, or lower the option \`maxPayloadBytes\``
+      : undefined,
+  ].filter((line) => line !== undefined);
+  if (problems.length > 0)
+    throw new UnsupportedDatabaseError(`The queue cannot work on this server: ${problems.join('; ')}.`);
+}
+
+/**
+ * Proves on two connections that a row which one has locked is passed over by the other. Some engines parse SKIP LOCKED
+ * and do not lock; on those two workers would be handed the same job.
+ */
+export async function proveSkipLocked(pool: MysqlPool, workerId: string): Promise<void> {
+  const holder = await pool.borrow();
+  try {
+    await holder.send(() => begin());
+    await holder.send(() => query(LOCK_WORKER, { id: workerId }));
+    if (!(await isHandedOut(pool, workerId))) return;
+  } finally {
+    holder.drop();
+  }
+  throw new UnsupportedDatabaseError(
+    'The queue cannot work on this server: it accepts SKIP LOCKED but hands out rows that another transaction has locked.',
+  );
+}
+
+async function isHandedOut(pool: MysqlPool, workerId: string): Promise<boolean> {
+  const other = await pool.borrow();
+  try {
+    await other.send(() => begin());
+    return (await other.send(() => query(LOCK_WORKER_IF_FREE, { id: workerId }))).length > 0;
+  } finally {
+    other.drop();
+  }
+}
+
+function* begin(): Work<void> {
+  yield* query('START TRANSACTION');
+}

@@ -1,0 +1,248 @@
+import type { PoolConnection, PoolOptions, ResultSetHeader } from 'mysql2';
+import type { DataSource, DataSourceOptions, EntityManager } from 'typeorm';
+import { StoreUnavailableError } from '../../job/errors.js';
+import type { Clock } from '../../time/clock.js';
+import { callersRunner, onRunner } from '../sql/callers-transaction.js';
+import { remedyFor } from '../sql/remedy.js';
+import { persist, unavailable } from '../sql/patience.js';
+import type { SqlDatabase } from '../sql/sql-database.js';
+import { drive, type Answer, type SqlValue, type Statement, type Work } from '../sql/statement.js';
+import type { Templates } from '../sql/template.js';
+
+export type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>;
+
+type Pool = import('mysql2').Pool;
+
+// Enough for the claims of many queues, a flush and a heartbeat side by side; each statement takes milliseconds.
+const POOL_SIZE = 5;
+
+// A server that does not answer for this long is taken for gone: the connection is dropped and the work done again.
+const ANSWER_TIMEOUT_MS = 30_000;
+
+const LOCK_WAIT_S = 3;
+
+const CLOSE_TIMEOUT_MS = 5_000;
+
+/**
+ * The library's own connections, with its own session settings, so that a handler that uses up the application's pool
+ * cannot starve a heartbeat and the application's settings stay as they are.
+ */
+export class MysqlPool implements SqlDatabase {
+  /** Connections whose session is set up, with the moment of their last use. */
+  readonly #usedAt = new WeakMap<PoolConnection, number>();
+
+  private constructor(
+    private readonly pool: Pool,
+    private readonly dataSource: DataSource,
+    private readonly templates: Templates,
+    private readonly clock: Clock,
+    private readonly waitTimeoutS: number,
+  ) {}
+
+  /** @param shortestLeaseMs a host that was switched off in mid-transaction keeps its row locks no longer than this */
+  static async open(
+    dataSource: DataSource,
+    templates: Templates,
+    clock: Clock,
+    shortestLeaseMs: number,
+  ): Promise<MysqlPool> {
+    const options = dataSource.options as MysqlOptions;
+    const mysql2 = (options.driver ?? (await import('mysql2'))) as typeof import('mysql2');
+    const createPool =
+      mysql2.createPool ?? (mysql2 as unknown as { default: typeof import('mysql2') }).default.createPool;
+    const waitTimeoutS = Math.max(1, Math.ceil(shortestLeaseMs / 1_000));
+    const pool = createPool({
+      ...connectionFields(options),
+      charset: 'utf8mb4',
+      supportBigNumbers: true,
+      bigNumberStrings: false,
+      connectionLimit: POOL_SIZE,
+      // mysql2 lets idle connections go only where there may be fewer idle ones than connections.
+      maxIdle: POOL_SIZE - 1,
+      // Before the server closes them, and never so early that a busy process would reconnect.
+      idleTimeout: Math.min(60_000, waitTimeoutS * 500),
+      enableKeepAlive: true,
+      keepAliveInitialDelay: 10_000,
+    });
+    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS);
+  }
+
+  transaction<T>(work: () => Work<T>): Promise<T> {
+    return persist(this.clock, async () => {
+      const connection = await this.#connect();
+      let committing = false;
+      try {
+        await this.#text(connection, 'START TRANSACTION');
+        const value = await this.#drive(connection, work);
+        committing = true;
+        await this.#text(connection, 'COMMIT');
+        this.#release(connection);
+        return value;
+      } catch (error) {
+        await this.#undo(connection, error);
+        if (committing && remedyFor(error) === 'reconnect') throw unavailable(error, 'unknown');
+        throw error;
+      }
+    });
+  }
+
+  repeatable<T>(work: () => Work<T>): Promise<T> {
+    return persist(this.clock, () => this.#autocommit(work));
+  }
+
+  once<T>(work: () => Work<T>): Promise<T> {
+    return persist(this.clock, async () => {
+      const connection = await this.#connect();
+      return this.#autocommit(work, connection).catch((error: unknown) => {
+        throw remedyFor(error) === 'reconnect' ? unavailable(error, 'unknown') : error;
+      });
+    });
+  }
+
+  async within<T>(transaction: Parameters<SqlDatabase['within']>[0], work: () => Work<T>): Promise<T> {
+    const runner = callersRunner(this.dataSource, transaction);
+    return runner ? onRunner(runner, this.templates, work) : this.once(work);
+  }
+
+  ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.dataSource.transaction(work);
+  }
+
+  /** A connection for tests of the server, to be released or destroyed by the caller. */
+  async borrow(): Promise<{ send<T>(work: () => Work<T>): Promise<T>; drop(): void }> {
+    const connection = await this.#connect();
+    return { send: (work) => this.#drive(connection, work), drop: () => connection.destroy() };
+  }
+
+  /** Waits for statements under way, but not long for a server that does not answer them. */
+  async close(): Promise<void> {
+    const waiting = new AbortController();
+    const ended = new Promise<void>((resolve) => this.pool.end(() => resolve()));
+    await Promise.race([ended, this.clock.sleep(CLOSE_TIMEOUT_MS, waiting.signal)]);
+    waiting.abort();
+  }
+
+  async #autocommit<T>(work: () => Work<T>, given?: PoolConnection): Promise<T> {
+    const connection = given ?? (await this.#connect());
+    try {
+      const value = await this.#drive(connection, work);
+      this.#release(connection);
+      return value;
+    } catch (error) {
+      await this.#undo(connection, error);
+      throw error;
+    }
+  }
+
+  #drive<T>(connection: PoolConnection, work: () => Work<T>): Promise<T> {
+    return drive(work(), (statement: Statement) => {
+      const { text, values } = this.templates.bind(statement);
+      return this.#text(connection, text, values);
+    });
+  }
+
+  #text(connection: PoolConnection, sql: string, values: readonly SqlValue[] = []): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      connection.query({ sql, values: values as SqlValue[], timeout: ANSWER_TIMEOUT_MS }, (error, result) => {
+        if (error) return reject(error);
+        if (Array.isArray(result)) return resolve({ rows: result as never, changed: 0, insertId: 0 });
+        const { affectedRows, insertId } = result as ResultSetHeader;
+        resolve({ rows: [], changed: affectedRows, insertId });
+      });
+    });
+  }
+
+  async #connect(): Promise<PoolConnection> {
+    for (;;) {
+      const connection = await this.#acquire();
+      const usedAt = this.#usedAt.get(connection);
+      if (usedAt === undefined) await this.#setUp(connection);
+      // The server may have closed what was idle for long, and this process, if it was busy, has not heard of it yet. A
+      // statement sent there would be one of unknown outcome.
+      else if (this.clock.monotonic() - usedAt > this.waitTimeoutS * 250 && !(await this.#answers(connection)))
+        continue;
+      return connection;
+    }
+  }
+
+  async #acquire(): Promise<PoolConnection> {
+    try {
+      return await new Promise<PoolConnection>((resolve, reject) => {
+        this.pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)));
+      });
+    } catch (error) {
+      // Refused before anything was sent, for whatever reason: the caller may ask again.
+      throw remedyFor(error) === 'none' ? unavailable(error, 'not-done') : error;
+    }
+  }
+
+  async #setUp(connection: PoolConnection): Promise<void> {
+    try {
+      await this.#text(connection, 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
+      await this.#text(
+        connection,
+        `SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, wait_timeout = ?,
+           innodb_lock_wait_timeout = ?, eq_range_index_dive_limit = 1`,
+        [this.waitTimeoutS, LOCK_WAIT_S],
+      );
+    } catch (error) {
+      connection.destroy();
+      throw error;
+    }
+  }
+
+  async #answers(connection: PoolConnection): Promise<boolean> {
+    try {
+      await this.#text(connection, 'DO 0');
+      return true;
+    } catch {
+      connection.destroy();
+      return false;
+    }
+  }
+
+  #release(connection: PoolConnection): void {
+    this.#usedAt.set(connection, this.clock.monotonic());
+    connection.release();
+  }
+
+  /** Leaves nothing of a failed transaction behind; a connection of doubtful state is not used again. */
+  async #undo(connection: PoolConnection, error: unknown): Promise<void> {
+    if (remedyFor(error) === 'reconnect' || error instanceof StoreUnavailableError) return connection.destroy();
+    try {
+      await this.#text(connection, 'ROLLBACK');
+      this.#release(connection);
+    } catch {
+      connection.destroy();
+    }
+  }
+}
+
+// Everything that says where and as whom to connect, and nothing that says what to do there.
+const CONNECTION_EXTRAS = [
+  ...['host', 'port', 'user', 'password', 'password1', 'password2', 'password3', 'database', 'ssl', 'socketPath'],
+  ...['authPlugins', 'authSwitchHandler', 'enableCleartextPlugin', 'stream', 'connectTimeout', 'localAddress', 'uri'],
+];
+
+/** What mysql2 needs of the application's options: `dropSchema` or `synchronize` in a copy would touch its tables. */
+export function connectionFields(options: MysqlOptions): PoolOptions {
+  const source = options.replication?.master ?? options;
+  const given = { ...source, ...(source.url === undefined ? {} : parseUrl(source.url)) };
+  const { host, port, username, password, database, ssl = options.ssl } = given;
+  const { socketPath, connectTimeout, extra = {} } = options;
+  const fields = { host, port, user: username, password, database, ssl, socketPath, connectTimeout };
+  const extras = Object.entries(extra as object).filter(([key]) => CONNECTION_EXTRAS.includes(key));
+  const set = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries([...set, ...extras]);
+}
+
+function parseUrl(text: string) {
+  const url = new URL(text);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    ...(url.port ? { port: Number(url.port) } : {}),
+    ...(url.username ? { username: decodeURIComponent(url.username) } : {}),
+    ...(url.password ? { password: decodeURIComponent(url.password) } : {}),
+    ...(url.pathname.length > 1 ? { database: decodeURIComponent(url.pathname.slice(1)) } : {}),
+  };
+}

@@ -1,0 +1,154 @@
+import type { Database, Statement as Prepared } from 'better-sqlite3';
+import type { DataSource, DataSourceOptions, EntityManager } from 'typeorm';
+import { StoreUnavailableError } from '../../job/errors.js';
+import type { Clock } from '../../time/clock.js';
+import { callersRunner, onRunner } from '../sql/callers-transaction.js';
+import { remedyFor } from '../sql/remedy.js';
+import type { SqlDatabase } from '../sql/sql-database.js';
+import { driveSync, type Answer, type Statement, type Work } from '../sql/statement.js';
+import type { Templates } from '../sql/template.js';
+
+export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>;
+
+// As long as better-sqlite3 itself waits by default.
+const PATIENCE_MS = 5_000;
+
+const PREPARED_LIMIT = 200;
+
+/**
+ * The library's own handle on the database file: what TypeORM's single connection rolls back for somebody else is not
+ * ours, and the other way round. It never waits inside SQLite, since that would stop the very event loop on which the
+ * application's transaction has to end: a busy database is asked again later.
+ */
+export class SqliteHandle implements SqlDatabase {
+  readonly #prepared = new Map<string, Prepared>();
+  #transacting: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly handle: Database,
+    private readonly shared: boolean,
+    private readonly dataSource: DataSource,
+    private readonly templates: Templates,
+    private readonly clock: Clock,
+  ) {}
+
+  static async open(dataSource: DataSource, templates: Templates, clock: Clock): Promise<SqliteHandle> {
+    const options = dataSource.options as SqliteOptions;
+    if (isInMemory(options.database)) {
+      // Such a database has one handle and no other can see it, so the application's is shared.
+      const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: Database };
+      return new SqliteHandle(databaseConnection, true, dataSource, templates, clock);
+    }
+    const loaded = (options.driver ?? (await import('better-sqlite3'))) as typeof import('better-sqlite3');
+    const Sqlite = (loaded as { default?: typeof import('better-sqlite3') }).default ?? loaded;
+    const handle = new Sqlite(options.database, {
+      timeout: 0,
+      nativeBinding: options.nativeBinding!,
+    });
+    const opened = new SqliteHandle(handle, false, dataSource, templates, clock);
+    try {
+      await opened.#whenFree(() => {
+        if (options.key) handle.pragma(`key = ${JSON.stringify(options.key)}`);
+        // With write-ahead logging readers and the writer do not wait for one another.
+        handle.pragma('journal_mode = WAL');
+        // A commit that was reported is on the disk.
+        handle.pragma('synchronous = FULL');
+      });
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
+    return opened;
+  }
+
+  transaction<T>(work: () => Work<T>): Promise<T> {
+    return this.#whenFree(() => {
+      this.handle.exec('BEGIN IMMEDIATE');
+      try {
+        const value = driveSync(work(), (statement) => this.#send(statement));
+        this.handle.exec('COMMIT');
+        return value;
+      } catch (error) {
+        if (this.handle.inTransaction) this.handle.exec('ROLLBACK');
+        throw error;
+      }
+    });
+  }
+
+  // Without a transaction around them, so that a look that only reads never asks for the one lock that writers need.
+  repeatable<T>(work: () => Work<T>): Promise<T> {
+    return this.#whenFree(() => driveSync(work(), (statement) => this.#send(statement)));
+  }
+
+  // There is no connection to lose, so a statement that was not answered was not done.
+  once<T>(work: () => Work<T>): Promise<T> {
+    return this.repeatable(work);
+  }
+
+  async within<T>(transaction: Parameters<SqlDatabase['within']>[0], work: () => Work<T>): Promise<T> {
+    const runner = callersRunner(this.dataSource, transaction);
+    return runner ? onRunner(runner, this.templates, work) : this.once(work);
+  }
+
+  // TypeORM has one connection here, on which a second transaction would become a savepoint within the first.
+  ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const next = this.#transacting.then(() => this.dataSource.transaction(work));
+    this.#transacting = next.then(
+      () => undefined,
+      () => undefined,
+    );
+    return next;
+  }
+
+  close(): Promise<void> {
+    if (!this.shared) this.handle.close();
+    return Promise.resolve();
+  }
+
+  #send(statement: Statement): Answer {
+    const { text, values } = this.templates.bind(statement);
+    const prepared = this.#prepare(text);
+    if (prepared.reader) {
+      const rows = prepared.all(...values) as Answer['rows'];
+      return { rows, changed: rows.length, insertId: 0 };
+    }
+    const { changes, lastInsertRowid } = prepared.run(...values);
+    return { rows: [], changed: changes, insertId: Number(lastInsertRowid) };
+  }
+
+  #prepare(text: string): Prepared {
+    let prepared = this.#prepared.get(text);
+    if (!prepared) {
+      prepared = this.handle.prepare(text);
+      if (this.#prepared.size >= PREPARED_LIMIT) this.#prepared.clear();
+      this.#prepared.set(text, prepared);
+    }
+    return prepared;
+  }
+
+  async #whenFree<T>(act: () => T): Promise<T> {
+    const since = this.clock.monotonic();
+    for (let tries = 1; ; tries++) {
+      try {
+        if (!this.handle.open) throw new StoreUnavailableError('The store is closed.', 'not-done');
+        if (!this.shared || !this.handle.inTransaction) return act();
+      } catch (error) {
+        if (remedyFor(error) !== 'again') throw error;
+      }
+      if (this.clock.monotonic() - since > PATIENCE_MS) throw stillBusy();
+      await this.clock.sleep(1 + Math.random() * Math.min(2 ** tries, 30));
+    }
+  }
+}
+
+export function isInMemory(database: unknown): boolean {
+  return database === ':memory:' || database === '' || (typeof database === 'string' && /mode=memory/.test(database));
+}
+
+function stillBusy(): StoreUnavailableError {
+  return new StoreUnavailableError(
+    `The SQLite database stayed locked for ${PATIENCE_MS / 1_000} s. If a transaction of this application is open while it ` +
+      `waits for enqueue(), pass its \`manager\`, so that the job joins the transaction.`,
+    'not-done',
+  );
+}

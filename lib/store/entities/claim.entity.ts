@@ -1,0 +1,38 @@
+import { EntitySchema } from 'typeorm';
+import type { Tables } from '../tables.js';
+import { bigint, int, nullable, text, varchar } from './columns.js';
+
+/** Which worker has which jobs until when. */
+export interface SqlQueueClaimRow {
+  id: number;
+  workerId: string;
+  queue: string;
+  /** JSON: the ids of the jobs, in the order in which they begin. */
+  jobIds: string;
+  /** How many of them may have begun. */
+  started: number;
+  leaseMs: number;
+  leaseUntil: number;
+  claimedAt: number;
+  /** JSON: the ids of those that somebody wants cancelled. */
+  cancelled: string | null;
+}
+
+export function claimEntity(tables: Tables, name: string): EntitySchema<SqlQueueClaimRow> {
+  return new EntitySchema<SqlQueueClaimRow>({
+    name,
+    tableName: tables.claims,
+    synchronize: false,
+    columns: {
+      id: { ...bigint('id'), primary: true },
+      workerId: varchar('worker_id', 36),
+      queue: varchar('queue', 100),
+      jobIds: text('job_ids'),
+      started: int('started'),
+      leaseMs: bigint('lease_ms'),
+      leaseUntil: bigint('lease_until'),
+      claimedAt: bigint('claimed_at'),
+      cancelled: nullable(text('cancelled')),
+    },
+  });
+}

@@ -1,0 +1,47 @@
+import type { EntitySchema } from 'typeorm';
+import { DEFAULT_PREFIX, tableNames } from '../tables.js';
+import { claimEntity, type SqlQueueClaimRow } from './claim.entity.js';
+import { historyEntity, type SqlQueueHistoryRow } from './history.entity.js';
+import { jobEntity, type SqlQueueJobRow } from './job.entity.js';
+import { queueEntity, type SqlQueueQueueRow } from './queue.entity.js';
+import { workerEntity, type SqlQueueWorkerRow } from './worker.entity.js';
+
+/** In this order: jobs, claims, history, queues, workers. */
+export type SqlQueueEntities = readonly [
+  EntitySchema<SqlQueueJobRow>,
+  EntitySchema<SqlQueueClaimRow>,
+  EntitySchema<SqlQueueHistoryRow>,
+  EntitySchema<SqlQueueQueueRow>,
+  EntitySchema<SqlQueueWorkerRow>,
+];
+
+const made = new Map<string, SqlQueueEntities>();
+
+/**
+ * The library's tables as TypeORM entities, for an application that wants to read them with repositories of its own. The
+ * same prefix always gives the same objects. They are never synchronized: the library's migrations make the tables.
+ *
+ * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue` and `SqlQueueWorker`, followed by `_` and the
+ * prefix where that is not the default.
+ *
+ * @example
+ * ```ts
+ * const dataSource = new DataSource({ …, entities: [User, ...sqlQueueEntities()] });
+ * await dataSource.getRepository<SqlQueueHistoryRow>('SqlQueueHistory').findBy({ queue: 'email.send', state: 'dead' });
+ * ```
+ */
+export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string } = {}): SqlQueueEntities {
+  const known = made.get(prefix);
+  if (known) return known;
+  const tables = tableNames(prefix);
+  const named = (name: string) => (prefix === DEFAULT_PREFIX ? name : `${name}_${prefix}`);
+  const entities: SqlQueueEntities = [
+    jobEntity(tables, named('SqlQueueJob')),
+    claimEntity(tables, named('SqlQueueClaim')),
+    historyEntity(tables, named('SqlQueueHistory')),
+    queueEntity(tables, named('SqlQueueQueue')),
+    workerEntity(tables, named('SqlQueueWorker')),
+  ];
+  made.set(prefix, entities);
+  return entities;
+}

@@ -1,0 +1,59 @@
+import { EntitySchema } from 'typeorm';
+import type { FinalState } from '../../job/job-state.js';
+import type { Tables } from '../tables.js';
+import { bigint, int, nullable, smallint, text, varchar } from './columns.js';
+
+/** A finished job, until its retention ends. Times are milliseconds since 1970 by the database's clock. */
+export interface SqlQueueHistoryRow {
+  id: number;
+  queue: string;
+  name: string;
+  state: FinalState;
+  priority: number;
+  attempt: number;
+  maxAttempts: number | null;
+  /** Who ran it last; null where it was cancelled before. */
+  workerId: string | null;
+  createdAt: number;
+  startedAt: number | null;
+  finishedAt: number;
+  /** When it may be deleted. */
+  expiresAt: number;
+  /** JSON, as are the texts below. */
+  payload: string;
+  headers: string | null;
+  options: string | null;
+  result: string | null;
+  error: string | null;
+}
+
+export function historyEntity(tables: Tables, name: string): EntitySchema<SqlQueueHistoryRow> {
+  return new EntitySchema<SqlQueueHistoryRow>({
+    name,
+    tableName: tables.history,
+    synchronize: false,
+    columns: {
+      id: { ...bigint('id'), primary: true },
+      queue: varchar('queue', 100),
+      name: varchar('name', 100),
+      state: varchar('state', 10),
+      priority: smallint('priority'),
+      attempt: int('attempt'),
+      maxAttempts: nullable(int('max_attempts')),
+      workerId: nullable(varchar('worker_id', 36)),
+      createdAt: bigint('created_at'),
+      startedAt: nullable(bigint('started_at')),
+      finishedAt: bigint('finished_at'),
+      expiresAt: bigint('expires_at'),
+      payload: text('payload'),
+      headers: nullable(text('headers')),
+      options: nullable(text('options')),
+      result: nullable(text('result')),
+      error: nullable(text('error')),
+    },
+    indices: [
+      { name: `${tables.history}_expiry`, columns: ['expiresAt'] },
+      { name: `${tables.history}_state`, columns: ['queue', 'state', 'id'] },
+    ],
+  });
+}

@@ -1,0 +1,56 @@
+import { EntitySchema } from 'typeorm';
+import type { LiveState } from '../../job/job-state.js';
+import type { Tables } from '../tables.js';
+import { bigint, filledIn, int, nullable, smallint, text, tinyint, varchar } from './columns.js';
+
+/** A job that is not finished, as it is stored. Times are milliseconds since 1970 by the database's clock. */
+export interface SqlQueueJobRow {
+  id: number;
+  queue: string;
+  name: string;
+  /** When a scheduled job is due; null for all others. */
+  runAt: number | null;
+  state: LiveState;
+  /** 1 for waiting and active jobs. */
+  runnable: number;
+  priority: number;
+  attempt: number;
+  maxAttempts: number | null;
+  /** The claim that has the job while it is active. */
+  claimId: number | null;
+  createdAt: number;
+  /** JSON, as are the texts below. */
+  payload: string;
+  headers: string | null;
+  options: string | null;
+  error: string | null;
+}
+
+export function jobEntity(tables: Tables, name: string): EntitySchema<SqlQueueJobRow> {
+  return new EntitySchema<SqlQueueJobRow>({
+    name,
+    tableName: tables.jobs,
+    synchronize: false,
+    columns: {
+      id: { ...bigint('id'), primary: true, generated: 'increment' },
+      queue: varchar('queue', 100),
+      name: { ...varchar('name', 100), default: 'default' },
+      runAt: nullable(bigint('run_at')),
+      state: filledIn(varchar('state', 10)),
+      runnable: filledIn(tinyint('runnable')),
+      priority: { ...smallint('priority'), default: 0 },
+      attempt: filledIn(int('attempt')),
+      maxAttempts: nullable(int('max_attempts')),
+      claimId: nullable(filledIn(bigint('claim_id'))),
+      createdAt: filledIn(bigint('created_at')),
+      payload: text('payload'),
+      headers: nullable(text('headers')),
+      options: nullable(text('options')),
+      error: nullable(filledIn(text('error'))),
+    },
+    indices: [
+      { name: `${tables.jobs}_claim`, columns: ['queue', 'runnable', 'priority', 'id'] },
+      { name: `${tables.jobs}_schedule`, columns: ['runAt'] },
+    ],
+  });
+}

@@ -1,0 +1,142 @@
+import type { EntityManager, QueryRunner } from 'typeorm';
+import type { ClaimedJob, NewJob } from '../job/job.js';
+import type { Outcome, Tried } from '../job/outcome.js';
+
+/** The caller's own open transaction. Nothing in it is retried or committed here. */
+export type CallerTransaction = EntityManager | QueryRunner;
+
+export interface ClaimRequest {
+  /** A random 53-bit number, never used again: the fencing token of every job that the claim takes. */
+  readonly claimId: number;
+  readonly workerId: string;
+  readonly queue: string;
+  readonly limit: number;
+  readonly order: 'fifo' | 'lifo';
+  readonly leaseMs: number;
+  /** How many of the jobs may begin before a flush says more. */
+  readonly started: number;
+  /** For jobs that do not say how often they may be tried. */
+  readonly maxAttempts: number;
+}
+
+/** One claimed job and what became of it. */
+export interface Settlement {
+  readonly job: ClaimedJob;
+  readonly claimId: number;
+  /** Null where no worker had it. */
+  readonly workerId: string | null;
+  readonly outcome: Outcome;
+  /** How long the run took, to tell when it began; null where it did not begin. */
+  readonly ranMs: number | null;
+  /** How long the finished job stays in the history; false: not at all. */
+  readonly keepMs: number | false;
+}
+
+/** What a flush says of a claim, besides the outcomes of its jobs. */
+export interface ClaimProgress {
+  readonly id: number;
+  /** How many jobs at the head of the claim's list may begin from now on. */
+  readonly started: number;
+  /** No job of the claim is left once this flush has committed. */
+  readonly finished: boolean;
+}
+
+export interface Flush {
+  readonly settlements: readonly Settlement[];
+  readonly claims: readonly ClaimProgress[];
+  /** The answer to an earlier commit of the same flush was lost: it may have been done. */
+  readonly again: boolean;
+}
+
+export interface HeldLease {
+  readonly claimId: number;
+  /** Jobs of the claim that somebody wants cancelled. */
+  readonly cancelled: readonly number[];
+}
+
+export interface Survey {
+  /** For each queue asked for: whether it has jobs to claim, and whether it is paused everywhere. */
+  readonly queues: ReadonlyMap<string, { readonly waiting: boolean; readonly paused: boolean }>;
+  /** Milliseconds until the next scheduled job is due, 0 where one is; null without one. */
+  readonly dueInMs: number | null;
+  /** Milliseconds until the next lease lapses, 0 where one has; null without one. */
+  readonly lapseInMs: number | null;
+}
+
+export interface LapsedJob extends Tried {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly workerId: string;
+  readonly mayHaveBegun: boolean;
+}
+
+export interface Rescued {
+  readonly job: LapsedJob;
+  readonly outcome: Outcome;
+}
+
+export interface RescueRules {
+  decide(job: LapsedJob): Outcome;
+  /** How long the history keeps what is dead or cancelled; false: not at all. */
+  keepMs(queue: string): number | false;
+}
+
+export interface WorkerEntry {
+  readonly id: string;
+  readonly host: string;
+  readonly pid: number;
+  readonly queues: readonly string[];
+}
+
+/**
+ * Where jobs are kept. Every verb is done whole or not at all, and tells the truth under any number of processes. A verb
+ * that cannot reach the database rejects with a StoreUnavailableError, and can be asked again.
+ */
+export interface JobStore {
+  /** Puts jobs in, in the caller's transaction where one is given, and answers their ids in order. */
+  enqueue(jobs: readonly NewJob[], transaction?: CallerTransaction): Promise<number[]>;
+
+  /** Acts once the caller's transaction has committed, never if it rolls back; at once where none is open. */
+  afterCommit(transaction: CallerTransaction, act: () => void): void;
+
+  /** Looks, without locks, whether there is anything to do. */
+  survey(queues: readonly string[]): Promise<Survey>;
+
+  /** Hands out up to `limit` waiting jobs, best first, and marks them active. Two callers never receive the same job. */
+  claim(request: ClaimRequest): Promise<ClaimedJob[]>;
+
+  /** Renews the leases of these claims. One that lapsed is not renewed and not answered: its jobs are lost. */
+  extend(claimIds: readonly number[]): Promise<HeldLease[]>;
+
+  /** Writes outcomes, all in one transaction. Answers the ids of jobs whose claim was lost; nothing is done to those. */
+  settle(flush: Flush): Promise<ReadonlySet<number>>;
+
+  /**
+   * Runs `work` in a transaction of the application's DataSource and completes the job as its last statement. Rejects
+   * with LeaseLostError, and nothing of `work` stays, where the claim was lost.
+   */
+  completeWith<T>(work: (manager: EntityManager) => Promise<{ value: T; settlement: Settlement }>): Promise<T>;
+
+  /** Removes claims none of whose jobs are left; leaves the others to lapse. */
+  retire(claimIds: readonly number[]): Promise<void>;
+
+  /** Makes due jobs waiting, at most `limit`; answers how many. */
+  promote(limit: number): Promise<number>;
+
+  /** Takes jobs from workers that fell silent. A job somebody has locked is left for the next time. */
+  rescue(rules: RescueRules): Promise<Rescued[]>;
+
+  /** Deletes finished jobs past their retention, at most `limit`; answers how many. */
+  prune(limit: number): Promise<number>;
+
+  /** Notes that a worker is there, with the queues it works. Also proves that this database really skips locked rows. */
+  enter(worker: WorkerEntry): Promise<void>;
+
+  /** Notes that the worker is still there. For people to see: nobody's jobs depend on it. */
+  seen(workerId: string): Promise<void>;
+
+  leave(workerId: string): Promise<void>;
+
+  close(): Promise<void>;
+}

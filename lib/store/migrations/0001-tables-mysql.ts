@@ -1,0 +1,98 @@
+// Never edited once released: a change is a migration of its own.
+
+const NOW = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`;
+const NAME = `VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL`;
+const JSON_TEXT = `LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+const WORKER_ID = `VARCHAR(36) CHARACTER SET ascii COLLATE ascii_bin`;
+const STATE = `VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL`;
+const INNODB = `ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+
+// The defaults of state and runnable make a complete job of a plain INSERT of queue and payload, and a delayed one where
+// it also sets run_at.
+const JOBS = `
+  CREATE TABLE IF NOT EXISTS {jobs} (
+    id BIGINT NOT NULL AUTO_INCREMENT,
+    queue ${NAME},
+    name ${NAME} DEFAULT 'default',
+    run_at BIGINT NULL,
+    state ${STATE} DEFAULT (IF(run_at IS NULL, 'waiting', 'scheduled')),
+    runnable TINYINT NOT NULL DEFAULT (run_at IS NULL),
+    priority SMALLINT NOT NULL DEFAULT 0,
+    attempt INT NOT NULL DEFAULT 0,
+    max_attempts INT NULL,
+    claim_id BIGINT NULL,
+    created_at BIGINT NOT NULL DEFAULT (${NOW}),
+    payload ${JSON_TEXT} NOT NULL,
+    headers ${JSON_TEXT} NULL,
+    options ${JSON_TEXT} NULL,
+    error ${JSON_TEXT} NULL,
+    PRIMARY KEY (id),
+    KEY {jobs}_claim (queue, runnable, priority, id),
+    KEY {jobs}_schedule (run_at)
+  ) ${INNODB}`;
+
+const CLAIMS = `
+  CREATE TABLE IF NOT EXISTS {claims} (
+    id BIGINT NOT NULL,
+    worker_id ${WORKER_ID} NOT NULL,
+    queue ${NAME},
+    job_ids ${JSON_TEXT} NOT NULL,
+    started INT NOT NULL,
+    lease_ms BIGINT NOT NULL,
+    lease_until BIGINT NOT NULL,
+    claimed_at BIGINT NOT NULL,
+    cancelled ${JSON_TEXT} NULL,
+    PRIMARY KEY (id)
+  ) ${INNODB}`;
+
+const HISTORY = `
+  CREATE TABLE IF NOT EXISTS {history} (
+    id BIGINT NOT NULL,
+    queue ${NAME},
+    name ${NAME},
+    state ${STATE},
+    priority SMALLINT NOT NULL,
+    attempt INT NOT NULL,
+    max_attempts INT NULL,
+    worker_id ${WORKER_ID} NULL,
+    created_at BIGINT NOT NULL,
+    started_at BIGINT NULL,
+    finished_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    payload ${JSON_TEXT} NOT NULL,
+    headers ${JSON_TEXT} NULL,
+    options ${JSON_TEXT} NULL,
+    result ${JSON_TEXT} NULL,
+    error ${JSON_TEXT} NULL,
+    PRIMARY KEY (id),
+    KEY {history}_expiry (expires_at),
+    KEY {history}_state (queue, state, id)
+  ) ${INNODB}`;
+
+const QUEUES = `
+  CREATE TABLE IF NOT EXISTS {queues} (
+    queue ${NAME},
+    paused TINYINT NOT NULL DEFAULT 0,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (queue)
+  ) ${INNODB}`;
+
+const WORKERS = `
+  CREATE TABLE IF NOT EXISTS {workers} (
+    id ${WORKER_ID} NOT NULL,
+    host VARCHAR(255) NOT NULL,
+    pid INT NOT NULL,
+    queues ${JSON_TEXT} NOT NULL,
+    started_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
+  ) ${INNODB}`;
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS {schema} (
+    version INT NOT NULL,
+    applied_at BIGINT NOT NULL,
+    PRIMARY KEY (version)
+  ) ${INNODB}`;
+
+export const TABLES_MYSQL = [JOBS, CLAIMS, HISTORY, QUEUES, WORKERS, SCHEMA];

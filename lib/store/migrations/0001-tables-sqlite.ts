@@ -1,0 +1,90 @@
+// Never edited once released: a change is a migration of its own.
+
+const NOW = `CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
+
+// AUTOINCREMENT: else the id of a deleted job would be given out again, and collide in the history. A default cannot look
+// at another column here, so a plain INSERT with run_at stays runnable; the claim passes over it until it is due.
+const JOBS = `
+  CREATE TABLE IF NOT EXISTS {jobs} (
+    id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+    queue VARCHAR(100) NOT NULL,
+    name VARCHAR(100) NOT NULL DEFAULT 'default',
+    run_at BIGINT NULL,
+    state VARCHAR(10) NOT NULL DEFAULT 'waiting',
+    runnable TINYINT NOT NULL DEFAULT 1,
+    priority SMALLINT NOT NULL DEFAULT 0,
+    attempt INT NOT NULL DEFAULT 0,
+    max_attempts INT NULL,
+    claim_id BIGINT NULL,
+    created_at BIGINT NOT NULL DEFAULT (${NOW}),
+    payload TEXT NOT NULL,
+    headers TEXT NULL,
+    options TEXT NULL,
+    error TEXT NULL
+  )`;
+
+const CLAIMS = `
+  CREATE TABLE IF NOT EXISTS {claims} (
+    id BIGINT NOT NULL PRIMARY KEY,
+    worker_id VARCHAR(36) NOT NULL,
+    queue VARCHAR(100) NOT NULL,
+    job_ids TEXT NOT NULL,
+    started INT NOT NULL,
+    lease_ms BIGINT NOT NULL,
+    lease_until BIGINT NOT NULL,
+    claimed_at BIGINT NOT NULL,
+    cancelled TEXT NULL
+  )`;
+
+const HISTORY = `
+  CREATE TABLE IF NOT EXISTS {history} (
+    id BIGINT NOT NULL PRIMARY KEY,
+    queue VARCHAR(100) NOT NULL,
+    name VARCHAR(100) NOT NULL,
+    state VARCHAR(10) NOT NULL,
+    priority SMALLINT NOT NULL,
+    attempt INT NOT NULL,
+    max_attempts INT NULL,
+    worker_id VARCHAR(36) NULL,
+    created_at BIGINT NOT NULL,
+    started_at BIGINT NULL,
+    finished_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    payload TEXT NOT NULL,
+    headers TEXT NULL,
+    options TEXT NULL,
+    result TEXT NULL,
+    error TEXT NULL
+  )`;
+
+const QUEUES = `
+  CREATE TABLE IF NOT EXISTS {queues} (
+    queue VARCHAR(100) NOT NULL PRIMARY KEY,
+    paused TINYINT NOT NULL DEFAULT 0,
+    created_at BIGINT NOT NULL
+  )`;
+
+const WORKERS = `
+  CREATE TABLE IF NOT EXISTS {workers} (
+    id VARCHAR(36) NOT NULL PRIMARY KEY,
+    host VARCHAR(255) NOT NULL,
+    pid INT NOT NULL,
+    queues TEXT NOT NULL,
+    started_at BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL
+  )`;
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS {schema} (
+    version INT NOT NULL PRIMARY KEY,
+    applied_at BIGINT NOT NULL
+  )`;
+
+const INDEXES = [
+  `CREATE INDEX IF NOT EXISTS {jobs}_claim ON {jobs} (queue, runnable, priority, id)`,
+  `CREATE INDEX IF NOT EXISTS {jobs}_schedule ON {jobs} (run_at)`,
+  `CREATE INDEX IF NOT EXISTS {history}_expiry ON {history} (expires_at)`,
+  `CREATE INDEX IF NOT EXISTS {history}_state ON {history} (queue, state, id)`,
+];
+
+export const TABLES_SQLITE = [JOBS, CLAIMS, HISTORY, QUEUES, WORKERS, SCHEMA, ...INDEXES];

@@ -1,0 +1,44 @@
+import type { MigrationInterface, QueryRunner } from 'typeorm';
+import { mysql } from '../dialects/mysql.js';
+import { sqlite } from '../dialects/sqlite.js';
+import { Templates } from '../sql/template.js';
+import { DEFAULT_PREFIX, tableNames } from '../tables.js';
+import { MIGRATIONS, upStatements } from './migrations.js';
+
+/**
+ * The library's tables as TypeORM migrations, for applications that keep all of their schema in the `migrations` of their
+ * DataSource. Give the module `schema: { migrate: 'check' }` beside them.
+ *
+ * @example new DataSource({ …, migrations: [...sqlQueueMigrations(), 'dist/migrations/*.js'] })
+ */
+export function sqlQueueMigrations({
+  prefix = DEFAULT_PREFIX,
+}: { prefix?: string } = {}): (new () => MigrationInterface)[] {
+  const tables = tableNames(prefix);
+  return MIGRATIONS.map((migration) => {
+    const name = prefix === DEFAULT_PREFIX ? migration.name : `${prefix}${migration.name}`;
+    return class implements MigrationInterface {
+      readonly name = name;
+
+      async up(runner: QueryRunner): Promise<void> {
+        const dialect = dialectOf(runner);
+        const templates = new Templates(tables, (dialect === 'sqlite' ? sqlite : mysql).now, () => 0);
+        for (const statement of upStatements(migration, dialect)) {
+          const { text, values } = templates.bind(statement);
+          await runner.query(text, [...values]);
+        }
+      }
+
+      async down(runner: QueryRunner): Promise<void> {
+        const templates = new Templates(tables, '', () => 0);
+        for (const sql of migration.down) await runner.query(templates.bind({ sql, values: {} }).text);
+      }
+    };
+  });
+}
+
+function dialectOf(runner: QueryRunner) {
+  // TypeORM 0.3 knows the DataSource as `connection`.
+  const { type } = (runner.dataSource ?? runner.connection).options;
+  return type === 'better-sqlite3' ? 'sqlite' : 'mysql';
+}

@@ -1,0 +1,85 @@
+import type { DataSource } from 'typeorm';
+import { UnsupportedDatabaseError } from '../job/errors.js';
+import type { Clock } from '../time/clock.js';
+import type { AdminStore } from './admin-store.js';
+import { ClaimBounds } from './claims/claim-bounds.js';
+import { CommitListener } from './commit-listener.js';
+import { checkServer, proveSkipLocked } from './dialects/mysql-checks.js';
+import { MysqlPool } from './dialects/mysql-pool.js';
+import { mysql } from './dialects/mysql.js';
+import { SqliteHandle } from './dialects/sqlite-handle.js';
+import { sqlite } from './dialects/sqlite.js';
+import type { JobStore } from './job-store.js';
+import { prepareSchema, type MigrateMode } from './schema.js';
+import { SqlAdminStore } from './sql/sql-admin-store.js';
+import { SqlJobStore } from './sql/sql-job-store.js';
+import { Templates } from './sql/template.js';
+import { tableNames } from './tables.js';
+
+export interface StoreSettings {
+  readonly dataSource: DataSource;
+  readonly prefix?: string | undefined;
+  readonly migrate: MigrateMode;
+  readonly clock: Clock;
+  /** Added to the database's time; 0 outside tests. */
+  readonly skewMs?: () => number;
+  readonly shortestLeaseMs: number;
+  readonly largestPayloadBytes: number;
+}
+
+export interface OpenStore {
+  readonly jobs: JobStore;
+  readonly admin: AdminStore;
+}
+
+/** Connects, checks what it stands on, and prepares the tables. Leaves nothing open where it rejects. */
+export async function openStore(settings: StoreSettings): Promise<OpenStore> {
+  const { dataSource } = settings;
+  switch (dataSource.options.type) {
+    case 'mysql':
+    case 'mariadb':
+      return openMysql(settings);
+    case 'better-sqlite3':
+      return openSqlite(settings);
+    default:
+      throw new UnsupportedDatabaseError(
+        `Expected a DataSource of type mysql, mariadb or better-sqlite3, got ${dataSource.options.type}. Give the queue a ` +
+          `database of its own with the option \`connection\`.`,
+      );
+  }
+}
+
+async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
+  const templates = new Templates(tableNames(settings.prefix), mysql.now, settings.skewMs ?? (() => 0));
+  const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs);
+  try {
+    await checkServer(pool, settings.largestPayloadBytes);
+    await prepareSchema(pool, mysql, 'mysql', migrate);
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  return {
+    jobs: new SqlJobStore(pool, mysql, new CommitListener(dataSource), new ClaimBounds(clock), (workerId) =>
+      proveSkipLocked(pool, workerId),
+    ),
+    admin: new SqlAdminStore(pool, mysql),
+  };
+}
+
+async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
+  const templates = new Templates(tableNames(settings.prefix), sqlite.now, settings.skewMs ?? (() => 0));
+  const handle = await SqliteHandle.open(dataSource, templates, clock);
+  try {
+    await prepareSchema(handle, sqlite, 'sqlite', migrate);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  return {
+    jobs: new SqlJobStore(handle, sqlite, new CommitListener(dataSource), new ClaimBounds(clock), () =>
+      Promise.resolve(),
+    ),
+    admin: new SqlAdminStore(handle, sqlite),
+  };
+}

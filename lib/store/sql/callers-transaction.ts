@@ -1,0 +1,52 @@
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
+import { InvalidOptionsError } from '../../job/errors.js';
+import type { CallerTransaction } from '../job-store.js';
+import { drive, type Answer, type SqlValue, type Work } from './statement.js';
+import type { Templates } from './template.js';
+
+const WAY_OUT = `Pass the manager that dataSource.transaction() hands you, or leave \`manager\` out.`;
+
+/**
+ * The query runner of the caller's transaction. Undefined where the manager has none: then there is no transaction to
+ * join. A manager of another DataSource is refused, since its commit says nothing of this database.
+ */
+export function callersRunner(dataSource: DataSource, transaction: CallerTransaction): QueryRunner | undefined {
+  const given = transaction as Partial<EntityManager & QueryRunner> | null;
+  // TypeORM 0.3 knows it as `connection`.
+  const owner = given?.dataSource ?? given?.connection;
+  if (!given || !owner) {
+    throw new InvalidOptionsError('Invalid manager', [
+      `expected an EntityManager or QueryRunner of TypeORM, got something else. ${WAY_OUT}`,
+    ]);
+  }
+  if (owner !== dataSource) {
+    throw new InvalidOptionsError('Invalid manager', [
+      `expected a manager of the DataSource that holds the queue, got one of another DataSource. ${WAY_OUT}`,
+    ]);
+  }
+  const runner = 'startTransaction' in given ? (given as QueryRunner) : given.queryRunner;
+  return runner?.isTransactionActive ? runner : undefined;
+}
+
+/** Sends the work's statements through the caller's query runner. */
+export function onRunner<T>(runner: QueryRunner, templates: Templates, work: () => Work<T>): Promise<T> {
+  return drive(work(), async (statement): Promise<Answer> => {
+    const { text, values } = templates.bind(statement);
+    const result = await runner.query(text, values.map(asAscii), true);
+    const raw = result.raw as { insertId?: number } | number | bigint | undefined;
+    return {
+      rows: result.records as Record<string, unknown>[],
+      changed: result.affected ?? 0,
+      insertId: Number((typeof raw === 'object' ? raw?.insertId : raw) ?? 0),
+    };
+  });
+}
+
+/**
+ * The texts that travel here are JSON, which can be written in ASCII alone: then the character set of the application's
+ * connection, whatever it is, cannot damage them.
+ */
+function asAscii(value: SqlValue): SqlValue {
+  if (typeof value !== 'string') return value;
+  return value.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

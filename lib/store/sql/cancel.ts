@@ -1,0 +1,64 @@
+import type { CancelAnswer } from '../admin-store.js';
+import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
+import { keepFinished } from './settle.js';
+import { change, query, type Work } from './statement.js';
+
+const CLAIM_OF = `
+  SELECT claim_id
+  FROM {jobs}
+  WHERE id = :id`;
+
+const LOCK_JOB = `
+  SELECT ${CLAIMED_COLUMNS}, queue
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND claim_id IS NULL /*! FOR UPDATE */`;
+
+const TAKE_JOB = `
+  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND claim_id IS NULL`;
+
+const LOCK_CLAIM = `
+  SELECT worker_id, cancelled
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :claimId /*! FOR UPDATE */`;
+
+const WISH = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET cancelled = :cancelled
+  WHERE id = :claimId`;
+
+// How often a job may change hands while somebody tries to cancel it.
+const TRIES = 5;
+
+export function* cancelJob(id: number, keepMs: (queue: string) => number | false): Work<CancelAnswer> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const [job] = yield* query<{ claim_id: number | null }>(CLAIM_OF, { id });
+    if (!job) return { state: 'too-late' };
+    const answer = job.claim_id === null ? yield* cancelIdle(id, keepMs) : yield* wish(id, Number(job.claim_id));
+    if (answer) return answer;
+  }
+  return { state: 'too-late' };
+}
+
+function* cancelIdle(id: number, keepMs: (queue: string) => number | false): Work<CancelAnswer | undefined> {
+  const [row] = yield* query<ClaimedRow & { queue: string }>(LOCK_JOB, { id });
+  if (!row) return undefined;
+  yield* change(TAKE_JOB, { id });
+  const job = claimedJob(row, row.queue, row.max_attempts ?? 1);
+  const keep = keepMs(row.queue);
+  if (keep !== false) {
+    yield* keepFinished([{ job, claimId: 0, workerId: null, outcome: { kind: 'cancel' }, ranMs: null, keepMs: keep }]);
+  }
+  return { state: 'cancelled' };
+}
+
+function* wish(id: number, claimId: number): Work<CancelAnswer | undefined> {
+  const [claim] = yield* query<{ worker_id: string; cancelled: string | null }>(LOCK_CLAIM, { claimId });
+  if (!claim) return undefined;
+  // While the claim is locked no flush can end it, but the job may have left it before.
+  const [job] = yield* query<{ claim_id: number | null }>(CLAIM_OF, { id });
+  if (job?.claim_id !== claimId) return undefined;
+  const cancelled = new Set(parseOr<number[]>(claim.cancelled) ?? []).add(id);
+  yield* change(WISH, { claimId, cancelled: JSON.stringify([...cancelled]) });
+  return { state: 'requested', workerId: claim.worker_id };
+}

@@ -1,0 +1,26 @@
+import type { ClaimedJob } from '../../job/job.js';
+import type { ClaimRequest } from '../job-store.js';
+import type { Bound } from '../claims/claim-bounds.js';
+import type { Answer, Work } from './statement.js';
+
+/** The operations that each kind of database does in its own way. */
+export interface Dialect {
+  /** SQL for the server's own time in whole milliseconds since 1970, whatever time zones are set where. */
+  readonly now: string;
+  /** @param bounds where this process's last claims of the queue ended; a dialect may begin there */
+  claim(request: ClaimRequest, bounds: readonly Bound[]): Work<ClaimedJob[]>;
+  /** The ids of an INSERT of several rows, in their order. */
+  insertedIds(answer: Answer, count: number): Work<number[]>;
+  /** Adds a queue's row where it has none. */
+  addQueue(queue: string): Work<void>;
+  /** How many jobs of which queue stand where, without a look at the jobs themselves if that can be had. */
+  countLive(queue: string | null): Work<LiveCount[]>;
+  /** Work that only one process at a time may do, as far as the database can see to that. */
+  readonly lock: { take(): Work<boolean>; release(): Work<void> };
+}
+
+export interface LiveCount {
+  queue: string;
+  state: string;
+  jobs: number;
+}

@@ -1,0 +1,81 @@
+import type { JobRecord } from '../../job/job.js';
+import type { JobState } from '../../job/job-state.js';
+import type { StoredError } from '../../job/stored-error.js';
+import { parseOr, safeId } from './claimed-row.js';
+
+/** A row of the jobs or of the history, in one shape. */
+export interface RecordRow {
+  id: number;
+  queue: string;
+  name: string;
+  state: JobState;
+  priority: number;
+  attempt: number;
+  max_attempts: number | null;
+  payload: string;
+  headers: string | null;
+  error: string | null;
+  result: string | null;
+  created_at: number;
+  run_at: number | null;
+  started_at: number | null;
+  finished_at: number | null;
+  worker_id: string | null;
+}
+
+/** A plain INSERT with run_at may leave the state at its default. */
+const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END`;
+
+const LIVE = `
+  SELECT j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
+         j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id
+  FROM {jobs} j
+  LEFT JOIN {claims} c ON c.id = j.claim_id`;
+
+export const GET_LIVE = `${LIVE}
+  WHERE j.id = :id`;
+
+export const FIND_LIVE = `${LIVE}
+  WHERE j.id > :after AND (:queue IS NULL OR j.queue = :queue) AND (:name IS NULL OR j.name = :name)
+    AND (:state IS NULL OR ${LIVE_STATE} = :state)
+  ORDER BY j.id
+  LIMIT :limit`;
+
+const FINISHED = `
+  SELECT id, queue, name, state, priority, attempt, max_attempts, payload, headers, error, result, created_at,
+         NULL AS run_at, started_at, finished_at, worker_id
+  FROM {history}`;
+
+export const GET_FINISHED = `${FINISHED}
+  WHERE id = :id`;
+
+export const FIND_FINISHED = `${FINISHED}
+  WHERE id > :after AND (:queue IS NULL OR queue = :queue) AND (:name IS NULL OR name = :name)
+    AND (:state IS NULL OR state = :state)
+  ORDER BY id
+  LIMIT :limit`;
+
+export function jobRecord(row: RecordRow): JobRecord {
+  return {
+    id: safeId(row.id),
+    queue: row.queue,
+    name: row.name,
+    state: row.state,
+    priority: row.priority,
+    payload: parseOr<unknown>(row.payload),
+    headers: parseOr<Record<string, string>>(row.headers) ?? {},
+    attempt: row.attempt,
+    maxAttempts: row.max_attempts,
+    result: parseOr<unknown>(row.result),
+    error: parseOr<StoredError>(row.error),
+    createdAt: new Date(Number(row.created_at)),
+    runAt: date(row.run_at),
+    startedAt: date(row.started_at),
+    finishedAt: date(row.finished_at),
+    worker: row.worker_id,
+  };
+}
+
+function date(ms: number | null): Date | null {
+  return ms === null ? null : new Date(Number(ms));
+}

@@ -1,0 +1,63 @@
+import type { ClaimedJob } from '../../job/job.js';
+import { startable } from '../../job/outcome.js';
+import type { ClaimRequest, HeldLease } from '../job-store.js';
+import { parseOr } from './claimed-row.js';
+import { change, query, type Work } from './statement.js';
+
+const ADD_CLAIM = `
+  INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at)
+  VALUES (:claimId, :workerId, :queue, :jobIds, :started, :leaseMs, :now + :leaseMs, :now)`;
+
+// A lapsed lease is never renewed: somebody may be taking its jobs at this moment.
+const EXTEND = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET lease_until = :now + lease_ms
+  WHERE id IN (:ids) AND lease_until > :now`;
+
+const HELD = `
+  SELECT id, cancelled
+  FROM {claims}
+  WHERE id IN (:ids) AND lease_until > :now`;
+
+const RETIRABLE = `
+  SELECT id, job_ids
+  FROM {claims}
+  WHERE id IN (:ids)`;
+
+const CARRIES = `
+  SELECT 1 AS one
+  FROM {jobs}
+  WHERE id IN (:jobIds) AND claim_id = :claimId
+  LIMIT 1`;
+
+const END_CLAIM = `
+  DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :claimId`;
+
+export function* addClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]): Work<void> {
+  const { claimId, workerId, queue, leaseMs } = request;
+  const started = Math.min(request.started, startable(jobs));
+  const jobIds = JSON.stringify(jobs.map(({ id }) => id));
+  yield* change(ADD_CLAIM, { claimId, workerId, queue, leaseMs, started, jobIds });
+}
+
+export function* extend(ids: readonly number[]): Work<HeldLease[]> {
+  if (ids.length === 0) return [];
+  const inOrder = [...ids].sort((a, b) => a - b);
+  yield* change(EXTEND, { ids: inOrder });
+  const rows = yield* query<{ id: number; cancelled: string | null }>(HELD, { ids: inOrder });
+  return rows.map(({ id, cancelled }) => ({
+    claimId: Number(id),
+    cancelled: parseOr<number[]>(cancelled) ?? [],
+  }));
+}
+
+/** The claim goes when none of its jobs carries it any more. One that still does would stay active for ever without it. */
+export function* retire(ids: readonly number[]): Work<void> {
+  if (ids.length === 0) return;
+  for (const claim of yield* query<{ id: number; job_ids: string }>(RETIRABLE, { ids })) {
+    const claimId = Number(claim.id);
+    const carriers = yield* query(CARRIES, { claimId, jobIds: JSON.parse(claim.job_ids) as number[] });
+    if (carriers.length === 0) yield* change(END_CLAIM, { claimId });
+  }
+}

@@ -1,0 +1,61 @@
+import type { LapsedJob, Rescued, RescueRules, Settlement } from '../job-store.js';
+import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
+import { retire } from './lease.js';
+import { settleClaimed } from './settle.js';
+import { query, type Work } from './statement.js';
+
+const LAPSED = `
+  SELECT id
+  FROM {claims}
+  WHERE lease_until <= :now
+  ORDER BY id
+  LIMIT 100`;
+
+// Checked again under the lock: the worker may have renewed it, or another rescuer may be at it (then it is skipped).
+const LOCK_LAPSED = `
+  SELECT id, worker_id, queue, job_ids, started, cancelled
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND lease_until <= :now /*! FOR UPDATE SKIP LOCKED */`;
+
+// A job that its handler's own transaction has locked may still complete: it is left for the next time.
+const LOCK_CARRIERS = `
+  SELECT ${CLAIMED_COLUMNS}
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = :claimId
+  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+
+interface LapsedClaim {
+  id: number;
+  worker_id: string;
+  queue: string;
+  job_ids: string;
+  started: number;
+  cancelled: string | null;
+}
+
+/** Read without locks: each is locked and checked again by itself. */
+export function* lapsedClaims(): Work<number[]> {
+  return (yield* query<{ id: number }>(LAPSED)).map(({ id }) => Number(id));
+}
+
+export function* rescueClaim(claimId: number, rules: RescueRules): Work<Rescued[]> {
+  const [claim] = yield* query<LapsedClaim>(LOCK_LAPSED, { id: claimId });
+  if (!claim) return [];
+  const ids = JSON.parse(claim.job_ids) as number[];
+  const begun = new Set(ids.slice(0, claim.started));
+  const unwanted = parseOr<number[]>(claim.cancelled) ?? [];
+  const rows = yield* query<ClaimedRow>(LOCK_CARRIERS, { ids, claimId });
+  const keepMs = rules.keepMs(claim.queue);
+  const rescued: Rescued[] = [];
+  const settlements: Settlement[] = [];
+  for (const row of rows) {
+    const job = claimedJob(row, claim.queue, row.attempt);
+    const lapsed: LapsedJob = { ...job, workerId: claim.worker_id, mayHaveBegun: begun.has(job.id) };
+    const outcome = unwanted.includes(job.id) ? ({ kind: 'cancel' } as const) : rules.decide(lapsed);
+    rescued.push({ job: lapsed, outcome });
+    settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs });
+  }
+  yield* settleClaimed(settlements);
+  yield* retire([claimId]);
+  return rescued;
+}

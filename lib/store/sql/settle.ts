@@ -1,0 +1,183 @@
+import type { ClaimProgress, Flush, Settlement } from '../job-store.js';
+import { rowChunks } from './row-chunks.js';
+import { change, query, Rows, type SqlValue, type Values, type Work } from './statement.js';
+
+// The comments of the form /*! … */ are read by MySQL and MariaDB and passed over by SQLite. Both servers scan a small
+// table rather than read its key, and whoever scans waits for rows that are none of his business: so each statement that
+// locks rows by id names the primary key. A DELETE takes an index only in its form for several tables, which names the
+// table twice.
+
+const RAISE_STARTED = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET started = :started
+  WHERE id = :id`;
+
+const END_CLAIMS = `
+  DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)`;
+
+const TAKE_FINISHED = `
+  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = :claimId`;
+
+const STILL_OURS = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = :claimId
+  ORDER BY id /*! FOR UPDATE */`;
+
+const STILL_THERE = `
+  SELECT id
+  FROM {jobs}
+  WHERE id IN (:ids)`;
+
+const SCHEDULE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, claim_id = NULL,
+      attempt = attempt - :refund, error = COALESCE(:error, error)
+  WHERE id IN (:ids) AND claim_id = :claimId`;
+
+const PUT_BACK = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'waiting', claim_id = NULL, attempt = attempt - :refund, error = COALESCE(:error, error)
+  WHERE id IN (:ids) AND claim_id = :claimId`;
+
+const KEEP = `
+  INSERT INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
+                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
+  VALUES :rows`;
+
+// started_at is NULL where the run did not begin: now minus NULL is NULL.
+const KEPT = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?)`;
+
+/** A fenced statement changed fewer jobs than it named: some are not ours any more, and nothing of the flush may stay. */
+export class ShortCountError extends Error {}
+
+/** Writes the outcomes of one flush. Locks claims, then jobs, then history, as everywhere. */
+export function* settleAtOnce(flush: Flush): Work<void> {
+  yield* noteProgress(flush.claims);
+  yield* settleClaimed(flush.settlements);
+}
+
+/** The same after a ShortCountError: finds the survivors, settles those and answers the others. */
+export function* settleSurvivors(flush: Flush): Work<ReadonlySet<number>> {
+  yield* noteProgress(flush.claims);
+  const missing = new Set<number>();
+  for (const [claimId, settlements] of byClaim(flush.settlements)) {
+    for (const id of yield* findMissing(claimId, settlements)) missing.add(id);
+  }
+  yield* settleClaimed(flush.settlements.filter(({ job }) => !missing.has(job.id)));
+  return flush.again ? yield* trulyLost(flush, missing) : missing;
+}
+
+/** Outcomes of jobs whose claims are accounted for elsewhere. */
+export function* settleClaimed(settlements: readonly Settlement[]): Work<void> {
+  const kept: Settlement[] = [];
+  for (const [claimId, ofClaim] of byClaim(settlements)) {
+    const finished = ofClaim.filter(({ outcome }) => isFinished(outcome.kind));
+    if (finished.length > 0) yield* fenced(TAKE_FINISHED, claimId, { ids: finished.map(({ job }) => job.id) });
+    kept.push(...finished.filter(({ keepMs }) => keepMs !== false));
+    for (const [statement, values] of returns(ofClaim)) yield* fenced(statement, claimId, values);
+  }
+  yield* keepFinished(kept);
+}
+
+/** Writes the history of jobs that have just been taken from the table. */
+export function* keepFinished(settlements: readonly Settlement[]): Work<void> {
+  const inOrder = [...settlements].sort((a, b) => a.job.id - b.job.id);
+  for (const rows of rowChunks(inOrder.map(historyRow))) yield* change(KEEP, { rows: new Rows(KEPT, rows) });
+}
+
+function* fenced(statement: string, claimId: number, values: Values & { ids: number[] }): Work<void> {
+  values.ids.sort((a, b) => a - b);
+  if ((yield* change(statement, { ...values, claimId })) !== values.ids.length) throw new ShortCountError();
+}
+
+/** Those of the claim's jobs that are not ours any more. Locks the others. */
+function* findMissing(claimId: number, settlements: readonly Settlement[]): Work<number[]> {
+  const ids = settlements.map(({ job }) => job.id);
+  const ours = new Set((yield* query<{ id: number }>(STILL_OURS, { ids, claimId })).map(({ id }) => Number(id)));
+  return ids.filter((id) => !ours.has(id));
+}
+
+/**
+ * After a commit whose answer was lost: which of the missing jobs are truly lost, and which this flush had settled
+ * already. A finished job is gone from the table; a returned one has left our claim either way.
+ */
+function* trulyLost(flush: Flush, missing: ReadonlySet<number>): Work<ReadonlySet<number>> {
+  if (missing.size === 0) return missing;
+  const rows = yield* query<{ id: number }>(STILL_THERE, { ids: [...missing] });
+  const there = new Set(rows.map(({ id }) => Number(id)));
+  const lost = flush.settlements.filter(({ job, outcome }) => isFinished(outcome.kind) && there.has(job.id));
+  return new Set(lost.map(({ job }) => job.id));
+}
+
+function* noteProgress(claims: readonly ClaimProgress[]): Work<void> {
+  const finished = claims.filter((claim) => claim.finished).map(({ id }) => id);
+  for (const { id, started } of claims.filter((claim) => !claim.finished))
+    yield* change(RAISE_STARTED, { id, started });
+  if (finished.length > 0) yield* change(END_CLAIMS, { ids: finished });
+}
+
+function isFinished(kind: Settlement['outcome']['kind']): boolean {
+  return kind === 'complete' || kind === 'dead' || kind === 'cancel';
+}
+
+type Return = [statement: string, values: { ids: number[]; refund: number; error: string | null; delayMs: number }];
+
+/** One statement for all released jobs, one for each group of others that go the same way. */
+function returns(settlements: readonly Settlement[]): Return[] {
+  const groups = new Map<string, Return>();
+  for (const { job, outcome } of settlements) {
+    const goes = wayBack(outcome);
+    if (!goes) continue;
+    const key = JSON.stringify(goes);
+    const group = groups.get(key);
+    if (group) group[1].ids.push(job.id);
+    else groups.set(key, [goes.delayMs > 0 ? SCHEDULE : PUT_BACK, { ...goes, ids: [job.id] }]);
+  }
+  return [...groups.values()];
+}
+
+function wayBack(outcome: Settlement['outcome']) {
+  switch (outcome.kind) {
+    case 'release':
+      return { refund: 1, error: null, delayMs: 0 };
+    case 'snooze':
+      return { refund: 1, error: null, delayMs: outcome.delayMs };
+    case 'retry':
+      return { refund: 0, error: JSON.stringify(outcome.error), delayMs: outcome.delayMs };
+    default:
+      return undefined;
+  }
+}
+
+function historyRow({ job, outcome, ranMs, keepMs, workerId }: Settlement): SqlValue[] {
+  const overrides = job.overrides && JSON.stringify(job.overrides);
+  const result = outcome.kind === 'complete' ? outcome.result : null;
+  const error = outcome.kind === 'dead' ? outcome.error : job.lastError;
+  const state = ({ complete: 'completed', dead: 'dead', cancel: 'cancelled' } as Record<string, string>)[outcome.kind]!;
+  return [
+    ...[job.id, job.queue, job.name, state, job.priority, job.attempt, job.maxAttempts, workerId, job.createdAtMs],
+    ...[
+      ranMs === null ? null : Math.round(ranMs),
+      keepMs as number,
+      job.payload,
+      job.headers,
+      overrides,
+      result,
+      error && JSON.stringify(error),
+    ],
+  ];
+}
+
+function byClaim(settlements: readonly Settlement[]): [claimId: number, settlements: Settlement[]][] {
+  const claims = new Map<number, Settlement[]>();
+  for (const settlement of settlements) {
+    const ofClaim = claims.get(settlement.claimId);
+    if (ofClaim) ofClaim.push(settlement);
+    else claims.set(settlement.claimId, [settlement]);
+  }
+  // In id order, like every lock that is taken on several rows.
+  return [...claims].sort(([a], [b]) => a - b);
+}

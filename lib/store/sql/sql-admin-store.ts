@@ -1,0 +1,119 @@
+import type { JobRecord } from '../../job/job.js';
+import { isFinal, JOB_STATES, type JobState } from '../../job/job-state.js';
+import type * as port from '../admin-store.js';
+import { cancelJob } from './cancel.js';
+import type { Dialect } from './dialect.js';
+import { FIND_FINISHED, FIND_LIVE, GET_FINISHED, GET_LIVE, jobRecord, type RecordRow } from './job-record.js';
+import { removeJobs } from './remove.js';
+import { retryJobs } from './replay.js';
+import type { SqlDatabase } from './sql-database.js';
+import { change, query, type Work } from './statement.js';
+
+const COUNT_FINISHED = `
+  SELECT state, COUNT(*) AS jobs
+  FROM {history}
+  WHERE :queue IS NULL OR queue = :queue
+  GROUP BY state`;
+
+const QUEUES = `
+  SELECT queue, paused
+  FROM {queues}
+  ORDER BY queue`;
+
+const WORKERS = `
+  SELECT id, host, pid, queues, started_at, seen_at
+  FROM {workers}
+  ORDER BY started_at, id`;
+
+const SET_PAUSED = `
+  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  SET paused = :paused
+  WHERE queue = :queue`;
+
+interface WorkerRow {
+  id: string;
+  host: string;
+  pid: number;
+  queues: string;
+  started_at: number;
+  seen_at: number;
+}
+
+export class SqlAdminStore implements port.AdminStore {
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly dialect: Dialect,
+  ) {}
+
+  counts(queue: string | null = null): Promise<Record<JobState, number>> {
+    return this.database.repeatable(() => this.#counts(queue));
+  }
+
+  async get(id: number): Promise<JobRecord | null> {
+    // Twice, since a job that moves to the history between the two looks would be seen in neither.
+    const look = () => this.database.repeatable(() => get(id));
+    return (await look()) ?? (await look());
+  }
+
+  find(filter: port.JobFilter, page: Required<port.JobPage>): Promise<JobRecord[]> {
+    return this.database.repeatable(() => find(filter, page));
+  }
+
+  async queues(): Promise<port.QueueRecord[]> {
+    const rows = await this.database.repeatable(() => query<{ queue: string; paused: number }>(QUEUES));
+    return rows.map(({ queue, paused }) => ({ queue, paused: paused > 0 }));
+  }
+
+  async workers(): Promise<port.WorkerRecord[]> {
+    const rows = await this.database.repeatable(() => query<WorkerRow>(WORKERS));
+    return rows.map(({ started_at, seen_at, queues, ...row }) => ({
+      ...row,
+      queues: JSON.parse(queues) as string[],
+      startedAt: new Date(Number(started_at)),
+      seenAt: new Date(Number(seen_at)),
+    }));
+  }
+
+  async setPaused(queue: string, paused: boolean): Promise<void> {
+    await this.database.repeatable(() => this.dialect.addQueue(queue));
+    await this.database.repeatable(() => change(SET_PAUSED, { queue, paused: paused ? 1 : 0 }));
+  }
+
+  cancel(id: number, keepMs: (queue: string) => number | false): Promise<port.CancelAnswer> {
+    return this.database.transaction(() => cancelJob(id, keepMs));
+  }
+
+  retry(ids: readonly number[]): Promise<number[]> {
+    return this.database.transaction(() => retryJobs(ids));
+  }
+
+  remove(ids: readonly number[]): Promise<number[]> {
+    return this.database.transaction(() => removeJobs(ids));
+  }
+
+  *#counts(queue: string | null): Work<Record<JobState, number>> {
+    const counts = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
+    for (const { state, jobs } of yield* this.dialect.countLive(queue)) counts[state as JobState] += jobs;
+    // Read one after the other while work goes on: what is claimed in between would be subtracted without being there.
+    counts.waiting = Math.max(0, counts.waiting);
+    const finished = yield* query<{ state: JobState; jobs: number }>(COUNT_FINISHED, { queue });
+    for (const { state, jobs } of finished) counts[state] += Number(jobs);
+    return counts;
+  }
+}
+
+function* get(id: number): Work<JobRecord | null> {
+  const [live] = yield* query<RecordRow>(GET_LIVE, { id });
+  const [found] = live ? [live] : yield* query<RecordRow>(GET_FINISHED, { id });
+  return found ? jobRecord(found) : null;
+}
+
+function* find({ queue, state, name }: port.JobFilter, page: Required<port.JobPage>): Work<JobRecord[]> {
+  const values = { queue: queue ?? null, state: state ?? null, name: name ?? null, ...page };
+  const live = state && isFinal(state) ? [] : yield* query<RecordRow>(FIND_LIVE, values);
+  const finished = state && !isFinal(state) ? [] : yield* query<RecordRow>(FIND_FINISHED, values);
+  // A job that finished between the two looks is in both: the later look is right.
+  const byId = new Map([...live, ...finished].map((row) => [Number(row.id), row]));
+  const inOrder = [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
+  return inOrder.slice(0, page.limit).map(jobRecord);
+}

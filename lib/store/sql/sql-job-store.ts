@@ -1,0 +1,147 @@
+import type { EntityManager } from 'typeorm';
+import { LeaseLostError } from '../../job/errors.js';
+import type { ClaimedJob, NewJob } from '../../job/job.js';
+import type { Outcome } from '../../job/outcome.js';
+import type { ClaimBounds } from '../claims/claim-bounds.js';
+import type { CommitListener } from '../commit-listener.js';
+import type * as port from '../job-store.js';
+import type { Dialect } from './dialect.js';
+import { insertJobs, jobChunks } from './enqueue.js';
+import { extend, retire } from './lease.js';
+import { lapsedClaims, rescueClaim } from './rescue.js';
+import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError } from './settle.js';
+import type { SqlDatabase } from './sql-database.js';
+import type { Work } from './statement.js';
+import { survey } from './survey.js';
+import { prune, promote } from './upkeep.js';
+import { enter, leave, seen, unknownQueues } from './workers.js';
+
+/** The port, over any database: which verb is which work, and whether it may be done twice. */
+export class SqlJobStore implements port.JobStore {
+  /** @param prove rejects where the database does not skip rows that others have locked */
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly dialect: Dialect,
+    private readonly commits: CommitListener,
+    private readonly bounds: ClaimBounds,
+    private readonly prove: (workerId: string) => Promise<void>,
+  ) {}
+
+  enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
+    const chunks = jobChunks(jobs);
+    const work = () => this.#insert(chunks);
+    if (transaction) return this.database.within(transaction, work);
+    return chunks.length > 1 ? this.database.transaction(work) : this.database.once(work);
+  }
+
+  *#insert(chunks: readonly NewJob[][]): Work<number[]> {
+    const ids: number[] = [];
+    for (const chunk of chunks) ids.push(...(yield* this.dialect.insertedIds(yield* insertJobs(chunk), chunk.length)));
+    return ids;
+  }
+
+  afterCommit(transaction: port.CallerTransaction, act: () => void): void {
+    this.commits.after(transaction, act);
+  }
+
+  survey(queues: readonly string[]): Promise<port.Survey> {
+    return this.database.repeatable(() => survey(queues));
+  }
+
+  async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
+    const bounds = this.bounds.of(request.queue);
+    const jobs = await this.database.transaction(() => this.dialect.claim(request, bounds));
+    this.bounds.note(request.queue, bounds, jobs);
+    return jobs;
+  }
+
+  extend(claimIds: readonly number[]): Promise<port.HeldLease[]> {
+    return this.database.repeatable(() => extend(claimIds));
+  }
+
+  async settle(flush: port.Flush): Promise<ReadonlySet<number>> {
+    const lost = await this.#settle(flush);
+    if (flush.settlements.some(({ outcome }) => isReturned(outcome))) this.bounds.forget();
+    return lost;
+  }
+
+  async #settle(flush: port.Flush): Promise<ReadonlySet<number>> {
+    try {
+      await this.database.transaction(() => settleAtOnce(flush));
+      return new Set();
+    } catch (error) {
+      if (!(error instanceof ShortCountError)) throw error;
+      return this.database.transaction(() => settleSurvivors(flush));
+    }
+  }
+
+  completeWith<T>(work: (manager: EntityManager) => Promise<{ value: T; settlement: port.Settlement }>): Promise<T> {
+    return this.database.ofApplication(async (manager) => {
+      const { value, settlement } = await work(manager);
+      await this.database
+        .within(manager, () => settleClaimed([settlement]))
+        .catch((error: unknown) => {
+          if (!(error instanceof ShortCountError)) throw error;
+          throw new LeaseLostError(settlement.job.id, settlement.job.queue);
+        });
+      return value;
+    });
+  }
+
+  retire(claimIds: readonly number[]): Promise<void> {
+    return this.database.repeatable(() => retire(claimIds));
+  }
+
+  async promote(limit: number): Promise<number> {
+    const promoted = await this.database.transaction(() => promote(limit));
+    if (promoted > 0) this.bounds.forget();
+    return promoted;
+  }
+
+  async rescue(rules: port.RescueRules): Promise<port.Rescued[]> {
+    const rescued: port.Rescued[] = [];
+    const errors: unknown[] = [];
+    for (const claimId of await this.database.repeatable(() => lapsedClaims())) {
+      try {
+        rescued.push(...(await this.database.transaction(() => rescueClaim(claimId, rules))));
+      } catch (error) {
+        // One claim in trouble must not keep the others waiting.
+        errors.push(error);
+      }
+    }
+    if (rescued.length > 0) this.bounds.forget();
+    else if (errors.length > 0) throw errors[0];
+    return rescued;
+  }
+
+  prune(limit: number): Promise<number> {
+    return this.database.transaction(() => prune(limit));
+  }
+
+  async enter(worker: port.WorkerEntry): Promise<void> {
+    // Read first, so that only a queue's very first worker writes here.
+    for (const queue of await this.database.repeatable(() => unknownQueues(worker.queues))) {
+      await this.database.repeatable(() => this.dialect.addQueue(queue));
+    }
+    await this.database.transaction(() => enter(worker));
+    await this.prove(worker.id);
+  }
+
+  seen(workerId: string): Promise<void> {
+    return this.database.repeatable(() => seen(workerId));
+  }
+
+  leave(workerId: string): Promise<void> {
+    return this.database.repeatable(() => leave(workerId));
+  }
+
+  close(): Promise<void> {
+    this.commits.stop();
+    return this.database.close();
+  }
+}
+
+/** Whether the job may stand at the head of its queue again. */
+function isReturned({ kind }: Outcome): boolean {
+  return kind === 'release' || kind === 'retry' || kind === 'snooze';
+}

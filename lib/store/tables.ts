@@ -1,0 +1,20 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+
+export const DEFAULT_PREFIX = 'sql_queue_';
+
+export const TABLES = ['jobs', 'claims', 'history', 'queues', 'workers', 'schema'] as const;
+
+export type Tables = Readonly<Record<(typeof TABLES)[number], string>>;
+
+/** The tables' names under a prefix. The prefix becomes SQL, so it is checked here and nowhere else. */
+export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {
+  InvalidOptionsError.throwIfAny('Invalid tables', [
+    expected(
+      typeof prefix === 'string' && /^[A-Za-z0-9_]{1,40}$/.test(prefix),
+      'prefix to be 1 to 40 of the characters A-Z a-z 0-9 _',
+      prefix,
+    ),
+  ]);
+  return Object.fromEntries(TABLES.map((table) => [table, `${prefix}${table}`])) as Tables;
+}

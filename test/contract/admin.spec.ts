@@ -1,0 +1,118 @@
+import { endOf, outcomes } from '../support/jobs.js';
+import { describeStores, type World } from '../support/stores.js';
+
+const forever = () => 60_000;
+
+/** One job in each state there is. */
+async function oneOfEach({ put, claim, jobs, admin }: World) {
+  const scheduled = await put({ delayMs: 60_000 });
+  for (const outcome of [outcomes.complete, outcomes.dead]) {
+    await put({});
+    await jobs.settle(endOf(await claim(), outcome));
+  }
+  const cancelled = await put({});
+  await admin.cancel(cancelled[0]!, forever);
+  const active = await put({});
+  await claim();
+  const waiting = await put({});
+  return { scheduled: scheduled[0]!, cancelled: cancelled[0]!, active: active[0]!, waiting: waiting[0]! };
+}
+
+describeStores('counting', (setup) => {
+  const none = { scheduled: 0, waiting: 0, active: 0, blocked: 0, completed: 0, dead: 0, cancelled: 0 };
+
+  it('counts the jobs in each state', async () => {
+    const world = await setup();
+    await oneOfEach(world);
+    const one = { ...none, scheduled: 1, waiting: 1, active: 1, completed: 1, dead: 1, cancelled: 1 };
+
+    expect(await world.admin.counts()).toEqual(one);
+    expect(await world.admin.counts('q')).toEqual(one);
+    expect(await world.admin.counts('other')).toEqual(none);
+  });
+
+  it('counts a job that is tried again as waiting', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    await put({}, {});
+    await jobs.settle(endOf(await claim(), outcomes.retry));
+
+    expect(await admin.counts()).toEqual({ ...none, waiting: 2 });
+  });
+
+  it('counts thousands of active jobs', async () => {
+    const { put, claim, admin } = await setup();
+    await put(...Array.from({ length: 1_500 }, () => ({})));
+    await claim({ limit: 700 });
+    await claim({ limit: 700 });
+
+    expect(await admin.counts()).toEqual({ ...none, waiting: 100, active: 1_400 });
+  });
+});
+
+describeStores('looking at a job', (setup) => {
+  it('finds it wherever it stands', async () => {
+    const world = await setup();
+    const ids = await oneOfEach(world);
+
+    for (const [state, id] of Object.entries(ids)) expect(await world.admin.get(id)).toMatchObject({ id, state });
+  });
+
+  it('finds nothing where there is none', async () => {
+    const { admin } = await setup();
+
+    expect(await admin.get(4_711)).toBeNull();
+  });
+
+  it('shows who runs it since when', async () => {
+    const { put, claim, admin } = await setup();
+    const [id] = await put({});
+
+    await claim({ workerId: 'me' });
+
+    const record = (await admin.get(id!))!;
+    expect(record.worker).toBe('me');
+    expect(record.startedAt!.getTime()).toBeGreaterThanOrEqual(record.createdAt.getTime());
+  });
+
+  it('shows its times by the clock of the database', async () => {
+    const { put, admin } = await setup();
+    const [id] = await put({ delayMs: 3_600_000 });
+
+    const record = (await admin.get(id!))!;
+
+    expect(record.runAt!.getTime() - record.createdAt.getTime()).toBe(3_600_000);
+    expect(Math.abs(record.createdAt.getTime() - Date.now())).toBeLessThan(60_000);
+  });
+});
+
+describeStores('finding jobs', (setup) => {
+  const all = { after: 0, limit: 100 };
+
+  it('finds those of a queue, a name and a state', async () => {
+    const world = await setup();
+    const { waiting } = await oneOfEach(world);
+    const [named] = await world.put({ name: 'welcome' });
+    const [other] = await world.put({ queue: 'other' });
+
+    const find = async (filter: object) => (await world.admin.find(filter, all)).map(({ id }) => id);
+
+    expect(await find({ state: 'waiting', queue: 'q' })).toEqual([waiting, named]);
+    expect(await find({ name: 'welcome' })).toEqual([named]);
+    expect(await find({ queue: 'other' })).toEqual([other]);
+    expect(await find({ state: 'dead' })).toHaveLength(1);
+    expect(await find({})).toHaveLength(8);
+  });
+
+  it('pages through live and finished jobs in the order of their ids', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    const ids = await put(...Array.from({ length: 9 }, (_, n) => ({ priority: n % 3 })));
+    await jobs.settle(endOf(await claim({ limit: 4 })));
+
+    const first = await admin.find({}, { after: 0, limit: 4 });
+    const second = await admin.find({}, { after: first.at(-1)!.id, limit: 4 });
+    const third = await admin.find({}, { after: second.at(-1)!.id, limit: 4 });
+
+    expect([first, second, third].map((page) => page.length)).toEqual([4, 4, 1]);
+    expect([...first, ...second, ...third].map(({ id }) => id)).toEqual(ids);
+  });
+});

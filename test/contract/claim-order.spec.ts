@@ -1,0 +1,75 @@
+import { endOf, idsOf, outcomes } from '../support/jobs.js';
+import { describeStores } from '../support/stores.js';
+
+// Claims begin where the last ones of the process ended. What that must never hide is here.
+describeStores('claiming on and on', (setup) => {
+  it('sees a more urgent job at once', async () => {
+    const { put, claim } = await setup();
+    await put(...Array.from({ length: 6 }, () => ({ priority: 5 })));
+    await claim({ limit: 2 });
+    const [urgent] = await put({ priority: 1 });
+
+    const { jobs } = await claim({ limit: 1 });
+
+    expect(idsOf(jobs)).toEqual([urgent]);
+  });
+
+  it('sees a job whose priority lies between those it has been claiming', async () => {
+    const { put, claim } = await setup();
+    await put({ priority: 1 }, { priority: 9 }, { priority: 9 }, { priority: 9 });
+    await claim({ limit: 2 });
+    const [between, first] = await put({ priority: 5 }, { priority: 1 });
+
+    const { jobs } = await claim({ limit: 2 });
+
+    expect(idsOf(jobs)).toEqual([first, between]);
+  });
+
+  it('sees a released job at its old place', async () => {
+    const { put, claim, jobs: store } = await setup();
+    const [first, , third] = await put({}, {}, {}, {}, {});
+    const released = await claim({ limit: 1 });
+    await claim({ limit: 1 });
+    await store.settle(endOf(released, outcomes.release));
+
+    const { jobs } = await claim({ limit: 2 });
+
+    expect(idsOf(jobs)).toEqual([first, third]);
+  });
+
+  it('sees a promoted job at its old place', async () => {
+    const { put, claim, advance, jobs: store } = await setup();
+    const [delayed, , third] = await put({ delayMs: 1_000 }, {}, {}, {}, {});
+    await claim({ limit: 1 });
+    advance(1_000);
+    await store.promote(10);
+
+    const { jobs } = await claim({ limit: 2 });
+
+    expect(idsOf(jobs)).toEqual([delayed, third]);
+  });
+
+  it('finds what stands behind everything it has claimed before it takes the queue for empty', async () => {
+    const { put, claim, open } = await setup();
+    const [first, second] = await put({}, {}, {});
+    const elsewhere = await open();
+    const taken = await claim({ limit: 1 });
+    await claim({ limit: 1 });
+    await elsewhere.jobs.settle(endOf(taken, outcomes.release));
+
+    const { jobs } = await claim({ limit: 9 });
+
+    expect(idsOf(jobs)).toEqual([first, second! + 1]);
+  });
+
+  it('keeps the order of many priorities', async () => {
+    const { put, claim } = await setup();
+    const priorities = [7, 3, 5, 1, 6, 2, 4, 3, 7, 1];
+    await put(...priorities.map((priority) => ({ priority })));
+
+    const claimed: number[] = [];
+    for (let each = await claim(); each.jobs.length > 0; each = await claim()) claimed.push(each.jobs[0]!.priority);
+
+    expect(claimed).toEqual([...priorities].sort((a, b) => a - b));
+  });
+});

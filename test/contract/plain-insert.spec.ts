@@ -1,0 +1,92 @@
+import { describeStores, describeStoresOf } from '../support/stores.js';
+
+describeStores('a plain INSERT from any language', (setup) => {
+  it('of queue and payload is a complete job', async () => {
+    const { sql, claim } = await setup();
+
+    await sql(`INSERT INTO sql_queue_jobs (queue, payload) VALUES ('email.send', '{"to":"a@b.c"}')`);
+
+    const { jobs } = await claim({ queue: 'email.send', maxAttempts: 3 });
+    expect(jobs).toMatchObject([
+      { queue: 'email.send', name: 'default', payload: '{"to":"a@b.c"}', attempt: 1, maxAttempts: 3, priority: 0 },
+    ]);
+    expect(Math.abs(jobs[0]!.createdAtMs - Date.now())).toBeLessThan(60_000);
+  });
+
+  it('stands in the line where its id puts it', async () => {
+    const { sql, claim, put } = await setup();
+    await put({ payload: '1' });
+    await sql(`INSERT INTO sql_queue_jobs (queue, payload) VALUES ('q', '2')`);
+    await put({ payload: '3' });
+
+    const { jobs } = await claim({ limit: 3 });
+
+    expect(jobs.map(({ payload }) => payload)).toEqual(['1', '2', '3']);
+  });
+
+  it('with run_at is a delayed job', async () => {
+    const { sql, claim, jobs, admin, advance } = await setup();
+    const runAt = Date.now() + 60_000;
+    await sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at) VALUES ('q', '1', ${runAt})`);
+
+    const before = await claim();
+    const [record] = await admin.find({ state: 'scheduled' }, { after: 0, limit: 9 });
+    const counts = await admin.counts();
+    advance(120_000);
+    await jobs.promote(9);
+    const after = await claim();
+
+    expect(before.jobs).toEqual([]);
+    expect(record).toMatchObject({ state: 'scheduled', runAt: new Date(runAt) });
+    expect(counts).toMatchObject({ scheduled: 1, waiting: 0 });
+    expect(after.jobs).toMatchObject([{ payload: '1', attempt: 1 }]);
+  });
+
+  it('with run_at does not make its queue look busy', async () => {
+    const { sql, jobs } = await setup();
+    await jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at) VALUES ('q', '1', ${Date.now() + 60_000})`);
+
+    const { queues, dueInMs } = await jobs.survey(['q']);
+
+    expect(queues.get('q')?.waiting).toBe(false);
+    expect(dueInMs).toBeGreaterThan(0);
+  });
+
+  it('rolled back with the rest of its transaction is no job', async () => {
+    const { dataSource, claim } = await setup();
+
+    const work = dataSource.transaction(async (manager) => {
+      await manager.query(`INSERT INTO sql_queue_jobs (queue, payload) VALUES ('q', '1')`);
+      throw new Error('no');
+    });
+
+    await expect(work).rejects.toThrow('no');
+    expect((await claim()).jobs).toEqual([]);
+  });
+
+  it('whose payload is no JSON is handed out as it is', async () => {
+    const { sql, claim, admin } = await setup();
+    await sql(`INSERT INTO sql_queue_jobs (queue, payload, headers, options) VALUES ('q', 'oops', 'oops', 'oops')`);
+
+    const { jobs } = await claim();
+
+    expect(jobs).toMatchObject([{ payload: 'oops', overrides: null }]);
+    expect(await admin.get(jobs[0]!.id)).toMatchObject({ payload: null, headers: {} });
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a plain INSERT', (setup) => {
+  it('by a session with another time zone is as old as it is', async () => {
+    const { dataSource, claim } = await setup();
+    const runner = dataSource.createQueryRunner();
+    await runner.query(`SET time_zone = '+05:30'`);
+    await runner.query(`INSERT INTO sql_queue_jobs (queue, payload) VALUES ('q', '1')`);
+    await runner.query('SET time_zone = DEFAULT');
+    await runner.release();
+
+    const [job] = (await claim()).jobs;
+
+    expect(Math.abs(job!.createdAtMs - Date.now())).toBeLessThan(60_000);
+  });
+});

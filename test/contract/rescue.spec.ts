@@ -1,0 +1,187 @@
+import { ERROR, endOf, flushOf, idsOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
+import { describeStores, describeStoresOf } from '../support/stores.js';
+
+describeStores('rescuing', (setup) => {
+  it('takes jobs whose lease has lapsed, and no others', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    await put({}, {});
+    const short = await claim({ leaseMs: 1_000 });
+    await claim({ leaseMs: 60_000 });
+
+    advance(1_000);
+    const rescued = await jobs.rescue(rescueRules());
+
+    expect(rescued.map(({ job }) => job.id)).toEqual(idsOf(short.jobs));
+    expect(rescued[0]?.job).toMatchObject({ queue: 'q', name: 'default', workerId: 'worker-1', attempt: 1 });
+  });
+
+  it('hands a job to one of several rescuers', async () => {
+    const { put, claim, jobs, advance, open } = await setup();
+    await put(...Array.from({ length: 30 }, () => ({})));
+    const claims = await Promise.all(Array.from({ length: 10 }, () => claim({ limit: 3 })));
+    const others = [await open(), await open()];
+
+    advance(LEASE_MS);
+    const rescued = await Promise.all([jobs, ...others.map((other) => other.jobs)].map((s) => s.rescue(rescueRules())));
+
+    const ids = rescued.flat().map(({ job }) => job.id);
+    expect(ids.sort((a, b) => a - b)).toEqual(claims.flatMap((c) => idsOf(c.jobs)).sort((a, b) => a - b));
+  });
+
+  it('says which jobs may have begun', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    const ids = await put({}, {}, {}, {});
+    const taken = await claim({ limit: 4, started: 1 });
+    await jobs.settle(
+      flushOf([settled(taken, taken.jobs[0]!)], { claims: [{ id: taken.id, started: 2, finished: false }] }),
+    );
+
+    advance(LEASE_MS);
+    const rescued = await jobs.rescue(rescueRules());
+
+    expect(rescued.map(({ job }) => [job.id, job.mayHaveBegun])).toEqual([
+      [ids[1], true],
+      [ids[2], false],
+      [ids[3], false],
+    ]);
+  });
+
+  it('counts the attempt of a job that may have begun, and of no other', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    const [begun, waited] = await put({}, {});
+    await claim({ limit: 2, started: 1 });
+
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules());
+
+    const { jobs: next } = await claim({ limit: 2 });
+    expect(next.map(({ id, attempt }) => [id, attempt])).toEqual([
+      [begun, 2],
+      [waited, 1],
+    ]);
+  });
+
+  it('keeps a job that is dead after it', async () => {
+    const { put, claim, jobs, advance, admin } = await setup();
+    const [id] = await put({ maxAttempts: 1 });
+    await claim();
+
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules({ decide: () => outcomes.dead }));
+
+    expect(await admin.get(id!)).toMatchObject({ state: 'dead', error: ERROR, worker: 'worker-1' });
+  });
+
+  it('cancels a job that somebody wanted cancelled', async () => {
+    const { put, claim, jobs, advance, admin } = await setup();
+    const [unwanted, other] = await put({}, {});
+    await claim({ limit: 2 });
+    await admin.cancel(unwanted!, () => 60_000);
+
+    advance(LEASE_MS);
+    const rescued = await jobs.rescue(rescueRules());
+
+    expect(rescued.map(({ outcome }) => outcome.kind)).toEqual(['cancel', 'retry']);
+    expect(await admin.get(unwanted!)).toMatchObject({ state: 'cancelled' });
+    expect(await admin.get(other!)).toMatchObject({ state: 'waiting' });
+  });
+
+  it('leaves no claim behind', async () => {
+    const { put, claim, jobs, advance, sql } = await setup();
+    await put({});
+    await claim();
+
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules());
+
+    expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+  });
+
+  it('removes the claim of a worker that died between completing its job and saying so', async () => {
+    const { put, claim, jobs, advance, sql } = await setup();
+    await put({});
+    const taken = await claim();
+    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!)]));
+
+    advance(LEASE_MS);
+
+    expect(await jobs.rescue(rescueRules())).toEqual([]);
+    expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+  });
+
+  it('takes more lapsed claims than it reads at once, one time after the other', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    await put(...Array.from({ length: 105 }, () => ({})));
+    for (let n = 0; n < 105; n++) await claim();
+
+    advance(LEASE_MS);
+
+    expect(await jobs.rescue(rescueRules())).toHaveLength(100);
+    expect(await jobs.rescue(rescueRules())).toHaveLength(5);
+  });
+
+  it('goes on with the other claims where the rules fail for one', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    await put({ name: 'bad' }, { name: 'good' });
+    await claim({ claimId: 1 });
+    await claim({ claimId: 2 });
+    const decide = ({ name }: { name: string }) => {
+      if (name === 'bad') throw new Error('no');
+      return outcomes.retry;
+    };
+
+    advance(LEASE_MS);
+    const rescued = await jobs.rescue(rescueRules({ decide }));
+
+    expect(rescued.map(({ job }) => job.name)).toEqual(['good']);
+    expect((await claim()).jobs).toMatchObject([{ name: 'good', attempt: 2 }]);
+  });
+
+  it('fails where the rules fail for all there is', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    await put({});
+    await claim();
+    const decide = () => {
+      throw new Error('no');
+    };
+
+    advance(LEASE_MS);
+
+    await expect(jobs.rescue(rescueRules({ decide }))).rejects.toThrow('no');
+    expect(await jobs.rescue(rescueRules())).toHaveLength(1);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'rescuing', (setup) => {
+  it('leaves a job that an open transaction has locked, and takes it later', async () => {
+    const { put, claim, jobs, advance, dataSource } = await setup();
+    const [locked, free] = await put({}, {});
+    await claim({ limit: 2 });
+    advance(LEASE_MS);
+
+    const first = await dataSource.transaction(async (manager) => {
+      await manager.query('SELECT id FROM sql_queue_jobs WHERE id = ? FOR UPDATE', [locked]);
+      return jobs.rescue(rescueRules());
+    });
+    const second = await jobs.rescue(rescueRules());
+
+    expect(first.map(({ job }) => job.id)).toEqual([free]);
+    expect(second.map(({ job }) => job.id)).toEqual([locked]);
+  });
+
+  it('leaves a job that completes in its handler’s own transaction', async () => {
+    const { put, claim, jobs, advance, admin } = await setup();
+    const [id] = await put({});
+    const taken = await claim();
+
+    await jobs.completeWith(async (manager) => {
+      await manager.query('SELECT id FROM sql_queue_jobs WHERE id = ? FOR UPDATE', [id]);
+      advance(LEASE_MS);
+      await jobs.rescue(rescueRules());
+      return { value: 1, settlement: settled(taken, taken.jobs[0]!) };
+    });
+
+    expect(await admin.get(id!)).toMatchObject({ state: 'completed' });
+    expect(await jobs.settle(endOf(taken))).toEqual(new Set([id]));
+  });
+});

@@ -1,0 +1,114 @@
+import { DataSource } from 'typeorm';
+import { sqlQueueMigrations } from '../../lib/store/migrations/typeorm-migrations.js';
+import { describeStores } from '../support/stores.js';
+
+describeStores('the tables', (setup, { inMemory }) => {
+  it('are made once, however often and by however many they are asked for', async () => {
+    const { open, put, claim } = await setup();
+    await put({});
+    const prefix = `many${Date.now()}_`;
+
+    await Promise.all(Array.from({ length: 4 }, () => open({ prefix })));
+    await open();
+
+    expect((await claim()).jobs).toHaveLength(1);
+  });
+
+  it('may have another prefix, and are a queue of their own', async () => {
+    const { open, put, claim } = await setup();
+    const other = await open({ prefix: 'other_' });
+    await put({});
+
+    expect(await other.admin.counts()).toMatchObject({ waiting: 0 });
+    expect((await claim()).jobs).toHaveLength(1);
+  });
+
+  it('may have a prefix of forty characters', async () => {
+    const { open } = await setup();
+
+    const { admin } = await open({ prefix: 'x'.repeat(40) });
+
+    expect(await admin.counts()).toMatchObject({ waiting: 0 });
+  });
+
+  it('with a prefix that could be SQL are refused', async () => {
+    const { open } = await setup();
+
+    await expect(open({ prefix: 'x; DROP TABLE' })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+  });
+
+  it('that are missing are named with the way out, where they are only checked', async () => {
+    const { open } = await setup();
+
+    const opened = open({ prefix: 'missing_', migrate: 'check' });
+
+    await expect(opened).rejects.toMatchObject({ code: 'SCHEMA_OUT_OF_DATE' });
+    await expect(opened).rejects.toThrow(/tables are missing.*sqlQueueMigrations\(\).*migrate: 'run'/s);
+  });
+
+  it('pass the check once they are there', async () => {
+    const { open } = await setup();
+
+    const { admin } = await open({ migrate: 'check' });
+
+    expect(await admin.counts()).toMatchObject({ waiting: 0 });
+  });
+
+  it('of a newer release are refused, whether they would be made or checked', async () => {
+    const { open, sql } = await setup();
+    await open({ prefix: 'newer_' });
+    await sql('INSERT INTO newer_schema (version, applied_at) VALUES (99, 0)');
+
+    for (const migrate of ['run', 'check'] as const) {
+      await expect(open({ prefix: 'newer_', migrate })).rejects.toThrow(
+        /have version 99, expected \d+.*Update the package/s,
+      );
+    }
+  });
+
+  it('that were made in part are completed', async () => {
+    const { open, sql } = await setup();
+    await open({ prefix: 'part_' });
+    await sql('DROP TABLE part_claims');
+    await sql('DELETE FROM part_schema');
+
+    const { admin } = await open({ prefix: 'part_' });
+
+    expect(await admin.counts()).toMatchObject({ waiting: 0 });
+    expect(await sql('SELECT version FROM part_schema')).toEqual([{ version: 1 }]);
+  });
+
+  it('are made and dropped by TypeORM’s migrations, and pass the check in between', async () => {
+    const { connect, open } = await setup();
+    const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'orm_' }) });
+
+    await dataSource.runMigrations();
+    const opened = await open({ dataSource, prefix: 'orm_', migrate: 'check' });
+    expect(await opened.admin.counts()).toMatchObject({ waiting: 0 });
+    await opened.jobs.close();
+    await dataSource.undoLastMigration();
+
+    await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(/are missing/);
+  });
+
+  it('that the boot has made are taken over by TypeORM’s migrations', async () => {
+    const { connect, open } = await setup();
+    const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'both_' }) });
+    await open({ dataSource, prefix: 'both_' });
+
+    await dataSource.runMigrations();
+
+    expect(await dataSource.query('SELECT version FROM both_schema')).toEqual([{ version: 1 }]);
+  });
+
+  it('are left alone by a DataSource that synchronizes', async () => {
+    if (inMemory) return; // A second DataSource would have another database.
+    const { connect, put, claim } = await setup();
+    await put({});
+
+    const dataSource: DataSource = await connect({ synchronize: true });
+    await dataSource.synchronize();
+
+    expect((await claim()).jobs).toHaveLength(1);
+  });
+});

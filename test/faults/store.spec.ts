@@ -1,0 +1,107 @@
+import { hasCode } from '../../lib/job/errors.js';
+import type { Flush, JobStore } from '../../lib/store/job-store.js';
+import { everyFault } from '../support/every-fault.js';
+import { claimOf, flushOf, LEASE_MS, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
+import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
+  it.each(FAULTS)('at any statement (%s) loses no job and runs no completed one again', async (fault) => {
+    const world = await setup();
+    const { driver, arm, disarm } = faultyDriver();
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+    const faults = await everyFault(async (failAt) => {
+      await empty(world);
+      const ids = await world.put({}, {}, {}, { delayMs: 1_000 }, {});
+      arm(fault, failAt);
+      const completed = await live(jobs, world);
+      const statements = disarm();
+      const again = await workOff(world);
+
+      expect({ failAt, again: again.filter((id) => completed.includes(id)) }).toEqual({ failAt, again: [] });
+      expect({ failAt, ids: await finished(world) }).toEqual({ failAt, ids });
+      return { statements };
+    });
+
+    expect(faults).toBeGreaterThan(20);
+  });
+});
+
+/** What a worker does: takes jobs, settles them in every way, looks after the rest. Answers which jobs it has completed. */
+async function live(jobs: JobStore, world: World): Promise<number[]> {
+  const first = await stubborn(() => claim(jobs, 3));
+  await stubborn(() => jobs.extend([first.id]));
+  const kinds = [outcomes.complete, { ...outcomes.retry, delayMs: 1_000 }, outcomes.release];
+  const lost = await settle(
+    jobs,
+    flushOf(
+      first.jobs.map((job, n) => settled(first, job, kinds[n])),
+      { claims: [{ id: first.id, started: 3, finished: true }] },
+    ),
+  );
+  const completed = first.jobs
+    .slice(0, 1)
+    .map(({ id }) => id)
+    .filter((id) => !lost.has(id));
+  await stubborn(() => claim(jobs, 1));
+  world.advance(LEASE_MS + 1_000);
+  await stubborn(() => jobs.promote(100));
+  await stubborn(() => jobs.rescue(rescueRules()));
+  return completed;
+}
+
+async function claim(jobs: JobStore, limit: number): Promise<Claim> {
+  const request = claimOf({ limit });
+  return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+}
+
+/** Says it again until it is heard, and with `again` once an answer was lost. */
+async function settle(jobs: JobStore, flush: Flush): Promise<ReadonlySet<number>> {
+  let again = false;
+  return stubborn(() =>
+    jobs.settle({ ...flush, again }).catch((error: unknown) => {
+      again ||= (error as { outcome?: string }).outcome === 'unknown';
+      throw error;
+    }),
+  );
+}
+
+async function stubborn<T>(verb: () => Promise<T>, tries = 20): Promise<T> {
+  try {
+    return await verb();
+  } catch (error) {
+    if (tries === 0 || !hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+    return stubborn(verb, tries - 1);
+  }
+}
+
+/** Completes all that is left, as healthy workers would. Answers what they were handed. */
+async function workOff({ jobs, advance }: World): Promise<number[]> {
+  const handed: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    advance(LEASE_MS + 60_000);
+    await jobs.rescue(rescueRules());
+    await jobs.promote(100);
+    const { id, workerId, jobs: taken } = await claim(jobs, 100);
+    handed.push(...taken.map((job) => job.id));
+    await jobs.settle(
+      flushOf(
+        taken.map((job) => settled({ id, workerId, jobs: taken }, job, outcomes.complete, { keepMs: 1e12 })),
+        { claims: [{ id, started: 100, finished: true }] },
+      ),
+    );
+  }
+  return handed;
+}
+
+/** Ids in the history, where nothing else is left. */
+async function finished({ admin, sql }: World): Promise<number[]> {
+  expect(await sql('SELECT id, state FROM sql_queue_jobs')).toEqual([]);
+  expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+  return (await admin.find({ state: 'completed' }, { after: 0, limit: 100 })).map(({ id }) => id);
+}
+
+async function empty({ sql }: World): Promise<void> {
+  for (const table of ['jobs', 'claims', 'history']) await sql(`DELETE FROM sql_queue_${table}`);
+}

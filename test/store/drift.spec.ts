@@ -1,0 +1,156 @@
+import type { DataSource, EntityMetadata, Table } from 'typeorm';
+import { sqlQueueEntities } from '../../lib/store/entities/entities.js';
+import type { SqlQueueJobRow } from '../../lib/store/entities/job.entity.js';
+import { endOf } from '../support/jobs.js';
+import { describeStoresOf } from '../support/stores.js';
+
+interface Shape {
+  columns: { name: string; type: string; nullable: boolean; primary: boolean; filledIn: boolean }[];
+  indexes: { name: string; columns: string[] }[];
+}
+
+/** SQLite has one whole number, and the servers a longer text than TypeORM can name for all. */
+function typeOf(type: unknown, dataSource: DataSource, length?: string): string {
+  const plain = (typeof type === 'string' ? type : 'unknown').toLowerCase().replace('longtext', 'text');
+  if (plain === 'integer') return 'bigint';
+  return plain === 'varchar' ? `varchar(${length})` : plain;
+}
+
+function byName<T extends { name: string }>(items: T[]): T[] {
+  return [...items].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function shapeOfEntity(metadata: EntityMetadata, dataSource: DataSource): Shape {
+  return {
+    columns: metadata.columns.map((column) => ({
+      name: column.databaseName,
+      type: typeOf(column.type, dataSource, column.length),
+      nullable: column.isNullable,
+      primary: column.isPrimary,
+      filledIn: column.default !== undefined || (!column.isInsert && !column.isNullable),
+    })),
+    indexes: byName(
+      metadata.indices.map(({ name, columns }) => ({ name, columns: columns.map((c) => c.databaseName) })),
+    ),
+  };
+}
+
+/** TypeORM reads the columns in no particular order. */
+async function columnOrder(dataSource: DataSource, table: string): Promise<string[]> {
+  const sql =
+    dataSource.options.type === 'better-sqlite3'
+      ? 'SELECT name FROM pragma_table_info(?)'
+      : `SELECT COLUMN_NAME AS name FROM information_schema.columns
+         WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`;
+  return (await dataSource.query<{ name: string }[]>(sql, [table])).map(({ name }) => name);
+}
+
+async function shapeOfTable(table: Table, dataSource: DataSource): Promise<Shape> {
+  const order = await columnOrder(dataSource, table.name.split('.').at(-1)!);
+  const columns = order.map((name) => table.columns.find((column) => column.name === name)!);
+  return {
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: typeOf(column.type, dataSource, column.length),
+      nullable: column.isNullable,
+      primary: column.isPrimary,
+      filledIn: column.default !== undefined && column.default !== null && column.default !== 'NULL',
+    })),
+    indexes: byName(table.indices.map(({ name, columnNames }) => ({ name: name!, columns: [...columnNames] }))),
+  };
+}
+
+// An in-memory database has no second connection, and no other tables than one in a file.
+describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the entities', (setup) => {
+  it('are what the migrations make', async () => {
+    const { connect } = await setup();
+    const dataSource = await connect({ entities: [...sqlQueueEntities()] });
+    const runner = dataSource.createQueryRunner();
+    try {
+      for (const metadata of dataSource.entityMetadatas) {
+        const table = (await runner.getTable(metadata.tablePath))!;
+
+        expect([metadata.name, shapeOfEntity(metadata, dataSource)]).toEqual([
+          metadata.name,
+          await shapeOfTable(table, dataSource),
+        ]);
+      }
+    } finally {
+      await runner.release();
+    }
+  });
+
+  it('can be read with repositories, whole numbers as numbers', async () => {
+    const { connect, put, claim } = await setup();
+    const dataSource = await connect({ entities: [...sqlQueueEntities()] });
+    const [id] = await put({ delayMs: 60_000 }, {});
+    const taken = await claim();
+    const jobs = dataSource.getRepository<SqlQueueJobRow>('SqlQueueJob');
+
+    const found = await jobs.findOneByOrFail({ id: id! });
+
+    expect(found).toMatchObject({ id, queue: 'q', state: 'scheduled', runnable: 0, claimId: null });
+    expect(found.runAt! - found.createdAt).toBe(60_000);
+    expect((await jobs.findOneByOrFail({ state: 'active' })).claimId).toBe(taken.id);
+  });
+
+  it('can be read wherever a job has gone', async () => {
+    const { connect, put, claim, jobs } = await setup();
+    const [id] = await put({});
+    await jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    const dataSource = await connect({ entities: [...sqlQueueEntities()] });
+    const taken = await claim();
+    const claims = await dataSource.getRepository('SqlQueueClaim').find();
+
+    await jobs.settle(endOf(taken));
+
+    expect(claims).toMatchObject([{ id: taken.id, workerId: 'worker-1', jobIds: `[${id}]`, leaseMs: 30_000 }]);
+    expect(await dataSource.getRepository('SqlQueueHistory').find()).toMatchObject([{ id, state: 'completed' }]);
+    expect(await dataSource.getRepository('SqlQueueQueue').find()).toMatchObject([{ queue: 'q', paused: 0 }]);
+    expect(await dataSource.getRepository('SqlQueueWorker').find()).toMatchObject([{ id: 'w', queues: '["q"]' }]);
+  });
+
+  it('make a complete job of what is inserted through them', async () => {
+    const { connect, claim } = await setup();
+    const dataSource = await connect({ entities: [...sqlQueueEntities()] });
+
+    await dataSource.getRepository<SqlQueueJobRow>('SqlQueueJob').insert({ queue: 'q', payload: '{"a":1}' });
+
+    expect((await claim()).jobs).toMatchObject([{ name: 'default', payload: '{"a":1}', attempt: 1, priority: 0 }]);
+  });
+
+  it('are not touched by a DataSource that synchronizes', async () => {
+    const { connect, put } = await setup();
+    await put({});
+    const dataSource = await connect({ entities: [...sqlQueueEntities()] });
+    const before = await shapes(dataSource);
+
+    await dataSource.synchronize();
+
+    expect(await shapes(dataSource)).toEqual(before);
+    expect(await dataSource.getRepository('SqlQueueJob').count()).toBe(1);
+    expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
+  });
+
+  async function shapes(dataSource: DataSource): Promise<unknown[]> {
+    const runner = dataSource.createQueryRunner();
+    const tables = await runner.getTables(dataSource.entityMetadatas.map(({ tablePath }) => tablePath));
+    await runner.release();
+    return tables;
+  }
+});
+
+describe('the entities of a prefix', () => {
+  it('are the same objects however often they are asked for', () => {
+    expect(sqlQueueEntities({ prefix: 'mine_' })).toBe(sqlQueueEntities({ prefix: 'mine_' }));
+    expect(sqlQueueEntities()).toBe(sqlQueueEntities({ prefix: 'sql_queue_' }));
+  });
+
+  it('have names and tables of their own', () => {
+    const [mine] = sqlQueueEntities({ prefix: 'mine_' });
+    const [ours] = sqlQueueEntities();
+
+    expect(mine.options).toMatchObject({ name: 'SqlQueueJob_mine_', tableName: 'mine_jobs', synchronize: false });
+    expect(ours.options).toMatchObject({ name: 'SqlQueueJob', tableName: 'sql_queue_jobs', synchronize: false });
+  });
+});

@@ -1,0 +1,108 @@
+import { claimOf, endOf, idsOf, rescueRules, LEASE_MS, outcomes, settled, flushOf } from '../support/jobs.js';
+import { freeJobs } from '../support/free-rows.js';
+import { recordingDriver } from '../support/recording-driver.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => {
+  /** A store whose next COMMIT first looks which jobs nobody has locked. */
+  async function watched(world: World) {
+    const free: number[][] = [];
+    const driver = recordingDriver(async (sql) => {
+      if (sql === 'COMMIT') free.push(await freeJobs(world.dataSource));
+    });
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    return { jobs, free };
+  }
+
+  it('of a claim are on the jobs it takes, and on none after them', async () => {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
+    const { jobs, free } = await watched(world);
+
+    await jobs.claim(claimOf({ limit: 3 }));
+
+    expect(free).toEqual([ids.slice(3)]);
+  });
+
+  it('of a claim are on none after its jobs where the order is lifo', async () => {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
+    const { jobs, free } = await watched(world);
+
+    await jobs.claim(claimOf({ limit: 3, order: 'lifo' }));
+
+    expect(free).toEqual([ids.slice(0, 7)]);
+  });
+
+  it('of a claim are on no waiting job but its own, behind active and foreign delayed jobs', async () => {
+    const world = await setup();
+    await world.put(...Array.from({ length: 5 }, () => ({})));
+    await world.claim({ limit: 5 });
+    await world.sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at, runnable) VALUES ('q', '1', 4e12, 1)`);
+    const waiting = await world.put(...Array.from({ length: 10 }, () => ({})));
+    const others = await world.put({ queue: 'other' }, { queue: 'a' }, { delayMs: 60_000 });
+    const { jobs, free } = await watched(world);
+
+    const claimed = await jobs.claim(claimOf({ limit: 3 }));
+
+    expect(idsOf(claimed)).toEqual(waiting.slice(0, 3));
+    const ours = [...waiting, ...others];
+    expect(free[0]!.filter((id) => ours.includes(id))).toEqual([...waiting.slice(3), ...others]);
+  });
+
+  it('of an empty claim are on nothing that waits elsewhere', async () => {
+    const world = await setup();
+    const others = await world.put({ queue: 'a' }, { queue: 'r' }, { delayMs: 60_000 });
+    const { jobs, free } = await watched(world);
+
+    await jobs.claim(claimOf({ limit: 3 }));
+
+    expect(free).toEqual([others]);
+  });
+
+  it('of a flush are on its own jobs', async () => {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: 12 }, () => ({})));
+    const taken = await world.claim({ limit: 6 });
+    const { jobs, free } = await watched(world);
+    const [a, b, c, d, e, f] = taken.jobs.map((job, n) => settled(taken, job, Object.values(outcomes)[n]));
+
+    await jobs.settle(flushOf([f!, e!, d!, c!, b!]));
+
+    expect(free).toEqual([[a!.job.id, ...ids.slice(6)]]);
+  });
+
+  it('of promoting and rescuing are on the jobs they move', async () => {
+    const world = await setup();
+    const due = await world.put({ delayMs: 1_000 }, { delayMs: 1_000 });
+    const later = await world.put({ delayMs: 600_000 });
+    const lapsing = await world.put({});
+    await world.claim();
+    const waiting = await world.put({}, {});
+    world.advance(LEASE_MS);
+    const { jobs, free } = await watched(world);
+
+    await jobs.promote(100);
+    await jobs.rescue(rescueRules());
+
+    expect(free).toEqual([
+      [...later, ...lapsing, ...waiting],
+      [...due, ...later, ...waiting],
+    ]);
+  });
+
+  it('let workers claim and complete side by side', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    await put(...Array.from({ length: 300 }, () => ({})));
+
+    const work = async (): Promise<void> => {
+      const taken = await claim({ limit: 5 });
+      if (taken.jobs.length === 0) return;
+      await jobs.settle(endOf(taken));
+      await work();
+    };
+    await Promise.all([work(), work(), work(), work()]);
+
+    expect(await admin.counts()).toMatchObject({ waiting: 0, active: 0, completed: 300 });
+  });
+});

@@ -1,0 +1,59 @@
+import type { OpenStore } from '../../lib/store/open-store.js';
+import { claimOf, endOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settled, type Claim } from './jobs.js';
+
+/** Does everything that a store can do, each at least once with one job and with several. */
+export async function everyVerb({ jobs, admin }: OpenStore, advance: (ms: number) => void): Promise<void> {
+  const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
+    const request = claimOf({ limit, order, started: 1 });
+    return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+  };
+  const put = (count: number, given = {}) => jobs.enqueue(Array.from({ length: count }, () => newJob(given)));
+  const kept = () => 60_000;
+
+  await jobs.enter({ id: 'gone', host: 'h', pid: 1, queues: ['q'] });
+  advance(86_400_001);
+  await jobs.enter({ id: 'here', host: 'h', pid: 1, queues: ['q'] });
+  await jobs.seen('here');
+  await jobs.survey(['q']);
+  for (const count of [1, 2, 40]) {
+    for (const outcome of Object.values(outcomes)) {
+      await put(count, { priority: -9 });
+      const taken = await claim(count, count === 2 ? 'lifo' : 'fifo');
+      await jobs.extend([taken.id]);
+      await jobs.settle(flushOf([], { claims: [{ id: taken.id, started: count, finished: false }] }));
+      await jobs.settle(endOf(taken, outcome));
+      await jobs.settle(endOf(taken, outcome));
+      await jobs.retire([taken.id]);
+    }
+  }
+  await put(1, { priority: -9 });
+  const own = await claim(1);
+  await jobs.completeWith(() => Promise.resolve({ value: 1, settlement: settled(own, own.jobs[0]!) }));
+  await jobs.retire([own.id]);
+
+  const [wanted, ...others] = await put(9, { priority: -9 });
+  await admin.cancel(wanted!, kept);
+  const unwanted = await claim(3);
+  await admin.cancel(unwanted.jobs[0]!.id, kept);
+  await admin.remove(others);
+  await put(3, { delayMs: 1_000 });
+  advance(LEASE_MS + 120_000);
+  await jobs.promote(2);
+  await jobs.promote(100);
+  await jobs.rescue(rescueRules());
+
+  const scheduled = await put(3, { delayMs: 600_000 });
+  await admin.retry([wanted!, ...scheduled]);
+  await admin.remove([wanted!]);
+  await put(2, { priority: -9 });
+  await jobs.settle(endOf(await claim(2)));
+  advance(120_000);
+  await jobs.prune(1);
+  await jobs.prune(100);
+  const [left] = await put(1, { priority: -9 });
+  await jobs.settle(endOf(await claim(1)));
+  await admin.remove([left!]);
+  await admin.setPaused('q', true);
+  await admin.counts();
+  await jobs.leave('here');
+}

@@ -1,0 +1,120 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { systemClock } from '../../lib/time/clock.js';
+import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
+import { tableNames } from '../../lib/store/tables.js';
+import { claimOf, newJob, type Claim } from './jobs.js';
+import { describeServers, freshDatabase, type ServerName, type TestServer } from './servers.js';
+import type { ClaimRequest } from '../../lib/store/job-store.js';
+import type { NewJob } from '../../lib/job/job.js';
+
+export interface TestStore {
+  readonly server: TestServer;
+  /** A database without a file, which has no second connection. */
+  readonly inMemory: boolean;
+  readonly title: string;
+}
+
+/** A store with nothing in it, and what a test needs around it. */
+export interface World extends OpenStore {
+  readonly store: TestStore;
+  readonly dataSource: DataSource;
+  /** Lets time pass for the store. */
+  advance(ms: number): void;
+  /** A store as another process would have it, on the same tables. Closed after the test. */
+  open(settings?: Partial<StoreSettings>): Promise<OpenStore>;
+  /** A connection of the application's own. Destroyed after the test. */
+  connect(options?: Partial<DataSourceOptions>): Promise<DataSource>;
+  /** A statement of the application's. */
+  sql<Row>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Enqueues jobs that differ from the plainest in what is given. */
+  put(...jobs: Partial<NewJob>[]): Promise<number[]>;
+  /** Claims one job, or as is asked. */
+  claim(request?: Partial<ClaimRequest>): Promise<Claim>;
+}
+
+export type Setup = () => Promise<World>;
+
+/** Runs the suite on every store there is; each `setup()` in it gives a test an empty one. */
+export function describeStores(title: string, suite: (setup: Setup, store: TestStore) => void): void {
+  describeServers(title, (server) => onStore({ server, inMemory: false, title: server.name }, suite));
+  describeServers(`${title}, in memory,`, (server) => onStore({ server, inMemory: true, title: 'memory' }, suite), [
+    'sqlite',
+  ]);
+}
+
+/** The same for suites about what only some servers have. */
+export function describeStoresOf(
+  names: ServerName[],
+  title: string,
+  suite: (setup: Setup, store: TestStore) => void,
+): void {
+  describeServers(title, (server) => onStore({ server, inMemory: false, title: server.name }, suite), names);
+}
+
+function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => void): void {
+  const cleanups: (() => Promise<unknown>)[] = [];
+  const afterTest: (() => Promise<unknown>)[] = [];
+  let skewMs = 0;
+  let base: Promise<{ dataSource: DataSource; options: DataSourceOptions; opened: OpenStore }> | undefined;
+
+  const settings = (dataSource: DataSource): StoreSettings => ({
+    dataSource,
+    migrate: 'run',
+    clock: systemClock,
+    skewMs: () => skewMs,
+    shortestLeaseMs: 30_000,
+    largestPayloadBytes: 1_048_576,
+  });
+
+  const prepare = async () => {
+    const database = await freshDatabase(store.server);
+    cleanups.push(() => database.drop());
+    const options = (
+      store.inMemory ? { type: 'better-sqlite3', database: ':memory:' } : database.connection
+    ) as DataSourceOptions;
+    const dataSource = await new DataSource(options).initialize();
+    cleanups.push(() => dataSource.destroy());
+    const opened = await openStore(settings(dataSource));
+    cleanups.push(() => opened.jobs.close());
+    return { dataSource, options, opened };
+  };
+
+  afterEach(async () => {
+    for (const cleanup of afterTest.splice(0).reverse()) await cleanup();
+  });
+  afterAll(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  const setup: Setup = async () => {
+    skewMs = 0;
+    const { dataSource, options, opened } = await (base ??= prepare());
+    const { schema: _, ...emptied } = tableNames();
+    for (const table of Object.values(emptied)) await dataSource.query(`DELETE FROM ${table}`);
+    const { jobs, admin } = opened;
+    return {
+      store,
+      dataSource,
+      jobs,
+      admin,
+      advance: (ms) => void (skewMs += ms),
+      open: async (more = {}) => {
+        const another = await openStore({ ...settings(dataSource), ...more });
+        afterTest.push(() => another.jobs.close());
+        return another;
+      },
+      connect: async (more = {}) => {
+        const another = await new DataSource({ ...options, ...more } as DataSourceOptions).initialize();
+        afterTest.push(async () => another.isInitialized && another.destroy());
+        return another;
+      },
+      sql: (text, values) => dataSource.query(text, values),
+      put: (...given) => jobs.enqueue(given.map(newJob)),
+      claim: async (request = {}) => {
+        const asked = claimOf(request);
+        return { id: asked.claimId, workerId: asked.workerId, jobs: await jobs.claim(asked) };
+      },
+    };
+  };
+  suite(setup, store);
+}
