@@ -1,0 +1,146 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import type { JobRecord } from '../job/job.js';
+import { checkQueueName, nameProblem } from '../job/job-names.js';
+import { JOB_STATES, type JobState } from '../job/job-state.js';
+import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
+import type { AdminStore, JobFilter, JobPage, QueueRecord, WorkerRecord } from '../store/admin-store.js';
+import type { JobStore } from '../store/job-store.js';
+
+export interface AdminParts {
+  readonly store: AdminStore;
+  readonly jobs: Pick<JobStore, 'prune'>;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  /** This process's worker, which can be told at once what others find out with their next look. */
+  readonly runner: { wake(queue: string): void; look(): void; cancel(jobId: number): void };
+}
+
+const BATCH = 500;
+
+/**
+ * Looks at jobs and steers them, for all processes on the database.
+ */
+export class QueueAdmin {
+  readonly #parts: AdminParts;
+
+  constructor(parts: AdminParts) {
+    this.#parts = parts;
+  }
+
+  /** How many jobs stand where, of one queue or of all; 0 where none. */
+  async counts(queue?: string): Promise<Record<JobState, number>> {
+    if (queue !== undefined) checkQueueName(queue);
+    return this.#parts.store.counts(queue);
+  }
+
+  /** The job, wherever it stands; null where it never was, or its retention is over. */
+  async get(id: number): Promise<JobRecord | null> {
+    checkId(id);
+    return this.#parts.store.get(id);
+  }
+
+  /** Jobs in ascending order of ids; pass the last id as `after` for the next page. */
+  async find(filter: JobFilter = {}, page: JobPage = {}): Promise<JobRecord[]> {
+    checkFilter(filter);
+    const { after = 0, limit = 100, ...unknown } = page;
+    InvalidOptionsError.throwIfAny('Invalid page', [
+      ...unknownKeys(unknown, ['after', 'limit']),
+      expected(isWhole(after, 0, Number.MAX_SAFE_INTEGER), 'after to be the id of a job', after),
+      expected(isWhole(limit, 1, 1_000), 'limit to be a whole number from 1 to 1000', limit),
+    ]);
+    return this.#parts.store.find(filter, { after, limit });
+  }
+
+  /** Every queue that a worker has worked or somebody has paused. */
+  queues(): Promise<QueueRecord[]> {
+    return this.#parts.store.queues();
+  }
+
+  /** Every process that works, and those that died without a word within the last day: see `seenAt`. */
+  workers(): Promise<WorkerRecord[]> {
+    return this.#parts.store.workers();
+  }
+
+  /** No process claims jobs of the queue any more, within a poll; what runs goes on. */
+  pause(queue: string): Promise<void> {
+    return this.#setPaused(queue, true);
+  }
+
+  resume(queue: string): Promise<void> {
+    return this.#setPaused(queue, false);
+  }
+
+  /**
+   * Cancels a job. True: it is cancelled, or it is active and its worker will be told within a third of its lease; then its
+   * signal is aborted, and it ends cancelled unless its handler completes all the same. False: it is finished, or unknown.
+   */
+  async cancel(id: number): Promise<boolean> {
+    checkId(id);
+    const { store, runner, optionsFor } = this.#parts;
+    const answer = await store.cancel(id, (queue) => optionsFor(queue).retention.deadMs);
+    if (answer.state === 'requested') runner.cancel(id);
+    return answer.state !== 'too-late';
+  }
+
+  /**
+   * Starts dead and cancelled jobs anew, with their ids and all their attempts; scheduled ones become due. Takes an id or
+   * a filter, and answers how many there were.
+   */
+  async retry(which: number | JobFilter): Promise<number> {
+    const moved = await this.#each(which, (ids) => this.#parts.store.retry(ids));
+    if (moved > 0) this.#parts.runner.look();
+    return moved;
+  }
+
+  /** Removes jobs that are not active, for good. Takes an id or a filter, and answers how many there were. */
+  remove(which: number | JobFilter): Promise<number> {
+    return this.#each(which, (ids) => this.#parts.store.remove(ids));
+  }
+
+  /** Deletes what is past its retention now, and answers how much that was. Workers do so by themselves every minute. */
+  async prune(): Promise<number> {
+    let pruned = 0;
+    for (;;) {
+      const batch = await this.#parts.jobs.prune(BATCH);
+      pruned += batch;
+      if (batch < BATCH) return pruned;
+    }
+  }
+
+  async #setPaused(queue: string, paused: boolean): Promise<void> {
+    checkQueueName(queue);
+    await this.#parts.store.setPaused(queue, paused);
+    this.#parts.runner.look();
+  }
+
+  async #each(which: number | JobFilter, act: (ids: number[]) => Promise<number[]>): Promise<number> {
+    if (typeof which === 'number') {
+      checkId(which);
+      return (await act([which])).length;
+    }
+    checkFilter(which);
+    let done = 0;
+    for (let after = 0; ;) {
+      const found = await this.#parts.store.find(which, { after, limit: BATCH });
+      if (found.length === 0) return done;
+      after = found.at(-1)!.id;
+      done += (await act(found.map(({ id }) => id))).length;
+    }
+  }
+}
+
+function checkId(id: unknown): void {
+  InvalidOptionsError.throwIfAny('Invalid job id', [
+    expected(isWhole(id, 1, Number.MAX_SAFE_INTEGER), 'a whole number of 1 or more', id),
+  ]);
+}
+
+function checkFilter(filter: JobFilter): void {
+  const { queue, state, name, ...unknown } = filter;
+  InvalidOptionsError.throwIfAny('Invalid filter', [
+    ...unknownKeys(unknown, ['queue', 'state', 'name']),
+    queue === undefined ? undefined : nameProblem('queue name', queue),
+    name === undefined ? undefined : nameProblem('job name', name),
+    expected(state === undefined || JOB_STATES.includes(state), `state to be one of ${JOB_STATES.join(', ')}`, state),
+  ]);
+}

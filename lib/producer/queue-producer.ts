@@ -1,0 +1,138 @@
+import { checkQueueName } from '../job/job-names.js';
+import { checkSize, encodePayload } from '../job/payload.js';
+import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import type { NewJob } from '../job/job.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { CallerTransaction, JobStore } from '../store/job-store.js';
+import type { PayloadOf } from './queue-jobs.js';
+
+/** What `enqueue` answers. */
+export interface EnqueuedJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+}
+
+export interface InTransaction {
+  /**
+   * The manager or query runner of your open transaction: the job exists only if it commits. Nothing is retried in it,
+   * since a deadlock has rolled back your work too.
+   */
+  manager?: CallerTransaction;
+}
+
+/** One job of `enqueueMany`. */
+export interface JobToEnqueue<Payload = unknown> {
+  payload: Payload;
+  options?: EnqueueOptions;
+}
+
+export interface ProducerParts {
+  readonly store: Pick<JobStore, 'enqueue' | 'afterCommit'>;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  /** Told of jobs that exist from now on, so that a worker in this process need not wait for its poll. */
+  readonly hints: { wake(queue: string): void; expectDue(ms: number): void };
+}
+
+// Enough for trace context and the like; what is larger belongs into the payload.
+const MOST_HEADER_BYTES = 16_384;
+
+/**
+ * Puts jobs in.
+ *
+ * @example
+ * ```ts
+ * await dataSource.transaction(async (manager) => {
+ *   await manager.save(user);
+ *   await producer.enqueue('email.send', { to: user.email }, { manager });
+ * });
+ * ```
+ */
+export class QueueProducer {
+  readonly #parts: ProducerParts;
+  readonly #manager: CallerTransaction | undefined;
+
+  constructor(parts: ProducerParts, manager?: CallerTransaction) {
+    this.#parts = parts;
+    this.#manager = manager;
+  }
+
+  /**
+   * Puts one job in, and answers when it is stored: in the transaction of `manager` where one is given, else by itself.
+   * Rejects with InvalidOptionsError, PayloadInvalidError or PayloadTooLargeError before any SQL, and with
+   * StoreUnavailableError where the database is away.
+   */
+  async enqueue<Queue extends string>(
+    queue: Queue,
+    payload: PayloadOf<Queue>,
+    { manager = this.#manager, ...options }: EnqueueOptions & InTransaction = {},
+  ): Promise<EnqueuedJob> {
+    const job = await this.#prepare(queue, payload, options);
+    const [enqueued] = await this.#store(queue, [job], manager);
+    return enqueued!;
+  }
+
+  /** Puts many jobs in, all or none, a statement for some thousand; ids are in the order of the jobs. */
+  async enqueueMany<Queue extends string>(
+    queue: Queue,
+    jobs: readonly JobToEnqueue<PayloadOf<Queue>>[],
+    { manager = this.#manager, ...unknown }: InTransaction = {},
+  ): Promise<EnqueuedJob[]> {
+    checkQueueName(queue);
+    InvalidOptionsError.throwIfAny(`Cannot enqueue into "${queue}"`, [
+      ...unknownKeys(unknown, ['manager']),
+      expected(Array.isArray(jobs), 'a list of { payload, options? }', jobs),
+    ]);
+    const prepared: NewJob[] = [];
+    for (const [index, job] of jobs.entries()) {
+      InvalidOptionsError.throwIfAny(`Cannot enqueue into "${queue}"`, [
+        expected(
+          typeof job === 'object' && job !== null && 'payload' in job,
+          `job ${index} to be { payload, options? }`,
+          job,
+        ),
+      ]);
+      prepared.push(await this.#prepare(queue, job.payload, job.options));
+    }
+    return prepared.length === 0 ? [] : this.#store(queue, prepared, manager);
+  }
+
+  /** The same producer, with everything in that transaction. */
+  withManager(manager: CallerTransaction): QueueProducer {
+    return new QueueProducer(this.#parts, manager);
+  }
+
+  async #prepare(queue: string, payload: unknown, options: EnqueueOptions | undefined): Promise<NewJob> {
+    checkQueueName(queue);
+    const { name, priority, delayMs, runAtMs, attempts, headers, overrides } = resolveEnqueueOptions(queue, options);
+    const queueOptions = this.#parts.optionsFor(queue);
+    const headerText = headers && JSON.stringify(headers);
+    if (headerText) checkSize(queue, 'headers', headerText, MOST_HEADER_BYTES);
+    return {
+      ...{ queue, name, priority, delayMs, runAtMs },
+      payload: await encodePayload(queue, payload, queueOptions),
+      // Unsaid, it is the word of whoever claims the job: a process that only produces need not know.
+      maxAttempts: attempts,
+      headers: headerText,
+      overrides: overrides && JSON.stringify(overrides),
+    };
+  }
+
+  async #store(queue: string, jobs: readonly NewJob[], manager?: CallerTransaction): Promise<EnqueuedJob[]> {
+    const { store } = this.#parts;
+    const ids = await store.enqueue(jobs, manager);
+    if (manager) store.afterCommit(manager, () => this.#hint(queue, jobs));
+    else this.#hint(queue, jobs);
+    return jobs.map(({ name }, index) => ({ id: ids[index]!, queue, name }));
+  }
+
+  #hint(queue: string, jobs: readonly NewJob[]): void {
+    const delays = jobs.filter((job) => job.delayMs !== null).map((job) => job.delayMs!);
+    // A time of day is the database's to judge: looking once more tells how far it is.
+    if (jobs.some((job) => job.runAtMs !== null)) delays.push(0);
+    if (delays.length > 0) this.#parts.hints.expectDue(Math.min(...delays));
+    if (jobs.some((job) => job.delayMs === null && job.runAtMs === null)) this.#parts.hints.wake(queue);
+  }
+}

@@ -1,0 +1,20 @@
+import type { EnqueueOptions } from '../job/enqueue-options.js';
+import type { EnqueuedJob, InTransaction, JobToEnqueue, QueueProducer } from './queue-producer.js';
+
+/** One queue's producer, as `@InjectQueue('email.send')` gives it. */
+export class Queue<Payload = unknown> {
+  constructor(
+    readonly name: string,
+    private readonly producer: Pick<QueueProducer, 'enqueue' | 'enqueueMany'>,
+  ) {}
+
+  /** See QueueProducer.enqueue. */
+  enqueue(payload: Payload, options?: EnqueueOptions & InTransaction): Promise<EnqueuedJob> {
+    return this.producer.enqueue<string>(this.name, payload, options);
+  }
+
+  /** See QueueProducer.enqueueMany. */
+  enqueueMany(jobs: readonly JobToEnqueue<Payload>[], options?: InTransaction): Promise<EnqueuedJob[]> {
+    return this.producer.enqueueMany<string>(this.name, jobs, options);
+  }
+}

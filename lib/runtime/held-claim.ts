@@ -1,0 +1,56 @@
+import type { ClaimedJob } from '../job/job.js';
+import { isSuspect, startable } from '../job/outcome.js';
+import type { ClaimProgress, ClaimRequest } from '../store/job-store.js';
+
+/** A claim this process holds: what it knows of the lease, and which jobs are still to be accounted for. */
+export class HeldClaim {
+  readonly id: number;
+  readonly queue: string;
+  /** Ids of jobs whose outcomes have not committed. The claim's row goes with the last of them. */
+  readonly unsettled: Set<number>;
+  /** When the lease ends by this process's monotonic clock, counted from before it was asked for. */
+  deadline: number;
+  /** How many jobs may have begun by the word of the database; no further one may begin. */
+  started: number;
+  /** How far down the list jobs have begun. */
+  begun = 0;
+  /** A job completed in its handler's own transaction, of which this process cannot know for certain that it holds. */
+  transacted = false;
+  /** A wish that more may begin is under way. */
+  asking = false;
+  /** Some job may still carry the claim's id without being in these books: the row must stay until it lapses. */
+  mustLapse = false;
+  readonly #leaseMs: number;
+
+  constructor(
+    request: ClaimRequest,
+    readonly jobs: readonly ClaimedJob[],
+    askedAt: number,
+  ) {
+    this.id = request.claimId;
+    this.queue = request.queue;
+    this.unsettled = new Set(jobs.map((job) => job.id));
+    this.started = Math.min(request.started, startable(jobs));
+    this.#leaseMs = request.leaseMs;
+    this.deadline = askedAt + request.leaseMs;
+  }
+
+  renewed(askedAt: number): void {
+    this.deadline = askedAt + this.#leaseMs;
+  }
+
+  /**
+   * What a flush that settles these jobs has to say of the claim. From then on `ahead` more jobs may begin than have
+   * begun; suspects one by one, when nothing else of the claim runs.
+   */
+  progress(settling: ReadonlySet<number>, ahead: number): ClaimProgress {
+    const isLeft = (id: number) => this.unsettled.has(id) && !settling.has(id);
+    const running = this.jobs.slice(0, this.begun).filter(({ id }) => isLeft(id)).length;
+    const finished = !this.jobs.some(({ id }) => isLeft(id));
+    const rest = this.jobs.slice(this.begun);
+    const suspectIsNext = rest.length > 0 && isSuspect(rest[0]!);
+    const more = suspectIsNext ? Number(running === 0) : Math.min(ahead, startable(rest));
+    const started = Math.max(this.started, Math.min(this.jobs.length, this.begun + more));
+    return { id: this.id, started, finished: finished && !this.transacted && !this.mustLapse };
+  }
+}

@@ -1,0 +1,115 @@
+import type { EntityManager } from 'typeorm';
+import { DEFAULT_JOB_NAME } from '../job/job-names.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import type { Outcome } from '../job/outcome.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import type { JobLogger } from './job-logger.js';
+
+/** What a run gives its context. */
+export interface JobContextParts<P> {
+  readonly id: number;
+  readonly queue: string;
+  readonly name?: string;
+  readonly payload: P;
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly enqueuedAt: Date;
+  readonly startedAt: Date;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly logger: JobLogger;
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+  /** Notes the verdict, so that it stands even where a handler or a filter swallows what is thrown. */
+  decide(verdict: Outcome | { kind: 'discard'; reason: string }): void;
+}
+
+/**
+ * Thrown by `release()`, `snooze()` and `discard()` to leave the handler. Let it pass.
+ */
+export class JobVerdict extends Error {
+  override readonly name = 'JobVerdict';
+}
+
+/**
+ * One run of one job, as its handler sees it.
+ *
+ * @example
+ * ```ts
+ * @QueueProcessor('email.send')
+ * async send(job: JobContext<{ to: string }>) {
+ *   await this.mailer.send(job.payload.to, { signal: job.signal });
+ * }
+ * ```
+ */
+// Users write JobContext<MyPayload>; without an argument the payload is what they say it is.
+// oxlint-disable-next-line typescript/no-explicit-any
+export class JobContext<P = any, R = unknown> {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly payload: P;
+  /** This run's number, 1 for the first. */
+  readonly attempt: number;
+  readonly maxAttempts: number;
+  readonly enqueuedAt: Date;
+  readonly startedAt: Date;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Aborted on timeout, cancel, shutdown and when the lease is lost; `signal.reason` is the typed error. */
+  readonly signal: AbortSignal;
+  readonly logger: JobLogger;
+  readonly #parts: JobContextParts<P>;
+
+  constructor(parts: JobContextParts<P>) {
+    this.id = parts.id;
+    this.queue = parts.queue;
+    this.name = parts.name ?? DEFAULT_JOB_NAME;
+    this.payload = parts.payload;
+    this.attempt = parts.attempt;
+    this.maxAttempts = parts.maxAttempts;
+    this.enqueuedAt = parts.enqueuedAt;
+    this.startedAt = parts.startedAt;
+    this.headers = parts.headers;
+    this.signal = parts.signal;
+    this.logger = parts.logger;
+    this.#parts = parts;
+  }
+
+  /** Whether a failure now is final. */
+  get isLastAttempt(): boolean {
+    return this.attempt >= this.maxAttempts;
+  }
+
+  /**
+   * Runs `work` in a database transaction that also completes this job: its writes and the completion commit together or
+   * not at all. The value is the job's result; what the handler throws later is only logged. Once per run. Rejects with
+   * LeaseLostError, and nothing is written, where another worker may have the job.
+   */
+  transaction<T extends R>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.#parts.transaction(work);
+  }
+
+  /** Back to waiting, at once; the attempt is not counted. */
+  release(): never {
+    return this.#leave({ kind: 'release' }, 'released');
+  }
+
+  /** Not before `delay` from now; the attempt is not counted. */
+  snooze(delay: Duration): never {
+    const delayMs = toMs(delay);
+    InvalidOptionsError.throwIfAny('Cannot snooze', [
+      expected(delayMs !== undefined, `delay to be ${DURATION_EXPECTED}`, delay),
+    ]);
+    return this.#leave({ kind: 'snooze', delayMs: delayMs! }, `snoozed for ${delayMs} ms`);
+  }
+
+  /** Dead now, whatever attempts are left. */
+  discard(reason: string): never {
+    return this.#leave({ kind: 'discard', reason: String(reason) }, `discarded: ${reason}`);
+  }
+
+  #leave(verdict: Outcome | { kind: 'discard'; reason: string }, what: string): never {
+    this.#parts.decide(verdict);
+    throw new JobVerdict(`Job ${this.id} of queue "${this.queue}" was ${what}.`);
+  }
+}

@@ -1,0 +1,123 @@
+import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import { matchesAny } from '../job/queue-pattern.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import { Worker, type WorkerParts } from './worker.js';
+
+export type RunnerState = 'stopped' | 'running' | 'stopping';
+
+/**
+ * Starts and stops the work of this process. Nest's lifecycle does so by itself; inject it to do so by hand.
+ */
+export class SqlQueueRunner {
+  #worker: Worker | undefined;
+  #state: RunnerState = 'stopped';
+  #changing: Promise<void> = Promise.resolve();
+  /** Whether a queue was last paused or resumed here, also while nothing works. */
+  readonly #paused = new Map<string, boolean>();
+
+  constructor(private readonly parts: WorkerParts) {}
+
+  /** `running`: claims jobs. `stopping`: claims no more, waits for those that run. */
+  get state(): RunnerState {
+    return this.#state;
+  }
+
+  /** The queues this process works: those it has handlers for, as `worker.queues` allows. */
+  get queues(): string[] {
+    const { include, exclude } = this.parts.options;
+    return this.parts.handlers.queues.filter(
+      (queue) => (include === undefined || matchesAny(include, queue)) && !matchesAny(exclude, queue),
+    );
+  }
+
+  /** Begins to claim jobs. Does nothing where it has begun, or where this process has no handlers. */
+  start(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#worker || this.queues.length === 0) return;
+      const worker = new Worker(this.parts, this.queues, this.#paused);
+      await worker.start();
+      this.#worker = worker;
+      this.#state = 'running';
+    });
+  }
+
+  /** Claims no more jobs of the queue, or of all, in this process; what runs goes on. */
+  pause(queue?: string): void {
+    const queues = this.#named(queue);
+    queues.forEach((each) => this.#paused.set(each, true));
+    this.#worker?.pause(queues);
+  }
+
+  resume(queue?: string): void {
+    const queues = this.#named(queue);
+    queues.forEach((each) => this.#paused.set(each, false));
+    this.#worker?.resume(queues);
+  }
+
+  /** Claims no more and gives back what has not begun. `stop()` follows. */
+  async quiet(): Promise<void> {
+    await this.#inTurn(async () => {
+      if (!this.#worker) return;
+      this.#state = 'stopping';
+      this.#worker.quiet();
+    });
+  }
+
+  /**
+   * Claims no more, waits for the jobs that run, and after `timeout` (default `worker.shutdown.timeout`, 20s) aborts and
+   * releases them. Resolves when nothing runs any more. May be called twice.
+   */
+  stop({ timeout, ...unknown }: { timeout?: Duration } = {}): Promise<void> {
+    const timeoutMs = timeout === undefined ? this.parts.options.shutdownTimeoutMs : toMs(timeout);
+    InvalidOptionsError.throwIfAny('Cannot stop', [
+      ...unknownKeys(unknown, ['timeout']),
+      expected(timeoutMs !== undefined, `timeout to be ${DURATION_EXPECTED}`, timeout),
+    ]);
+    return this.#inTurn(async () => {
+      if (!this.#worker) return;
+      this.#state = 'stopping';
+      await this.#worker.drain(timeoutMs!);
+      this.#worker = undefined;
+      this.#state = 'stopped';
+    });
+  }
+
+  /** Resolves when no job runs here and none is waiting for this process. Scheduled jobs do not count. */
+  async whenIdle(): Promise<void> {
+    await this.#worker?.idle();
+  }
+
+  /** A hint: jobs of the queue may be waiting. Costs nothing where this process does not work it. */
+  wake(queue: string): void {
+    this.#worker?.wake(queue);
+  }
+
+  /** A hint: a job will be due in so many milliseconds. */
+  expectDue(ms: number): void {
+    this.#worker?.expectDue(ms);
+  }
+
+  /** A hint: something changed that the next look would see. */
+  look(): void {
+    this.#worker?.look();
+  }
+
+  /** Tells a run of this process, where there is one, that somebody wants its job cancelled. */
+  cancel(jobId: number): void {
+    this.#worker?.cancel(jobId);
+  }
+
+  #named(queue: string | undefined): string[] {
+    if (queue === undefined) return this.queues;
+    if (!this.queues.includes(queue)) throw new UnknownQueueError(queue, this.queues);
+    return [queue];
+  }
+
+  /** Starts and stops happen one after the other, in the order they were asked for. */
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    const done = this.#changing.then(act);
+    this.#changing = done.catch(() => undefined);
+    return done;
+  }
+}

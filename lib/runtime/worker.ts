@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { ShutdownError, WorkerLostError } from '../job/errors.js';
+import { afterSilence } from '../job/outcome.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { storedError } from '../job/stored-error.js';
+import type { JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
+import type { Clock } from '../time/clock.js';
+import type { HandlerTable } from './handler-table.js';
+import type { HeldClaim } from './held-claim.js';
+import { JobEvents } from './job-events.js';
+import type { JobLogger } from './job-logger.js';
+import { LeaseKeeper } from './lease-keeper.js';
+import { Poller } from './poller.js';
+import { Pruner } from './pruner.js';
+import type { QueueEvents } from './queue-events.js';
+import { QueueWorker } from './queue-worker.js';
+import { Settler } from './settler.js';
+import { Slots } from './slots.js';
+import type { ResolvedWorkerOptions } from './worker-options.js';
+
+// How long handlers have to heed an aborted signal before their jobs are released over their heads.
+const GRACE_MS = 1_000;
+// How long the last outcomes may wait for a database that is away.
+const LAST_FLUSH_MS = 5_000;
+
+export interface WorkerParts {
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly random: () => number;
+  readonly handlers: HandlerTable;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  readonly options: ResolvedWorkerOptions;
+  readonly events: QueueEvents;
+}
+
+/** One start of this process's work, from entering the database to leaving it. Never started twice. */
+export class Worker {
+  readonly id = randomUUID();
+  readonly #held = new Set<HeldClaim>();
+  readonly #queues = new Map<string, QueueWorker>();
+  readonly #pausedHere: Set<string>;
+  readonly #pausedEverywhere = new Set<string>();
+  readonly #settler: Settler;
+  readonly #poller: Poller;
+  readonly #leases: LeaseKeeper;
+  readonly #pruner: Pruner;
+  #quiet = false;
+  #looking: Promise<unknown> = Promise.resolve();
+  #whenIdle: (() => void)[] = [];
+
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly queueNames: readonly string[],
+    paused: ReadonlyMap<string, boolean> = new Map(),
+  ) {
+    const { store, clock, logger, random, options, optionsFor } = parts;
+    const slots = new Slots(options.concurrency);
+    this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
+    this.#settler = new Settler(store, clock, logger, (queue) => optionsFor(queue).concurrency);
+    for (const queue of queueNames) this.#queues.set(queue, this.#queueWorker(queue, slots));
+    this.#poller = new Poller({
+      ...{ store, clock, logger, random, queues: queueNames, rules: this.#rescueRules() },
+      ...{ minMs: options.pollMinMs, maxMs: options.pollMaxMs },
+      onQueue: (queue, seen) => this.#onQueue(queue, seen),
+      onRescued: (rescued) => this.#onRescued(rescued),
+    });
+    this.#leases = new LeaseKeeper({
+      ...{ store, clock, logger, workerId: this.id, held: this.#held },
+      shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
+      onLost: (claim) => this.#queues.get(claim.queue)?.forget(claim),
+      onCancelled: (claim, jobId) => void this.#queues.get(claim.queue)?.cancel(jobId),
+    });
+    this.#pruner = new Pruner(store, clock, logger, random);
+  }
+
+  async start(): Promise<void> {
+    await this.parts.store.enter({
+      id: this.id,
+      host: hostname(),
+      pid: process.pid,
+      queues: this.queueNames,
+    });
+    this.#applyPauses();
+    this.#leases.start();
+    this.#poller.start();
+    this.#pruner.start();
+  }
+
+  pause(queues: readonly string[]): void {
+    queues.forEach((queue) => this.#pausedHere.add(queue));
+    this.#applyPauses();
+  }
+
+  resume(queues: readonly string[]): void {
+    queues.forEach((queue) => this.#pausedHere.delete(queue));
+    this.#applyPauses();
+  }
+
+  /** Jobs of the queue may be waiting. */
+  wake(queue: string): void {
+    this.#queues.get(queue)?.wake();
+  }
+
+  expectDue(ms: number): void {
+    this.#poller.expectDue(ms);
+  }
+
+  /** Looks now: something that the database says has changed. */
+  look(): void {
+    this.#poller.wake();
+  }
+
+  cancel(jobId: number): void {
+    for (const queue of this.#queues.values()) queue.cancel(jobId);
+  }
+
+  /** Resolves when nothing runs here and a fresh look finds nothing that could. */
+  async idle(): Promise<void> {
+    do await this.#untilIdle();
+    while (!this.#quiet && (await this.#poller.look()));
+  }
+
+  /** First phase of the end: claims no more, and gives back what has not begun. */
+  quiet(): void {
+    if (this.#quiet) return;
+    this.#quiet = true;
+    this.#applyPauses();
+    this.#looking = Promise.all([this.#poller.stop(), this.#pruner.stop()]);
+  }
+
+  /** Second phase: waits for what runs, then aborts it, then releases it; and leaves. Never waits for ever. */
+  async drain(timeoutMs: number): Promise<void> {
+    this.quiet();
+    if (!(await this.#within(timeoutMs, this.#untilIdle()))) await this.#abort(timeoutMs);
+    if (!(await this.#within(LAST_FLUSH_MS, this.#untilIdle()))) this.#settler.giveUp();
+    // A worker that stays on the list is harmless, and forgotten after a day.
+    const leaving = Promise.all([this.#looking, this.#leases.stop(), this.parts.store.leave(this.id)]);
+    await this.#within(
+      LAST_FLUSH_MS,
+      leaving.catch(() => undefined),
+    );
+  }
+
+  async #abort(timeoutMs: number): Promise<void> {
+    const running = [...this.#queues.values()].reduce((sum, queue) => sum + queue.running, 0);
+    if (running === 0) return;
+    this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`);
+    this.#queues.forEach((queue) => queue.abortAll(new ShutdownError()));
+    if (!(await this.#within(GRACE_MS, this.#untilIdle()))) this.#queues.forEach((queue) => queue.releaseAll());
+  }
+
+  #queueWorker(queue: string, slots: Slots): QueueWorker {
+    const { store, clock, logger, random, handlers, optionsFor, events } = this.parts;
+    return new QueueWorker({
+      ...{ queue, store, clock, logger, random, slots, workerId: this.id, events: new JobEvents(events) },
+      ...{ settler: this.#settler, held: this.#held, options: optionsFor(queue) },
+      handlerFor: (name) => handlers.find(queue, name),
+      expectDue: (ms) => this.#poller.expectDue(ms),
+      onIdle: () => this.#onIdle(),
+    });
+  }
+
+  #rescueRules(): RescueRules {
+    const { optionsFor, random } = this.parts;
+    return {
+      decide: (job: LapsedJob) =>
+        afterSilence(job, job.workerId, job.mayHaveBegun, optionsFor(job.queue).retry, random),
+      keepMs: (queue) => optionsFor(queue).retention.deadMs,
+    };
+  }
+
+  #onQueue(queue: string, { waiting, paused }: { waiting: boolean; paused: boolean }): boolean {
+    if (paused !== this.#pausedEverywhere.has(queue)) {
+      if (paused) this.#pausedEverywhere.add(queue);
+      else this.#pausedEverywhere.delete(queue);
+      this.#applyPauses();
+    }
+    const worker = this.#queues.get(queue)!;
+    if (!waiting || !worker.isOpen) return false;
+    worker.wake();
+    return !worker.isFull;
+  }
+
+  #onRescued({ job, outcome }: Rescued): void {
+    const error = storedError(new WorkerLostError(job.workerId));
+    const about = {
+      queue: job.queue,
+      jobId: job.id,
+      name: job.name,
+      attempt: job.attempt,
+      ranMs: null,
+      error,
+    };
+    const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
+    this.parts.logger.warn(`Rescued job ${job.id} of queue "${job.queue}": ${error.message}`);
+    this.parts.events.emit({ ...about, event: 'rescued', delayMs });
+    if (outcome.kind === 'dead') this.parts.events.emit({ ...about, event: 'dead' });
+  }
+
+  #applyPauses(): void {
+    for (const [queue, worker] of this.#queues) {
+      worker.setOpen(!this.#quiet && !this.#pausedHere.has(queue) && !this.#pausedEverywhere.has(queue));
+    }
+  }
+
+  #onIdle(): void {
+    // A slot of the process became free: the queues take turns at the head of the line for it.
+    if (Number.isFinite(this.parts.options.concurrency)) {
+      const queues = [...this.#queues.values()];
+      const first = Math.floor(this.parts.random() * queues.length);
+      [...queues.slice(first), ...queues.slice(0, first)].forEach((queue) => queue.fill());
+    }
+    if (!this.#isIdle()) return;
+    this.#whenIdle.splice(0).forEach((resolve) => resolve());
+  }
+
+  #isIdle(): boolean {
+    return [...this.#queues.values()].every((queue) => queue.isIdle);
+  }
+
+  async #untilIdle(): Promise<void> {
+    if (!this.#isIdle()) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    await this.#settler.idle();
+  }
+
+  /** Whether it was done in time; if not, nobody waits for it any more. */
+  async #within(ms: number, done: Promise<unknown>): Promise<boolean> {
+    const over = new AbortController();
+    const late = this.parts.clock.sleep(ms, over.signal).then(() => false);
+    const inTime = await Promise.race([done.then(() => true), late]);
+    over.abort();
+    return inTime;
+  }
+}
