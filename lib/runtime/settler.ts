@@ -107,29 +107,26 @@ export class Settler {
     }
   }
 
-  async #flush(entries: readonly Entry[], again: boolean): Promise<ReadonlySet<number>> {
+  async #flush(entries: readonly Entry[], again: boolean): Promise<ReadonlySet<Settlement>> {
     const claims = new Map<HeldClaim, Set<number>>();
     for (const { claim, settlement } of entries) {
       const settling = claims.get(claim) ?? new Set<number>();
       if (settlement) settling.add(settlement.job.id);
       claims.set(claim, settling);
     }
-    const progress = [...claims].map(([claim, settling]) => claim.progress(settling, this.ahead(claim.queue)));
+    const progress = new Map([...claims].map(([claim, ids]) => [claim, claim.progress(ids, this.ahead(claim.queue))]));
     const settlements = entries.flatMap(({ settlement }) => settlement ?? []);
-    const lost = await this.store.settle({
-      settlements,
-      claims: progress.sort((a, b) => a.id - b.id),
-      again,
-    });
-    for (const [claim] of claims) claim.started = progress.find(({ id }) => id === claim.id)!.started;
+    const news = [...progress].filter(([claim, { started, finished }]) => finished || started > claim.started);
+    const lost = await this.store.settle({ settlements, claims: news.map(([, each]) => each), again });
+    for (const [claim, { started }] of progress) claim.started = started;
     return lost;
   }
 
-  #written(entries: readonly Entry[], lost: ReadonlySet<number>): void {
+  #written(entries: readonly Entry[], lost: ReadonlySet<Settlement>): void {
     for (const { claim, settlement, resolve } of entries) {
       if (settlement) claim.unsettled.delete(settlement.job.id);
       this.#retireIfDone(claim);
-      resolve(settlement && lost.has(settlement.job.id) ? 'lost' : settlement?.outcome);
+      resolve(settlement && lost.has(settlement) ? 'lost' : settlement?.outcome);
     }
   }
 

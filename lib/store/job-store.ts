@@ -109,8 +109,8 @@ export interface JobStore {
   /** Renews the leases of these claims. One that lapsed is not renewed and not answered: its jobs are lost. */
   extend(claimIds: readonly number[]): Promise<HeldLease[]>;
 
-  /** Writes outcomes, all in one transaction. Answers the ids of jobs whose claim was lost; nothing is done to those. */
-  settle(flush: Flush): Promise<ReadonlySet<number>>;
+  /** Writes outcomes, all in one transaction. Answers those whose job's claim was lost; nothing is done to those jobs. */
+  settle(flush: Flush): Promise<ReadonlySet<Settlement>>;
 
   /**
    * Runs `work` in a transaction of the application's DataSource and completes the job as its last statement. Rejects

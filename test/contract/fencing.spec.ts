@@ -1,5 +1,8 @@
+import type { Settlement } from '../../lib/store/job-store.js';
 import { endOf, flushOf, idsOf, LEASE_MS, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
+
+const jobIdsOf = (settlements: ReadonlySet<Settlement>) => Array.from(settlements, ({ job }) => job.id);
 
 describeStores('a worker that has lost its lease', (setup) => {
   /** Two jobs of one claim, the first of which has gone on to another worker. */
@@ -18,7 +21,7 @@ describeStores('a worker that has lost its lease', (setup) => {
 
     const answer = await world.jobs.settle(flushOf([settled(lost, first, outcomes[kind])]));
 
-    expect([...answer]).toEqual([first.id]);
+    expect(jobIdsOf(answer)).toEqual([first.id]);
     expect(await world.admin.get(first.id)).toMatchObject({ state: 'active', worker: 'owner', attempt: 1 });
     expect(idsOf(owner.jobs)).toEqual([first.id]);
   });
@@ -29,7 +32,7 @@ describeStores('a worker that has lost its lease', (setup) => {
 
     const answer = await world.jobs.settle(endOf(lost));
 
-    expect([...answer]).toEqual([first.id]);
+    expect(jobIdsOf(answer)).toEqual([first.id]);
     expect(await world.admin.get(second.id)).toMatchObject({ state: 'completed' });
     expect(await world.admin.get(first.id)).toMatchObject({ state: 'active', worker: 'owner' });
   });
@@ -41,8 +44,27 @@ describeStores('a worker that has lost its lease', (setup) => {
 
     const answer = await world.jobs.settle(flushOf([settled(lost, first, { kind: 'complete', result: '"lost"' })]));
 
-    expect([...answer]).toEqual([first.id]);
+    expect(jobIdsOf(answer)).toEqual([first.id]);
     expect(await world.admin.get(first.id)).toMatchObject({ state: 'completed', result: 'owner' });
+  });
+
+  it('settles a job under the claim that holds, also beside an outcome under the one that is lost', async () => {
+    const { put, claim, jobs, advance, admin, sql } = await setup();
+    const [id] = await put({});
+    const lost = await claim();
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules());
+    const [old, current] = [endOf(lost, { kind: 'complete', result: '"old"' }), endOf(await claim())];
+
+    const answer = await jobs.settle({
+      settlements: [...old.settlements, ...current.settlements],
+      claims: [...old.claims, ...current.claims].sort((a, b) => a.id - b.id),
+      again: false,
+    });
+
+    expect([...answer]).toEqual(old.settlements);
+    expect(await admin.get(id!)).toMatchObject({ state: 'completed', attempt: 2, result: null });
+    expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
   it('cannot complete a job that was rescued from it', async () => {
@@ -54,7 +76,7 @@ describeStores('a worker that has lost its lease', (setup) => {
 
     const answer = await jobs.settle(endOf(lost));
 
-    expect([...answer]).toEqual([id]);
+    expect(jobIdsOf(answer)).toEqual([id]);
     expect(await admin.get(id!)).toMatchObject({ state: 'waiting' });
   });
 
@@ -75,7 +97,7 @@ describeStores('a worker that has lost its lease', (setup) => {
     const taken = await claim();
     await jobs.settle(endOf(taken, outcomes.release));
 
-    expect([...(await jobs.settle(endOf(taken)))]).toEqual(idsOf(taken.jobs));
+    expect(jobIdsOf(await jobs.settle(endOf(taken)))).toEqual(idsOf(taken.jobs));
   });
 });
 
@@ -117,6 +139,6 @@ describeStores('a flush whose answer was lost', (setup) => {
 
     const lost = await jobs.settle(again(taken, outcomes.complete));
 
-    expect([...lost]).toEqual(idsOf(taken.jobs));
+    expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
   });
 });

@@ -1,5 +1,5 @@
 import { hasCode } from '../../lib/job/errors.js';
-import type { Flush, JobStore } from '../../lib/store/job-store.js';
+import type { Flush, JobStore, Settlement } from '../../lib/store/job-store.js';
 import { everyFault } from '../support/every-fault.js';
 import { claimOf, flushOf, LEASE_MS, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
 import { FAULTS, faultyDriver } from '../support/store-faults.js';
@@ -43,7 +43,7 @@ async function live(jobs: JobStore, world: World): Promise<number[]> {
   const completed = first.jobs
     .slice(0, 1)
     .map(({ id }) => id)
-    .filter((id) => !lost.has(id));
+    .filter((id) => ![...lost].some(({ job }) => job.id === id));
   await stubborn(() => claim(jobs, 1));
   world.advance(LEASE_MS + 1_000);
   await stubborn(() => jobs.promote(100));
@@ -57,7 +57,7 @@ async function claim(jobs: JobStore, limit: number): Promise<Claim> {
 }
 
 /** Says it again until it is heard, and with `again` once an answer was lost. */
-async function settle(jobs: JobStore, flush: Flush): Promise<ReadonlySet<number>> {
+async function settle(jobs: JobStore, flush: Flush): Promise<ReadonlySet<Settlement>> {
   let again = false;
   return stubborn(() =>
     jobs.settle({ ...flush, again }).catch((error: unknown) => {

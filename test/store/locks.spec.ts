@@ -72,6 +72,24 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     expect(free).toEqual([[a!.job.id, ...ids.slice(6)]]);
   });
 
+  it('of a flush are on its claims in the order of ids, whether they end or go on', async () => {
+    const world = await setup();
+    await world.put({}, {}, {});
+    const order: number[] = [];
+    const driver = recordingDriver((sql) => {
+      if (/^\s*(UPDATE|DELETE).*sql_queue_claims/s.test(sql))
+        order.push(...(sql.match(/\b[123]000\b/g) ?? []).map(Number));
+      return Promise.resolve();
+    });
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    for (const claimId of [3_000, 1_000, 2_000]) await jobs.claim(claimOf({ claimId }));
+
+    const claims = [3_000, 1_000, 2_000].map((id) => ({ id, started: 1, finished: id !== 2_000 }));
+    await jobs.settle(flushOf([], { claims }));
+
+    expect(order).toEqual([1_000, 2_000, 3_000]);
+  });
+
   it('of promoting and rescuing are on the jobs they move', async () => {
     const world = await setup();
     const due = await world.put({ delayMs: 1_000 }, { delayMs: 1_000 });

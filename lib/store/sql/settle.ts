@@ -59,15 +59,18 @@ export function* settleAtOnce(flush: Flush): Work<void> {
   yield* settleClaimed(flush.settlements);
 }
 
-/** The same after a ShortCountError: finds the survivors, settles those and answers the others. */
-export function* settleSurvivors(flush: Flush): Work<ReadonlySet<number>> {
+/**
+ * The same after a ShortCountError: finds the survivors, settles those and answers the others. One job can be in a flush
+ * twice, under a claim that is lost and under one that holds.
+ */
+export function* settleSurvivors(flush: Flush): Work<ReadonlySet<Settlement>> {
   yield* noteProgress(flush.claims);
-  const missing = new Set<number>();
+  const missing = new Set<Settlement>();
   for (const [claimId, settlements] of byClaim(flush.settlements)) {
-    for (const id of yield* findMissing(claimId, settlements)) missing.add(id);
+    for (const settlement of yield* findMissing(claimId, settlements)) missing.add(settlement);
   }
-  yield* settleClaimed(flush.settlements.filter(({ job }) => !missing.has(job.id)));
-  return flush.again ? yield* trulyLost(flush, missing) : missing;
+  yield* settleClaimed(flush.settlements.filter((settlement) => !missing.has(settlement)));
+  return flush.again ? yield* trulyLost(missing) : missing;
 }
 
 /** Outcomes of jobs whose claims are accounted for elsewhere. */
@@ -94,29 +97,36 @@ function* fenced(statement: string, claimId: number, values: Values & { ids: num
 }
 
 /** Those of the claim's jobs that are not ours any more. Locks the others. */
-function* findMissing(claimId: number, settlements: readonly Settlement[]): Work<number[]> {
+function* findMissing(claimId: number, settlements: readonly Settlement[]): Work<Settlement[]> {
   const ids = settlements.map(({ job }) => job.id);
   const ours = new Set((yield* query<{ id: number }>(STILL_OURS, { ids, claimId })).map(({ id }) => Number(id)));
-  return ids.filter((id) => !ours.has(id));
+  return settlements.filter(({ job }) => !ours.has(job.id));
 }
 
 /**
  * After a commit whose answer was lost: which of the missing jobs are truly lost, and which this flush had settled
  * already. A finished job is gone from the table; a returned one has left our claim either way.
  */
-function* trulyLost(flush: Flush, missing: ReadonlySet<number>): Work<ReadonlySet<number>> {
+function* trulyLost(missing: ReadonlySet<Settlement>): Work<ReadonlySet<Settlement>> {
   if (missing.size === 0) return missing;
-  const rows = yield* query<{ id: number }>(STILL_THERE, { ids: [...missing] });
+  const rows = yield* query<{ id: number }>(STILL_THERE, { ids: Array.from(missing, ({ job }) => job.id) });
   const there = new Set(rows.map(({ id }) => Number(id)));
-  const lost = flush.settlements.filter(({ job, outcome }) => isFinished(outcome.kind) && there.has(job.id));
-  return new Set(lost.map(({ job }) => job.id));
+  return new Set([...missing].filter(({ job, outcome }) => isFinished(outcome.kind) && there.has(job.id)));
 }
 
+/** In the order of ids, whether they end or go on: a heartbeat locks the same claims in that order. */
 function* noteProgress(claims: readonly ClaimProgress[]): Work<void> {
-  const finished = claims.filter((claim) => claim.finished).map(({ id }) => id);
-  for (const { id, started } of claims.filter((claim) => !claim.finished))
+  let ended: number[] = [];
+  for (const { id, started, finished } of [...claims].sort((a, b) => a.id - b.id)) {
+    if (finished) {
+      ended.push(id);
+      continue;
+    }
+    if (ended.length > 0) yield* change(END_CLAIMS, { ids: ended });
+    ended = [];
     yield* change(RAISE_STARTED, { id, started });
-  if (finished.length > 0) yield* change(END_CLAIMS, { ids: finished });
+  }
+  if (ended.length > 0) yield* change(END_CLAIMS, { ids: ended });
 }
 
 function isFinished(kind: Settlement['outcome']['kind']): boolean {

@@ -59,13 +59,13 @@ export class SqlJobStore implements port.JobStore {
     return this.database.repeatable(() => extend(claimIds));
   }
 
-  async settle(flush: port.Flush): Promise<ReadonlySet<number>> {
+  async settle(flush: port.Flush): Promise<ReadonlySet<port.Settlement>> {
     const lost = await this.#settle(flush);
     if (flush.settlements.some(({ outcome }) => isReturned(outcome))) this.bounds.forget();
     return lost;
   }
 
-  async #settle(flush: port.Flush): Promise<ReadonlySet<number>> {
+  async #settle(flush: port.Flush): Promise<ReadonlySet<port.Settlement>> {
     try {
       await this.database.transaction(() => settleAtOnce(flush));
       return new Set();
