@@ -20,6 +20,8 @@ export class HeldClaim {
   asking = false;
   /** Some job may still carry the claim's id without being in these books: the row must stay until it lapses. */
   mustLapse = false;
+  /** That its lease is lost has been logged: once, not once a job. */
+  isLossLogged = false;
   readonly #leaseMs: number;
 
   constructor(

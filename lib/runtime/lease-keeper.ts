@@ -25,6 +25,7 @@ export class LeaseKeeper {
   readonly #heartbeat: PollLoop;
   readonly #watch: PollLoop;
   readonly #everyMs: number;
+  #missing = false;
 
   constructor(private readonly parts: LeaseKeeperParts) {
     this.#everyMs = parts.shortestLeaseMs / 3;
@@ -67,11 +68,14 @@ export class LeaseKeeper {
       for (const jobId of lease.cancelled) this.parts.onCancelled(claim, jobId);
     }
     await store.seen(workerId);
+    this.#missing = false;
     return this.#everyMs;
   }
 
   #missed(error: unknown): number {
-    this.parts.logger.warn(`Cannot renew leases: ${(error as Error).message}`);
+    // Said once an outage; the poll says when it is over.
+    if (!this.#missing) this.parts.logger.warn(`Cannot renew leases: ${(error as Error).message}`);
+    this.#missing = true;
     return Math.min(RETRY_MS, this.#everyMs);
   }
 

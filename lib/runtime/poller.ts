@@ -18,7 +18,7 @@ export interface PollerParts {
   readonly rules: RescueRules;
   /** True where the queue has jobs that this process can take now. */
   readonly onQueue: (queue: string, seen: { waiting: boolean; paused: boolean }) => boolean;
-  readonly onRescued: (rescued: Rescued) => void;
+  readonly onRescued: (rescued: readonly Rescued[]) => void;
 }
 
 /**
@@ -106,7 +106,7 @@ export class Poller {
   async #rescueLapsed({ lapseInMs }: Survey): Promise<number> {
     if (lapseInMs !== 0) return 0;
     const rescued = await this.parts.store.rescue(this.parts.rules);
-    rescued.forEach(this.parts.onRescued);
+    this.parts.onRescued(rescued);
     return rescued.length;
   }
 

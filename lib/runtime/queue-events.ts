@@ -42,6 +42,7 @@ export type QueueEventListener = (event: QueueEvent) => unknown;
 /** Tells listeners in this process. They are told after the database was, and cannot disturb the work. */
 export class QueueEvents {
   readonly #listeners = new Map<QueueEventName, { queue: string | undefined; listener: QueueEventListener }[]>();
+  readonly #telling = new Set<Promise<void>>();
 
   constructor(private readonly logger: JobLogger) {}
 
@@ -54,8 +55,15 @@ export class QueueEvents {
 
   emit(event: QueueEvent): void {
     for (const { queue, listener } of this.#listeners.get(event.event) ?? []) {
-      if (queue === undefined || queue === event.queue) void this.#tell(listener, event);
+      if (queue !== undefined && queue !== event.queue) continue;
+      const telling = this.#tell(listener, event).finally(() => this.#telling.delete(telling));
+      this.#telling.add(telling);
     }
+  }
+
+  /** Resolves when every listener that was told is done with it. */
+  async heard(): Promise<void> {
+    while (this.#telling.size > 0) await Promise.all(this.#telling);
   }
 
   async #tell(listener: QueueEventListener, event: QueueEvent): Promise<void> {

@@ -112,9 +112,10 @@ export class QueueWorker {
   cancel(jobId: number): boolean {
     const [place] = this.#dropFromBuffer(({ job }) => job.id === jobId);
     if (place) void this.#settleUnbegun(place.claim, place.job, { kind: 'cancel' });
-    const run = [...this.#runs].find(({ job }) => job.id === jobId);
-    run?.abort(new JobCancelledError(jobId, this.parts.queue));
-    return Boolean(place ?? run);
+    // There can be two: one whose lease was lost, and the one that took its place.
+    const runs = [...this.#runs].filter(({ job }) => job.id === jobId);
+    runs.forEach((run) => run.abort(new JobCancelledError(jobId, this.parts.queue)));
+    return place !== undefined || runs.length > 0;
   }
 
   abortAll(reason: Error): void {
@@ -169,7 +170,7 @@ export class QueueWorker {
       : this.parts.settler.settle(run.claim, run.settlement(end.outcome));
     this.fill();
     const settled = await settling;
-    if (settled === 'lost') this.#lost(run.job, ranMs);
+    if (settled === 'lost') this.#lost(run, ranMs);
     else this.#told(run.job, settled, end.result, ranMs);
     this.#tidy(run.claim);
     this.fill();
@@ -259,8 +260,9 @@ export class QueueWorker {
     if (waitsAgain && this.#open) this.wake();
   }
 
-  #lost(job: ClaimedJob, ranMs: number | null): void {
-    this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
+  #lost({ job, claim }: Run, ranMs: number | null): void {
+    if (!claim.isLossLogged) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
+    claim.isLossLogged = true;
     this.parts.events.lost(job, ranMs);
   }
 }

@@ -137,10 +137,8 @@ export class Worker {
     if (!(await this.#within(LAST_FLUSH_MS, this.#untilIdle()))) this.#settler.giveUp();
     // A worker that stays on the list is harmless, and forgotten after a day.
     const leaving = Promise.all([this.#looking, this.#leases.stop(), this.parts.store.leave(this.id)]);
-    await this.#within(
-      LAST_FLUSH_MS,
-      leaving.catch(() => undefined),
-    );
+    const left = leaving.catch(() => undefined).then(() => this.parts.events.heard());
+    await this.#within(LAST_FLUSH_MS, left);
   }
 
   async #abort(timeoutMs: number): Promise<void> {
@@ -183,20 +181,19 @@ export class Worker {
     return !worker.isFull;
   }
 
-  #onRescued({ job, outcome }: Rescued): void {
-    const error = storedError(new WorkerLostError(job.workerId));
-    const about = {
-      queue: job.queue,
-      jobId: job.id,
-      name: job.name,
-      attempt: job.attempt,
-      ranMs: null,
-      error,
-    };
-    const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
-    this.parts.logger.warn(`Rescued job ${job.id} of queue "${job.queue}": ${error.message}`);
-    this.parts.events.emit({ ...about, event: 'rescued', delayMs });
-    if (outcome.kind === 'dead') this.parts.events.emit({ ...about, event: 'dead' });
+  #onRescued(rescued: readonly Rescued[]): void {
+    const counts = new Map<string, number>();
+    for (const { job, outcome } of rescued) {
+      const { id: jobId, queue, name, attempt, workerId } = job;
+      const about = { jobId, queue, name, attempt, ranMs: null, error: storedError(new WorkerLostError(workerId)) };
+      const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
+      this.parts.events.emit({ ...about, event: 'rescued', delayMs });
+      if (outcome.kind === 'dead') this.parts.events.emit({ ...about, event: 'dead' });
+      const from = `queue "${queue}" from worker ${workerId}`;
+      counts.set(from, (counts.get(from) ?? 0) + 1);
+    }
+    // A line for each worker that died, not for each of its jobs.
+    for (const [from, jobs] of counts) this.parts.logger.warn(`Rescued ${jobs} job(s) of ${from}, which fell silent.`);
   }
 
   #applyPauses(): void {

@@ -143,7 +143,13 @@ export class MysqlPool implements SqlDatabase {
 
   #text(connection: PoolConnection, sql: string, values: readonly SqlValue[] = []): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      connection.query({ sql, values: values as SqlValue[], timeout: ANSWER_TIMEOUT_MS }, (error, result) => {
+      // Not the driver's own timeout: where the connection breaks, that one goes on and keeps the process alive.
+      const answered = new AbortController();
+      void this.clock.sleep(ANSWER_TIMEOUT_MS, answered.signal).then(() => {
+        if (!answered.signal.aborted) reject(noAnswer());
+      });
+      connection.query({ sql, values: values as SqlValue[] }, (error, result) => {
+        answered.abort();
         if (error) return reject(error);
         if (Array.isArray(result)) return resolve({ rows: result as never, changed: 0, insertId: 0 });
         const { affectedRows, insertId } = result as ResultSetHeader;
@@ -216,6 +222,11 @@ export class MysqlPool implements SqlDatabase {
       connection.destroy();
     }
   }
+}
+
+function noAnswer(): Error {
+  const problem = new Error(`The server did not answer a statement within ${ANSWER_TIMEOUT_MS / 1_000} s.`);
+  return Object.assign(problem, { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true });
 }
 
 // Everything that says where and as whom to connect, and nothing that says what to do there.

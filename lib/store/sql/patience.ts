@@ -34,7 +34,11 @@ export function unavailable(error: unknown, outcome: 'not-done' | 'unknown'): St
     outcome === 'unknown'
       ? 'The answer of the database was lost; the work may have been done'
       : 'The database did not do it';
-  return new StoreUnavailableError(`${what}: ${[code, message].filter(Boolean).join(' ')}`, outcome, {
-    cause: error,
-  });
+  return new StoreUnavailableError(
+    `${what}: ${message?.includes(code ?? '') ? message : `${code} ${message}`}`,
+    outcome,
+    {
+      cause: error,
+    },
+  );
 }
