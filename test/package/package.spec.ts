@@ -50,23 +50,10 @@ describe('the published package', () => {
     );
 
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const options = [
-      '--noEmit',
-      '--strict',
-      '--skipLibCheck',
-      'false',
-      '--module',
-      'nodenext',
-      '--target',
-      'es2022',
-    ];
-    const result = run(
-      process.execPath,
-      [tsc, ...options, '--types', 'node', join(consumer, 'consumer.ts')],
-      {
-        cwd: consumer,
-      },
-    );
+    const options = ['--noEmit', '--strict', '--skipLibCheck', 'false', '--module', 'nodenext', '--target', 'es2022'];
+    const result = run(process.execPath, [tsc, ...options, '--types', 'node', join(consumer, 'consumer.ts')], {
+      cwd: consumer,
+    });
 
     await expect(result).resolves.toMatchObject({ stdout: '' });
   });
@@ -75,19 +62,18 @@ describe('the published package', () => {
     const { dependencies, peerDependencies } = JSON.parse(
       await readFile(join(project, 'node_modules/nestjs-sql-queue/package.json'), 'utf8'),
     ) as Record<'dependencies' | 'peerDependencies', Record<string, string>>;
-    const declared = new Set([
-      'nestjs-sql-queue',
-      ...Object.keys(dependencies),
-      ...Object.keys(peerDependencies),
-    ]);
+    const declared = new Set(['nestjs-sql-queue', ...Object.keys(dependencies), ...Object.keys(peerDependencies)]);
 
     const dist = join(project, 'node_modules/nestjs-sql-queue/dist/esm');
     const files = (await readdir(dist, { recursive: true })).filter((name) => /\.(js|d\.ts)$/.test(name));
     const imported = new Set<string>();
     for (const file of files) {
       const text = await readFile(join(dist, file), 'utf8');
-      for (const [, name] of text.matchAll(/\b(?:from|import|import\()\s*'((?:@[^/']+\/)?[^./'][^/']*)/g))
-        imported.add(name!);
+      const statements = /\bfrom '([^'.][^']*)';$|^import '([^'.][^']*)';$|\bimport\('([^'.][^']*)'\)/gm;
+      for (const [, from, bare, dynamic] of text.matchAll(statements)) {
+        const [scope, name] = (from ?? bare ?? dynamic)!.split('/');
+        imported.add(scope!.startsWith('@') ? `${scope}/${name}` : scope!);
+      }
     }
 
     expect([...imported].filter((name) => !name.startsWith('node:') && !declared.has(name))).toEqual([]);
@@ -107,9 +93,10 @@ describe('the published package', () => {
 
   /** Links everything but the package itself: a peer's own dependencies lie where the link leads. */
   async function installPeers() {
-    const { dependencies, peerDependencies } = JSON.parse(
-      await readFile(join(root, 'package.json'), 'utf8'),
-    ) as Record<'dependencies' | 'peerDependencies', Record<string, string>>;
+    const { dependencies, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
+      'dependencies' | 'peerDependencies',
+      Record<string, string>
+    >;
     for (const name of [...Object.keys(dependencies), ...Object.keys(peerDependencies), '@types/node']) {
       const link = join(project, 'node_modules', name);
       await mkdir(dirname(link), { recursive: true });

@@ -1,0 +1,47 @@
+export { QueueAdmin } from './admin/queue-admin.js';
+export type { Backoff, BackoffOptions } from './job/backoff.js';
+export type { EnqueueOptions } from './job/enqueue-options.js';
+export {
+  InvalidOptionsError,
+  JobCancelledError,
+  JobTimeoutError,
+  LeaseLostError,
+  PayloadInvalidError,
+  PayloadTooLargeError,
+  SchemaOutOfDateError,
+  ShutdownError,
+  SqlQueueError,
+  StoreUnavailableError,
+  UnknownQueueError,
+  UnrecoverableError,
+  UnsupportedDatabaseError,
+  WorkerLostError,
+} from './job/errors.js';
+export type { JobRecord } from './job/job.js';
+export type { JobState } from './job/job-state.js';
+export type { QueueOptions, RetentionOptions, RetryOptions } from './job/queue-options.js';
+export type { StandardSchemaV1 } from './job/standard-schema.js';
+export type { StoredError } from './job/stored-error.js';
+export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor } from './nest/decorators.js';
+export type { SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';
+export { JobCtx, JobHeader, JobPayload, JobSignal } from './nest/parameters.js';
+export { SqlQueueModule, type SqlQueueAsyncOptions, type SqlQueueOptionsFactory } from './nest/sql-queue.module.js';
+export { getAdminToken, getProducerToken, getQueueToken, getRunnerToken } from './nest/tokens.js';
+export type { PayloadOf, QueueJobs, ResultOf } from './producer/queue-jobs.js';
+export { QueueProducer, type EnqueuedJob, type InTransaction, type JobToEnqueue } from './producer/queue-producer.js';
+export { Queue } from './producer/queue.js';
+export { JobContext } from './runtime/job-context.js';
+export type { JobLogger } from './runtime/job-logger.js';
+export type { QueueEvent, QueueEventName } from './runtime/queue-events.js';
+export { SqlQueueRunner, type RunnerState } from './runtime/sql-queue-runner.js';
+export type { WorkerOptions } from './runtime/worker-options.js';
+export type { JobFilter, JobPage, QueueRecord, WorkerRecord } from './store/admin-store.js';
+export type { SqlQueueClaimRow } from './store/entities/claim.entity.js';
+export { sqlQueueEntities } from './store/entities/entities.js';
+export type { SqlQueueHistoryRow } from './store/entities/history.entity.js';
+export type { SqlQueueJobRow } from './store/entities/job.entity.js';
+export type { SqlQueueQueueRow } from './store/entities/queue.entity.js';
+export type { SqlQueueWorkerRow } from './store/entities/worker.entity.js';
+export type { CallerTransaction } from './store/job-store.js';
+export { sqlQueueMigrations } from './store/migrations/typeorm-migrations.js';
+export type { Duration } from './time/duration.js';

@@ -1,0 +1,69 @@
+import 'reflect-metadata';
+import { Inject, SetMetadata } from '@nestjs/common';
+import { InvalidOptionsError } from '../job/errors.js';
+import type { QueueOptions } from '../job/queue-options.js';
+import type { QueueEventName } from '../runtime/queue-events.js';
+import {
+  JOB_HANDLER,
+  PROCESSOR,
+  QUEUE_EVENT,
+  type JobHandlerMetadata,
+  type OfInstance,
+  type ProcessorMetadata,
+  type QueueEventMetadata,
+} from './metadata.js';
+import { getQueueToken } from './tokens.js';
+
+/**
+ * On a method: it handles the jobs of the queue. On a class: its @JobHandler() methods do, or its `handle()`.
+ *
+ * @param options between the module's `defaults` and its `queues`; see QueueOptions
+ * @example
+ * ```ts
+ * @QueueProcessor('email.send', { concurrency: 20 })
+ * async send(job: JobContext<{ to: string }>) { … }
+ * ```
+ */
+export function QueueProcessor(queue: string, given: QueueOptions & OfInstance = {}): ClassDecorator & MethodDecorator {
+  const { instance, ...options } = given;
+  const decorate = SetMetadata(PROCESSOR, {
+    queue,
+    options,
+    ...(instance === undefined ? {} : { instance }),
+  } satisfies ProcessorMetadata);
+  return (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) => {
+    const host = (descriptor?.value ?? target) as object;
+    const other = Reflect.getOwnMetadata(PROCESSOR, host) as ProcessorMetadata | undefined;
+    if (other) {
+      const where =
+        method === undefined ? (target as { name: string }).name : `${target.constructor.name}.${String(method)}`;
+      throw new InvalidOptionsError(where, [
+        `expected one @QueueProcessor(), got two: "${queue}" and "${other.queue}". Give each queue a method`,
+      ]);
+    }
+    decorate(target, method as string, descriptor as never);
+  };
+}
+
+/** This method handles the queue's jobs of that name; without a name those that no other method names. */
+export function JobHandler(name?: string): MethodDecorator {
+  return SetMetadata(JOB_HANDLER, { name } satisfies JobHandlerMetadata);
+}
+
+/** This method of any provider or controller is told what happens to jobs in this process. Can stand more than once. */
+export function OnQueueEvent(
+  event: QueueEventName,
+  { queue, instance }: { queue?: string } & OfInstance = {},
+): MethodDecorator {
+  return (_target, _method, descriptor: PropertyDescriptor) => {
+    const method = descriptor.value as object;
+    const others = (Reflect.getMetadata(QUEUE_EVENT, method) ?? []) as QueueEventMetadata[];
+    const metadata = { event, queue, ...(instance === undefined ? {} : { instance }) };
+    Reflect.defineMetadata(QUEUE_EVENT, [...others, metadata], method);
+  };
+}
+
+/** Injects the Queue of that name, which `SqlQueueModule.forFeature([name])` provides. */
+export function InjectQueue(queue: string, { instance }: OfInstance = {}): ParameterDecorator & PropertyDecorator {
+  return Inject(getQueueToken(queue, instance));
+}

@@ -1,0 +1,100 @@
+import { Logger } from '@nestjs/common';
+import { DataSource } from 'typeorm';
+import { QueueAdmin } from '../admin/queue-admin.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { QueueProducer } from '../producer/queue-producer.js';
+import { HandlerTable } from '../runtime/handler-table.js';
+import { QueueEvents } from '../runtime/queue-events.js';
+import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
+import { resolveWorkerOptions } from '../runtime/worker-options.js';
+import type { JobStore } from '../store/job-store.js';
+import { openStore } from '../store/open-store.js';
+import { systemClock, type Clock } from '../time/clock.js';
+import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
+import { QueueSettings } from './queue-settings.js';
+
+const EMBEDDED_FILE = './sql-queue.sqlite';
+
+/** All parts of one instance of the module, wired together. Internal: the module hands out its pieces. */
+export interface Engine {
+  readonly options: SqlQueueModuleOptions;
+  readonly settings: QueueSettings;
+  readonly store: JobStore;
+  readonly handlers: HandlerTable;
+  readonly events: QueueEvents;
+  readonly producer: QueueProducer;
+  readonly admin: QueueAdmin;
+  readonly runner: SqlQueueRunner;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Milliseconds added to the database's time. Only the test harness ever moves it. */
+  readonly skew: { ms: number };
+  close(): Promise<void>;
+}
+
+/** Opens the store and wires the rest to it. Leaves nothing open where it rejects. */
+export async function startEngine(
+  options: SqlQueueModuleOptions,
+  { name, prefix, dataSource: given }: StaticOptions,
+  ofApplication: DataSource | undefined,
+): Promise<Engine> {
+  checkModuleOptions(options);
+  const logger = new Logger(name ? `SqlQueue:${name}` : 'SqlQueue');
+  if (typeof given === 'string' && !ofApplication && !options.connection) {
+    throw new InvalidOptionsError('SqlQueueModule options', [
+      `expected a DataSource named "${given}" in TypeOrmModule, got none`,
+    ]);
+  }
+  const applications = typeof given === 'object' ? given : ofApplication;
+  const dataSource = options.connection || !applications ? ownDataSource(options, logger) : applications;
+  // Whoever connects it lets it go.
+  const own = dataSource.isInitialized ? undefined : dataSource;
+  try {
+    await own?.initialize();
+    return await wire(options, prefix, dataSource, logger, own);
+  } catch (error) {
+    if (own?.isInitialized) await own.destroy();
+    throw error;
+  }
+}
+
+function ownDataSource({ connection }: SqlQueueModuleOptions, logger: Logger): DataSource {
+  if (!connection) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
+  return new DataSource(connection ?? { type: 'better-sqlite3', database: EMBEDDED_FILE });
+}
+
+async function wire(
+  options: SqlQueueModuleOptions,
+  prefix: string | undefined,
+  dataSource: DataSource,
+  logger: Logger,
+  own: DataSource | undefined,
+): Promise<Engine> {
+  const settings = new QueueSettings(options);
+  const skew = { ms: 0 };
+  const { jobs: store, admin: adminStore } = await openStore({
+    ...{
+      dataSource,
+      prefix,
+      clock: systemClock,
+      skewMs: () => skew.ms,
+      migrate: options.schema?.migrate ?? 'run',
+    },
+    ...settings.extremes,
+  });
+  const handlers = new HandlerTable();
+  const events = new QueueEvents(logger);
+  const optionsFor = (queue: string) => settings.of(queue);
+  const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
+  const common = { store, clock: systemClock, logger, random: Math.random, handlers, events, optionsFor };
+  const runner = new SqlQueueRunner({ ...common, options: workerOptions });
+  return {
+    ...{ options, settings, store, handlers, events, runner, logger, skew, clock: systemClock },
+    producer: new QueueProducer({ store, optionsFor, hints: runner }),
+    admin: new QueueAdmin({ store: adminStore, jobs: store, optionsFor, runner }),
+    close: async () => {
+      await store.close();
+      if (own?.isInitialized) await own.destroy();
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import type {
+  BeforeApplicationShutdown,
+  OnApplicationBootstrap,
+  OnApplicationShutdown,
+  OnModuleDestroy,
+  OnModuleInit,
+} from '@nestjs/common';
+import { DiscoveryService, MetadataScanner, ModuleRef } from '@nestjs/core';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import type { Engine } from './engine.js';
+import { Explorer, type Found, type FoundHandler } from './explorer.js';
+import { HandlerCaller } from './handler-caller.js';
+import { instanceOfEngineToken } from './tokens.js';
+
+/** Starts the work when the application has started, and ends it in two phases before the application's connections close. */
+export class SqlQueueLifecycle
+  implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
+{
+  constructor(
+    private readonly engine: Engine,
+    private readonly discovery: DiscoveryService,
+    private readonly moduleRef: ModuleRef,
+    private readonly instance: string | undefined,
+  ) {}
+
+  async onModuleInit(): Promise<void> {
+    await this.#orCloseAll(() => this.#register(this.#explore()));
+  }
+
+  async onApplicationBootstrap(): Promise<void> {
+    const { options, runner } = this.engine;
+    if (options.worker === false || (typeof options.worker === 'object' && options.worker.autoStart === false)) return;
+    await this.#orCloseAll(() => runner.start());
+  }
+
+  async onModuleDestroy(): Promise<void> {
+    await this.engine.runner.quiet();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.engine.runner.stop();
+  }
+
+  // No SQL here: TypeORM closes its connections at this moment. Ours are only let go.
+  async onApplicationShutdown(): Promise<void> {
+    await this.engine.close();
+  }
+
+  /** Where it fails the application will not come up, and nobody will close what this or other instances have opened. */
+  async #orCloseAll(act: () => void | Promise<void>): Promise<void> {
+    try {
+      await act();
+    } catch (error) {
+      const engines = this.discovery.getProviders().filter(({ token }) => instanceOfEngineToken(token) !== undefined);
+      for (const { instance } of engines as { instance?: Engine }[]) {
+        await instance?.runner.stop({ timeout: 0 });
+        await instance?.close();
+      }
+      throw error;
+    }
+  }
+
+  #explore(): Found {
+    const tokens = this.discovery.getProviders().map(({ token }) => token);
+    const instances = tokens.map(instanceOfEngineToken).filter((name) => name !== undefined);
+    const same = instances.filter((name) => name === (this.instance ?? '')).length;
+    InvalidOptionsError.throwIfAny('SqlQueueModule', [
+      expected(
+        same === 1,
+        `one SqlQueueModule ${this.instance ? `of the name "${this.instance}"` : 'without a name'}`,
+        same,
+      ),
+    ]);
+    return new Explorer(this.discovery, new MetadataScanner(), this.instance, new Set(instances)).explore();
+  }
+
+  #register({ handlers, listeners, options }: Found): void {
+    const { engine } = this;
+    const caller = new HandlerCaller(this.moduleRef, engine.options.enhancers ?? 'local');
+    InvalidOptionsError.throwIfAny('Queue handlers', unmadeEnhancers(handlers, caller));
+    for (const [queue, given] of options) engine.settings.decorate(queue, given);
+    for (const { wrapper, method, title, queue, name } of handlers) {
+      engine.handlers.add(queue, name, caller.handler(wrapper, method));
+      const { concurrency, retry, leaseMs } = engine.settings.of(queue);
+      const what = name === undefined ? queue : `${queue} (${name})`;
+      engine.logger.log(
+        `${what} → ${title}: concurrency ${concurrency}, ${retry.attempts} attempts, lease ${leaseMs / 1_000} s`,
+      );
+    }
+    for (const { wrapper, method, event, queue } of listeners) {
+      engine.events.on(event, queue, (occurrence) => caller.call(wrapper, method, occurrence));
+    }
+  }
+}
+
+function unmadeEnhancers(handlers: readonly FoundHandler[], caller: HandlerCaller): (string | undefined)[] {
+  return handlers.map(({ wrapper, method, title }) => {
+    const names = [...new Set(caller.unmade(wrapper, method))].join(', ');
+    if (names === '') return undefined;
+    return (
+      `${title}: ${names} would not run. Nest makes guards, interceptors, pipes and filters for classes it is given, not ` +
+      `for what a value or a factory provides: provide the class itself, or give the decorators instances`
+    );
+  });
+}

@@ -1,0 +1,101 @@
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import { nameProblem } from '../job/job-names.js';
+import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
+import { workerOptionProblems, type WorkerOptions } from '../runtime/worker-options.js';
+import type { MigrateMode } from '../store/schema.js';
+import { tableNames } from '../store/tables.js';
+
+/** What decides a token or an entity, and so cannot come from a factory. */
+export interface StaticOptions {
+  /** Sets this instance of the module apart from others in the application; used as `instance` in the decorators. */
+  name?: string;
+  /** The TypeORM DataSource that holds the queue, or its name in TypeOrmModule. Default: the application's default one. */
+  dataSource?: string | DataSource;
+  /** Whether producers can be injected without importing the module again. Default true. */
+  isGlobal?: boolean;
+  /** Of the tables' names, 1 to 40 of A-Z a-z 0-9 _. Default `sql_queue_`. */
+  prefix?: string;
+}
+
+export interface SqlQueueModuleOptions {
+  /** A database of the queue's own, instead of the application's DataSource. */
+  connection?: DataSourceOptions;
+  /** For every queue. */
+  defaults?: QueueOptions;
+  /** By queue; a name that ends in `*` stands for all that begin so. */
+  queues?: Record<string, QueueOptions>;
+  /** How this process works; false: it only produces. Default true. */
+  worker?: boolean | WorkerOptions;
+  /**
+   * Which guards, interceptors, pipes and filters run around handlers: `local` those on the class and the method, `all` also
+   * the application's global ones, `none` only pipes. Default `local`.
+   */
+  enhancers?: 'local' | 'all' | 'none';
+  /** `run` (default): make and update the tables at boot, one process at a time. `check`: refuse to boot. `off`. */
+  schema?: { migrate?: MigrateMode };
+}
+
+export type StaticKeys = keyof StaticOptions;
+
+const KNOWN: readonly (keyof SqlQueueModuleOptions)[] = [
+  'connection',
+  'defaults',
+  'queues',
+  'worker',
+  'enhancers',
+  'schema',
+];
+
+const STATIC: readonly string[] = ['name', 'dataSource', 'isGlobal', 'prefix'] satisfies StaticKeys[];
+
+/** Refuses wrong options, all problems at once. */
+export function checkModuleOptions(options: SqlQueueModuleOptions): void {
+  const where = 'SqlQueueModule options';
+  if (typeof options !== 'object' || options === null) {
+    throw new InvalidOptionsError(where, [expected(false, 'an object', options)!]);
+  }
+  const { defaults, queues = {}, worker = true, enhancers = 'local', schema = {}, connection } = options;
+  const { migrate = 'run' } = schema;
+  const misplaced = Object.keys(options).filter((key) => STATIC.includes(key));
+  InvalidOptionsError.throwIfAny(where, [
+    ...misplaced.map((key) => `"${key}" decides a token or a table and has to stand beside useFactory`),
+    ...unknownKeys(options, [...KNOWN, ...misplaced]),
+    ...(defaults === undefined ? [] : under('defaults', queueOptionProblems(defaults))),
+    ...Object.entries(queues).flatMap(([queue, given]) => [
+      queue === '*' ? undefined : nameProblem('queue name', queue.replace(/\*$/, '')),
+      ...under(`queues["${queue}"]`, queueOptionProblems(given)),
+    ]),
+    ...(typeof worker === 'boolean' ? [] : under('worker', workerOptionProblems(worker))),
+    expected(['local', 'all', 'none'].includes(enhancers), `enhancers to be 'local', 'all' or 'none'`, enhancers),
+    ...under('schema', unknownKeys(schema, ['migrate'])),
+    expected(['run', 'check', 'off'].includes(migrate), `schema.migrate to be 'run', 'check' or 'off'`, migrate),
+    expected(
+      connection === undefined || typeof connection?.type === 'string',
+      'connection to be the options of a DataSource',
+      connection === undefined ? connection : typeof connection,
+    ),
+  ]);
+}
+
+export function checkStaticOptions({ name, dataSource, isGlobal, prefix }: StaticOptions): void {
+  InvalidOptionsError.throwIfAny('SqlQueueModule options', [
+    expected(
+      name === undefined || /^[\w.-]{1,50}$/.test(name),
+      'name to be 1 to 50 of the characters A-Z a-z 0-9 _ . -',
+      name,
+    ),
+    expected(
+      dataSource === undefined || typeof dataSource === 'string' || typeof dataSource?.createQueryRunner === 'function',
+      'dataSource to be a DataSource or the name of one',
+      typeof dataSource,
+    ),
+    expected(isGlobal === undefined || typeof isGlobal === 'boolean', 'isGlobal to be true or false', isGlobal),
+  ]);
+  tableNames(prefix);
+}
+
+function under(place: string, problems: readonly string[]): string[] {
+  return problems.map((problem) => `${place}: ${problem}`);
+}

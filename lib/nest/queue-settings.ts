@@ -1,0 +1,47 @@
+import { overlay, resolveQueueOptions, type QueueOptions, type ResolvedQueueOptions } from '../job/queue-options.js';
+import { matches } from '../job/queue-pattern.js';
+import type { SqlQueueModuleOptions } from './module-options.js';
+
+/**
+ * The options of each queue, from all the places they can stand in: library defaults < `defaults` < decorator <
+ * `queues['prefix*']` (the longer prefix wins) < `queues[name]`.
+ */
+export class QueueSettings {
+  readonly #decorated = new Map<string, QueueOptions>();
+  readonly #resolved = new Map<string, ResolvedQueueOptions>();
+
+  constructor(private readonly options: SqlQueueModuleOptions) {}
+
+  /** What a decorator says. Found out at boot, after some may have asked. */
+  decorate(queue: string, options: QueueOptions): void {
+    this.#decorated.set(queue, options);
+    this.#resolved.clear();
+  }
+
+  of(queue: string): ResolvedQueueOptions {
+    let resolved = this.#resolved.get(queue);
+    if (!resolved) this.#resolved.set(queue, (resolved = this.#resolve(queue)));
+    return resolved;
+  }
+
+  /** The shortest lease and the largest payload that any of the module's options allow. */
+  get extremes(): { shortestLeaseMs: number; largestPayloadBytes: number } {
+    const { queues = {}, defaults = {} } = this.options;
+    const all = [defaults, ...Object.values(queues).map((queue) => overlay(defaults, queue))].map(resolveQueueOptions);
+    return {
+      shortestLeaseMs: Math.min(...all.map(({ leaseMs }) => leaseMs)),
+      largestPayloadBytes: Math.max(...all.map(({ maxPayloadBytes }) => maxPayloadBytes)),
+    };
+  }
+
+  #resolve(queue: string): ResolvedQueueOptions {
+    const { defaults = {}, queues = {} } = this.options;
+    const prefixes = Object.keys(queues).filter((key) => key.endsWith('*') && matches(key, queue));
+    const layers = [
+      this.#decorated.get(queue) ?? {},
+      ...prefixes.sort((a, b) => a.length - b.length).map((prefix) => queues[prefix]!),
+      Object.hasOwn(queues, queue) ? queues[queue]! : {},
+    ];
+    return resolveQueueOptions(layers.reduce(overlay, defaults));
+  }
+}

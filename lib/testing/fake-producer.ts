@@ -1,0 +1,64 @@
+import type { NewJob } from '../job/job.js';
+import { resolveQueueOptions } from '../job/queue-options.js';
+import { QueueProducer } from '../producer/queue-producer.js';
+
+/** What was enqueued, as its handler would see it. */
+export interface RecordedJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly payload: unknown;
+  readonly priority: number;
+  readonly delayMs: number | null;
+  readonly runAt: Date | null;
+  readonly attempts: number | null;
+  readonly headers: Record<string, string>;
+}
+
+/**
+ * A QueueProducer without a database: it checks everything as the real one does, and records what it was given.
+ *
+ * @example
+ * ```ts
+ * const producer = new FakeQueueProducer();
+ * const module = await Test.createTestingModule({ providers: [Signups, { provide: QueueProducer, useValue: producer }] }).compile();
+ * await module.get(Signups).signUp('ada@example.com');
+ * expect(producer.enqueued).toMatchObject([{ queue: 'email.welcome', payload: { to: 'ada@example.com' } }]);
+ * ```
+ */
+export class FakeQueueProducer extends QueueProducer {
+  readonly enqueued: RecordedJob[];
+
+  constructor() {
+    const enqueued: RecordedJob[] = [];
+    const options = resolveQueueOptions();
+    super({
+      store: {
+        enqueue: (jobs) => Promise.resolve(jobs.map((job) => enqueued.push(recorded(enqueued.length + 1, job)))),
+        afterCommit: (_transaction, act) => act(),
+      },
+      optionsFor: () => options,
+      hints: { wake: () => undefined, expectDue: () => undefined },
+    });
+    this.enqueued = enqueued;
+  }
+
+  /** The payloads enqueued into a queue, in order. */
+  payloads(queue: string): unknown[] {
+    return this.enqueued.filter((job) => job.queue === queue).map(({ payload }) => payload);
+  }
+
+  clear(): void {
+    this.enqueued.length = 0;
+  }
+}
+
+function recorded(id: number, job: NewJob): RecordedJob {
+  return {
+    ...{ id, queue: job.queue, name: job.name, priority: job.priority, delayMs: job.delayMs },
+    payload: JSON.parse(job.payload) as unknown,
+    runAt: job.runAtMs === null ? null : new Date(job.runAtMs),
+    attempts: job.maxAttempts,
+    headers: (job.headers === null ? {} : JSON.parse(job.headers)) as Record<string, string>,
+  };
+}

@@ -1,0 +1,49 @@
+import type { NewJob } from '../job/job.js';
+import { resolveQueueOptions } from '../job/queue-options.js';
+import { QueueProducer } from '../producer/queue-producer.js';
+import type { JobContext } from '../runtime/job-context.js';
+import { createJobContext } from './job-context.js';
+
+/** The function that handles a queue's jobs. */
+export type InlineHandler = (job: JobContext) => unknown;
+
+/**
+ * A QueueProducer without a database that runs the handler inside `enqueue`, which rejects where the handler throws. Delays,
+ * retries and transactions are not played: for those there is QueueHarness.
+ *
+ * @example
+ * ```ts
+ * const producer = new InlineQueueProducer({ 'email.welcome': (job) => emails.welcome(job) });
+ * ```
+ */
+export class InlineQueueProducer extends QueueProducer {
+  constructor(handlers: Readonly<Record<string, InlineHandler>>) {
+    const options = resolveQueueOptions();
+    let lastId = 0;
+    super({
+      store: {
+        enqueue: async (jobs) => {
+          const ids: number[] = [];
+          for (const job of jobs) {
+            ids.push(++lastId);
+            await runInline(handlers, job, lastId);
+          }
+          return ids;
+        },
+        afterCommit: (_transaction, act) => act(),
+      },
+      optionsFor: () => options,
+      hints: { wake: () => undefined, expectDue: () => undefined },
+    });
+  }
+}
+
+async function runInline(handlers: Readonly<Record<string, InlineHandler>>, job: NewJob, id: number): Promise<void> {
+  const handler = Object.hasOwn(handlers, job.queue) ? handlers[job.queue] : undefined;
+  if (!handler)
+    throw new Error(
+      `No inline handler for queue "${job.queue}" (known: ${Object.keys(handlers).join(', ') || 'none'}).`,
+    );
+  const headers = (job.headers === null ? {} : JSON.parse(job.headers)) as Record<string, string>;
+  await handler(createJobContext(JSON.parse(job.payload), { id, queue: job.queue, name: job.name, headers }));
+}

@@ -1,0 +1,200 @@
+import { Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { QueueProducer, SqlQueueModule, sqlQueueEntities } from 'nestjs-sql-queue';
+import { DataSource } from 'typeorm';
+import { afterTest, compile, IN_MEMORY, queueModule, refusalOf, temporaryFolder } from './support/application.js';
+
+const produceOnly = { worker: false, connection: undefined } as const;
+
+describe('the database of the queue', () => {
+  let home: string;
+
+  beforeEach(async () => {
+    home = process.cwd();
+    process.chdir(await temporaryFolder());
+    afterTest(() => Promise.resolve(process.chdir(home)));
+  });
+
+  it('is a file in the working directory where the application has no DataSource, and the log says so', async () => {
+    const { get, log, ended } = await compile({ imports: [SqlQueueModule.forRoot()] });
+
+    const job = await get(QueueProducer).enqueue('q', 1);
+
+    expect(await ended(job)).toMatchObject({ state: 'waiting', payload: 1 });
+    expect(existsSync('sql-queue.sqlite')).toBe(true);
+    expect(log.at('log')).toContain('No DataSource in the application: the queue is kept in ./sql-queue.sqlite.');
+  });
+
+  it('is the DataSource of the application where there is one', async () => {
+    const { get, log } = await compile({
+      imports: [TypeOrmModule.forRoot(IN_MEMORY), SqlQueueModule.forRoot({ worker: false })],
+    });
+
+    await get(QueueProducer).enqueue('q', 1);
+
+    expect(await get(DataSource).query('SELECT queue FROM sql_queue_jobs')).toEqual([{ queue: 'q' }]);
+    expect(existsSync('sql-queue.sqlite')).toBe(false);
+    expect(log.at('log').join()).not.toContain('No DataSource');
+  });
+
+  it('is the DataSource of the application also where that comes last and asynchronously', async () => {
+    const { get } = await compile({
+      imports: [
+        SqlQueueModule.forRoot({ worker: false }),
+        TypeOrmModule.forRootAsync({ useFactory: () => Promise.resolve(IN_MEMORY) }),
+      ],
+    });
+
+    await get(QueueProducer).enqueue('q', 1);
+
+    expect(await get(DataSource).query('SELECT queue FROM sql_queue_jobs')).toEqual([{ queue: 'q' }]);
+  });
+
+  it('is what `connection` says, also where the application has a DataSource', async () => {
+    const { get } = await compile({
+      imports: [
+        TypeOrmModule.forRoot(IN_MEMORY),
+        queueModule({ ...produceOnly, connection: { type: 'better-sqlite3', database: 'jobs.sqlite' } }),
+      ],
+    });
+
+    await get(QueueProducer).enqueue('q', 1);
+
+    expect(existsSync('jobs.sqlite')).toBe(true);
+    expect(await get(DataSource).query(`SELECT name FROM sqlite_master WHERE name LIKE 'sql_queue%'`)).toEqual([]);
+  });
+
+  it('is the DataSource of the name that is given', async () => {
+    const { get } = await compile({
+      imports: [
+        TypeOrmModule.forRoot(IN_MEMORY),
+        TypeOrmModule.forRoot({ ...IN_MEMORY, name: 'jobs' }),
+        queueModule({ ...produceOnly, dataSource: 'jobs' }),
+      ],
+    });
+
+    await get(QueueProducer).enqueue('q', 1);
+
+    expect(await get<DataSource>('jobsDataSource').query('SELECT queue FROM sql_queue_jobs')).toHaveLength(1);
+    expect(await get(DataSource).query(`SELECT name FROM sqlite_master WHERE name LIKE 'sql_queue%'`)).toEqual([]);
+  });
+
+  it('stops the boot where no DataSource has the name that is given', async () => {
+    const error = await refusalOf({
+      imports: [TypeOrmModule.forRoot(IN_MEMORY), queueModule({ ...produceOnly, dataSource: 'jbos' })],
+    });
+
+    expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(error.message).toContain('expected a DataSource named "jbos" in TypeOrmModule, got none');
+  });
+
+  it('is a DataSource object that is given, which stays open where it was open', async () => {
+    const dataSource = await new DataSource(IN_MEMORY).initialize();
+    afterTest(() => dataSource.destroy());
+    const { app, get } = await compile({ imports: [queueModule({ ...produceOnly, dataSource })] });
+
+    await get(QueueProducer).enqueue('q', 1);
+    await app.close();
+
+    expect(await dataSource.query('SELECT queue FROM sql_queue_jobs')).toHaveLength(1);
+  });
+
+  it('is opened and closed with the application where it was given as an object that was not open', async () => {
+    const dataSource = new DataSource(IN_MEMORY);
+    const { app, get } = await compile({ imports: [queueModule({ ...produceOnly, dataSource })] });
+
+    await get(QueueProducer).enqueue('q', 1);
+
+    expect(dataSource.isInitialized).toBe(true);
+    await app.close();
+    expect(dataSource.isInitialized).toBe(false);
+  });
+
+  it('is not silently another one where the application cannot connect to its own', async () => {
+    const unreachable = join(process.cwd(), 'no-such-folder');
+    const error = await refusalOf({
+      imports: [
+        TypeOrmModule.forRootAsync({
+          useFactory: () => ({ ...IN_MEMORY, database: 'x', retryAttempts: 1, retryDelay: 0 }),
+          dataSourceFactory: () => Promise.reject(new Error(`cannot open ${unreachable}`)),
+        }),
+        SqlQueueModule.forRoot(),
+      ],
+    });
+
+    expect(error.message).toMatch(/cannot open|could not be connected/);
+    expect(existsSync('sql-queue.sqlite')).toBe(false);
+  });
+
+  it('is not silently another one where the DataSource of the application is out of sight', async () => {
+    @Module({ providers: [{ provide: DataSource, useFactory: () => new DataSource(IN_MEMORY).initialize() }] })
+    class Hidden {}
+
+    const error = await refusalOf({ imports: [Hidden, SqlQueueModule.forRoot()] });
+
+    expect(error.message).toContain('is not visible to SqlQueueModule');
+    expect(existsSync('sql-queue.sqlite')).toBe(false);
+  });
+
+  it('can be given where the DataSource of the application is out of sight', async () => {
+    const hidden = await new DataSource(IN_MEMORY).initialize();
+    @Module({ providers: [{ provide: DataSource, useValue: hidden }] })
+    class Hidden {}
+
+    const own = await compile({ imports: [Hidden, queueModule({ worker: false })] });
+    const given = await compile({ imports: [Hidden, queueModule({ ...produceOnly, dataSource: hidden })] });
+
+    expect(await own.get(QueueProducer).enqueue('q', 1)).toMatchObject({ id: 1 });
+    expect(await given.get(QueueProducer).enqueue('q', 1)).toMatchObject({ id: 1 });
+    await hidden.destroy();
+  });
+});
+
+describe('the entities of the queue', () => {
+  it.each([undefined, 'other_'])('are loaded by autoLoadEntities, with the prefix %p', async (prefix) => {
+    const { get } = await compile({
+      imports: [
+        TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true }),
+        SqlQueueModule.forRoot({ worker: false, ...(prefix && { prefix }) }),
+      ],
+    });
+    await get(QueueProducer).enqueue('q', 1);
+
+    const [jobs] = sqlQueueEntities(prefix ? { prefix } : {});
+
+    expect(await get(DataSource).getRepository(jobs).find()).toMatchObject([{ queue: 'q', payload: '1' }]);
+  });
+
+  it('work where they are listed by hand, and repositories of them can be injected', async () => {
+    const [jobs] = sqlQueueEntities();
+    const { get } = await compile({
+      imports: [
+        TypeOrmModule.forRoot({ ...IN_MEMORY, entities: [...sqlQueueEntities()] }),
+        TypeOrmModule.forFeature([jobs]),
+        SqlQueueModule.forRoot({ worker: false }),
+      ],
+    });
+    await get(QueueProducer).enqueue('q', 1);
+
+    const { getRepositoryToken } = await import('@nestjs/typeorm');
+
+    expect(await get<{ count(): Promise<number> }>(getRepositoryToken(jobs) as string).count()).toBe(1);
+  });
+
+  it('are neither made nor dropped by synchronize, and dropSchema of the application leaves the queue usable', async () => {
+    const { get, ended } = await compile({
+      imports: [
+        TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true, synchronize: true, dropSchema: true }),
+        SqlQueueModule.forRoot({ worker: false }),
+      ],
+    });
+
+    await get(DataSource).synchronize();
+    const job = await get(QueueProducer).enqueue('q', 1);
+    await get(DataSource).synchronize();
+
+    expect(await ended(job)).toMatchObject({ state: 'waiting' });
+  });
+});

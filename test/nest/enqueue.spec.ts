@@ -1,0 +1,134 @@
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  JobContext,
+  QueueAdmin,
+  QueueProcessor,
+  QueueProducer,
+  SqlQueueModule,
+  type StandardSchemaV1,
+} from 'nestjs-sql-queue';
+import { DataSource, type EntityManager } from 'typeorm';
+import { afterTest, compile, IN_MEMORY, QUICK, start } from './support/application.js';
+
+class Mails {
+  readonly sent: unknown[] = [];
+
+  @QueueProcessor('mail')
+  send(job: JobContext) {
+    this.sent.push(job.payload);
+  }
+}
+
+const cyclic: Record<string, unknown> = {};
+cyclic.self = cyclic;
+
+describe('enqueue refuses, before any SQL,', () => {
+  it.each<[string, unknown[], object]>([
+    [
+      'an unknown option',
+      ['mail', 1, { dealy: '1s' }],
+      { code: 'INVALID_OPTIONS', problem: '"dealy", did you mean "delay"?' },
+    ],
+    [
+      'a wrong delay',
+      ['mail', 1, { delay: '5 minutes' }],
+      { code: 'INVALID_OPTIONS', problem: 'delay to be a duration' },
+    ],
+    ['a queue name that is none', ['no mail', 1], { code: 'INVALID_OPTIONS', problem: 'queue name' }],
+    ['options that are none', ['mail', 1, 'soon'], { code: 'INVALID_OPTIONS', problem: 'unknown option' }],
+    ['a cycle', ['mail', cyclic], { code: 'PAYLOAD_INVALID', problem: 'mail' }],
+    ['a function', ['mail', () => 1], { code: 'PAYLOAD_INVALID', problem: 'mail' }],
+    ['too much', ['mail', 'x'.repeat(2_000_000)], { code: 'PAYLOAD_TOO_LARGE', problem: '1048576' }],
+    [
+      'what the schema of the queue refuses',
+      ['checked', 'text'],
+      { code: 'PAYLOAD_INVALID', problem: 'expected a number' },
+    ],
+    ['a manager that is none', ['mail', 1, { manager: {} }], { code: 'INVALID_OPTIONS', problem: 'manager' }],
+  ])('%s, and goes on working', async (_what, given, { code, problem }: { code?: string; problem?: string }) => {
+    const { get, ended } = await start({ providers: [Mails] }, { queues: { checked: { schema: numbers } } });
+    const producer = get(QueueProducer);
+
+    const refused = producer.enqueue(...(given as Parameters<QueueProducer['enqueue']>));
+
+    await expect(refused).rejects.toMatchObject({ code, message: expect.stringContaining(problem!) as string });
+    expect(await ended(await producer.enqueue('mail', 'fine'))).toMatchObject({ state: 'completed', id: 1 });
+  });
+
+  it('a job of many that is wrong, and then stores none of them', async () => {
+    const { get } = await start({ providers: [Mails] }, { worker: false });
+
+    const refused = get(QueueProducer).enqueueMany('mail', [
+      { payload: 1 },
+      { payload: 2, options: { priority: 0.5 } },
+    ]);
+
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(await get(QueueAdmin).counts()).toMatchObject({ waiting: 0 });
+  });
+
+  it('a manager of another database', async () => {
+    const other = await new DataSource(IN_MEMORY).initialize();
+    afterTest(() => other.destroy());
+    const { get } = await start({ providers: [Mails] });
+
+    const refused = other.transaction((manager) => get(QueueProducer).enqueue('mail', 1, { manager }));
+
+    await expect(refused).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+  });
+});
+
+describe('enqueue in a transaction of the application', () => {
+  async function shop() {
+    const world = await compile({
+      imports: [TypeOrmModule.forRoot(IN_MEMORY), SqlQueueModule.forRoot({ worker: QUICK })],
+      providers: [Mails],
+    });
+    await world.app.init();
+    await world.get(DataSource).query('CREATE TABLE orders (id INTEGER PRIMARY KEY)');
+    return { ...world, dataSource: world.get(DataSource), producer: world.get(QueueProducer) };
+  }
+
+  const order = (manager: EntityManager) => manager.query('INSERT INTO orders VALUES (1)');
+
+  it('stores the job with it', async () => {
+    const { dataSource, producer, get, idle } = await shop();
+
+    await dataSource.transaction(async (manager) => {
+      await order(manager);
+      await producer.enqueue('mail', 'ordered', { manager });
+      expect(get(Mails).sent).toEqual([]);
+    });
+    await idle();
+
+    expect(get(Mails).sent).toEqual(['ordered']);
+  });
+
+  it.each(['an error of the application', 'an error of enqueue itself'])('stores nothing after %s', async (which) => {
+    const { dataSource, producer, get, idle } = await shop();
+
+    const failed = dataSource.transaction(async (manager) => {
+      await order(manager);
+      const transactional = producer.withManager(manager);
+      await transactional.enqueue('mail', 'ordered');
+      if (which === 'an error of enqueue itself') await transactional.enqueue('mail', cyclic);
+      throw new Error('out of stock');
+    });
+
+    await expect(failed).rejects.toThrow(which === 'an error of enqueue itself' ? /mail/ : 'out of stock');
+    await idle();
+    expect(get(Mails).sent).toEqual([]);
+    expect(await dataSource.query('SELECT * FROM orders')).toEqual([]);
+    await dataSource.transaction((manager) => producer.enqueue('mail', 'again', { manager }));
+    await idle();
+    expect(get(Mails).sent).toEqual(['again']);
+  });
+});
+
+const numbers: StandardSchemaV1 = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => (typeof value === 'number' ? { value } : { issues: [{ message: 'expected a number' }] }),
+  },
+};

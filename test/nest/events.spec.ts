@@ -1,0 +1,148 @@
+import { Controller } from '@nestjs/common';
+import { JobContext, OnQueueEvent, QueueProcessor, QueueProducer, type QueueEvent } from 'nestjs-sql-queue';
+import { signal, start } from './support/application.js';
+
+class Work {
+  @QueueProcessor('work', { retry: { attempts: 2, backoff: 0 } })
+  work(job: JobContext<string>) {
+    if (job.payload === 'fails') throw new Error('no luck');
+    if (job.payload === 'fails once' && job.attempt === 1) throw new Error('no luck');
+    return 'result';
+  }
+
+  @QueueProcessor('other')
+  other() {}
+}
+
+class Listener {
+  readonly heard: QueueEvent[] = [];
+
+  @OnQueueEvent('started')
+  @OnQueueEvent('completed')
+  @OnQueueEvent('failed')
+  @OnQueueEvent('dead')
+  @OnQueueEvent('snoozed')
+  listen(event: QueueEvent) {
+    this.heard.push(event);
+  }
+}
+
+describe('a listener', () => {
+  it.each([
+    ['succeeds', ['started 1', 'completed 1']],
+    ['fails once', ['started 1', 'failed 1', 'started 2', 'completed 2']],
+    ['fails', ['started 1', 'failed 1', 'started 2', 'failed 2', 'dead 2']],
+  ])(
+    'hears what happens to a job that %s, each event once, on one method with several decorators',
+    async (payload, events) => {
+      const { get, ended } = await start({ providers: [Work, Listener] });
+
+      await ended(await get(QueueProducer).enqueue('work', payload));
+
+      expect(get(Listener).heard.map(({ event, attempt }) => `${event} ${attempt}`)).toEqual(events);
+    },
+  );
+
+  it('is told which job it was, how long it took, and its result or error', async () => {
+    const { get, ended } = await start({ providers: [Work, Listener] });
+
+    const good = await get(QueueProducer).enqueue('work', 'succeeds', { name: 'n' });
+    await ended(good);
+    const bad = await get(QueueProducer).enqueue('work', 'fails', { attempts: 1 });
+    await ended(bad);
+
+    const about = { queue: 'work', ranMs: expect.any(Number) as number };
+    expect(get(Listener).heard.filter(({ event }) => event !== 'started')).toEqual([
+      expect.objectContaining({ ...about, event: 'completed', jobId: good.id, name: 'n', result: 'result' }),
+      expect.objectContaining({ ...about, event: 'failed', jobId: bad.id }),
+      expect.objectContaining({
+        ...{ ...about, event: 'dead', jobId: bad.id, name: 'default' },
+        error: expect.objectContaining({ name: 'Error', message: 'no luck' }) as object,
+      }),
+    ]);
+  });
+
+  it('hears only of its queue where it names one, and may be a method of a controller or of a handler', async () => {
+    const heard: string[] = [];
+    @Controller()
+    class Ears {
+      @OnQueueEvent('completed', { queue: 'other' })
+      @OnQueueEvent('dead', { queue: 'work' })
+      listen({ queue, event }: QueueEvent) {
+        heard.push(`${queue} ${event}`);
+      }
+    }
+    class HandlerToo extends Work {
+      @OnQueueEvent('completed', { queue: 'work' })
+      completed({ queue }: QueueEvent) {
+        heard.push(`${queue} itself`);
+      }
+    }
+    const { get, idle } = await start({ controllers: [Ears], providers: [HandlerToo] });
+
+    for (const payload of ['succeeds', 'fails']) await get(QueueProducer).enqueue('work', payload);
+    await get(QueueProducer).enqueue('other', null);
+    await idle();
+
+    expect(heard.sort()).toEqual(['other completed', 'work dead', 'work itself']);
+  });
+
+  it('that throws or rejects is logged, and disturbs neither the job nor the other listeners', async () => {
+    class Broken {
+      @OnQueueEvent('completed')
+      throws() {
+        throw new Error('deaf');
+      }
+
+      @OnQueueEvent('completed')
+      rejects() {
+        return Promise.reject(new Error('deaf too'));
+      }
+    }
+    const told = signal<QueueEvent>();
+    class Fine {
+      @OnQueueEvent('completed')
+      listen(event: QueueEvent) {
+        told.give(event);
+      }
+    }
+    const { get, ended, log } = await start({ providers: [Work, Broken, Fine] });
+
+    const job = await get(QueueProducer).enqueue('work', 'succeeds');
+
+    expect(await ended(job)).toMatchObject({ state: 'completed' });
+    expect(await told.given).toMatchObject({ jobId: job.id });
+    expect(log.at('error')).toEqual([
+      'A listener for "completed" threw: Error: deaf',
+      'A listener for "completed" threw: Error: deaf too',
+    ]);
+  });
+
+  it('is told when the database has been: the job is already what the event says', async () => {
+    const states: unknown[] = [];
+    const both = signal();
+    const { get, admin } = await start({
+      providers: [
+        Work,
+        {
+          provide: 'listener',
+          useFactory: () => {
+            class Reader {
+              @OnQueueEvent('completed')
+              async completed({ jobId }: QueueEvent) {
+                states.push((await admin.get(jobId))?.state);
+                both.give();
+              }
+            }
+            return new Reader();
+          },
+        },
+      ],
+    });
+
+    await get(QueueProducer).enqueue('work', 'succeeds');
+    await both.given;
+
+    expect(states).toEqual(['completed']);
+  });
+});

@@ -1,0 +1,122 @@
+import { Catch, Controller, Injectable, UseFilters, type ArgumentsHost, type ExceptionFilter } from '@nestjs/common';
+import { of, throwError } from 'rxjs';
+import { JobContext, QueueProcessor, QueueProducer } from 'nestjs-sql-queue';
+import { start } from './support/application.js';
+
+class BrokenError extends Error {}
+
+class Work {
+  run(job: JobContext<string>) {
+    if (job.payload === 'snoozed') return job.snooze('1h');
+    if (job.payload === 'broken') throw new BrokenError('broken');
+    throw new TypeError('otherwise wrong');
+  }
+}
+
+/** A handler behind a filter that answers so. */
+function behind(answer: (error: Error, job: JobContext) => unknown) {
+  const caught: Error[] = [];
+  @Catch(BrokenError)
+  class Filter implements ExceptionFilter {
+    catch(error: Error, host: ArgumentsHost) {
+      caught.push(error);
+      return answer(error, host.getArgByIndex(0));
+    }
+  }
+  @UseFilters(Filter)
+  class Handlers extends Work {
+    @QueueProcessor('work')
+    override run(job: JobContext<string>) {
+      return super.run(job);
+    }
+  }
+  return { Handlers, caught };
+}
+
+describe('an exception filter on a handler', () => {
+  it.each([
+    ['what it gives', (error: Error, job: JobContext) => `${error.message} ${job.payload}`, 'broken broken'],
+    ['what it promises', () => Promise.resolve('later'), 'later'],
+    ['what its observable emits', () => of('emitted'), 'emitted'],
+    ['false, where that is what it gives', () => false, false],
+  ])('makes a result of a failure: %s', async (_title, answer, result) => {
+    const { Handlers } = behind(answer);
+    const { get, ended } = await start({ providers: [Handlers] });
+
+    const job = await get(QueueProducer).enqueue('work', 'broken');
+
+    expect(await ended(job)).toMatchObject({ state: 'completed', result });
+  });
+
+  it.each([
+    ['nothing', () => undefined],
+    ['a promise of nothing', () => Promise.resolve()],
+  ])('that gives %s has only been told', async (_title, answer) => {
+    const { Handlers, caught } = behind(answer);
+    const { get, ended, log } = await start({ providers: [Handlers] });
+
+    const job = await get(QueueProducer).enqueue('work', 'broken');
+
+    expect(await ended(job)).toMatchObject({ state: 'dead', error: { message: 'broken' } });
+    expect(caught).toHaveLength(1);
+    expect(log.at('error')).toEqual([]);
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('translated');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('translated'))],
+    ['lets its observable fail', () => throwError(() => new Error('translated'))],
+  ])('that %s replaces the error', async (_title, answer) => {
+    const { Handlers } = behind(answer);
+    const { get, ended } = await start({ providers: [Handlers] });
+
+    const job = await get(QueueProducer).enqueue('work', 'broken');
+
+    expect(await ended(job)).toMatchObject({ state: 'dead', error: { message: 'translated' } });
+  });
+
+  it('for other errors leaves them alone, and nobody logs them', async () => {
+    const { Handlers, caught } = behind(() => 'never');
+    const { get, ended, log } = await start({ providers: [Handlers] }, { enhancers: 'all' });
+
+    const job = await get(QueueProducer).enqueue('work', 'otherwise');
+
+    expect(await ended(job)).toMatchObject({ state: 'dead', error: { name: 'TypeError' } });
+    expect(caught).toEqual([]);
+    expect(log.at('error')).toEqual([]);
+  });
+
+  it('for all errors does not see a job that is snoozed', async () => {
+    const caught: unknown[] = [];
+    @Catch()
+    @Injectable()
+    class All implements ExceptionFilter {
+      catch(error: unknown) {
+        caught.push(error);
+        return 'swallowed';
+      }
+    }
+    @Controller()
+    class Handlers extends Work {
+      @QueueProcessor('work')
+      @UseFilters(All)
+      override run(job: JobContext<string>) {
+        return super.run(job);
+      }
+    }
+    const { get, ended, log } = await start({ controllers: [Handlers] });
+
+    const snoozed = await get(QueueProducer).enqueue('work', 'snoozed');
+    const broken = await get(QueueProducer).enqueue('work', 'broken');
+
+    expect(await ended(snoozed)).toMatchObject({ state: 'scheduled', attempt: 0 });
+    expect(await ended(broken)).toMatchObject({ state: 'completed', result: 'swallowed' });
+    expect(caught).toHaveLength(1);
+    expect(log.at('error')).toEqual([]);
+  });
+});

@@ -1,0 +1,148 @@
+import { Injectable, Module } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import {
+  getQueueToken,
+  InjectQueue,
+  JobContext,
+  Queue,
+  QueueAdmin,
+  QueueProcessor,
+  QueueProducer,
+  SqlQueueModule,
+  SqlQueueRunner,
+} from 'nestjs-sql-queue';
+import { compile, IN_MEMORY, queueModule, QUICK, refusalOf, start } from './support/application.js';
+
+@Injectable()
+class Signups {
+  constructor(@InjectQueue('email.welcome') readonly emails: Queue<{ to: string }>) {}
+
+  signUp(to: string) {
+    return this.emails.enqueue({ to });
+  }
+}
+
+@Module({ imports: [SqlQueueModule.forFeature(['email.welcome'])], providers: [Signups], exports: [Signups] })
+class SignupsModule {}
+
+class Emails {
+  @QueueProcessor('email.welcome')
+  welcome(job: JobContext<{ to: string }>) {
+    return job.payload.to;
+  }
+}
+
+describe('SqlQueueModule.forFeature', () => {
+  it('provides its queues for @InjectQueue', async () => {
+    const { get, ended } = await start({ imports: [SignupsModule], providers: [Emails] });
+
+    const job = await get(Signups).signUp('ada');
+
+    expect(await ended(job)).toMatchObject({ state: 'completed', result: 'ada' });
+  });
+
+  it('provides a queue that enqueues many, and knows its name', async () => {
+    const { get, idle } = await start({ imports: [SignupsModule], providers: [Emails] });
+    const { emails } = get(Signups);
+
+    const jobs = await emails.enqueueMany([
+      { payload: { to: 'a' } },
+      { payload: { to: 'b' }, options: { priority: -1 } },
+    ]);
+    await idle();
+
+    expect(emails.name).toBe('email.welcome');
+    expect(jobs).toEqual([1, 2].map((id) => ({ id, queue: 'email.welcome', name: 'default' })));
+    expect(await get(QueueAdmin).counts('email.welcome')).toMatchObject({ completed: 2 });
+  });
+
+  it('works beside a module that is not global', async () => {
+    const { app, get, ended } = await compile({
+      imports: [
+        SignupsModule,
+        SqlQueueModule.forRootAsync({
+          isGlobal: false,
+          // The engine comes up long after the rest.
+          useFactory: () =>
+            new Promise((resolve) => setImmediate(() => resolve({ connection: IN_MEMORY, worker: QUICK }))),
+        }),
+      ],
+      providers: [Emails],
+    });
+    await app.init();
+
+    const job = await get(Signups).signUp('ada');
+
+    expect(await ended(job)).toMatchObject({ state: 'completed', result: 'ada' });
+  });
+
+  it('is replaced in tests by its token', async () => {
+    const enqueued: unknown[] = [];
+    const module = await Test.createTestingModule({
+      providers: [
+        Signups,
+        {
+          provide: getQueueToken('email.welcome'),
+          useValue: { enqueue: (payload: unknown) => enqueued.push(payload) },
+        },
+      ],
+    }).compile();
+
+    await module.get(Signups).signUp('ada');
+
+    expect(enqueued).toEqual([{ to: 'ada' }]);
+  });
+
+  it('stops the boot where there is no SqlQueueModule.forRoot()', async () => {
+    const error = await refusalOf({ imports: [SignupsModule] });
+
+    expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(error.message).toContain('expected SqlQueueModule.forRoot() in the application, got none');
+  });
+
+  it('refuses names that are none', () => {
+    expect(() => SqlQueueModule.forFeature(['fine', 'not fine'])).toThrow(
+      /expected queue name to be .* got "not fine"/,
+    );
+  });
+});
+
+describe('a module that is not global', () => {
+  @Injectable()
+  class Injected {
+    constructor(
+      readonly producer: QueueProducer,
+      readonly admin: QueueAdmin,
+      readonly runner: SqlQueueRunner,
+    ) {}
+  }
+
+  it('provides its producer, admin and runner where it is imported', async () => {
+    const queue = queueModule({ isGlobal: false });
+    @Module({ imports: [queue], providers: [Injected] })
+    class Feature {}
+
+    const { get } = await compile({ imports: [queue, Feature] });
+
+    expect(get(Injected)).toMatchObject({ producer: get(QueueProducer), admin: get(QueueAdmin) });
+    expect(get(Injected).runner).toBe(get(SqlQueueRunner));
+  });
+
+  it('provides them nowhere else', async () => {
+    @Module({ providers: [Injected] })
+    class Feature {}
+
+    const error = await refusalOf({ imports: [queueModule({ isGlobal: false }), Feature] });
+
+    expect(error.message).toContain('QueueProducer');
+  });
+
+  it('is otherwise the default: every module sees them', async () => {
+    @Module({ providers: [Injected] })
+    class Feature {}
+
+    const { get } = await compile({ imports: [queueModule(), Feature] });
+
+    expect(get(Injected).producer).toBe(get(QueueProducer));
+  });
+});

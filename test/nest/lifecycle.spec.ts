@@ -1,0 +1,278 @@
+import {
+  Injectable,
+  Module,
+  type BeforeApplicationShutdown,
+  type OnApplicationBootstrap,
+  type OnApplicationShutdown,
+  type OnModuleDestroy,
+  type OnModuleInit,
+} from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  JobContext,
+  QueueAdmin,
+  QueueProcessor,
+  QueueProducer,
+  SqlQueueModule,
+  SqlQueueRunner,
+  type EnqueuedJob,
+} from 'nestjs-sql-queue';
+import { DataSource } from 'typeorm';
+import { join } from 'node:path';
+import {
+  afterTest,
+  compile,
+  QUICK,
+  queueModule,
+  refusalOf,
+  signal,
+  start,
+  temporaryFolder,
+} from './support/application.js';
+
+class Mails {
+  readonly sent: unknown[] = [];
+
+  @QueueProcessor('mail')
+  send(job: JobContext) {
+    this.sent.push(job.payload);
+  }
+}
+
+describe('while the application comes up', () => {
+  it('the producer works from onModuleInit on, and work begins in onApplicationBootstrap', async () => {
+    const states: [string, string, number][] = [];
+    @Injectable()
+    class Early implements OnModuleInit, OnApplicationBootstrap {
+      constructor(
+        private readonly producer: QueueProducer,
+        private readonly runner: SqlQueueRunner,
+        private readonly mails: Mails,
+      ) {}
+
+      async onModuleInit() {
+        await this.producer.enqueue('mail', 'early');
+        await this.runner.whenIdle();
+        states.push(['init', this.runner.state, this.mails.sent.length]);
+      }
+
+      onApplicationBootstrap() {
+        states.push(['bootstrap', this.runner.state, this.mails.sent.length]);
+      }
+    }
+    const { app, get, idle } = await compile({ imports: [queueModule()], providers: [Early, Mails] });
+
+    await app.init();
+    await idle();
+
+    expect(states[0]).toEqual(['init', 'stopped', 0]);
+    expect(states.map(([hook]) => hook)).toEqual(['init', 'bootstrap']);
+    expect(get(Mails).sent).toEqual(['early']);
+  });
+
+  it('the producer works in other providers already when they are made', async () => {
+    const { ended, get } = await start({
+      providers: [
+        Mails,
+        {
+          provide: 'job',
+          useFactory: (producer: QueueProducer) => producer.enqueue('mail', 'made'),
+          inject: [QueueProducer],
+        },
+      ],
+    });
+
+    expect(await ended(get<EnqueuedJob>('job'))).toMatchObject({ state: 'completed' });
+  });
+});
+
+describe('while the application closes', () => {
+  it('jobs that run may end, no other begins, and the producer works until the end', async () => {
+    const begun = signal();
+    const go = signal();
+    const order: string[] = [];
+    class Slow {
+      @QueueProcessor('slow', { concurrency: 1, prefetch: 0 })
+      async run(job: JobContext) {
+        begun.give();
+        await go.given;
+        order.push(`ran ${job.payload}`);
+      }
+    }
+    @Injectable()
+    class Late implements OnModuleDestroy, BeforeApplicationShutdown {
+      constructor(
+        private readonly producer: QueueProducer,
+        private readonly runner: SqlQueueRunner,
+      ) {}
+
+      async onModuleDestroy() {
+        await this.producer.enqueue('slow', 'on destroy');
+        order.push('destroy');
+        go.give();
+      }
+
+      async beforeApplicationShutdown() {
+        await this.producer.enqueue('slow', 'before shutdown');
+        order.push(`before shutdown`);
+      }
+    }
+    const folder = await temporaryFolder();
+    const connection = { type: 'better-sqlite3', database: join(folder, 'q.sqlite') } as const;
+    const { close, get } = await start({ providers: [Slow, Late] }, { connection });
+    await get(QueueProducer).enqueueMany('slow', [{ payload: 'first' }, { payload: 'second' }]);
+    await begun.given;
+
+    await close();
+
+    expect(order.filter((line) => line.startsWith('ran'))).toEqual(['ran first']);
+    expect(get(SqlQueueRunner).state).toBe('stopped');
+    const dataSource = await new DataSource(connection).initialize();
+    afterTest(() => dataSource.destroy());
+    expect(await dataSource.query('SELECT payload, state, attempt FROM sql_queue_jobs ORDER BY id')).toEqual([
+      { payload: '"second"', state: 'waiting', attempt: 0 },
+      { payload: '"on destroy"', state: 'waiting', attempt: 0 },
+      { payload: '"before shutdown"', state: 'waiting', attempt: 0 },
+    ]);
+  });
+
+  it('the work is over before the connections of the application are', async () => {
+    const begun = signal();
+    let usable: unknown;
+    @Injectable()
+    class Slow {
+      constructor(private readonly dataSource: DataSource) {}
+
+      @QueueProcessor('slow')
+      async run(job: JobContext) {
+        begun.give();
+        await new Promise((resolve) => job.signal.addEventListener('abort', resolve));
+        usable = await this.dataSource.query('SELECT 1 AS one');
+        return 'ended';
+      }
+    }
+    const folder = await temporaryFolder();
+    const { app, close, get } = await compile({
+      imports: [
+        TypeOrmModule.forRoot({ type: 'better-sqlite3', database: join(folder, 'app.sqlite') }),
+        SqlQueueModule.forRoot({ worker: { ...QUICK, shutdown: { timeout: 0 } } }),
+      ],
+      providers: [Slow],
+    });
+    await app.init();
+    await get(QueueProducer).enqueue('slow', null);
+    await begun.given;
+
+    await close();
+
+    expect(usable).toEqual([{ one: 1 }]);
+    expect(get(DataSource).isInitialized).toBe(false);
+  });
+
+  it('nothing runs any more once it is closed, and the producer says so', async () => {
+    const folder = await temporaryFolder();
+    const connection = { type: 'better-sqlite3', database: join(folder, 'q.sqlite') } as const;
+    const { close, get } = await start({ providers: [Mails] }, { connection });
+
+    await close();
+
+    await expect(get(QueueProducer).enqueue('mail', 1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    expect(get(Mails).sent).toEqual([]);
+  });
+
+  it('may be closed twice, and without having come up', async () => {
+    const twice = await start({ providers: [Mails] });
+    const never = await compile({ imports: [queueModule()], providers: [Mails] });
+
+    await twice.app.close();
+    await twice.app.close();
+    await never.close();
+
+    expect(twice.runner.state).toBe('stopped');
+  });
+
+  it('other providers still see the queue in their last hook before the connections close', async () => {
+    let counts: unknown;
+    @Injectable()
+    class Report implements BeforeApplicationShutdown, OnApplicationShutdown {
+      constructor(private readonly admin: QueueAdmin) {}
+
+      async beforeApplicationShutdown() {
+        counts = await this.admin.counts('mail');
+      }
+
+      onApplicationShutdown() {}
+    }
+    @Module({ providers: [Report] })
+    class ReportModule {}
+    const { close, get, ended } = await start({ imports: [ReportModule], providers: [Mails] });
+    await ended(await get(QueueProducer).enqueue('mail', 1));
+
+    await close();
+
+    expect(counts).toMatchObject({ completed: 1 });
+  });
+});
+
+describe('an application that does not come up', () => {
+  it.each([
+    ['its handlers contradict one another', [class A extends Mails {}, class B extends Mails {}]],
+    ['a handler names an instance that does not exist', [Mails, unknownInstance()]],
+  ])('closes what the queue has opened: %s', async (_why, providers) => {
+    const opened = [new DataSource(inMemory()), new DataSource(inMemory())] as const;
+
+    await refusalOf({
+      imports: [
+        queueModule({ connection: undefined, dataSource: opened[0] }),
+        queueModule({ connection: undefined, dataSource: opened[1], name: 'other' }),
+      ],
+      providers,
+    });
+
+    expect(opened.map(({ isInitialized }) => isInitialized)).toEqual([false, false]);
+  });
+
+  it('closes what the queue has opened, and stops what has begun: the work of another instance cannot begin', async () => {
+    const opened = [new DataSource(inMemory()), new DataSource(inMemory())] as const;
+    const runners: SqlQueueRunner[] = [];
+    class Handlers extends Mails {
+      @QueueProcessor('mail', { instance: 'other' })
+      other() {}
+    }
+    @Injectable()
+    class Saboteur implements OnApplicationBootstrap, OnModuleInit {
+      constructor(private readonly runner: SqlQueueRunner) {}
+
+      async onModuleInit() {
+        runners.push(this.runner);
+        await opened[1].query('DROP TABLE sql_queue_workers');
+      }
+
+      onApplicationBootstrap() {}
+    }
+
+    const error = await refusalOf({
+      imports: [
+        queueModule({ connection: undefined, dataSource: opened[0] }),
+        queueModule({ connection: undefined, dataSource: opened[1], name: 'other' }),
+      ],
+      providers: [Handlers, Saboteur],
+    });
+
+    expect(error.message).toContain('sql_queue_workers');
+    expect(opened.map(({ isInitialized }) => isInitialized)).toEqual([false, false]);
+    expect(runners[0]!.state).toBe('stopped');
+  });
+});
+
+function inMemory() {
+  return { type: 'better-sqlite3', database: ':memory:' } as const;
+}
+
+function unknownInstance() {
+  class Typo {
+    @QueueProcessor('q', { instance: 'typo' })
+    handle() {}
+  }
+  return Typo;
+}

@@ -1,0 +1,114 @@
+import { TypeOrmModule } from '@nestjs/typeorm';
+import { JobContext, QueueProcessor, QueueProducer, SqlQueueModule, sqlQueueMigrations } from 'nestjs-sql-queue';
+import { DataSource, EntitySchema } from 'typeorm';
+import { describeServers, freshDatabase } from '../support/servers.js';
+import { afterTest, compile, QUICK, refusalOf } from './support/application.js';
+
+const notes = new EntitySchema<{ id: number; text: string }>({
+  name: 'Note',
+  columns: { id: { type: Number, primary: true, generated: true }, text: { type: String } },
+});
+
+class Notes {
+  constructor(private readonly fail = false) {}
+
+  @QueueProcessor('note')
+  async write(job: JobContext<string>) {
+    await job.transaction(async (manager) => {
+      await manager.getRepository(notes).save({ text: job.payload });
+      if (this.fail) throw new Error('after the write');
+    });
+  }
+}
+
+describeServers('an application', (server) => {
+  async function database() {
+    const made = await freshDatabase(server);
+    afterTest(() => made.drop());
+    return made.connection;
+  }
+
+  async function notesApplication(options: object = {}, handlers = new Notes()) {
+    const connection = await database();
+    const world = await compile({
+      imports: [
+        TypeOrmModule.forRoot({
+          ...connection,
+          entities: [notes],
+          autoLoadEntities: true,
+          synchronize: true,
+          ...options,
+        }),
+        SqlQueueModule.forRoot({ worker: QUICK, defaults: { retry: { attempts: 2, backoff: 0 } } }),
+      ],
+      providers: [{ provide: Notes, useValue: handlers }],
+    });
+    await world.app.init();
+    return { ...world, connection, dataSource: world.get(DataSource) };
+  }
+
+  it('puts jobs in within its transactions and takes them out, beside its own tables', async () => {
+    const { get, dataSource, ended } = await notesApplication();
+
+    const job = await dataSource.transaction((manager) => get(QueueProducer).enqueue('note', 'hello', { manager }));
+
+    expect(await ended(job)).toMatchObject({ state: 'completed' });
+    expect(await dataSource.getRepository(notes).find()).toMatchObject([{ text: 'hello' }]);
+  });
+
+  it('finds nothing written where the transaction of a handler fails', async () => {
+    const { get, dataSource, ended } = await notesApplication({}, new Notes(true));
+
+    const job = await get(QueueProducer).enqueue('note', 'hello');
+
+    expect(await ended(job)).toMatchObject({ state: 'dead', attempt: 2, error: { message: 'after the write' } });
+    expect(await dataSource.getRepository(notes).find()).toEqual([]);
+  });
+
+  it('keeps its jobs from one start to the next, with synchronize', async () => {
+    const { get, close, connection } = await notesApplication();
+    await get(QueueProducer).enqueue('other', 'kept');
+    await close();
+
+    const again = await new DataSource({ ...connection, entities: [notes], synchronize: true }).initialize();
+    afterTest(() => again.destroy());
+
+    expect(await again.query('SELECT payload FROM sql_queue_jobs')).toEqual([{ payload: '"kept"' }]);
+  });
+
+  it('can drop its schema at the start: the tables of the queue are made again', async () => {
+    const { get, ended } = await notesApplication({ dropSchema: true });
+
+    const job = await get(QueueProducer).enqueue('note', 'hello');
+
+    expect(await ended(job)).toMatchObject({ state: 'completed' });
+  });
+
+  it('does not come up without the tables where it only checks, and says what to do', async () => {
+    const dataSource = new DataSource(await database());
+    const error = await refusalOf({
+      imports: [SqlQueueModule.forRoot({ dataSource, schema: { migrate: 'check' } })],
+    });
+
+    expect(error).toMatchObject({ code: 'SCHEMA_OUT_OF_DATE' });
+    expect(dataSource.isInitialized).toBe(false);
+    expect(error.message).toBe(
+      "The queue's tables are missing, expected version 1. Add ...sqlQueueMigrations() to the migrations of your " +
+        "DataSource and run `npx typeorm migration:run -d <your data source>`, or set `schema: { migrate: 'run' }`.",
+    );
+  });
+
+  it('comes up where it only checks and its own migrations have made the tables', async () => {
+    const { get, app, ended } = await compile({
+      imports: [
+        TypeOrmModule.forRoot({ ...(await database()), migrations: sqlQueueMigrations(), migrationsRun: true }),
+        SqlQueueModule.forRoot({ schema: { migrate: 'check' }, worker: false }),
+      ],
+    });
+    await app.init();
+
+    const job = await get(QueueProducer).enqueue('note', 'hello');
+
+    expect(await ended(job)).toMatchObject({ state: 'waiting' });
+  });
+});

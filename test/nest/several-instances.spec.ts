@@ -1,0 +1,160 @@
+import { Inject, Injectable, Module } from '@nestjs/common';
+import { TypeOrmModule } from '@nestjs/typeorm';
+import {
+  getProducerToken,
+  getQueueToken,
+  getRunnerToken,
+  InjectQueue,
+  JobContext,
+  JobHandler,
+  OnQueueEvent,
+  Queue,
+  QueueProcessor,
+  QueueProducer,
+  SqlQueueModule,
+  SqlQueueRunner,
+  type QueueEvent,
+} from 'nestjs-sql-queue';
+import { DataSource } from 'typeorm';
+import { compile, IN_MEMORY, queueModule, QUICK, refusalOf } from './support/application.js';
+
+class Mails {
+  readonly seen: string[] = [];
+
+  @QueueProcessor('mail')
+  main(job: JobContext) {
+    this.seen.push(`main ${job.payload}`);
+  }
+
+  @QueueProcessor('mail', { instance: 'audit', concurrency: 2 })
+  audit(job: JobContext) {
+    this.seen.push(`audit ${job.payload}`);
+  }
+
+  @OnQueueEvent('completed', { instance: 'audit' })
+  audited({ queue }: QueueEvent) {
+    this.seen.push(`completed ${queue}`);
+  }
+}
+
+@QueueProcessor('reports', { instance: 'audit' })
+class Reports {
+  @JobHandler('weekly')
+  weekly() {
+    return 'weekly';
+  }
+}
+
+@Injectable()
+class Sender {
+  constructor(
+    @InjectQueue('mail') readonly mail: Queue<string>,
+    @InjectQueue('mail', { instance: 'audit' }) readonly audit: Queue<string>,
+    @Inject(getProducerToken('audit')) readonly producer: QueueProducer,
+  ) {}
+}
+
+const two = [queueModule(), queueModule({ name: 'audit' })];
+
+describe('several instances of the module in one application', () => {
+  it('each run their own handlers and tell their own listeners', async () => {
+    const { app, get } = await compile({
+      imports: [
+        ...two,
+        SqlQueueModule.forFeature(['mail']),
+        SqlQueueModule.forFeature(['mail'], { instance: 'audit' }),
+      ],
+      providers: [Mails, Reports, Sender],
+    });
+    await app.init();
+
+    await get(Sender).mail.enqueue('a');
+    await get(SqlQueueRunner).whenIdle();
+    await get(Sender).audit.enqueue('b');
+    await get<SqlQueueRunner>(getRunnerToken('audit')).whenIdle();
+
+    expect(get(Mails).seen).toEqual(['main a', 'audit b', 'completed mail']);
+    expect(get(Sender).producer).toBe(app.get(getProducerToken('audit')));
+    expect(get(Sender).producer).not.toBe(get(QueueProducer));
+    expect(get(getQueueToken('mail', 'audit'))).toBe(get(Sender).audit);
+  });
+
+  it('share a database where each has a prefix', async () => {
+    const shared = { connection: undefined, worker: QUICK };
+    const { app, get } = await compile({
+      imports: [
+        TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true }),
+        queueModule({ ...shared, worker: false }),
+        queueModule({ ...shared, worker: false, name: 'audit', prefix: 'audit_' }),
+      ],
+    });
+    await app.init();
+
+    await get(QueueProducer).enqueue('mail', 'a');
+    await get<QueueProducer>(getProducerToken('audit') as string).enqueue('mail', 'b');
+
+    expect(await get(DataSource).query('SELECT payload FROM sql_queue_jobs')).toEqual([{ payload: '"a"' }]);
+    expect(await get(DataSource).query('SELECT payload FROM audit_jobs')).toEqual([{ payload: '"b"' }]);
+  });
+
+  it('say in the log who they are', async () => {
+    const { app, log } = await compile({ imports: two, providers: [Mails] });
+
+    await app.init();
+
+    expect(log.at('log')).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^mail → Mails\.main: concurrency 10,/),
+        expect.stringMatching(/^mail → Mails\.audit: concurrency 2,/),
+      ]),
+    );
+  });
+
+  it('can be asked for their handlers only by names that exist', async () => {
+    class Typo {
+      @QueueProcessor('mail', { instance: 'adit' })
+      main() {}
+
+      @OnQueueEvent('dead', { instance: 'adit' })
+      dead() {}
+    }
+
+    const error = await refusalOf({ imports: two, providers: [Typo] });
+
+    expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(error.message).toMatch(/Typo\.main: .* got instance "adit" \(known: .*audit\)/);
+    expect(error.message).toMatch(/Typo\.dead: .*"adit"/);
+  });
+
+  it('can be asked for a queue only by names that exist', async () => {
+    const error = await refusalOf({ imports: [...two, SqlQueueModule.forFeature(['mail'], { instance: 'adit' })] });
+
+    expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(error.message).toContain(`expected SqlQueueModule.forRoot({ name: 'adit' }) in the application, got none`);
+  });
+
+  it('need names that set them apart', async () => {
+    const error = await refusalOf({ imports: [queueModule({ name: 'audit' }), queueModule({ name: 'audit' })] });
+
+    expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(error.message).toContain('expected one SqlQueueModule of the name "audit", got 2');
+  });
+
+  it('may be imported from several places where it is the same', async () => {
+    const audit = queueModule({ name: 'audit' });
+    @Module({ imports: [audit] })
+    class Feature {}
+
+    const { app } = await compile({ imports: [queueModule(), audit, Feature] });
+
+    await expect(app.init()).resolves.toBeDefined();
+  });
+
+  it.each(['', 'with space', 'a'.repeat(51)])('cannot be named %p', (name) => {
+    expect(() => SqlQueueModule.forRoot({ name })).toThrow(/expected name to be 1 to 50 of the characters/);
+  });
+
+  it.each(['', 'a-b', 'drop table', 'a'.repeat(41)])('cannot have the prefix %p', (prefix) => {
+    expect(() => SqlQueueModule.forRoot({ prefix })).toThrow(/prefix/);
+  });
+});

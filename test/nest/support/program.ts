@@ -1,0 +1,68 @@
+import { transform } from '@swc/core';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+declare const NEST_MAJOR: number;
+
+const root = resolve(import.meta.dirname, '../../..');
+
+export interface Ended {
+  /** Null where it did not end by itself in time. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The library as JavaScript in a folder of its own, beside the Nest that this project of Jest runs on. */
+export async function compiledLibrary(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sql-queue-program-'));
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  const sources = (await readdir(join(root, 'lib'), { recursive: true })).filter((name) => name.endsWith('.ts'));
+  await Promise.all(
+    sources.map(async (name) => {
+      const target = join(folder, 'lib', name.replace(/\.ts$/, '.js'));
+      await mkdir(dirname(target), { recursive: true });
+      await writeFile(target, await compiled(await readFile(join(root, 'lib', name), 'utf8')));
+    }),
+  );
+  await linkModules(folder);
+  return folder;
+}
+
+/** Runs a TypeScript program beside the compiled library, and waits until it has ended by itself. */
+export async function runProgram(folder: string, source: string, patienceMs = 10_000): Promise<Ended> {
+  const file = join(folder, 'program.js');
+  await writeFile(file, await compiled(source));
+  return new Promise((settle) => {
+    const options = { cwd: folder, timeout: patienceMs, env: { ...process.env, NODE_OPTIONS: '' } };
+    const child = execFile(process.execPath, [file], options, (_error, stdout, stderr) =>
+      settle({ code: child.exitCode, stdout, stderr }),
+    );
+  });
+}
+
+async function compiled(source: string): Promise<string> {
+  const { code } = await transform(source, {
+    jsc: {
+      target: 'es2022',
+      parser: { syntax: 'typescript', decorators: true },
+      transform: { legacyDecorator: true, decoratorMetadata: true },
+      keepClassNames: true,
+    },
+    module: { type: 'es6' },
+  });
+  return code;
+}
+
+async function linkModules(folder: string): Promise<void> {
+  const modules = join(folder, 'node_modules');
+  await mkdir(modules);
+  const nest = NEST_MAJOR === 11 ? 'test/nest11/node_modules/@nestjs' : 'node_modules/@nestjs';
+  const others = (await readdir(join(root, 'node_modules'))).filter(
+    (name) => !name.startsWith('.') && name !== '@nestjs',
+  );
+  await Promise.all(others.map((name) => symlink(join(root, 'node_modules', name), join(modules, name))));
+  await symlink(join(root, nest), join(modules, '@nestjs'));
+}

@@ -1,0 +1,106 @@
+import { Injectable, Module } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
+import { JobContext, QueueProcessor, QueueProducer, SqlQueueModule, UnknownQueueError } from 'nestjs-sql-queue';
+import { QueueHarness } from 'nestjs-sql-queue/testing';
+
+@Injectable()
+class Emails {
+  readonly sent: string[] = [];
+
+  constructor(private readonly producer: QueueProducer) {}
+
+  @QueueProcessor('mail.greeting', { retry: { attempts: 2, backoff: '1m' } })
+  async welcome(job: JobContext<{ to: string }>) {
+    if (job.payload.to === 'nobody' || (job.payload.to === 'shy' && job.attempt === 1)) throw new Error('refused');
+    this.sent.push(job.payload.to);
+    if (job.payload.to === 'ada') await this.producer.enqueue('mail.greeting', { to: 'friend of ada' });
+    return { messageId: 7 };
+  }
+}
+
+async function setup() {
+  @Module({
+    imports: [
+      SqlQueueModule.forRoot({
+        connection: { type: 'better-sqlite3', database: ':memory:' },
+        worker: { autoStart: false },
+      }),
+    ],
+    providers: [Emails],
+  })
+  class App {}
+
+  const app = await (await Test.createTestingModule({ imports: [App] }).compile()).init();
+  const harness = QueueHarness.of(app);
+  return { app, harness, producer: app.get(QueueProducer), emails: app.get(Emails), close: () => app.close() };
+}
+
+describe('QueueHarness', () => {
+  it('runs one job at a time, to its outcome', async () => {
+    const { harness, producer, close } = await setup();
+    const { id } = await producer.enqueue('mail.greeting', { to: 'grace' });
+
+    const ran = await harness.runNext();
+
+    expect(ran).toMatchObject({ id, attempt: 1, outcome: 'complete', result: { messageId: 7 } });
+    expect(await harness.runNext()).toBeNull();
+    await close();
+  });
+
+  it('drains what handlers enqueue as well', async () => {
+    const { harness, producer, emails, close } = await setup();
+    await producer.enqueue('mail.greeting', { to: 'ada' });
+
+    const ran = await harness.drain();
+
+    expect(ran.map(({ outcome }) => outcome)).toEqual(['complete', 'complete']);
+    expect(emails.sent).toEqual(['ada', 'friend of ada']);
+    await close();
+  });
+
+  it('makes retries and delayed jobs due by moving the clock', async () => {
+    const { harness, producer, emails, close } = await setup();
+    await producer.enqueue('mail.greeting', { to: 'shy' });
+    await producer.enqueue('mail.greeting', { to: 'later' }, { delay: '1h' });
+    await harness.drain();
+    expect(emails.sent).toEqual([]);
+
+    harness.advance('1m');
+    await harness.drain();
+    expect(emails.sent).toEqual(['shy']);
+
+    harness.advance('1h');
+    await harness.drain();
+    expect(emails.sent).toEqual(['shy', 'later']);
+    await close();
+  });
+
+  it('says with which error a job is retried, and when it is dead', async () => {
+    const { harness, producer, close } = await setup();
+    await producer.enqueue('mail.greeting', { to: 'nobody' });
+
+    const first = await harness.runNext('mail.greeting');
+    harness.advance('1m');
+    const second = await harness.runNext('mail.greeting');
+
+    expect(first).toMatchObject({ outcome: 'retry', error: { message: 'refused' } });
+    expect(second).toMatchObject({ outcome: 'dead', attempt: 2 });
+    await close();
+  });
+
+  it('refuses a queue without a handler', async () => {
+    const { harness, close } = await setup();
+
+    await expect(harness.runNext('email.welcom')).rejects.toThrow(UnknownQueueError);
+    await close();
+  });
+
+  it('refuses an application whose workers run by themselves', async () => {
+    const { app, close } = await setup();
+    const { SqlQueueRunner } = await import('nestjs-sql-queue');
+    await app.get(SqlQueueRunner).start();
+
+    expect(() => QueueHarness.of(app)).toThrow(/autoStart: false/);
+    await close();
+  });
+});

@@ -1,0 +1,87 @@
+import * as main from 'nestjs-sql-queue';
+import * as testing from 'nestjs-sql-queue/testing';
+
+// A name more or less is a promise more or less: the change belongs into the changelog.
+describe('the public surface', () => {
+  it('of nestjs-sql-queue is these names', () => {
+    expect(Object.keys(main).sort()).toEqual([
+      'InjectQueue',
+      'InvalidOptionsError',
+      'JobCancelledError',
+      'JobContext',
+      'JobCtx',
+      'JobHandler',
+      'JobHeader',
+      'JobPayload',
+      'JobSignal',
+      'JobTimeoutError',
+      'LeaseLostError',
+      'OnQueueEvent',
+      'PayloadInvalidError',
+      'PayloadTooLargeError',
+      'Queue',
+      'QueueAdmin',
+      'QueueProcessor',
+      'QueueProducer',
+      'SchemaOutOfDateError',
+      'ShutdownError',
+      'SqlQueueError',
+      'SqlQueueModule',
+      'SqlQueueRunner',
+      'StoreUnavailableError',
+      'UnknownQueueError',
+      'UnrecoverableError',
+      'UnsupportedDatabaseError',
+      'WorkerLostError',
+      'getAdminToken',
+      'getProducerToken',
+      'getQueueToken',
+      'getRunnerToken',
+      'sqlQueueEntities',
+      'sqlQueueMigrations',
+    ]);
+  });
+
+  it('of nestjs-sql-queue/testing is these names', () => {
+    expect(Object.keys(testing).sort()).toEqual([
+      'FakeQueueProducer',
+      'InlineQueueProducer',
+      'QueueHarness',
+      'createJobContext',
+    ]);
+  });
+
+  it('has errors with a code of their own each', () => {
+    const codes = [
+      new main.InvalidOptionsError('x', []),
+      new main.JobCancelledError(1, 'q'),
+      new main.JobTimeoutError(1, 'q', 1),
+      new main.LeaseLostError(1, 'q'),
+      new main.PayloadInvalidError('q', 'x'),
+      new main.PayloadTooLargeError('q', 'payload', 2, 1),
+      new main.SchemaOutOfDateError('x'),
+      new main.ShutdownError(),
+      new main.StoreUnavailableError('x', 'not-done'),
+      new main.UnknownQueueError('q', []),
+      new main.UnrecoverableError('x'),
+      new main.UnsupportedDatabaseError('x'),
+      new main.WorkerLostError('w'),
+    ].map(({ code, name }) => `${name} ${code}`);
+
+    expect(codes).toEqual([
+      'InvalidOptionsError INVALID_OPTIONS',
+      'JobCancelledError JOB_CANCELLED',
+      'JobTimeoutError JOB_TIMEOUT',
+      'LeaseLostError LEASE_LOST',
+      'PayloadInvalidError PAYLOAD_INVALID',
+      'PayloadTooLargeError PAYLOAD_TOO_LARGE',
+      'SchemaOutOfDateError SCHEMA_OUT_OF_DATE',
+      'ShutdownError SHUTDOWN',
+      'StoreUnavailableError STORE_UNAVAILABLE',
+      'UnknownQueueError UNKNOWN_QUEUE',
+      'UnrecoverableError UNRECOVERABLE',
+      'UnsupportedDatabaseError UNSUPPORTED_DATABASE',
+      'WorkerLostError WORKER_LOST',
+    ]);
+  });
+});

@@ -1,0 +1,89 @@
+// Checked by `npm run typecheck`, never run. isolatedModules and emitDecoratorMetadata are on, as `nest new` sets them: the
+// type of a decorated method's parameter has to be a class.
+import { Injectable } from '@nestjs/common';
+import {
+  InjectQueue,
+  JobContext,
+  JobCtx,
+  JobHandler,
+  JobHeader,
+  JobPayload,
+  JobSignal,
+  OnQueueEvent,
+  Queue,
+  QueueProcessor,
+  type PayloadOf,
+  type QueueEvent,
+  type ResultOf,
+} from 'nestjs-sql-queue';
+import type { Equal, Expect } from './expect.js';
+
+declare module 'nestjs-sql-queue' {
+  interface QueueJobs {
+    'types.handled': { payload: { to: string }; result: { messageId: string } };
+  }
+}
+
+type Handled = JobContext<PayloadOf<'types.handled'>, ResultOf<'types.handled'>>;
+
+@Injectable()
+export class Handlers {
+  constructor(@InjectQueue('types.handled') readonly queue: Queue<{ to: string }>) {}
+
+  @QueueProcessor('types.handled', { concurrency: 2 })
+  async handle(job: JobContext<PayloadOf<'types.handled'>, ResultOf<'types.handled'>>) {
+    return job.transaction(async (manager) => {
+      await manager.query('SELECT 1');
+      return { messageId: job.payload.to };
+    });
+  }
+
+  @JobHandler('other')
+  async parameters(
+    @JobPayload() payload: { to: string },
+    @JobCtx() job: JobContext<{ to: string }>,
+    @JobHeader('trace') trace: string | undefined,
+    @JobSignal() signal: AbortSignal,
+  ) {
+    return [payload, job.id, trace, signal.aborted];
+  }
+
+  @OnQueueEvent('completed', { queue: 'types.handled' })
+  @OnQueueEvent('dead')
+  listen(event: QueueEvent) {
+    return event.jobId;
+  }
+
+  // @ts-expect-error no such event
+  @OnQueueEvent('complete')
+  wrong() {}
+}
+
+@QueueProcessor('types.handled')
+export class ByClass {
+  handle(job: JobContext<{ to: string }>): string {
+    return job.payload.to;
+  }
+}
+
+export async function contexts(plain: JobContext, typed: JobContext<{ to: string }>, full: Handled): Promise<void> {
+  const value = await plain.transaction(() => Promise.resolve(5));
+  const result = await full.transaction(() => Promise.resolve({ messageId: 'x' }));
+  // @ts-expect-error the result is declared otherwise
+  await full.transaction(() => Promise.resolve({ messageId: 1 }));
+  // @ts-expect-error the payload is what it is
+  void typed.payload.from;
+  // @ts-expect-error and nobody changes it
+  typed.payload = { to: 'bob' };
+
+  void ([] as unknown as [
+    Expect<Equal<typeof value, number>>,
+    Expect<Equal<typeof result, { messageId: string }>>,
+    // Without a word on the payload it is what its reader says it is.
+    Expect<Equal<typeof plain.payload, any>>,
+    Expect<Equal<typeof typed.payload, { to: string }>>,
+    Expect<Equal<ReturnType<typeof full.release>, never>>,
+    Expect<Equal<ReturnType<typeof full.snooze>, never>>,
+    Expect<Equal<ReturnType<typeof full.discard>, never>>,
+  ]);
+}

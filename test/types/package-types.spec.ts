@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { copyFile, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const here = (await readdir(import.meta.dirname)).filter((name) => name.endsWith('.types.ts') || name === 'expect.ts');
+
+// The type tests of this folder once more, against the declarations that are published.
+describe('the declarations of the built package', () => {
+  let project: string;
+
+  beforeAll(async () => {
+    project = await mkdtemp(join(tmpdir(), 'sql-queue-types-'));
+    const installed = join(project, 'node_modules/nestjs-sql-queue');
+    await mkdir(installed, { recursive: true });
+    await copyFile(join(root, 'package.json'), join(installed, 'package.json'));
+    await node('scripts/build.mjs', join(installed, 'dist'));
+    const others = (await readdir(join(root, 'node_modules'))).filter((name) => !/^(\.|nestjs-sql-queue)/.test(name));
+    for (const name of others) await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name));
+  }, 60_000);
+
+  afterAll(() => rm(project, { recursive: true, force: true }));
+
+  it.each([
+    ['module', 'nodenext', 'nodenext'],
+    ['commonjs', 'nodenext', 'nodenext'],
+    ['commonjs', 'commonjs', 'bundler'],
+  ])('pass the type tests in a project of type %s with module %s', async (type, module, moduleResolution) => {
+    const folder = await mkdtemp(join(project, 'consumer-'));
+    for (const name of here) await cp(join(import.meta.dirname, name), join(folder, name));
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ type }));
+    const compilerOptions = {
+      ...{
+        module,
+        moduleResolution,
+        target: 'es2022',
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        types: ['node'],
+      },
+      ...{ isolatedModules: true, experimentalDecorators: true, emitDecoratorMetadata: true },
+    };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+
+    const checked = node('node_modules/typescript/bin/tsc', '-p', folder).catch(
+      ({ stdout }: { stdout: string }) => stdout,
+    );
+
+    expect(await checked).toBe('');
+  });
+
+  async function node(script: string, ...values: string[]): Promise<string> {
+    const env = { ...process.env, NODE_OPTIONS: '' };
+    const { stdout } = await run(process.execPath, [join(root, script), ...values], { cwd: root, env });
+    return stdout;
+  }
+});

@@ -1,0 +1,65 @@
+// Checked by `npm run typecheck`, never run: what the compiler makes of declared queues.
+import type { EnqueuedJob, PayloadOf, Queue, QueueJobs, QueueProducer, ResultOf } from 'nestjs-sql-queue';
+import type { Equal, Expect } from './expect.js';
+
+declare module 'nestjs-sql-queue' {
+  interface QueueJobs {
+    'types.mail': { payload: { to: string; cc?: string[] }; result: { messageId: string } };
+    'types.tick': { payload: null };
+    'types.report': { result: number };
+  }
+}
+
+export type Declared = [
+  Expect<Equal<QueueJobs['types.tick'], { payload: null }>>,
+  Expect<Equal<PayloadOf<'types.mail'>, { to: string; cc?: string[] }>>,
+  Expect<Equal<ResultOf<'types.mail'>, { messageId: string }>>,
+  Expect<Equal<PayloadOf<'types.tick'>, null>>,
+  Expect<Equal<ResultOf<'types.tick'>, unknown>>,
+  Expect<Equal<PayloadOf<'types.report'>, unknown>>,
+  Expect<Equal<PayloadOf<'types.undeclared'>, unknown>>,
+  Expect<Equal<PayloadOf<string>, unknown>>,
+];
+
+export async function enqueue(producer: QueueProducer, anyQueue: string): Promise<void> {
+  const job = await producer.enqueue('types.mail', { to: 'ada' });
+  await producer.enqueue('types.mail', { to: 'ada', cc: ['bob'] }, { delay: '5m', headers: { trace: 't' } });
+  await producer.enqueue('types.tick', null);
+  await producer.enqueueMany('types.mail', [
+    { payload: { to: 'ada' } },
+    { payload: { to: 'bob' }, options: { priority: 1 } },
+  ]);
+  await producer.withManager({} as never).enqueue('types.mail', { to: 'ada' });
+  // A queue that nobody declared takes anything.
+  await producer.enqueue('types.undeclared', { any: 'thing' });
+  await producer.enqueue('types.undeclared', undefined);
+  await producer.enqueue(anyQueue, 42);
+
+  // @ts-expect-error a property of the wrong type
+  await producer.enqueue('types.mail', { to: 1 });
+  // @ts-expect-error a property is missing
+  await producer.enqueue('types.mail', {});
+  // @ts-expect-error a property nobody declared
+  await producer.enqueue('types.mail', { to: 'ada', form: 'bob' });
+  // @ts-expect-error no payload at all
+  await producer.enqueue('types.mail');
+  // @ts-expect-error another payload than null
+  await producer.enqueue('types.tick', 1);
+  // @ts-expect-error one of many is wrong
+  await producer.enqueueMany('types.mail', [{ payload: { to: 'ada' } }, { payload: { to: 2 } }]);
+  // @ts-expect-error in a transaction it is no less wrong
+  await producer.withManager({} as never).enqueue('types.mail', { to: 1 });
+  // @ts-expect-error an option that does not exist
+  await producer.enqueue('types.mail', { to: 'ada' }, { dealy: '5m' });
+
+  void (job satisfies EnqueuedJob);
+}
+
+export async function enqueueIntoOne(queue: Queue<PayloadOf<'types.mail'>>, any: Queue): Promise<void> {
+  await queue.enqueue({ to: 'ada' });
+  await any.enqueue({ any: 'thing' });
+  // @ts-expect-error a property of the wrong type
+  await queue.enqueue({ to: 1 });
+  // @ts-expect-error one of many is wrong
+  await queue.enqueueMany([{ payload: { to: 1 } }]);
+}
