@@ -1,0 +1,38 @@
+import { Controller, Get, NotFoundException, Param, ParseIntPipe, Post } from '@nestjs/common';
+import { QueueAdmin, type JobRecord } from 'nestjs-sql-queue';
+import { WELCOME } from './queues.js';
+
+/** Looking after the queue, from any process on the database. */
+@Controller()
+export class QueueController {
+  constructor(private readonly admin: QueueAdmin) {}
+
+  @Get('queue')
+  counts() {
+    return this.admin.counts(WELCOME);
+  }
+
+  @Get('queue/dead')
+  async deadLetters() {
+    const jobs = await this.admin.find({ queue: WELCOME, state: 'dead' });
+    return jobs.map(seen);
+  }
+
+  @Post('queue/dead/retry')
+  async retryDeadLetters() {
+    return { retried: await this.admin.retry({ queue: WELCOME, state: 'dead' }) };
+  }
+
+  @Get('jobs/:id')
+  async job(@Param('id', ParseIntPipe) id: number) {
+    const job = await this.admin.get(id);
+    if (!job) throw new NotFoundException(`no job ${id}: it never was, or its time in the history is over`);
+    return seen(job);
+  }
+}
+
+/** What of a job is for people's eyes: its error without the stack. */
+function seen({ id, state, payload, attempt, maxAttempts, result, error, createdAt, runAt, finishedAt }: JobRecord) {
+  const why = error && `${error.name}: ${error.message}`;
+  return { id, state, payload, attempt, maxAttempts, result, error: why, createdAt, runAt, finishedAt };
+}

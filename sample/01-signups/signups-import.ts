@@ -1,0 +1,36 @@
+import { setImmediate } from 'node:timers/promises';
+import { Injectable } from '@nestjs/common';
+import { readSignups } from './signups-file.js';
+import { SignupsService } from './signups.service.js';
+
+export interface Imported {
+  rows: number;
+  signedUp: number;
+  alreadySignedUp: number;
+  broken: number;
+}
+
+/** Signs up everybody in a file. Who already is, from an earlier run or by another process, is only counted. */
+@Injectable()
+export class SignupsImport {
+  constructor(private readonly signups: SignupsService) {}
+
+  async run(path: string, stopping: AbortSignal): Promise<Imported> {
+    const imported = { rows: 0, signedUp: 0, alreadySignedUp: 0, broken: 0 };
+    for await (const row of readSignups(path)) {
+      if (stopping.aborted) break;
+      imported.rows++;
+      if ('problem' in row) {
+        imported.broken++;
+        console.log(`  line ${row.line}: ${row.problem}`);
+      } else if (await this.signups.signUp(row.signup)) {
+        imported.signedUp++;
+      } else {
+        imported.alreadySignedUp++;
+      }
+      // SQLite answers at once, and a loop that never waits would leave no room for the mails.
+      await setImmediate();
+    }
+    return imported;
+  }
+}

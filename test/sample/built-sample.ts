@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+const root = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** A sample as `npm start` compiles it, on the library as it is published, in a folder that no other build touches. */
+export interface BuiltSample {
+  main: string;
+  remove(): Promise<void>;
+}
+
+export async function buildSample(name: string): Promise<BuiltSample> {
+  const folder = await mkdtemp(join(tmpdir(), 'sql-queue-sample-'));
+  const output = join(folder, 'build');
+  const library = join(output, 'node_modules/nestjs-sql-queue');
+  await mkdir(library, { recursive: true });
+  // What it reads beside itself, and all packages but the library.
+  for (const name of ['sample', 'node_modules']) await symlink(join(root, name), join(folder, name), 'dir');
+  await cp(join(root, 'package.json'), join(library, 'package.json'));
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig(output, library)));
+
+  await node('scripts/build.mjs', join(library, 'dist'));
+  await node('node_modules/typescript/bin/tsc', '-p', folder);
+  return {
+    main: join(output, name, 'main.js'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+function tsconfig(output: string, library: string) {
+  const sample = join(root, 'sample');
+  return {
+    extends: join(sample, 'tsconfig.json'),
+    compilerOptions: {
+      rootDir: sample,
+      outDir: output,
+      paths: { 'nestjs-sql-queue': [join(library, 'dist/esm/index.d.ts')] },
+    },
+    include: [sample],
+  };
+}
+
+async function node(...args: string[]): Promise<void> {
+  const env = { ...process.env, NODE_OPTIONS: '' };
+  await run(process.execPath, args, { cwd: root, env }).catch((error: { stdout: string; stderr: string }) => {
+    throw new Error(`${args.join(' ')}\n${error.stdout}${error.stderr}`);
+  });
+}
