@@ -35,19 +35,35 @@ function shapeOfEntity(metadata: EntityMetadata, dataSource: DataSource): Shape 
   };
 }
 
-/** TypeORM reads the columns in no particular order. */
+const isSqlite = (dataSource: DataSource) => dataSource.options.type === 'better-sqlite3';
+
+/** TypeORM reads the columns in no particular order, those of an index as well. */
+async function indexesOf(dataSource: DataSource, table: string): Promise<Shape['indexes']> {
+  const sql = isSqlite(dataSource)
+    ? `SELECT i.name AS name, c.name AS part FROM pragma_index_list(?) i, pragma_index_info(i.name) c
+       WHERE i.origin = 'c' ORDER BY i.name, c.seqno`
+    : `SELECT INDEX_NAME AS name, COLUMN_NAME AS part FROM information_schema.statistics
+       WHERE table_schema = DATABASE() AND table_name = ? AND index_name <> 'PRIMARY'
+       ORDER BY index_name, seq_in_index`;
+  const indexes = new Map<string, string[]>();
+  for (const { name, part } of await dataSource.query<{ name: string; part: string }[]>(sql, [table])) {
+    indexes.set(name, [...(indexes.get(name) ?? []), part]);
+  }
+  return Array.from(indexes, ([name, columns]) => ({ name, columns }));
+}
+
 async function columnOrder(dataSource: DataSource, table: string): Promise<string[]> {
-  const sql =
-    dataSource.options.type === 'better-sqlite3'
-      ? 'SELECT name FROM pragma_table_info(?)'
-      : `SELECT COLUMN_NAME AS name FROM information_schema.columns
+  const sql = isSqlite(dataSource)
+    ? 'SELECT name FROM pragma_table_info(?)'
+    : `SELECT COLUMN_NAME AS name FROM information_schema.columns
          WHERE table_schema = DATABASE() AND table_name = ? ORDER BY ordinal_position`;
   return (await dataSource.query<{ name: string }[]>(sql, [table])).map(({ name }) => name);
 }
 
 async function shapeOfTable(table: Table, dataSource: DataSource): Promise<Shape> {
-  const order = await columnOrder(dataSource, table.name.split('.').at(-1)!);
-  const columns = order.map((name) => table.columns.find((column) => column.name === name)!);
+  const name = table.name.split('.').at(-1)!;
+  const order = await columnOrder(dataSource, name);
+  const columns = order.map((each) => table.columns.find((column) => column.name === each)!);
   return {
     columns: columns.map((column) => ({
       name: column.name,
@@ -56,7 +72,7 @@ async function shapeOfTable(table: Table, dataSource: DataSource): Promise<Shape
       primary: column.isPrimary,
       filledIn: column.default !== undefined && column.default !== null && column.default !== 'NULL',
     })),
-    indexes: byName(table.indices.map(({ name, columnNames }) => ({ name: name!, columns: [...columnNames] }))),
+    indexes: byName(await indexesOf(dataSource, name)),
   };
 }
 
@@ -133,10 +149,14 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the entities', (setup) => {
   });
 
   async function shapes(dataSource: DataSource): Promise<unknown[]> {
-    const runner = dataSource.createQueryRunner();
-    const tables = await runner.getTables(dataSource.entityMetadatas.map(({ tablePath }) => tablePath));
-    await runner.release();
-    return tables;
+    const tables = dataSource.entityMetadatas.map(({ tableName }) => tableName);
+    return Promise.all(
+      tables.map((table) =>
+        isSqlite(dataSource)
+          ? dataSource.query('SELECT sql FROM sqlite_master WHERE tbl_name = ? ORDER BY name', [table])
+          : dataSource.query(`SHOW CREATE TABLE ${table}`),
+      ),
+    );
   }
 });
 
