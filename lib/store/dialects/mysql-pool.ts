@@ -145,9 +145,8 @@ export class MysqlPool implements SqlDatabase {
     return new Promise((resolve, reject) => {
       // Not the driver's own timeout: where the connection breaks, that one goes on and keeps the process alive.
       const answered = new AbortController();
-      void this.clock.sleep(ANSWER_TIMEOUT_MS, answered.signal).then(() => {
-        if (!answered.signal.aborted) reject(noAnswer());
-      });
+      const waited = this.clock.sleep(ANSWER_TIMEOUT_MS, answered.signal);
+      void waited.then(() => answered.signal.aborted || reject(noAnswer()));
       connection.query({ sql, values: values as SqlValue[] }, (error, result) => {
         answered.abort();
         if (error) return reject(error);

@@ -1,0 +1,27 @@
+import { describeEngines } from '../support/engines.js';
+import { processesOf } from '../support/processes.js';
+
+const queue = { lease: '1s', retry: { attempts: 3, backoff: 0 } } as const;
+
+describeEngines('a worker process that is frozen past its lease', (setup) => {
+  it('finds its signal aborted and its completion refused, and the result of the other run stands', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    const frozen = await processes.worker({ queue, tell: ['lost', 'completed'] });
+    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'of the heir' }, autoStart: false });
+    const { id } = await heir.producer.enqueue('q', { hold: true });
+    await frozen.untilSaid('holding', id);
+
+    frozen.signal('SIGSTOP');
+    await heir.runner.start();
+    await heir.events.until('completed');
+    frozen.signal('SIGCONT');
+    await frozen.untilSaid('aborted LEASE_LOST', id);
+    frozen.tell({ finish: true });
+    const lost = await frozen.events.until('lost');
+
+    expect(lost).toMatchObject({ jobId: id, attempt: 1, error: { name: 'LeaseLostError', code: 'LEASE_LOST' } });
+    expect(frozen.events.of('completed')).toEqual([]);
+    expect(await heir.admin.get(id)).toMatchObject({ state: 'completed', attempt: 2, result: 'of the heir' });
+  });
+});

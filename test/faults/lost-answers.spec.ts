@@ -1,0 +1,120 @@
+import { describeEngines, plain, through, type World } from '../support/engines.js';
+import { processesOf } from '../support/processes.js';
+import { commitsClaim, commitsOutcomes, strikeOnce, WireProxy, type Fate } from '../support/wire-proxy.js';
+
+const LEASE_MS = 30_000;
+const queues = { q: { lease: LEASE_MS, retry: { attempts: 3, backoff: 0 } } } as const;
+const FATES: Fate[] = ['cut', 'unheard'];
+
+describeEngines(
+  'a worker',
+  (setup) => {
+    it.each(FATES)('whose claim is committed or not, but not answered (%s), loses no job', async (fate) => {
+      const { world, proxy, dataSource } = await behindProxy(await setup());
+      const claiming = strikeOnce(proxy, fate, commitsClaim);
+      const { producer, events, admin } = await world.start({ queues, dataSource, handlers: { q: () => 'done' } });
+
+      const jobs = await producer.enqueueMany('q', plain(5));
+      await claiming.struck;
+      // A claim that was made without the worker's knowledge lapses; nobody renews it.
+      if (fate === 'unheard') await admitOneClaim(world);
+      world.advance(LEASE_MS);
+      await events.untilCount(5, 'completed');
+
+      expect(events.jobs('completed').sort(ascending)).toEqual(jobs.map(({ id }) => id));
+      expect(events.of('started')).toHaveLength(5);
+      expect(events.of('lost')).toEqual([]);
+      expect(await admin.counts('q')).toMatchObject({ completed: 5, active: 0, waiting: 0 });
+    });
+
+    it.each(FATES)(
+      'whose outcomes are committed or not, but not answered (%s), settles each job once',
+      async (fate) => {
+        const { world, proxy, dataSource } = await behindProxy(await setup());
+        const flushing = strikeOnce(proxy, fate, commitsOutcomes);
+        const runs: number[] = [];
+        const { producer, events, admin, runner, log } = await world.start({
+          ...{ queues, dataSource },
+          handlers: {
+            q: (job) => {
+              runs.push(job.id);
+              if (job.payload === 'fails first' && job.attempt === 1) throw new Error('first');
+              if (job.payload === 'is snoozed' && runs.filter((id) => id === job.id).length === 1) job.snooze(1);
+              if (job.payload === 'is discarded') job.discard('no');
+            },
+          },
+        });
+
+        await producer.enqueueMany(
+          'q',
+          ['', '', 'fails first', 'is snoozed', 'is discarded'].map((payload) => ({ payload })),
+        );
+        await flushing.struck;
+        await events.untilCount(4, 'completed');
+        await runner.whenIdle();
+
+        expect(log.filter((line) => /Outcomes wait/.test(line)).length).toBeLessThanOrEqual(1);
+        expect(events.of('lost')).toEqual([]);
+        expect(new Set(events.jobs('completed')).size).toBe(4);
+        expect(runs).toHaveLength(7);
+        expect(await admin.counts('q')).toMatchObject({ completed: 4, dead: 1, active: 0, waiting: 0, scheduled: 0 });
+        expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+      },
+    );
+
+    it('under whose statement the connection broke leaves nothing behind that keeps its process alive', async () => {
+      const { world, proxy } = await behindProxy(await setup());
+      const processes = await processesOf({
+        ...world,
+        connection: { ...world.connection, ...through(world.connection, proxy.port) },
+      });
+      const worker = await processes.worker();
+
+      const { struck } = strikeOnce(proxy, 'cut', ({ sql }) => /FROM sql_queue_queues/.test(sql));
+      await struck;
+      await worker.stop();
+
+      expect(worker.hasEnded).toBe(true);
+    });
+
+    it('that falls silent in mid-transaction keeps no row locks: another has its jobs within the shortest lease', async () => {
+      const shortLease = { q: { lease: '1s', retry: { attempts: 3, backoff: 0 } } } as const;
+      const { world, proxy, dataSource } = await behindProxy(await setup());
+      const claiming = strikeOnce(proxy, 'silent', commitsClaim);
+      const silent = await world.start({ queues: shortLease, dataSource, handlers: { q: () => 'silent' } });
+      await silent.producer.enqueueMany('q', plain(3));
+      await claiming.struck;
+      proxy.silence();
+
+      const heir = await world.start({ queues: shortLease, handlers: { q: () => 'heir' } });
+      await heir.events.untilCount(3, 'completed');
+
+      expect(heir.events.of('completed').map(({ attempt, result }) => [attempt, result])).toEqual(
+        Array.from({ length: 3 }, () => [1, 'heir']),
+      );
+      expect(silent.events.all).toEqual([]);
+    });
+  },
+  ['mysql', 'mariadb'],
+);
+
+async function behindProxy(world: World) {
+  const proxy = await WireProxy.open((world.connection as { url: string }).url);
+  const dataSource = await world.connect(through(world.connection, proxy.port));
+  world.afterTest(() => proxy.close());
+  const start: World['start'] = async (settings) => {
+    const engine = await world.start(settings);
+    // Whoever waits for an answer that was swallowed shall not wait for it at the end.
+    world.afterTest(() => proxy.close());
+    return engine;
+  };
+  return { world: { ...world, start }, proxy, dataSource };
+}
+
+async function admitOneClaim({ sql }: World): Promise<void> {
+  expect(await sql('SELECT queue FROM sql_queue_claims')).toEqual([{ queue: 'q' }]);
+}
+
+function ascending(a: number, b: number): number {
+  return a - b;
+}

@@ -1,0 +1,112 @@
+import mysql2, { type PoolOptions } from 'mysql2';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { QueueOptions } from '../../../lib/job/queue-options.js';
+import type { JobContext } from '../../../lib/runtime/job-context.js';
+import type { QueueEventName } from '../../../lib/runtime/queue-events.js';
+import type { WorkerOptions } from '../../../lib/runtime/worker-options.js';
+import { openEngine } from '../../support/engine.js';
+import { Journal } from '../../support/journal.js';
+
+/** What a worker process is told at its start. */
+export interface WorkerSettings {
+  readonly connection: object;
+  readonly journals: string;
+  readonly queue: QueueOptions;
+  readonly worker?: WorkerOptions;
+  readonly skewMs?: number;
+  /** The time zone of all its sessions, the library's own among them. */
+  readonly sessionTimeZone?: string;
+  /** The events the test wants to hear of; all go into the journal. */
+  readonly tell?: readonly QueueEventName[];
+}
+
+/** What its jobs ask of it. */
+export interface Wish {
+  /** Ends the process from within the handler. */
+  exit?: boolean;
+  /** Goes on until the test says `{ finish: true }`, whatever the signal says. */
+  hold?: boolean;
+  /** Throws in its first attempt. */
+  failFirst?: boolean;
+}
+
+interface Message {
+  finish?: true;
+  stop?: true;
+  enqueue?: Wish;
+  delay?: number;
+  runAt?: number;
+}
+
+const settings = JSON.parse(process.argv[2]!) as WorkerSettings;
+const { connection, queue, tell = [], skewMs = 0, worker = {} } = settings;
+const journal = new Journal(settings.journals, `worker-${process.pid}`);
+const say = (message: object) => void process.send?.(message);
+let finish!: () => void;
+const finished = new Promise<void>((resolve) => (finish = resolve));
+
+async function handle({ id, attempt, payload, signal }: JobContext<Wish>): Promise<number> {
+  journal.note('begin', id, attempt);
+  try {
+    if (payload.exit) process.exit(1);
+    if (payload.hold) await hold(id, signal);
+    if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
+    return process.pid;
+  } finally {
+    journal.note('end', id, attempt);
+  }
+}
+
+async function hold(job: number, signal: AbortSignal): Promise<void> {
+  signal.addEventListener('abort', () => say({ said: `aborted ${(signal.reason as { code: string }).code}`, job }));
+  say({ said: 'holding', job });
+  await finished;
+}
+
+const driver = settings.sessionTimeZone === undefined ? undefined : driverIn(settings.sessionTimeZone);
+const dataSource = await new DataSource({ ...connection, ...(driver && { driver }) } as DataSourceOptions).initialize();
+const engine = await openEngine({
+  ...{ dataSource, worker, skewMs: () => skewMs },
+  queues: { q: queue },
+  handlers: { q: handle },
+});
+const add = engine.events.add.bind(engine.events);
+engine.events.add = (event) => {
+  add(event);
+  if (event.event !== 'started') journal.note(event.event, event.jobId, event.attempt);
+  if (tell.includes(event.event)) say({ event });
+};
+process.on('message', (message: Message) => {
+  if (message.finish) finish();
+  if (message.stop) void end();
+  if (message.enqueue) void enqueue(message.enqueue, message);
+});
+// The test is gone.
+process.on('disconnect', () => process.exit(1));
+await engine.runner.start();
+say({ ready: true });
+
+async function enqueue(wish: Wish, { delay, runAt }: Message): Promise<void> {
+  const at = runAt === undefined ? {} : { runAt: new Date(runAt) };
+  const { id } = await engine.producer.enqueue('q', wish, { ...(delay === undefined ? {} : { delay }), ...at });
+  journal.note('enqueued', id);
+  say({ said: 'enqueued', job: id });
+}
+
+function driverIn(timeZone: string): object {
+  const createPool = (options: PoolOptions) => {
+    const pool = mysql2.createPool(options);
+    pool.on('connection', (made) => made.query(`SET time_zone = '${timeZone}'`));
+    return pool;
+  };
+  return { ...mysql2, createPool };
+}
+
+async function end(): Promise<void> {
+  await engine.runner.stop();
+  await engine.close();
+  await dataSource.destroy();
+  // Nothing may be left that keeps the process alive.
+  process.removeAllListeners('disconnect');
+  process.disconnect();
+}

@@ -1,0 +1,46 @@
+import { describeEngines, type World } from '../support/engines.js';
+
+describeEngines('a flush', (setup) => {
+  it('in which the database refuses one job completes the others, and the culprit fails alone', async () => {
+    const world = await setup();
+    const { producer, events, admin, runner } = await world.start({
+      queues: { q: { concurrency: 50 } },
+      handlers: { q: () => 'done' },
+      autoStart: false,
+    });
+    await refuseCompletionOf(world, 'culprit');
+    const jobs = await producer.enqueueMany(
+      'q',
+      Array.from({ length: 50 }, (_, index) => ({ payload: index === 20 ? 'culprit' : 'fine' })),
+    );
+
+    await runner.start();
+    for (const attempt of [1, 2]) {
+      await events.until('failed', { attempt });
+      world.advance(1_000);
+    }
+    await events.until('dead');
+    await runner.whenIdle();
+
+    const culprit = jobs[20]!.id;
+    expect(new Set(events.jobs('completed')).size).toBe(49);
+    expect(events.of('completed')).toHaveLength(49);
+    expect(events.of('failed').map(({ jobId, attempt }) => [jobId, attempt])).toEqual(
+      [1, 2, 3].map((n) => [culprit, n]),
+    );
+    expect(await admin.counts('q')).toMatchObject({ completed: 49, dead: 1, active: 0, waiting: 0, scheduled: 0 });
+    expect((await admin.get(culprit))?.error?.message).toContain('refused by the test');
+    expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+  });
+});
+
+async function refuseCompletionOf({ sql, server }: World, payload: string): Promise<void> {
+  const refused = `NEW.state = 'completed' AND NEW.payload = '"${payload}"'`;
+  await sql(
+    server.name === 'sqlite'
+      ? `CREATE TRIGGER refuse BEFORE INSERT ON sql_queue_history WHEN ${refused}
+         BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`
+      : `CREATE TRIGGER refuse BEFORE INSERT ON sql_queue_history FOR EACH ROW
+         IF ${refused} THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused by the test'; END IF`,
+  );
+}

@@ -1,0 +1,71 @@
+import mysql from 'mysql2/promise';
+import { gate, plain, worldOn } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { OwnServer } from '../support/own-server.js';
+import { describeServers } from '../support/servers.js';
+
+const JOBS = 300;
+const BEFORE = 100;
+
+describeServers(
+  'a database that is restarted in the middle of work',
+  ({ name }) => {
+    const cleanups: (() => Promise<void>)[] = [];
+    let own: OwnServer;
+    beforeAll(async () => {
+      own = await OwnServer.start(name as 'mysql' | 'mariadb');
+    }, 60_000);
+    afterEach(() => cleanups.pop()?.());
+    afterAll(() => own.end());
+
+    it.each(['SIGKILL', 'SIGTERM'] as const)(
+      '(%s) finds its workers again by itself, and loses and repeats nothing that had completed',
+      async (signal) => {
+        const connection = own.connectionTo(`queue_${signal}`);
+        const admin = await mysql.createConnection(own.server.url);
+        await admin.query(`CREATE DATABASE queue_${signal}`);
+        await admin.end();
+        const { world, close } = await worldOn(own.server, connection);
+        cleanups.push(close);
+        const { open, opened } = gate();
+        const ranAgain: number[] = [];
+        const completed = new Set<number>();
+        const settings = {
+          queues: { q: { concurrency: 5, retry: { attempts: 10, backoff: 0 } } },
+          handlers: {
+            q: async ({ id }: { id: number }) => {
+              if (completed.has(id)) ranAgain.push(id);
+              if (completed.size >= BEFORE) await opened;
+            },
+          },
+        };
+        const workers = [await world.start(settings), await world.start(settings)];
+        for (const { events } of workers) {
+          const add = events.add.bind(events);
+          events.add = (event) => {
+            if (event.event === 'completed') completed.add(event.jobId);
+            add(event);
+          };
+        }
+        const jobs = await workers[0]!.producer.enqueueMany('q', plain(JOBS));
+        await eventually(() => completed.size >= BEFORE);
+
+        const restarted = own.restart(signal);
+        open();
+        await restarted;
+        for (const { runner } of workers) await runner.whenIdle();
+        world.advance(30_000);
+        for (const { runner } of workers) await runner.whenIdle();
+
+        const history = await world.sql<{ id: number; state: string }>(
+          'SELECT id, state FROM sql_queue_history ORDER BY id',
+        );
+        expect(history.map(({ id, state }) => [Number(id), state])).toEqual(jobs.map(({ id }) => [id, 'completed']));
+        expect(await world.sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
+        expect(ranAgain).toEqual([]);
+      },
+      60_000,
+    );
+  },
+  ['mysql', 'mariadb'],
+);

@@ -1,0 +1,56 @@
+import type { QueueAdmin } from '../../lib/admin/queue-admin.js';
+import type { JobRecord } from '../../lib/job/job.js';
+import { describeEngines } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { processesOf } from '../support/processes.js';
+
+const LEASE_MS = 30_000;
+const DELAY_MS = 3_600_000;
+
+describeEngines(
+  'a process in New York',
+  (setup) => {
+    it.each([
+      ['local', '+05:30'],
+      ['Z', 'SYSTEM'],
+    ])('(driver %s, session %s) means the same times as one in UTC', async (timezone, sessionTimeZone) => {
+      const world = await setup();
+      const utc = await world.start({ handlers: { r: () => undefined } });
+      const processes = await processesOf({ ...world, connection: { ...world.connection, timezone } as never });
+      const runAt = new Date((await world.now()) + 86_400_000);
+      const before = await world.now();
+      const worker = await processes.worker(
+        { queue: { lease: LEASE_MS }, sessionTimeZone, tell: ['completed'] },
+        { TZ: 'America/New_York' },
+      );
+
+      worker.tell({ enqueue: { hold: true } });
+      await worker.untilSaid('holding');
+      worker.tell({ enqueue: {}, delay: DELAY_MS });
+      worker.tell({ enqueue: {}, runAt: runAt.getTime() });
+      await eventually(() => worker.said.filter(({ said }) => said === 'enqueued').length === 3);
+      await utc.runner.whenIdle();
+      const after = await world.now();
+
+      const [held] = await world.sql<Record<string, number>>('SELECT claimed_at, lease_until FROM sql_queue_claims');
+      expect(Number(held!.claimed_at)).toBeGreaterThanOrEqual(before);
+      expect(Number(held!.claimed_at)).toBeLessThanOrEqual(after);
+      expect(Number(held!.lease_until)).toBeGreaterThanOrEqual(before + LEASE_MS);
+      expect(Number(held!.lease_until)).toBeLessThanOrEqual(after + LEASE_MS);
+      const [delayed, timed] = await scheduled(utc.admin);
+      expect(delayed!.runAt!.getTime() - delayed!.createdAt.getTime()).toBe(DELAY_MS);
+      expect(timed!.runAt).toEqual(runAt);
+      expect(utc.events.of('rescued')).toEqual([]);
+
+      worker.tell({ finish: true });
+      await worker.events.until('completed');
+    });
+  },
+  ['mysql', 'mariadb'],
+);
+
+/** The next due one first. */
+async function scheduled(admin: QueueAdmin): Promise<JobRecord[]> {
+  const jobs = await admin.find({ state: 'scheduled' });
+  return jobs.sort((a, b) => a.runAt!.getTime() - b.runAt!.getTime());
+}

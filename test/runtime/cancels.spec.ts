@@ -1,0 +1,57 @@
+import { abortOf, describeEngines } from '../support/engines.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+describeEngines('a job that somebody cancels', (setup) => {
+  it.each([{}, { delay: '1h' } as const])('before it runs (%j) never runs', async (options) => {
+    const world = await setup();
+    const { producer, admin, runner, events } = await world.start({ handlers: { q: () => 'ran' }, autoStart: false });
+    const { id } = await producer.enqueue('q', 0, options);
+
+    const cancelled = await admin.cancel(id);
+    world.advance(7_200_000);
+    await runner.start();
+    await runner.whenIdle();
+
+    expect(cancelled).toBe(true);
+    expect(events.all).toEqual([]);
+    expect(await admin.get(id)).toMatchObject({ state: 'cancelled', attempt: 0 });
+    expect(await admin.cancel(id)).toBe(false);
+  });
+
+  it('while it runs, in this process or another, has its signal aborted and ends cancelled', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const worker = await world.start({
+      clock,
+      handlers: {
+        q: async ({ signal }) => (await abortOf(signal)).throwIfAborted(),
+      },
+    });
+    const elsewhere = await world.start({ clock, autoStart: false });
+    const [here, there] = await worker.producer.enqueueMany('q', [{ payload: 0 }, { payload: 0 }]);
+    await worker.events.untilCount(2, 'started');
+
+    await worker.admin.cancel(here!.id);
+    await worker.events.until('cancelled', { jobId: here!.id });
+    await elsewhere.admin.cancel(there!.id);
+    await clock.resting(10_000, 2);
+    await clock.advance(10_000);
+    await worker.events.until('cancelled', { jobId: there!.id });
+
+    expect(await worker.admin.counts('q')).toMatchObject({ cancelled: 2, active: 0 });
+  });
+
+  it('while it runs, and that completes all the same, is completed', async () => {
+    const world = await setup();
+    const worker = await world.start({
+      handlers: { q: ({ signal }) => abortOf(signal).then(() => 'done') },
+    });
+    const { id } = await worker.producer.enqueue('q', 0);
+    await worker.events.until('started');
+
+    await worker.admin.cancel(id);
+    await worker.events.until('completed');
+
+    expect(await worker.admin.get(id)).toMatchObject({ state: 'completed', result: 'done' });
+  });
+});

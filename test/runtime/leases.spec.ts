@@ -1,0 +1,68 @@
+import { abortOf, describeEngines, gate, through, type World } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { WireProxy } from '../support/wire-proxy.js';
+
+const LEASE_MS = 30_000;
+
+describeEngines('a lease', (setup) => {
+  it('is renewed every third of it while the handler runs, so that nobody else gets the job', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { open, opened } = gate();
+    const worker = await world.start({ clock, handlers: { q: () => opened } });
+    const rescuer = await world.start({ clock, handlers: { q: () => 'rescuer' } });
+    rescuer.runner.pause('q');
+    await worker.producer.enqueue('q', 0);
+    await worker.events.until('started');
+    const first = await leaseUntil(world);
+
+    for (let beat = 1; beat <= 6; beat++) {
+      // Two loops of each: the heartbeat, and the watch over its success.
+      await clock.resting(LEASE_MS / 3, 4);
+      await clock.advance(LEASE_MS / 3);
+      await eventually(async () => (await leaseUntil(world)) >= first + (beat * LEASE_MS) / 3);
+    }
+    open();
+    await worker.events.until('completed');
+
+    expect(worker.events.of('lost')).toEqual([]);
+    expect(rescuer.events.all).toEqual([]);
+    expect(worker.events.of('completed')).toMatchObject([{ attempt: 1 }]);
+  });
+});
+
+describeEngines(
+  'a worker whose database is away',
+  (setup) => {
+    it('aborts its runs when their lease has lapsed by its own clock', async () => {
+      const world = await setup();
+      const proxy = await WireProxy.open((world.connection as { url: string }).url);
+      const dataSource = await world.connect(through(world.connection, proxy.port));
+      const clock = new FakeClock();
+      const aborted = gate<AbortSignal>();
+      const { producer, events } = await world.start({
+        ...{ clock, dataSource },
+        handlers: {
+          q: async ({ signal }) => aborted.open(await abortOf(signal)),
+        },
+      });
+      world.afterTest(() => proxy.close());
+      await producer.enqueue('q', 0);
+      await events.until('started');
+      await clock.resting(LEASE_MS / 3, 2);
+
+      proxy.silence();
+      await clock.advance(LEASE_MS);
+      const { reason } = await aborted.opened;
+
+      expect(reason).toMatchObject({ code: 'LEASE_LOST', queue: 'q' });
+    });
+  },
+  ['mysql', 'mariadb'],
+);
+
+async function leaseUntil({ sql }: World): Promise<number> {
+  const [claim] = await sql<{ lease_until: number }>('SELECT lease_until FROM sql_queue_claims');
+  return Number(claim!.lease_until);
+}

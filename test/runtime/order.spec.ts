@@ -1,0 +1,103 @@
+import { describeEngines, gate, plain } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+
+describeEngines('a queue', (setup) => {
+  it('runs the most urgent jobs first, and of these the oldest', async () => {
+    const world = await setup();
+    const { producer, events, runner } = await world.start({
+      queues: { q: { concurrency: 1 } },
+      handlers: { q: () => undefined },
+      autoStart: false,
+    });
+    const priorities = [5, 0, -3, 0, 5, -3];
+    const jobs = await producer.enqueueMany(
+      'q',
+      priorities.map((priority) => ({ payload: 0, options: { priority } })),
+    );
+
+    await runner.start();
+    await events.untilCount(6, 'completed');
+
+    expect(events.jobs('started')).toEqual([2, 5, 1, 3, 0, 4].map((index) => jobs[index]!.id));
+  });
+
+  it('of order lifo runs the youngest first', async () => {
+    const world = await setup();
+    const { producer, events, runner } = await world.start({
+      queues: { q: { concurrency: 1, order: 'lifo', prefetch: 0 } },
+      handlers: { q: () => undefined },
+      autoStart: false,
+    });
+    const jobs = await producer.enqueueMany('q', plain(4));
+
+    await runner.start();
+    await events.untilCount(4, 'completed');
+
+    expect(events.jobs('started')).toEqual(jobs.map(({ id }) => id).reverse());
+  });
+
+  it('runs as many jobs at once as its concurrency and that of the process allow', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    let running = 0;
+    let most = 0;
+    const handler = async () => {
+      most = Math.max(most, ++running);
+      await opened;
+      running--;
+    };
+    const { producer, events, runner } = await world.start({
+      queues: { a: { concurrency: 3 }, b: { concurrency: 3 } },
+      worker: { concurrency: 4 },
+      handlers: { a: handler, b: handler },
+    });
+
+    for (const queue of ['a', 'b']) await producer.enqueueMany(queue, plain(6));
+    await eventually(() => running === 4);
+    open();
+    await events.untilCount(12, 'completed');
+    await runner.whenIdle();
+
+    expect(most).toBe(4);
+  });
+
+  it('that is full leaves its jobs to others, unless it is told to prefetch', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { producer, events, admin } = await world.start({
+      queues: { alone: { concurrency: 1, prefetch: 0 }, ahead: { concurrency: 1, prefetch: 3 } },
+      handlers: { alone: () => opened, ahead: () => opened },
+    });
+
+    for (const queue of ['alone', 'ahead']) await producer.enqueueMany(queue, plain(6));
+    await events.untilCount(2, 'started');
+
+    expect(await admin.counts('alone')).toMatchObject({ active: 1, waiting: 5 });
+    expect(await admin.counts('ahead')).toMatchObject({ active: 4, waiting: 2 });
+    open();
+    await events.untilCount(12, 'completed');
+  });
+});
+
+describeEngines('a delayed job', (setup) => {
+  it.each(['delay', 'runAt'])('runs when it is due and not before (%s)', async (how) => {
+    const world = await setup();
+    const beganAt: number[] = [];
+    const { producer, events, admin, runner } = await world.start({
+      handlers: { q: async () => void beganAt.push(await world.now()) },
+    });
+    const runAt = new Date((await world.now()) + 3_600_000);
+
+    const { id } = await producer.enqueue('q', 0, how === 'delay' ? { delay: '1h' } : { runAt });
+    const due = (await admin.get(id))!.runAt!.getTime();
+    world.advance(3_600_000 - 20_000);
+    await runner.whenIdle();
+    const early = events.of('started').length;
+    world.advance(20_000);
+    await events.until('completed');
+
+    if (how === 'runAt') expect(due).toBe(runAt.getTime());
+    expect(early).toBe(0);
+    expect(beganAt[0]).toBeGreaterThanOrEqual(due);
+  });
+});

@@ -1,0 +1,61 @@
+import { describeEngines, gate, plain } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+
+describeEngines('a paused queue', (setup) => {
+  it('is left alone by this process until it resumes, and worked by others', async () => {
+    const world = await setup();
+    const here = await world.start({ handlers: { q: () => 'here', r: () => 'here' } });
+    here.runner.pause('q');
+
+    await here.producer.enqueue('q', 0);
+    await here.producer.enqueue('r', 0);
+    await here.events.until('completed', { queue: 'r' });
+    await here.runner.whenIdle();
+    const whilePaused = await here.admin.counts('q');
+    const there = await world.start({ handlers: { q: () => 'there' } });
+    await there.events.until('completed', { queue: 'q' });
+    await there.runner.stop();
+    here.runner.resume('q');
+    await here.producer.enqueue('q', 0);
+    await here.events.until('completed', { queue: 'q' });
+
+    expect(whilePaused).toMatchObject({ waiting: 1, active: 0 });
+  });
+
+  it('is left alone by all processes, also by one that starts later, until somebody resumes it', async () => {
+    const world = await setup();
+    const first = await world.start({ handlers: { q: () => 'first' } });
+    await first.admin.pause('q');
+    const second = await world.start({ handlers: { q: () => 'second' } });
+    for (const { runner } of [first, second]) await runner.whenIdle();
+
+    await first.producer.enqueueMany('q', plain(5));
+    for (const { runner } of [first, second]) await runner.whenIdle();
+    const whilePaused = await first.admin.counts('q');
+    await second.admin.resume('q');
+    await eventually(async () => (await first.admin.counts('q')).completed === 5);
+
+    expect(whilePaused).toMatchObject({ waiting: 5, active: 0, completed: 0 });
+  });
+
+  it('gives back what it had prefetched, without a strike, and lets end what runs', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { producer, events, admin, runner } = await world.start({
+      queues: { q: { concurrency: 1, prefetch: 5 } },
+      handlers: { q: () => opened },
+    });
+    await producer.enqueueMany('q', plain(4));
+    await events.until('started');
+
+    runner.pause();
+    await events.untilCount(3, 'released');
+    open();
+    await events.until('completed');
+    await runner.whenIdle();
+
+    expect(await admin.find({ state: 'waiting' })).toMatchObject(
+      Array.from({ length: 3 }, () => ({ attempt: 0, error: null })),
+    );
+  });
+});

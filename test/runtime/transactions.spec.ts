@@ -1,0 +1,180 @@
+import { describeEngines, gate, type World } from '../support/engines.js';
+import { hurriedClock } from '../support/fake-clock.js';
+
+const LEASE_MS = 30_000;
+
+describeEngines('job.transaction()', (setup) => {
+  it('commits its writes and the completion together, whatever the handler throws later', async () => {
+    const world = await withEffects(await setup());
+    const { producer, events, admin, log } = await world.start({
+      handlers: {
+        q: async (job) => {
+          await job.transaction((manager) => manager.query('INSERT INTO effects VALUES (1)'));
+          throw new Error('too late');
+        },
+      },
+    });
+
+    const { id } = await producer.enqueue('q', 0);
+    await events.until('completed');
+
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+    expect(await effects(world)).toBe(1);
+    expect(log.filter((line) => line.includes('too late'))).toHaveLength(1);
+    expect(events.of('failed')).toEqual([]);
+  });
+
+  it('whose work throws writes nothing, and the attempt fails', async () => {
+    const world = await withEffects(await setup());
+    const { producer, events } = await world.start({
+      queues: { q: { retry: { attempts: 2, backoff: 0 } } },
+      handlers: {
+        q: (job) =>
+          job.transaction(async (manager) => {
+            await manager.query('INSERT INTO effects VALUES (1)');
+            if (job.attempt === 1) throw new Error('no');
+            return 'yes';
+          }),
+      },
+    });
+
+    await producer.enqueue('q', 0);
+    await events.until('failed');
+    const afterFailure = await effects(world);
+    const completed = await events.until('completed');
+
+    expect(afterFailure).toBe(0);
+    expect(completed).toMatchObject({ attempt: 2, result: 'yes' });
+    expect(await effects(world)).toBe(1);
+  });
+
+  it('writes nothing where the lease was lost, and the other run has its effect once', async () => {
+    const world = await withEffects(await setup());
+    const { open, opened } = gate();
+    const caught: unknown[] = [];
+    const first = await world.start({
+      handlers: {
+        q: async (job) => {
+          await opened;
+          await job
+            .transaction((manager) => manager.query('INSERT INTO effects VALUES (1)'))
+            .catch((error: unknown) => {
+              caught.push(error);
+              throw error;
+            });
+        },
+      },
+    });
+    await first.producer.enqueue('q', 0);
+    await first.events.until('started');
+    await first.runner.quiet();
+
+    const second = await world.start({
+      handlers: { q: (job) => job.transaction((manager) => manager.query('INSERT INTO effects VALUES (2)')) },
+    });
+    world.advance(LEASE_MS + 1);
+    await second.events.until('completed');
+    open();
+    await first.events.until('lost');
+
+    expect(caught).toMatchObject([{ code: 'LEASE_LOST' }]);
+    expect(await world.sql('SELECT id FROM effects')).toEqual([{ id: 2 }]);
+  });
+});
+
+describeEngines('a job enqueued in a transaction', (setup, server) => {
+  it('exists once if that commits, and its worker in this process hears of it', async () => {
+    const world = await setup();
+    const { producer, events, admin } = await world.start({
+      worker: { poll: { min: '1h', max: '1h' } },
+      handlers: { q: () => 'done' },
+    });
+
+    const jobs = await world.dataSource.transaction((manager) =>
+      Promise.all([producer.enqueue('q', 1, { manager }), producer.withManager(manager).enqueue('q', 2)]),
+    );
+    await events.untilCount(2, 'completed');
+
+    expect(new Set(events.jobs('completed'))).toEqual(new Set(jobs.map(({ id }) => id)));
+    expect(await admin.counts('q')).toMatchObject({ completed: 2, waiting: 0 });
+  });
+
+  it('does not exist if that rolls back', async () => {
+    const world = await setup();
+    const { producer, events, admin, runner } = await world.start({ handlers: { q: () => 'done' } });
+
+    const rollback = world.dataSource.transaction(async (manager) => {
+      await producer.enqueue('q', 0, { manager });
+      throw new Error('roll back');
+    });
+    await expect(rollback).rejects.toThrow('roll back');
+    await runner.whenIdle();
+
+    expect(events.all).toEqual([]);
+    expect(Object.values(await admin.counts('q')).every((count) => count === 0)).toBe(true);
+  });
+
+  it('goes its way while an unrelated transaction of the application rolls back', async () => {
+    const world = await withEffects(await setup());
+    const { producer, events, admin } = await world.start({ handlers: { q: () => 'done' } });
+    const unrelated = world.dataSource.createQueryRunner();
+    await unrelated.startTransaction();
+    // On SQLite an open write makes everybody wait; what only reads has no such power.
+    await unrelated.query(server.name === 'sqlite' ? 'SELECT id FROM effects' : 'INSERT INTO effects VALUES (1)');
+
+    const { id } = await producer.enqueue('q', 0);
+    await events.until('completed');
+    await unrelated.rollbackTransaction();
+    await unrelated.release();
+
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+    expect(await effects(world)).toBe(0);
+  });
+});
+
+describeEngines(
+  'enqueue() on a file that a transaction of the application is writing',
+  (setup) => {
+    it('waits for its end, and is not rolled back with it', async () => {
+      const world = await withEffects(await setup());
+      const { producer, admin } = await world.start({ autoStart: false });
+      const unrelated = world.dataSource.createQueryRunner();
+      await unrelated.startTransaction();
+      await unrelated.query('INSERT INTO effects VALUES (1)');
+
+      const enqueuing = producer.enqueue('q', 0);
+      await unrelated.rollbackTransaction();
+      const { id } = await enqueuing;
+
+      expect(await admin.get(id)).toMatchObject({ state: 'waiting' });
+      expect(await effects(world)).toBe(0);
+    });
+
+    it('says that the manager is missing, where that transaction waits for it', async () => {
+      const world = await withEffects(await setup());
+      const { producer } = await world.start({ autoStart: false, storeClock: hurriedClock() });
+
+      const stuck = world.dataSource.transaction(async (manager) => {
+        await manager.query('INSERT INTO effects VALUES (1)');
+        await producer.enqueue('q', 0);
+      });
+
+      await expect(stuck).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        outcome: 'not-done',
+        message: expect.stringContaining('pass its `manager`') as string,
+      });
+      await producer.enqueue('q', 0);
+    });
+  },
+  ['sqlite'],
+);
+
+async function withEffects(world: World): Promise<World> {
+  await world.sql('CREATE TABLE effects (id INTEGER PRIMARY KEY)');
+  return world;
+}
+
+async function effects({ sql }: World): Promise<number> {
+  return (await sql('SELECT id FROM effects')).length;
+}

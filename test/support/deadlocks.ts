@@ -1,0 +1,16 @@
+import type { World } from './engines.js';
+
+/** How many deadlocks the server has broken since it was started. */
+export async function deadlocks({ server, sql }: World): Promise<number> {
+  const [row] =
+    server.name === 'mysql'
+      ? await sql<{ count: number }>(`
+          SELECT SUM_ERROR_RAISED AS count
+          FROM performance_schema.events_errors_summary_global_by_error
+          WHERE ERROR_NAME = 'ER_LOCK_DEADLOCK'`)
+      : await sql<{ count: number }>(`
+          SELECT VARIABLE_VALUE AS count
+          FROM information_schema.GLOBAL_STATUS
+          WHERE VARIABLE_NAME = 'INNODB_DEADLOCKS'`);
+  return Number(row!.count);
+}

@@ -1,0 +1,89 @@
+import type { DataSource } from 'typeorm';
+import { QueueAdmin } from '../../lib/admin/queue-admin.js';
+import { overlay, resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+import { QueueProducer } from '../../lib/producer/queue-producer.js';
+import { HandlerTable } from '../../lib/runtime/handler-table.js';
+import { QueueEvents } from '../../lib/runtime/queue-events.js';
+import type { Handler } from '../../lib/runtime/run.js';
+import { SqlQueueRunner } from '../../lib/runtime/sql-queue-runner.js';
+import { resolveWorkerOptions, type WorkerOptions } from '../../lib/runtime/worker-options.js';
+import type { JobStore } from '../../lib/store/job-store.js';
+import { openStore } from '../../lib/store/open-store.js';
+import { systemClock, type Clock } from '../../lib/time/clock.js';
+import { EventLog } from './event-log.js';
+
+export interface EngineSettings {
+  readonly dataSource: DataSource;
+  /** What each queue does with its jobs, or with those of each name. */
+  readonly handlers?: Record<string, Handler | Record<string, Handler>> | undefined;
+  readonly queues?: Record<string, QueueOptions> | undefined;
+  readonly defaults?: QueueOptions | undefined;
+  readonly worker?: WorkerOptions | undefined;
+  /** The runtime's clock. The store's own patience always takes real time, unless `storeClock` says otherwise. */
+  readonly clock?: Clock | undefined;
+  readonly storeClock?: Clock | undefined;
+  readonly skewMs?: (() => number) | undefined;
+}
+
+/** A queue's producer, worker and admin over a real store, without Nest. */
+export interface Engine {
+  readonly store: JobStore;
+  readonly runner: SqlQueueRunner;
+  readonly producer: QueueProducer;
+  readonly admin: QueueAdmin;
+  readonly events: EventLog;
+  /** What was said, as 'level: text'. */
+  readonly log: string[];
+  close(): Promise<void>;
+}
+
+// Retries at once, and polls that do not make a test wait.
+const QUICK: QueueOptions = { retry: { attempts: 3, backoff: 0 } };
+const QUICK_POLL = { min: '1ms', max: '20ms' } as const;
+
+export async function openEngine(settings: EngineSettings): Promise<Engine> {
+  const { dataSource, queues = {}, clock = systemClock, storeClock = systemClock, worker = {} } = settings;
+  const defaults = overlay(QUICK, settings.defaults ?? {});
+  const optionsFor = (queue: string) => resolveQueueOptions(overlay(defaults, queues[queue] ?? {}));
+  const { jobs: store, admin } = await openStore({
+    ...{ dataSource, migrate: 'run', clock: storeClock, skewMs: settings.skewMs ?? (() => 0) },
+    shortestLeaseMs: Math.min(...['', ...Object.keys(queues)].map((queue) => optionsFor(queue).leaseMs)),
+    largestPayloadBytes: 1_048_576,
+  });
+  const log: string[] = [];
+  const say = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
+  const logger = { log: say('log'), warn: say('warn'), error: say('error'), debug: say('debug') };
+  const bus = new QueueEvents(logger);
+  const events = new EventLog();
+  events.listenTo(bus);
+  const runner = new SqlQueueRunner({
+    ...{
+      store,
+      clock,
+      logger,
+      random: () => 0.5,
+      handlers: handlerTable(settings.handlers ?? {}),
+      events: bus,
+      optionsFor,
+    },
+    options: resolveWorkerOptions({ poll: QUICK_POLL, ...worker }),
+  });
+  return {
+    ...{ store, runner, events, log },
+    producer: new QueueProducer({ store, optionsFor, hints: runner }),
+    admin: new QueueAdmin({ store: admin, jobs: store, optionsFor, runner }),
+    close: async () => {
+      await runner.stop({ timeout: 0 });
+      await store.close();
+    },
+  };
+}
+
+function handlerTable(handlers: NonNullable<EngineSettings['handlers']>): HandlerTable {
+  const table = new HandlerTable();
+  for (const [queue, handler] of Object.entries(handlers)) {
+    if (typeof handler === 'function') table.add(queue, undefined, handler);
+    else for (const [name, one] of Object.entries(handler)) table.add(queue, name, one);
+  }
+  return table;
+}

@@ -1,0 +1,113 @@
+import { DataSource } from 'typeorm';
+import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
+import type { JobToEnqueue } from '../../lib/producer/queue-producer.js';
+import { mysql } from '../../lib/store/dialects/mysql.js';
+import { sqlite } from '../../lib/store/dialects/sqlite.js';
+import { openEngine, type Engine, type EngineSettings } from './engine.js';
+import { FakeClock, hurry } from './fake-clock.js';
+import { describeServers, freshDatabase, type ServerName, type TestConnection, type TestServer } from './servers.js';
+
+type Settings = Partial<EngineSettings> & { autoStart?: boolean };
+
+/** An empty database, and the processes that a test lets work on it. */
+export interface World {
+  readonly server: TestServer;
+  readonly connection: TestConnection;
+  /** The application's own connections. */
+  readonly dataSource: DataSource;
+  /** An engine as one process would have it, at work unless `autoStart` is false. Closed after the test. */
+  start(settings?: Settings): Promise<Engine>;
+  /** Lets time pass for the database, as engines without a FakeClock see it. */
+  advance(ms: number): void;
+  /** The database's time, as those engines see it. */
+  now(): Promise<number>;
+  sql<Row>(text: string, values?: unknown[]): Promise<Row[]>;
+  connect(options?: object): Promise<DataSource>;
+  /** Done after the test, the last one first. */
+  afterTest(cleanup: () => unknown): void;
+}
+
+/** Runs the suite on every server; each `setup()` in it gives a test an empty database. */
+export function describeEngines(
+  title: string,
+  suite: (setup: () => Promise<World>, server: TestServer) => void,
+  only?: ServerName[],
+): void {
+  describeServers(title, (server) => onServer(server, suite), only);
+}
+
+function onServer(server: TestServer, suite: (setup: () => Promise<World>, server: TestServer) => void): void {
+  const cleanups: (() => unknown)[] = [];
+
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  });
+
+  suite(async () => {
+    const database = await freshDatabase(server);
+    cleanups.push(() => database.drop());
+    const { world, close } = await worldOn(server, database.connection);
+    cleanups.push(close);
+    return world;
+  }, server);
+}
+
+/** The same for a database that is there already; the caller closes it. */
+export async function worldOn(server: TestServer, connection: TestConnection) {
+  const cleanups: (() => unknown)[] = [];
+  let skewMs = 0;
+  const connect = async (more: object = {}) => {
+    const opened = await new DataSource({ ...connection, ...more }).initialize();
+    cleanups.push(() => opened.isInitialized && opened.destroy());
+    return opened;
+  };
+  const dataSource = await connect();
+  const sql = <Row>(text: string, values?: unknown[]) => dataSource.query<Row[]>(text, values);
+  const world: World = {
+    ...{ server, connection, dataSource, connect, sql },
+    start: async ({ autoStart = true, ...settings } = {}) => {
+      const { clock } = settings;
+      const skew = clock instanceof FakeClock ? () => clock.elapsedMs : () => skewMs;
+      const engine = await openEngine({ dataSource, skewMs: skew, ...settings });
+      cleanups.push(() => (clock instanceof FakeClock ? hurry(clock, engine.close()) : engine.close()));
+      if (autoStart) await engine.runner.start();
+      return engine;
+    },
+    advance: (ms) => void (skewMs += ms),
+    now: async () => {
+      const { now } = server.name === 'sqlite' ? sqlite : mysql;
+      const [row] = await sql<{ now: number }>(`SELECT ${now} AS now`);
+      return Number(row!.now) + skewMs;
+    },
+    afterTest: (cleanup) => void cleanups.push(cleanup),
+  };
+  const close = async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  };
+  return { world, close };
+}
+
+/** So many jobs for enqueueMany(). */
+export function plain(count: number, options: EnqueueOptions = {}): JobToEnqueue<number>[] {
+  return Array.from({ length: count }, () => ({ payload: 0, options }));
+}
+
+/** A promise that the test resolves. */
+export function gate<T = void>() {
+  let open!: (value: T) => void;
+  const opened = new Promise<T>((resolve) => (open = resolve));
+  return { open, opened };
+}
+
+/** Resolves when the signal is aborted, also where it has been. */
+export async function abortOf(signal: AbortSignal): Promise<AbortSignal> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  return signal;
+}
+
+/** As a server's connection would be, but through that port. */
+export function through(connection: TestConnection, port: number): { url: string } {
+  const url = new URL((connection as { url: string }).url);
+  url.port = String(port);
+  return { url: url.href };
+}

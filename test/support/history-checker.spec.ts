@@ -1,0 +1,46 @@
+import { violations, type Finished } from './history-checker.js';
+import type { Entry } from './journal.js';
+
+const done: Finished = { id: 1, state: 'completed', attempt: 1 };
+
+/** Lines such as 'a begin 1': who, what, in which attempt. */
+function history(...lines: string[]): Entry[] {
+  return lines.map((line, at) => {
+    const [by, kind, attempt] = line.split(' ');
+    return { by: by!, kind: kind as Entry['kind'], job: 1, attempt: Number(attempt ?? 0), at };
+  });
+}
+
+const once = ['p enqueued', 'a begin 1', 'a end 1', 'a completed 1'];
+
+describe('the history checker', () => {
+  it.each([
+    ['one run', once, done],
+    [
+      'a retry',
+      ['p enqueued', 'a begin 1', 'a end 1', 'b begin 2', 'b end 2', 'b completed 2'],
+      { ...done, attempt: 2 },
+    ],
+    ['a killed worker', ['a begin 1', 'a died', 'b begin 2', 'b end 2', 'b completed 2'], { ...done, attempt: 2 }],
+    [
+      'a lost lease',
+      ['a begin 1', 'b begin 2', 'b end 2', 'b completed 2', 'a end 1', 'a lost 1'],
+      { ...done, attempt: 2 },
+    ],
+  ])('is content with %s', (_, lines, finished) => {
+    expect(violations(history(...lines), [finished])).toEqual([]);
+  });
+
+  it.each([
+    ['was lost', ['p enqueued'], []],
+    ['came from nowhere', [], [done]],
+    ['was completed 2 times', [...once, 'b completed 1'], [done]],
+    ['ran again after it had completed', [...once, 'b begin 2', 'b end 2'], [{ ...done, attempt: 2 }]],
+    ['ran twice at a time', ['a begin 1', 'b begin 2', 'a end 1', 'b end 2'], [{ ...done, attempt: 2 }]],
+    ['ran twice in one attempt', ['a begin 1', 'a end 1', 'b begin 1', 'b end 1'], [done]],
+    ['used more attempts than were counted', ['a begin 2', 'a end 2'], [done]],
+    ['was completed, and is dead', once, [{ ...done, state: 'dead' }]],
+  ])('finds that a job %s', (problem, lines, finished) => {
+    expect(violations(history(...lines), finished).join()).toContain(problem);
+  });
+});

@@ -1,0 +1,80 @@
+import type { Entry } from './journal.js';
+
+/** Where a job stands at the end. */
+export interface Finished {
+  readonly id: number;
+  readonly state: string;
+  readonly attempt: number;
+}
+
+interface Span {
+  readonly by: string;
+  readonly attempt: number;
+  readonly from: number;
+  to: number;
+}
+
+/**
+ * Reads a whole history and names everything in it that must never happen; empty where it kept every promise.
+ *
+ * @param entries what all processes wrote, in the order of time
+ * @param finished what the database has in the end
+ */
+export function violations(entries: readonly Entry[], finished: readonly Finished[]): string[] {
+  const found: string[] = [];
+  const ends = new Map(finished.map((job) => [job.id, job]));
+  const jobs = new Map<number, Entry[]>();
+  const died = new Map(entries.filter(({ kind }) => kind === 'died').map(({ by, at }) => [by, at]));
+  for (const entry of entries) {
+    if (entry.kind === 'died') continue;
+    const ofJob = jobs.get(entry.job);
+    if (ofJob) ofJob.push(entry);
+    else jobs.set(entry.job, [entry]);
+  }
+  for (const [job, history] of jobs) {
+    const end = ends.get(job);
+    if (!end) {
+      found.push(`job ${job} was lost`);
+      continue;
+    }
+    found.push(...afterTheEnd(job, history), ...sideBySide(job, history, died), ...miscounted(job, history, end));
+  }
+  for (const { id } of finished) if (!jobs.has(id)) found.push(`job ${id} came from nowhere`);
+  return found;
+}
+
+function afterTheEnd(job: number, history: readonly Entry[]): string[] {
+  const completed = history.filter(({ kind }) => kind === 'completed');
+  if (completed.length === 0) return [];
+  const again = history.some(({ kind, at }) => kind === 'begin' && at > completed[0]!.at);
+  return [
+    ...(completed.length > 1 ? [`job ${job} was completed ${completed.length} times`] : []),
+    ...(again ? [`job ${job} ran again after it had completed`] : []),
+  ];
+}
+
+/** Runs of one job that overlap, where neither was told that its lease was lost. */
+function sideBySide(job: number, history: readonly Entry[], died: ReadonlyMap<string, number>): string[] {
+  const spans: Span[] = [];
+  for (const { kind, by, attempt, at } of history) {
+    if (kind === 'begin') spans.push({ by, attempt, from: at, to: died.has(by) ? at : Infinity });
+    const span = spans.filter((one) => one.by === by && one.attempt === attempt).at(-1);
+    if (kind === 'end' && span) span.to = at;
+  }
+  const isLost = ({ by, attempt }: Span) =>
+    history.some((entry) => entry.kind === 'lost' && entry.by === by && entry.attempt === attempt);
+  const bad = spans.some((span, index) => spans.slice(index + 1).some((next) => next.from < span.to) && !isLost(span));
+  return bad ? [`job ${job} ran twice at a time, and neither lease was lost`] : [];
+}
+
+function miscounted(job: number, history: readonly Entry[], end: Finished): string[] {
+  const begun = history.filter(({ kind }) => kind === 'begin').map(({ attempt }) => attempt);
+  const released = history.some(({ kind }) => kind === 'released' || kind === 'snoozed');
+  const twice = !released && new Set(begun).size !== begun.length;
+  const completed = history.some(({ kind }) => kind === 'completed');
+  return [
+    ...(twice ? [`job ${job} ran twice in one attempt`] : []),
+    ...(Math.max(0, ...begun) > end.attempt ? [`job ${job} used more attempts than were counted`] : []),
+    ...(completed && end.state !== 'completed' ? [`job ${job} was completed, and is ${end.state}`] : []),
+  ];
+}

@@ -1,0 +1,48 @@
+import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { QueueEventName } from '../../lib/runtime/queue-events.js';
+
+/** One line of what really happened, written where no fault of the database can reach it. */
+export interface Entry {
+  /** `begin` and `end` of a handler · a `QueueEvent` · `enqueued` · a process was seen to have `died`. */
+  readonly kind: 'begin' | 'end' | 'enqueued' | 'died' | QueueEventName;
+  /** The process. */
+  readonly by: string;
+  readonly job: number;
+  readonly attempt: number;
+  /** Nanoseconds of the machine's monotonic clock, which all processes share. */
+  readonly at: number;
+}
+
+/** A file of its own for each process, to which it only ever appends: a killed process loses at most its last line. */
+export class Journal {
+  readonly #file: string;
+
+  constructor(
+    folder: string,
+    private readonly by: string,
+  ) {
+    this.#file = join(folder, `${by}.jsonl`);
+  }
+
+  note(kind: Entry['kind'], job = 0, attempt = 0): void {
+    const entry: Entry = { kind, by: this.by, job, attempt, at: Number(process.hrtime.bigint()) };
+    // The line before may be a torn one.
+    appendFileSync(this.#file, `\n${JSON.stringify(entry)}`);
+  }
+}
+
+export function readJournals(folder: string): Entry[] {
+  const lines = readdirSync(folder)
+    .filter((file) => file.endsWith('.jsonl'))
+    .flatMap((file) => readFileSync(join(folder, file), 'utf8').split('\n'));
+  return lines.flatMap(parse).sort((a, b) => a.at - b.at);
+}
+
+function parse(line: string): Entry[] {
+  try {
+    return [JSON.parse(line) as Entry];
+  } catch {
+    return []; // The end of a file, or where its process was killed.
+  }
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { eventually } from './eventually.js';
+import type { TestConnection, TestServer } from './servers.js';
+
+// scripts/databases/servers.mjs, as far as it is used here.
+interface ServerRun {
+  server(kind: string, profile: string): Promise<{ url?: string; reason?: string }>;
+  file(name: string): string;
+  end(): Promise<void>;
+}
+const SERVERS = '../../scripts/databases/servers.mjs';
+
+/** A server of one test's own, durable, that it may end and start as it likes. */
+export class OwnServer {
+  private constructor(
+    private readonly run: ServerRun,
+    private readonly name: 'mysql' | 'mariadb',
+    private readonly url: URL,
+  ) {}
+
+  static async start(name: 'mysql' | 'mariadb'): Promise<OwnServer> {
+    const { ServerRun } = (await import(SERVERS)) as { ServerRun: { begin(): Promise<ServerRun> } };
+    const run = await ServerRun.begin();
+    // Given servers are not to be restarted.
+    delete process.env[`${name.toUpperCase()}_URL`];
+    const { url, reason } = await run.server(name, 'durable');
+    if (url === undefined) {
+      await run.end();
+      throw new Error(`Cannot start a ${name} of this test's own: ${reason}`);
+    }
+    return new OwnServer(run, name, new URL(url));
+  }
+
+  get server(): TestServer {
+    return { name: this.name, url: this.url.href };
+  }
+
+  connectionTo(database: string): TestConnection {
+    const url = new URL(this.url);
+    url.pathname = `/${database}`;
+    return { type: this.name, url: url.href };
+  }
+
+  /** SIGKILL: as if the power went. SIGTERM: in order. Starts it again on the same files, as it was started before. */
+  async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const pid = Number((await readFile(this.#pidFile, 'utf8')).split(' ')[0]);
+    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
+    process.kill(pid, signal);
+    await eventually(async () => (await startOf(pid)) === undefined);
+    // It names a process that nobody may have collected yet, and MySQL would take that for another server.
+    await rm(join(dirname(this.#pidFile), 's.sock.lock'), { force: true });
+    const again = spawn(command[0]!, command.slice(1), { detached: true, stdio: 'ignore' });
+    again.unref();
+    // From here on whoever cleans up finds the new process.
+    await writeFile(this.#pidFile, `${again.pid} ${await startOf(again.pid!)}\n`);
+    await eventually(() => this.#answers());
+  }
+
+  end(): Promise<void> {
+    return this.run.end();
+  }
+
+  get #pidFile(): string {
+    return join(this.run.file(`${this.name}-${this.url.port}`), 'server.pid');
+  }
+
+  async #answers(): Promise<boolean> {
+    const socket = connect(Number(this.url.port), this.url.hostname);
+    const greeting = once(socket, 'data').then(
+      () => true,
+      () => false,
+    );
+    const answers = await Promise.race([
+      greeting,
+      once(socket, 'close').then(
+        () => false,
+        () => false,
+      ),
+    ]);
+    socket.destroy();
+    return answers;
+  }
+}
+
+/** When the process was started, in the kernel's own count; undefined where it has ended. */
+async function startOf(pid: number): Promise<string | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return fields?.[0] === 'Z' ? undefined : fields?.[19];
+}

@@ -1,0 +1,141 @@
+import { transformFile } from '@swc/core';
+import { fork, type ChildProcess } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { QueueEvent } from '../../lib/runtime/queue-events.js';
+import { EventLog } from './event-log.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CACHE = join(ROOT, 'node_modules/.cache/nestjs-sql-queue');
+const SOURCES = ['lib', 'test/support', 'test/faults/programs'];
+const STALE_MS = 3_600_000;
+
+let compiling: Promise<string> | undefined;
+
+/** What a program tells the test. */
+export type Told = { ready: true } | { event: QueueEvent } | { said: string; job?: number };
+
+/** A program of test/faults/programs in a process of its own. */
+export class ProgramProcess {
+  readonly events = new EventLog();
+  readonly said: { said: string; job?: number }[] = [];
+  readonly ended: Promise<unknown>;
+  #waiting: (() => void)[] = [];
+  hasEnded = false;
+
+  private constructor(private readonly child: ChildProcess) {
+    this.ended = once(child, 'exit');
+    child.on('exit', () => {
+      this.hasEnded = true;
+      this.#wakeWaiting();
+    });
+    child.on('message', (told: Told) => this.#hear(told));
+  }
+
+  /** Resolves when the program says that it is ready. */
+  static async start(name: string, settings: object, env: Record<string, string> = {}): Promise<ProgramProcess> {
+    const file = join(await (compiling ??= compile()), 'test/faults/programs', `${name}.js`);
+    const child = fork(file, [JSON.stringify(settings)], {
+      execArgv: ['--enable-source-maps'],
+      env: { ...process.env, NODE_OPTIONS: '', ...env },
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    const program = new ProgramProcess(child);
+    await program.untilSaid('ready');
+    return program;
+  }
+
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  /** Resolves when the program has said so, or has ended. */
+  async untilSaid(said: string, job?: number): Promise<void> {
+    const heard = () => this.said.some((one) => one.said === said && (job === undefined || one.job === job));
+    while (!heard() && !this.hasEnded) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  tell(message: object): void {
+    this.child.send(message);
+  }
+
+  /** Sends the signal to this process and to no other. */
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    if (!this.hasEnded) this.child.kill('SIGKILL');
+    await this.ended;
+  }
+
+  /** Lets it end its work in order. */
+  async stop(): Promise<void> {
+    if (!this.hasEnded) this.tell({ stop: true });
+    await this.ended;
+  }
+
+  #hear(told: Told): void {
+    if ('event' in told) this.events.add(told.event);
+    else this.said.push('ready' in told ? { said: 'ready' } : told);
+    this.#wakeWaiting();
+  }
+
+  #wakeWaiting(): void {
+    this.#waiting.splice(0).forEach((look) => look());
+  }
+}
+
+/**
+ * The folder of the compiled programs. Named after its sources and moved into place when it is whole, so that any number
+ * of test files may want it at once.
+ */
+async function compile(): Promise<string> {
+  const files = await sources();
+  const digest = createHash('sha1');
+  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  files.forEach((file, index) => digest.update(relative(ROOT, file)).update(texts[index]!));
+  const folder = join(CACHE, digest.digest('hex').slice(0, 16));
+  if (existsSync(folder)) return folder;
+  const growing = `${folder}.${randomUUID()}`;
+  await Promise.all(files.map((file) => compileFile(file, join(growing, relative(ROOT, file).replace(/ts$/, 'js')))));
+  await writeFile(join(growing, 'package.json'), '{ "type": "module" }\n');
+  await rename(growing, folder).catch(() => rm(growing, { recursive: true }));
+  await forgetStale();
+  return folder;
+}
+
+async function sources(): Promise<string[]> {
+  const found: string[] = [];
+  for (const folder of SOURCES) {
+    const names = await readdir(join(ROOT, folder), { recursive: true });
+    found.push(...names.filter((name) => name.endsWith('.ts')).map((name) => join(ROOT, folder, name)));
+  }
+  return found.filter((file) => !file.endsWith('.spec.ts') && !file.includes('/lib/nest/')).sort();
+}
+
+async function compileFile(file: string, target: string): Promise<void> {
+  const { code } = await transformFile(file, {
+    swcrc: false,
+    configFile: false,
+    jsc: { target: 'es2022', parser: { syntax: 'typescript', decorators: true }, keepClassNames: true },
+    module: { type: 'es6' },
+    sourceMaps: 'inline',
+  });
+  await mkdir(dirname(target), { recursive: true });
+  await writeFile(target, code);
+}
+
+async function forgetStale(): Promise<void> {
+  for (const name of await readdir(CACHE)) {
+    const folder = join(CACHE, name);
+    const age = await stat(folder).then(
+      ({ mtimeMs }) => Date.now() - mtimeMs,
+      () => 0,
+    );
+    if (age > STALE_MS) await rm(folder, { recursive: true, force: true });
+  }
+}

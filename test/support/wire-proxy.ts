@@ -1,0 +1,135 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/**
+ * What becomes of a statement. `cut`: the connection breaks before the server has it. `unheard`: the server does it, and
+ * the connection breaks before the answer. `silent`: nothing is heard of the connection any more, either way, and nobody
+ * closes it, as when a host is switched off.
+ */
+export type Fate = 'pass' | 'cut' | 'unheard' | 'silent';
+
+export interface Sent {
+  readonly sql: string;
+  /** The statements before it since its transaction began. */
+  readonly transaction: readonly string[];
+}
+
+const COM_QUERY = 3;
+
+/** Stands between clients and a MySQL server, reads the statements that pass, and breaks what a test wants broken. */
+export class WireProxy {
+  readonly #connections = new Set<{ client: Socket; upstream: Socket; silence: () => void }>();
+  #fate: (sent: Sent) => Fate = () => 'pass';
+  #silent = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: { host: string; port: number },
+  ) {}
+
+  static async open(url: string): Promise<WireProxy> {
+    const { hostname, port } = new URL(url);
+    const server = createServer();
+    const proxy = new WireProxy(server, { host: hostname, port: Number(port || 3306) });
+    server.on('connection', (client) => proxy.#join(client));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** Asked for the fate of each statement from now on. */
+  decide(fate: (sent: Sent) => Fate): void {
+    this.#fate = fate;
+  }
+
+  /** The host that all clients run on, or the network, falls silent. */
+  silence(): void {
+    this.#silent = true;
+    for (const { silence } of this.#connections) silence();
+  }
+
+  /** Breaks all connections and refuses further ones. May be called twice. */
+  async close(): Promise<void> {
+    for (const { client, upstream } of this.#connections) {
+      client.destroy();
+      upstream.destroy();
+    }
+    if (!this.server.listening) return;
+    this.server.close();
+    await once(this.server, 'close');
+  }
+
+  #join(client: Socket): void {
+    const upstream = connect(this.target);
+    const transaction: string[] = [];
+    let held = Buffer.alloc(0);
+    let silent = this.#silent;
+    let unheard = false;
+    const connection = { client, upstream, silence: () => void (silent = true) };
+    this.#connections.add(connection);
+    const breakOff = () => {
+      this.#connections.delete(connection);
+      client.destroy();
+      upstream.destroy();
+    };
+    for (const socket of [client, upstream]) socket.on('error', breakOff).on('close', () => silent || breakOff());
+
+    client.on('data', (chunk: Buffer) => {
+      held = Buffer.concat([held, chunk]);
+      while (!silent && held.length >= 4 && held.length >= 4 + held.readUIntLE(0, 3)) {
+        const packet = held.subarray(0, 4 + held.readUIntLE(0, 3));
+        held = held.subarray(packet.length);
+        const fate = this.#fateOf(packet, transaction);
+        if (fate === 'cut') return breakOff();
+        if (fate === 'silent') silent = true;
+        else upstream.write(packet);
+        unheard = fate === 'unheard';
+      }
+    });
+    upstream.on('data', (chunk: Buffer) => {
+      if (unheard) breakOff();
+      else if (!silent) client.write(chunk);
+    });
+  }
+
+  #fateOf(packet: Buffer, transaction: string[]): Fate {
+    if (packet[3] !== 0 || packet[4] !== COM_QUERY) return 'pass';
+    const sql = packet.subarray(5).toString();
+    if (/^\W*START TRANSACTION/.test(sql)) transaction.length = 0;
+    const fate = this.#fate({ sql, transaction });
+    transaction.push(sql);
+    return fate;
+  }
+}
+
+/** Whether it commits the claiming of jobs. */
+export function commitsClaim({ sql, transaction }: Sent): boolean {
+  return sql.includes('COMMIT') && transaction.some((before) => /INSERT INTO sql_queue_claims/.test(before));
+}
+
+/** Whether it commits outcomes of jobs. */
+export function commitsOutcomes({ sql, transaction }: Sent): boolean {
+  return (
+    sql.includes('COMMIT') &&
+    transaction.some((before) => /(DELETE|UPDATE).*sql_queue_jobs/s.test(before)) &&
+    !transaction.some((before) => /FOR UPDATE SKIP LOCKED/.test(before))
+  );
+}
+
+/** That fate for the first statement that matches, and none for all others. Answers when it has struck. */
+export function strikeOnce(proxy: WireProxy, fate: Fate, matches: (sent: Sent) => boolean): { struck: Promise<void> } {
+  let strike!: () => void;
+  const struck = new Promise<void>((resolve) => (strike = resolve));
+  let done = false;
+  proxy.decide((sent) => {
+    if (done || !matches(sent)) return 'pass';
+    done = true;
+    strike();
+    return fate;
+  });
+  return { struck };
+}
