@@ -11,7 +11,7 @@ const output = join(root, 'build');
 try {
   await build();
   await rm(output, { recursive: true, force: true });
-  await tsc('-p', 'sample/tsconfig.json');
+  await tsc('-p', 'sample/tsconfig.build.json');
 
   const main = join(output, '01-signups', 'main.js');
   // In a process group of its own, so that it hears a Ctrl-C once, from here, however it was sent.

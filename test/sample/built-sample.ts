@@ -35,7 +35,7 @@ export async function buildSample(name: string): Promise<BuiltSample> {
 function tsconfig(output: string, library: string) {
   const sample = join(root, 'sample');
   return {
-    extends: join(sample, 'tsconfig.json'),
+    extends: join(sample, 'tsconfig.build.json'),
     compilerOptions: {
       rootDir: sample,
       outDir: output,
