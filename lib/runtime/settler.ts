@@ -6,7 +6,10 @@ import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
 
-/** The outcome that has committed: another than was asked for where the database refused that. `lost`: the job was not ours any more, nothing was written. */
+/**
+ * The outcome that has committed: another than was asked for, where the database refused that one. `lost`: the job was not
+ * ours any more, and nothing was written.
+ */
 export type Settled = Outcome | 'lost';
 
 interface Entry {

@@ -1,4 +1,4 @@
-import { describeEngines } from '../support/engines.js';
+import { describeEngines, gate } from '../support/engines.js';
 import { processesOf } from '../support/processes.js';
 
 const queue = { lease: '1s', retry: { attempts: 3, backoff: 0 } } as const;
@@ -8,17 +8,20 @@ describeEngines('a worker process that is frozen past its lease', (setup) => {
     const world = await setup();
     const processes = await processesOf(world);
     const frozen = await processes.worker({ queue, tell: ['lost', 'completed'] });
-    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'of the heir' }, autoStart: false });
+    const { open, opened } = gate<string>();
+    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => opened }, autoStart: false });
     const { id } = await heir.producer.enqueue('q', { hold: true });
     await frozen.untilSaid('holding', id);
 
     frozen.signal('SIGSTOP');
     await heir.runner.start();
-    await heir.events.until('completed');
+    await heir.events.until('started');
     frozen.signal('SIGCONT');
     await frozen.untilSaid('aborted LEASE_LOST', id);
     frozen.tell({ finish: true });
     const lost = await frozen.events.until('lost');
+    open('of the heir');
+    await heir.events.until('completed');
 
     expect(lost).toMatchObject({ jobId: id, attempt: 1, error: { name: 'LeaseLostError', code: 'LEASE_LOST' } });
     expect(frozen.events.of('completed')).toEqual([]);
