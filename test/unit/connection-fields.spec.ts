@@ -1,4 +1,4 @@
-import { connectionFields, type MysqlOptions } from '../../lib/store/dialects/mysql-pool.js';
+import { connectionFields, type MysqlOptions } from '../../lib/store/dialects/mysql-connection.js';
 
 function fieldsOf(options: Partial<MysqlOptions>): object {
   return connectionFields({ type: 'mysql', ...options });

@@ -1,5 +1,5 @@
-import type { PoolConnection, PoolOptions, ResultSetHeader } from 'mysql2';
-import type { DataSource, DataSourceOptions, EntityManager } from 'typeorm';
+import type { PoolConnection, ResultSetHeader } from 'mysql2';
+import type { DataSource, EntityManager } from 'typeorm';
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../time/clock.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
@@ -8,8 +8,7 @@ import { persist, unavailable } from '../sql/patience.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { drive, type Answer, type SqlValue, type Statement, type Work } from '../sql/statement.js';
 import type { Templates } from '../sql/template.js';
-
-export type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>;
+import { connectionFields, type MysqlOptions } from './mysql-connection.js';
 
 type Pool = import('mysql2').Pool;
 
@@ -226,33 +225,4 @@ export class MysqlPool implements SqlDatabase {
 function noAnswer(): Error {
   const problem = new Error(`The server did not answer a statement within ${ANSWER_TIMEOUT_MS / 1_000} s.`);
   return Object.assign(problem, { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true });
-}
-
-// Everything that says where and as whom to connect, and nothing that says what to do there.
-const CONNECTION_EXTRAS = [
-  ...['host', 'port', 'user', 'password', 'password1', 'password2', 'password3', 'database', 'ssl', 'socketPath'],
-  ...['authPlugins', 'authSwitchHandler', 'enableCleartextPlugin', 'stream', 'connectTimeout', 'localAddress', 'uri'],
-];
-
-/** What mysql2 needs of the application's options: `dropSchema` or `synchronize` in a copy would touch its tables. */
-export function connectionFields(options: MysqlOptions): PoolOptions {
-  const source = options.replication?.master ?? options;
-  const given = { ...source, ...(source.url === undefined ? {} : parseUrl(source.url)) };
-  const { host, port, username, password, database, ssl = options.ssl } = given;
-  const { socketPath, connectTimeout, extra = {} } = options;
-  const fields = { host, port, user: username, password, database, ssl, socketPath, connectTimeout };
-  const extras = Object.entries(extra as object).filter(([key]) => CONNECTION_EXTRAS.includes(key));
-  const set = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries([...set, ...extras]);
-}
-
-function parseUrl(text: string) {
-  const url = new URL(text);
-  return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    ...(url.port ? { port: Number(url.port) } : {}),
-    ...(url.username ? { username: decodeURIComponent(url.username) } : {}),
-    ...(url.password ? { password: decodeURIComponent(url.password) } : {}),
-    ...(url.pathname.length > 1 ? { database: decodeURIComponent(url.pathname.slice(1)) } : {}),
-  };
 }

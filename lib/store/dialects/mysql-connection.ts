@@ -1,0 +1,33 @@
+import type { PoolOptions } from 'mysql2';
+import type { DataSourceOptions } from 'typeorm';
+
+export type MysqlOptions = Extract<DataSourceOptions, { type: 'mysql' | 'mariadb' }>;
+
+// Everything that says where and as whom to connect, and nothing that says what to do there.
+const CONNECTION_EXTRAS = [
+  ...['host', 'port', 'user', 'password', 'password1', 'password2', 'password3', 'database', 'ssl', 'socketPath'],
+  ...['authPlugins', 'authSwitchHandler', 'enableCleartextPlugin', 'stream', 'connectTimeout', 'localAddress', 'uri'],
+];
+
+/** What mysql2 needs of the application's options: `dropSchema` or `synchronize` in a copy would touch its tables. */
+export function connectionFields(options: MysqlOptions): PoolOptions {
+  const source = options.replication?.master ?? options;
+  const given = { ...source, ...(source.url === undefined ? {} : parseUrl(source.url)) };
+  const { host, port, username, password, database, ssl = options.ssl } = given;
+  const { socketPath, connectTimeout, extra = {} } = options;
+  const fields = { host, port, user: username, password, database, ssl, socketPath, connectTimeout };
+  const extras = Object.entries(extra as object).filter(([key]) => CONNECTION_EXTRAS.includes(key));
+  const set = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries([...set, ...extras]);
+}
+
+function parseUrl(text: string) {
+  const url = new URL(text);
+  return {
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    ...(url.port ? { port: Number(url.port) } : {}),
+    ...(url.username ? { username: decodeURIComponent(url.username) } : {}),
+    ...(url.password ? { password: decodeURIComponent(url.password) } : {}),
+    ...(url.pathname.length > 1 ? { database: decodeURIComponent(url.pathname.slice(1)) } : {}),
+  };
+}
