@@ -108,14 +108,13 @@ export class QueueWorker {
     }
   }
 
-  /** Somebody wants the job cancelled. True where this process has it. */
-  cancel(jobId: number): boolean {
+  /** Somebody wants the job cancelled; nothing happens where this process does not have it. */
+  cancel(jobId: number): void {
     const [place] = this.#dropFromBuffer(({ job }) => job.id === jobId);
     if (place) void this.#settleUnbegun(place.claim, place.job, { kind: 'cancel' });
     // There can be two: one whose lease was lost, and the one that took its place.
     const runs = [...this.#runs].filter(({ job }) => job.id === jobId);
     runs.forEach((run) => run.abort(new JobCancelledError(jobId, this.parts.queue)));
-    return place !== undefined || runs.length > 0;
   }
 
   abortAll(reason: Error): void {

@@ -70,7 +70,7 @@ export class Worker {
       ...{ store, clock, logger, workerId: this.id, held: this.#held },
       shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
       onLost: (claim) => this.#queues.get(claim.queue)?.forget(claim),
-      onCancelled: (claim, jobId) => void this.#queues.get(claim.queue)?.cancel(jobId),
+      onCancelled: (claim, jobId) => this.#queues.get(claim.queue)?.cancel(jobId),
     });
     this.#pruner = new Pruner(store, clock, logger, random);
   }
