@@ -46,6 +46,8 @@ export class QueueWorker {
   readonly #prefetch: Prefetch;
   readonly #unhandled = new Set<string>();
   #claiming: Promise<void> | undefined;
+  /** Outcomes on their way, up to what follows from them: a job that runs again at once is claimed by then. */
+  #settling = 0;
   #open = true;
 
   constructor(private readonly parts: QueueWorkerParts) {
@@ -57,9 +59,9 @@ export class QueueWorker {
     return this.#runs.size;
   }
 
-  /** Nothing runs, waits or is being claimed here. */
+  /** Nothing runs, waits, or is being claimed or settled here. */
   get isIdle(): boolean {
-    return this.#runs.size === 0 && this.#buffer.length === 0 && !this.#claiming;
+    return this.#runs.size === 0 && this.#buffer.length === 0 && !this.#claiming && this.#settling === 0;
   }
 
   get isOpen(): boolean {

@@ -9,9 +9,10 @@ interface Shape {
   indexes: { name: string; columns: string[] }[];
 }
 
-/** SQLite has one whole number, and the servers a longer text than TypeORM can name for all. */
+/** SQLite has one whole number, and the servers a longer text and a fixed one that TypeORM cannot name for all. */
 function typeOf(type: unknown, dataSource: DataSource, length?: string): string {
-  const plain = (typeof type === 'string' ? type : 'unknown').toLowerCase().replace('longtext', 'text');
+  const name = (typeof type === 'string' ? type : 'unknown').toLowerCase();
+  const plain = name.replace('longtext', 'text').replace(/^char$/, 'varchar');
   if (plain === 'integer') return 'bigint';
   return plain === 'varchar' ? `varchar(${length})` : plain;
 }

@@ -10,7 +10,7 @@ export async function fill(source: DataSource, size: number): Promise<void> {
   await source.query(`
     INSERT INTO sql_queue_jobs (queue, state, runnable, claim_id, run_at, priority, payload)
     SELECT IF(n % 5 = 0, 'other', 'q'), ELT(1 + n % 3, 'waiting', 'active', 'scheduled'), n % 3 < 2,
-           IF(n % 3 = 1, n DIV 30 + 1, NULL), IF(n % 3 = 2, ${far}, NULL), n % 4, REPEAT('x', 100)
+           IF(n % 3 = 1, n DIV 30 + 1, 0), IF(n % 3 = 2, ${far}, NULL), n % 4, REPEAT('x', 100)
     FROM ${numbers}`);
   await source.query(`
     INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at)

@@ -1,4 +1,4 @@
-import { Rows } from '../../lib/store/sql/statement.js';
+import { Ids, Rows } from '../../lib/store/sql/statement.js';
 import { Templates } from '../../lib/store/sql/template.js';
 
 const templates = new Templates({ jobs: 'my_jobs' }, 'NOW()', () => 7);
@@ -20,6 +20,19 @@ describe('binding a statement', () => {
     expect(templates.bind({ sql: 'id IN (:ids)', values: { ids: [3, 4] } })).toEqual({
       text: 'id IN (?, ?)',
       values: [3, 4],
+    });
+  });
+
+  it.each([
+    [[7], 'id IN (?)', [7]],
+    [[9, 7, 8], 'id BETWEEN ? AND ?', [7, 9]],
+    [[1, 3, 4, 2, 9, 11], '(id BETWEEN ? AND ? OR id IN (?, ?))', [1, 4, 9, 11]],
+    [[1, 2, 3, 6, 7, 8, 9], '(id BETWEEN ? AND ? OR id BETWEEN ? AND ?)', [1, 3, 6, 9]],
+    [[1, 2, 4, 5], 'id IN (?, ?, ?, ?)', [1, 2, 4, 5]],
+  ])('names the ids %j, neighbours as a range and no others', (ids, text, values) => {
+    expect(templates.bind({ sql: ':ids AND a = 1', values: { ids: new Ids(ids) } })).toEqual({
+      text: `${text} AND a = 1`,
+      values,
     });
   });
 

@@ -8,7 +8,7 @@ import { query, type Work } from '../sql/statement.js';
 const claimIn = (order: string) => `
   UPDATE {jobs}
   SET state = 'active', claim_id = :claimId, attempt = attempt + 1,
-      max_attempts = COALESCE(max_attempts, :maxAttempts)
+      max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
   WHERE id IN (
     SELECT id
     FROM {jobs} INDEXED BY {jobs}_claim

@@ -4,7 +4,7 @@ import { inStartOrder } from '../../job/outcome.js';
 import type { Bound } from './claim-bounds.js';
 import { CLAIMED_COLUMNS, claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
 import { addClaim } from '../sql/lease.js';
-import { change, query, type Work } from '../sql/statement.js';
+import { change, Ids, query, type Work } from '../sql/statement.js';
 
 // Index claim (queue, runnable, priority, id) yields the order, so nothing is sorted and nothing behind the last job is
 // locked. Exactly one queue a statement: IN over queues would sort, and lock all of them. Claiming changes no column of
@@ -41,22 +41,22 @@ const LOCK_NEWEST = `
 const MARK_ACTIVE = `
   UPDATE {jobs} FORCE INDEX (PRIMARY)
   SET state = 'active', claim_id = :claimId, attempt = attempt + 1,
-      max_attempts = COALESCE(max_attempts, :maxAttempts)
-  WHERE id IN (:ids) AND claim_id IS NULL`;
+      max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
+  WHERE :ids AND claim_id = 0`;
 
 const MARKED = `
   SELECT id
   FROM {jobs} FORCE INDEX (PRIMARY)
-  WHERE id IN (:ids) AND claim_id = :claimId`;
+  WHERE :ids AND claim_id = :claimId`;
 
 /** Locks the next jobs, passing over those that others have locked, and writes the claim. MySQL 8 and MariaDB 10.6 up. */
 export function* claimSkippingLocked(request: ClaimRequest, bounds: readonly Bound[]): Work<ClaimedJob[]> {
   const { claimId, maxAttempts } = request;
   const rows = yield* request.order === 'fifo' ? lockOldest(request, bounds) : lockNewest(request);
   if (rows.length === 0) return [];
-  const ids = rows.map(({ id }) => id).sort((a, b) => a - b);
+  const ids = new Ids(rows.map(({ id }) => id));
   let ours = rows;
-  if ((yield* change(MARK_ACTIVE, { claimId, maxAttempts, ids })) !== ids.length) {
+  if ((yield* change(MARK_ACTIVE, { claimId, maxAttempts, ids })) !== rows.length) {
     // Never on a server that locks. Only what the UPDATE changed is ours.
     const marked = new Set((yield* query<{ id: number }>(MARKED, { ids, claimId })).map(({ id }) => id));
     ours = rows.filter(({ id }) => marked.has(id));

@@ -9,6 +9,12 @@ const asNumber = {
   to: (value: unknown) => value,
 };
 
+/** For a column that is never null, so that filling it does not make its row longer. */
+export const zeroAsNull = {
+  from: (value: unknown) => Number(value) || null,
+  to: (value: unknown) => value ?? 0,
+};
+
 export function bigint(name: string): EntitySchemaColumnOptions {
   return { name, type: 'bigint', transformer: asNumber };
 }

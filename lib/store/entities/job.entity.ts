@@ -1,7 +1,7 @@
 import { EntitySchema } from 'typeorm';
 import type { LiveState } from '../../job/job-state.js';
 import type { Tables } from '../tables.js';
-import { bigint, filledIn, int, nullable, smallint, text, tinyint, varchar } from './columns.js';
+import { bigint, filledIn, int, nullable, smallint, text, tinyint, varchar, zeroAsNull } from './columns.js';
 
 /** A job that is not finished, as it is stored. Times are milliseconds since 1970 by the database's clock. */
 export interface SqlQueueJobRow {
@@ -15,8 +15,9 @@ export interface SqlQueueJobRow {
   runnable: number;
   priority: number;
   attempt: number;
+  /** 0: as often as whoever claims it says. */
   maxAttempts: number | null;
-  /** The claim that has the job while it is active. */
+  /** The claim that has the job while it is active; in the column 0 stands for null. */
   claimId: number | null;
   createdAt: number;
   /** JSON, as are the texts below. */
@@ -40,8 +41,8 @@ export function jobEntity(tables: Tables, name: string): EntitySchema<SqlQueueJo
       runnable: filledIn(tinyint('runnable')),
       priority: { ...smallint('priority'), default: 0 },
       attempt: filledIn(int('attempt')),
-      maxAttempts: nullable(int('max_attempts')),
-      claimId: nullable(filledIn(bigint('claim_id'))),
+      maxAttempts: { ...nullable(int('max_attempts')), default: 0 },
+      claimId: { ...filledIn(bigint('claim_id')), transformer: zeroAsNull },
       createdAt: filledIn(bigint('created_at')),
       payload: text('payload'),
       headers: nullable(text('headers')),

@@ -11,11 +11,11 @@ const CLAIM_OF = `
 const LOCK_JOB = `
   SELECT ${CLAIMED_COLUMNS}, queue
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id IS NULL /*! FOR UPDATE */`;
+  WHERE id = :id AND claim_id = 0 /*! FOR UPDATE */`;
 
 const TAKE_JOB = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id IS NULL`;
+  WHERE id = :id AND claim_id = 0`;
 
 const LOCK_CLAIM = `
   SELECT worker_id, cancelled
@@ -32,9 +32,9 @@ const TRIES = 5;
 
 export function* cancelJob(id: number, keepMs: (queue: string) => number | false): Work<CancelAnswer> {
   for (let tries = 0; tries < TRIES; tries++) {
-    const [job] = yield* query<{ claim_id: number | null }>(CLAIM_OF, { id });
+    const [job] = yield* query<{ claim_id: number }>(CLAIM_OF, { id });
     if (!job) return { state: 'too-late' };
-    const answer = job.claim_id === null ? yield* cancelIdle(id, keepMs) : yield* wish(id, Number(job.claim_id));
+    const answer = Number(job.claim_id) === 0 ? yield* cancelIdle(id, keepMs) : yield* wish(id, Number(job.claim_id));
     if (answer) return answer;
   }
   return { state: 'too-late' };
@@ -44,7 +44,7 @@ function* cancelIdle(id: number, keepMs: (queue: string) => number | false): Wor
   const [row] = yield* query<ClaimedRow & { queue: string }>(LOCK_JOB, { id });
   if (!row) return undefined;
   yield* change(TAKE_JOB, { id });
-  const job = claimedJob(row, row.queue, row.max_attempts ?? 1);
+  const job = claimedJob(row, row.queue, row.max_attempts || 1);
   const keep = keepMs(row.queue);
   if (keep !== false) {
     yield* keepFinished([{ job, claimId: 0, workerId: null, outcome: { kind: 'cancel' }, ranMs: null, keepMs: keep }]);
@@ -56,8 +56,8 @@ function* wish(id: number, claimId: number): Work<CancelAnswer | undefined> {
   const [claim] = yield* query<{ worker_id: string; cancelled: string | null }>(LOCK_CLAIM, { claimId });
   if (!claim) return undefined;
   // While the claim is locked no flush can end it, but the job may have left it before.
-  const [job] = yield* query<{ claim_id: number | null }>(CLAIM_OF, { id });
-  if (job?.claim_id !== claimId) return undefined;
+  const [job] = yield* query<{ claim_id: number }>(CLAIM_OF, { id });
+  if (Number(job?.claim_id) !== claimId) return undefined;
   const cancelled = new Set(parseOr<number[]>(claim.cancelled) ?? []).add(id);
   yield* change(WISH, { claimId, cancelled: JSON.stringify([...cancelled]) });
   return { state: 'requested', workerId: claim.worker_id };

@@ -27,7 +27,7 @@ export function claimedJob(row: ClaimedRow, queue: string, maxAttempts: number):
     name: row.name,
     priority: row.priority,
     attempt: row.attempt,
-    maxAttempts: row.max_attempts ?? maxAttempts,
+    maxAttempts: row.max_attempts || maxAttempts,
     createdAtMs: Number(row.created_at),
     payload: row.payload,
     headers: row.headers,

@@ -39,6 +39,6 @@ function jobRow(job: NewJob): SqlValue[] {
   const later = job.runAtMs !== null || job.delayMs !== null;
   return [
     ...[job.queue, job.name, job.runAtMs, job.delayMs, later ? 'scheduled' : 'waiting', later ? 0 : 1],
-    ...[job.priority, job.maxAttempts, job.payload, job.headers, job.overrides],
+    ...[job.priority, job.maxAttempts ?? 0, job.payload, job.headers, job.overrides],
   ];
 }

@@ -65,7 +65,8 @@ export function jobRecord(row: RecordRow): JobRecord {
     payload: parseOr<unknown>(row.payload),
     headers: parseOr<Record<string, string>>(row.headers) ?? {},
     attempt: row.attempt,
-    maxAttempts: row.max_attempts,
+    // 0 until the first claim, where enqueue did not say.
+    maxAttempts: row.max_attempts || null,
     result: parseOr<unknown>(row.result),
     error: parseOr<StoredError>(row.error),
     createdAt: new Date(Number(row.created_at)),

@@ -3,12 +3,12 @@ import { change, query, type Work } from './statement.js';
 const LOCK_IDLE = `
   SELECT id
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id IS NULL
+  WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id /*! FOR UPDATE */`;
 
 const REMOVE_IDLE = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id IS NULL`;
+  WHERE id IN (:ids) AND claim_id = 0`;
 
 const LOCK_FINISHED = `
   SELECT id

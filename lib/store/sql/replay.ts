@@ -4,13 +4,13 @@ import { change, query, Rows, type SqlValue, type Work } from './statement.js';
 const LOCK_SCHEDULED = `
   SELECT id
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id IS NULL AND run_at IS NOT NULL
+  WHERE id IN (:ids) AND claim_id = 0 AND run_at IS NOT NULL
   ORDER BY id /*! FOR UPDATE */`;
 
 const MAKE_DUE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET state = 'waiting', runnable = 1, run_at = NULL
-  WHERE id IN (:ids) AND claim_id IS NULL`;
+  WHERE id IN (:ids) AND claim_id = 0`;
 
 const LOCK_FINISHED = `
   SELECT id, queue, name, priority, max_attempts, created_at, payload, headers, options, error

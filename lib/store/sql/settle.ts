@@ -1,6 +1,6 @@
 import type { ClaimProgress, Flush, Settlement } from '../job-store.js';
 import { rowChunks } from './row-chunks.js';
-import { change, query, Rows, type SqlValue, type Values, type Work } from './statement.js';
+import { change, Ids, query, Rows, type SqlValue, type Values, type Work } from './statement.js';
 
 // The comments of the form /*! … */ are read by MySQL and MariaDB and passed over by SQLite. Both servers scan a small
 // table rather than read its key, and whoever scans waits for rows that are none of his business: so each statement that
@@ -18,12 +18,12 @@ const END_CLAIMS = `
 
 const TAKE_FINISHED = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id = :claimId`;
+  WHERE :ids AND claim_id = :claimId`;
 
 const STILL_OURS = `
   SELECT id
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id = :claimId
+  WHERE :ids AND claim_id = :claimId
   ORDER BY id /*! FOR UPDATE */`;
 
 const STILL_THERE = `
@@ -33,14 +33,14 @@ const STILL_THERE = `
 
 const SCHEDULE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, claim_id = NULL,
+  SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, claim_id = 0,
       attempt = attempt - :refund, error = COALESCE(:error, error)
-  WHERE id IN (:ids) AND claim_id = :claimId`;
+  WHERE :ids AND claim_id = :claimId`;
 
 const PUT_BACK = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'waiting', claim_id = NULL, attempt = attempt - :refund, error = COALESCE(:error, error)
-  WHERE id IN (:ids) AND claim_id = :claimId`;
+  SET state = 'waiting', claim_id = 0, attempt = attempt - :refund, error = COALESCE(:error, error)
+  WHERE :ids AND claim_id = :claimId`;
 
 const KEEP = `
   INSERT INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
@@ -78,9 +78,9 @@ export function* settleClaimed(settlements: readonly Settlement[]): Work<void> {
   const kept: Settlement[] = [];
   for (const [claimId, ofClaim] of byClaim(settlements)) {
     const finished = ofClaim.filter(({ outcome }) => isFinished(outcome.kind));
-    if (finished.length > 0) yield* fenced(TAKE_FINISHED, claimId, { ids: finished.map(({ job }) => job.id) });
+    if (finished.length > 0) yield* fenced(TAKE_FINISHED, claimId, finished.map(idOf));
     kept.push(...finished.filter(({ keepMs }) => keepMs !== false));
-    for (const [statement, values] of returns(ofClaim)) yield* fenced(statement, claimId, values);
+    for (const { statement, ids, values } of returns(ofClaim)) yield* fenced(statement, claimId, ids, values);
   }
   yield* keepFinished(kept);
 }
@@ -91,14 +91,14 @@ export function* keepFinished(settlements: readonly Settlement[]): Work<void> {
   for (const rows of rowChunks(inOrder.map(historyRow))) yield* change(KEEP, { rows: new Rows(KEPT, rows) });
 }
 
-function* fenced(statement: string, claimId: number, values: Values & { ids: number[] }): Work<void> {
-  values.ids.sort((a, b) => a - b);
-  if ((yield* change(statement, { ...values, claimId })) !== values.ids.length) throw new ShortCountError();
+function* fenced(statement: string, claimId: number, ids: readonly number[], values: Values = {}): Work<void> {
+  const changed = yield* change(statement, { ...values, claimId, ids: new Ids(ids) });
+  if (changed !== ids.length) throw new ShortCountError();
 }
 
 /** Those of the claim's jobs that are not ours any more. Locks the others. */
 function* findMissing(claimId: number, settlements: readonly Settlement[]): Work<Settlement[]> {
-  const ids = settlements.map(({ job }) => job.id);
+  const ids = new Ids(settlements.map(idOf));
   const ours = new Set((yield* query<{ id: number }>(STILL_OURS, { ids, claimId })).map(({ id }) => Number(id)));
   return settlements.filter(({ job }) => !ours.has(job.id));
 }
@@ -129,11 +129,19 @@ function* noteProgress(claims: readonly ClaimProgress[]): Work<void> {
   if (ended.length > 0) yield* change(END_CLAIMS, { ids: ended });
 }
 
+function idOf({ job }: Settlement): number {
+  return job.id;
+}
+
 function isFinished(kind: Settlement['outcome']['kind']): boolean {
   return kind === 'complete' || kind === 'dead' || kind === 'cancel';
 }
 
-type Return = [statement: string, values: { ids: number[]; refund: number; error: string | null; delayMs: number }];
+interface Return {
+  readonly statement: string;
+  readonly ids: number[];
+  readonly values: { readonly refund: number; readonly error: string | null; readonly delayMs: number };
+}
 
 /** One statement for all released jobs, one for each group of others that go the same way. */
 function returns(settlements: readonly Settlement[]): Return[] {
@@ -143,8 +151,8 @@ function returns(settlements: readonly Settlement[]): Return[] {
     if (!goes) continue;
     const key = JSON.stringify(goes);
     const group = groups.get(key);
-    if (group) group[1].ids.push(job.id);
-    else groups.set(key, [goes.delayMs > 0 ? SCHEDULE : PUT_BACK, { ...goes, ids: [job.id] }]);
+    if (group) group.ids.push(job.id);
+    else groups.set(key, { statement: goes.delayMs > 0 ? SCHEDULE : PUT_BACK, ids: [job.id], values: goes });
   }
   return [...groups.values()];
 }

@@ -8,7 +8,16 @@ export class Rows {
   ) {}
 }
 
-export type Values = Readonly<Record<string, SqlValue | readonly SqlValue[] | Rows>>;
+/** A whole condition, on the column `id`. */
+export class Ids {
+  readonly inOrder: readonly number[];
+
+  constructor(ids: readonly number[]) {
+    this.inOrder = [...ids].sort((a, b) => a - b);
+  }
+}
+
+export type Values = Readonly<Record<string, SqlValue | readonly SqlValue[] | Rows | Ids>>;
 
 /** A statement with `:named` values and `{tables}`. `:now` is the database's clock. */
 export interface Statement {

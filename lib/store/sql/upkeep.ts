@@ -1,4 +1,4 @@
-import { change, query, type Work } from './statement.js';
+import { change, Ids, query, type Work } from './statement.js';
 
 const DUE = `
   SELECT id
@@ -11,7 +11,7 @@ const DUE = `
 const PROMOTE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET state = 'waiting', runnable = 1, run_at = NULL
-  WHERE id IN (:ids) AND run_at <= :now AND claim_id IS NULL`;
+  WHERE :ids AND run_at <= :now AND claim_id = 0`;
 
 const EXPIRED = `
   SELECT id
@@ -22,21 +22,21 @@ const EXPIRED = `
 
 const FORGET = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND expires_at <= :now`;
+  WHERE :ids AND expires_at <= :now`;
 
 /** Read without locks, then locked in the order of ids, in which everyone locks jobs. */
 export function* promote(limit: number): Work<number> {
   const due = yield* query<{ id: number }>(DUE, { limit });
   if (due.length === 0) return 0;
-  return yield* change(PROMOTE, { ids: inOrder(due) });
+  return yield* change(PROMOTE, { ids: idsOf(due) });
 }
 
 export function* prune(limit: number): Work<number> {
   const expired = yield* query<{ id: number }>(EXPIRED, { limit });
   if (expired.length === 0) return 0;
-  return yield* change(FORGET, { ids: inOrder(expired) });
+  return yield* change(FORGET, { ids: idsOf(expired) });
 }
 
-function inOrder(rows: readonly { id: number }[]): number[] {
-  return rows.map(({ id }) => Number(id)).sort((a, b) => a - b);
+function idsOf(rows: readonly { id: number }[]): Ids {
+  return new Ids(rows.map(({ id }) => Number(id)));
 }
