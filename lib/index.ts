@@ -19,7 +19,7 @@ export {
 } from './job/errors.js';
 export type { JobRecord } from './job/job.js';
 export type { JobState } from './job/job-state.js';
-export type { QueueOptions, RetentionOptions, RetryOptions } from './job/queue-options.js';
+export type { ProcessorOptions, QueueOptions, RetentionOptions, RetryOptions } from './job/queue-options.js';
 export type { StandardSchemaV1 } from './job/standard-schema.js';
 export type { StoredError } from './job/stored-error.js';
 export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor } from './nest/decorators.js';

@@ -20,7 +20,7 @@ export interface RetentionOptions {
 
 /** How one queue is worked. Every option has a default; unset (also `undefined`) means the default. */
 export interface QueueOptions {
-  /** Jobs running at once in this process, 1 to 10,000. Default 10. */
+  /** Jobs (or batches) running at once in this process, 1 to 10,000. Default 10. */
   concurrency?: number;
   /** Attempts in all, or more exactly. Default 5 attempts, exponential backoff from 1s to 10m, jitter 0.2. */
   retry?: number | RetryOptions;
@@ -41,6 +41,29 @@ export interface QueueOptions {
   paused?: boolean;
   /** The largest encoded payload or result in bytes, 1 to 16,000,000. Default 1 MiB. */
   maxPayloadBytes?: number;
+}
+
+/** What a decorator can say besides. */
+export interface ProcessorOptions extends QueueOptions {
+  /**
+   * The handler takes up to so many jobs at a call, 1 to 1,000: an array of JobContext, as many as there are by then,
+   * never waiting for more. Returning completes them all, throwing fails them all; returning what `Promise.allSettled`
+   * gives, one for each job in their order, ends each in its own way. `concurrency` counts calls, and `timeout` is the
+   * time of one call. Default: one job at a call, not in an array.
+   */
+  batch?: number;
+}
+
+/** What is wrong with the options of a decorator, one line a problem. */
+export function processorOptionProblems(options: unknown): string[] {
+  if (typeof options !== 'object' || options === null) return queueOptionProblems(options);
+  const { batch, ...rest } = options as ProcessorOptions;
+  const problem = expected(
+    batch === undefined || isWhole(batch, 1, 1_000),
+    'batch to be a whole number from 1 to 1000',
+    batch,
+  );
+  return [...(problem ? [problem] : []), ...queueOptionProblems(rest)];
 }
 
 /** Checked, with every default in place, durations in milliseconds. */
@@ -95,7 +118,9 @@ export function queueOptionProblems(options: unknown): string[] {
   const { paused = false, maxPayloadBytes = 1, schema, retention, retry } = given;
   const leaseMs = toMs(lease);
   return [
-    ...unknownKeys(given, KNOWN),
+    // It says what the handler is given, and that only the handler can know.
+    ...('batch' in given ? ['batch belongs into the options of @QueueProcessor(), next to the handler'] : []),
+    ...unknownKeys(given, [...KNOWN, 'batch']),
     expected(isWhole(concurrency, 1, 10_000), 'concurrency to be a whole number from 1 to 10000', concurrency),
     ...retryProblems(retry),
     expected(

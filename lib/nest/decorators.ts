@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Inject, SetMetadata } from '@nestjs/common';
 import { InvalidOptionsError } from '../job/errors.js';
-import type { QueueOptions } from '../job/queue-options.js';
+import type { ProcessorOptions } from '../job/queue-options.js';
 import type { QueueEventName } from '../runtime/queue-events.js';
 import {
   JOB_HANDLER,
@@ -17,14 +17,20 @@ import { getQueueToken } from './tokens.js';
 /**
  * On a method: it handles the jobs of the queue. On a class: its @JobHandler() methods do, or its `handle()`.
  *
- * @param options between the module's `defaults` and its `queues`; see QueueOptions
+ * @param options between the module's `defaults` and its `queues`; see QueueOptions, and ProcessorOptions for `batch`
  * @example
  * ```ts
  * @QueueProcessor('email.send', { concurrency: 20 })
  * async send(job: JobContext<{ to: string }>) { … }
+ *
+ * @QueueProcessor('click.count', { batch: 100 })
+ * async count(jobs: JobContext<{ url: string }>[]) { … }
  * ```
  */
-export function QueueProcessor(queue: string, given: QueueOptions & OfInstance = {}): ClassDecorator & MethodDecorator {
+export function QueueProcessor(
+  queue: string,
+  given: ProcessorOptions & OfInstance = {},
+): ClassDecorator & MethodDecorator {
   const { instance, ...options } = given;
   const decorate = SetMetadata(PROCESSOR, {
     queue,

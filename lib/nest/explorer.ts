@@ -3,7 +3,7 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import { InvalidOptionsError } from '../job/errors.js';
 import { didYouMean } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
-import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
+import { processorOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import { QUEUE_EVENTS, type QueueEventName } from '../runtime/queue-events.js';
 import {
   JOB_HANDLER,
@@ -25,6 +25,8 @@ export interface FoundMethod {
 export interface FoundHandler extends FoundMethod {
   readonly queue: string;
   readonly name: string | undefined;
+  /** The most jobs of one call; undefined: one, not in an array. */
+  readonly batch: number | undefined;
 }
 
 export interface FoundListener extends FoundMethod {
@@ -101,7 +103,12 @@ export class Explorer {
     if (ofMethod) this.#noteProcessor(ofMethod, found.title);
     const problem = handler?.name === undefined ? undefined : nameProblem('job name', handler.name);
     if (problem) this.#problems.push(`${found.title}: ${problem}`);
-    this.#found.handlers.push({ ...found, queue: processor.queue, name: handler?.name });
+    this.#found.handlers.push({
+      ...found,
+      queue: processor.queue,
+      name: handler?.name,
+      batch: processor.options.batch,
+    });
   }
 
   #exploreListener(found: FoundMethod, callback: object): void {
@@ -117,14 +124,15 @@ export class Explorer {
   }
 
   #noteProcessor({ queue, options }: ProcessorMetadata, title: string): void {
-    const problems = [nameProblem('queue name', queue), ...queueOptionProblems(options)];
+    const problems = [nameProblem('queue name', queue), ...processorOptionProblems(options)];
     this.#problems.push(...problems.filter((line) => line !== undefined).map((line) => `${title}: ${line}`));
-    if (Object.keys(options).length === 0) return;
+    const { batch: _, ...ofQueue } = options;
+    if (Object.keys(ofQueue).length === 0) return;
     const elsewhere = this.#optionsAt.get(queue);
     if (elsewhere)
       this.#problems.push(`queue "${queue}" has options at ${elsewhere} and at ${title}, expected them in one place`);
     this.#optionsAt.set(queue, title);
-    this.#found.options.set(queue, options);
+    this.#found.options.set(queue, ofQueue);
   }
 
   #refuseDuplicates(): void {

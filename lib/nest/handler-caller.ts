@@ -7,7 +7,10 @@ import type { NestContainer } from '@nestjs/core/injector/container.js';
 import { REQUEST_CONTEXT_ID } from '@nestjs/core/router/request/request-constants.js';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { JobVerdict, type JobContext } from '../runtime/job-context.js';
-import type { Handler } from '../runtime/run.js';
+
+/** A method, called with one job or with those of a batch. */
+type Handler = (given: JobContext | JobContext[]) => unknown;
+
 import { PARAMETERS } from './metadata.js';
 import { jobParameters } from './parameters.js';
 
@@ -106,7 +109,7 @@ export class HandlerCaller {
     ) as Handler;
   }
 
-  #contextOf(wrapper: InstanceWrapper, request: JobContext | object): ContextId {
+  #contextOf(wrapper: InstanceWrapper, request: object): ContextId {
     const contextId = ContextIdFactory.getByRequest(request as Record<string, never>);
     Object.defineProperty(request, REQUEST_CONTEXT_ID, {
       value: contextId,

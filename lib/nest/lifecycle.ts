@@ -80,12 +80,13 @@ export class SqlQueueLifecycle
     const caller = new HandlerCaller(this.moduleRef, engine.options.enhancers ?? 'local');
     InvalidOptionsError.throwIfAny('Queue handlers', unmadeEnhancers(handlers, caller));
     for (const [queue, given] of options) engine.settings.decorate(queue, given);
-    for (const { wrapper, method, title, queue, name } of handlers) {
-      engine.handlers.add(queue, name, caller.handler(wrapper, method));
+    for (const { wrapper, method, title, queue, name, batch } of handlers) {
+      engine.handlers.add(queue, name, { handle: caller.handler(wrapper, method), batch });
       const { concurrency, retry, leaseMs } = engine.settings.of(queue);
       const what = name === undefined ? queue : `${queue} (${name})`;
       engine.logger.log(
-        `${what} → ${title}: concurrency ${concurrency}, ${retry.attempts} attempts, lease ${leaseMs / 1_000} s`,
+        `${what} → ${title}: concurrency ${concurrency}${batch ? `, batches of ${batch}` : ''}, ${retry.attempts} attempts, ` +
+          `lease ${leaseMs / 1_000} s`,
       );
     }
     for (const { wrapper, method, event, queue } of listeners) {

@@ -1,4 +1,4 @@
-import type { QueueOptions } from '../job/queue-options.js';
+import type { ProcessorOptions } from '../job/queue-options.js';
 import type { QueueEventName } from '../runtime/queue-events.js';
 
 // Stable strings, so that decorators of one copy of the package are found by the explorer of another.
@@ -16,7 +16,7 @@ export interface OfInstance {
 
 export interface ProcessorMetadata extends OfInstance {
   queue: string;
-  options: QueueOptions;
+  options: ProcessorOptions;
 }
 
 export interface JobHandlerMetadata {

@@ -44,18 +44,22 @@ function parameter(kind: number, data?: string, pipes: Pipe[] = []): ParameterDe
   };
 }
 
-/** Tells Nest what a decorated parameter is for a job. */
+/** Tells Nest what a decorated parameter is for a job; for a batch, a list of what it is for each. */
 export const jobParameters = {
-  exchangeKeyForValue(kind: number, data: unknown, [job]: [JobContext]): unknown {
-    switch (kind) {
-      case PAYLOAD:
-        return job.payload;
-      case HEADER:
-        return typeof data === 'string' ? job.headers[data] : job.headers;
-      case SIGNAL:
-        return job.signal;
-      default:
-        return job;
-    }
+  exchangeKeyForValue(kind: number, data: unknown, [given]: [JobContext | JobContext[]]): unknown {
+    return Array.isArray(given) ? given.map((job) => parameterOf(job, kind, data)) : parameterOf(given, kind, data);
   },
 };
+
+function parameterOf(job: JobContext, kind: number, data: unknown): unknown {
+  switch (kind) {
+    case PAYLOAD:
+      return job.payload;
+    case HEADER:
+      return typeof data === 'string' ? job.headers[data] : job.headers;
+    case SIGNAL:
+      return job.signal;
+    default:
+      return job;
+  }
+}

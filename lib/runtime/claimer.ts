@@ -1,55 +1,108 @@
 import { randomBytes } from 'node:crypto';
+import type { ClaimedJob } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type { ClaimRequest, JobStore } from '../store/job-store.js';
+import type { ClaimRequest } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
+import type { Ask, Claimant, Settler } from './settler.js';
 
 export interface ClaimerParts {
   readonly queue: string;
   readonly workerId: string;
-  readonly store: JobStore;
+  readonly settler: Settler;
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly options: ResolvedQueueOptions;
 }
 
+/** What to ask for. */
+export interface Wanted {
+  readonly limit: number;
+  /** How many of the jobs may begin before a flush says more. */
+  readonly started: number;
+}
+
+// Two, so that one is answered while the jobs of the other run.
+const MOST_UNDER_WAY = 2;
+
 /** Asks the database for jobs of one queue, and remembers whether there is hope to find some. */
-export class Claimer {
+export class Claimer implements Claimant {
   /** Counts hints, so that one that comes during a claim is not forgotten when the claim comes back with too few. */
   #hints = 1;
   #heeded = 0;
+  #asking = false;
+  #underWay = 0;
+  #expected = 0;
 
-  constructor(private readonly parts: ClaimerParts) {}
+  /**
+   * @param wanted what is wanted at that moment, if anything
+   * @param receive given each claim that found jobs
+   * @param answered called after each answer
+   */
+  constructor(
+    private readonly parts: ClaimerParts,
+    private readonly wanted: () => Wanted | undefined,
+    private readonly receive: (claim: HeldClaim) => void,
+    private readonly answered: () => void,
+  ) {}
 
-  /** Whether somebody hinted at jobs since the last claim that came back with too few. */
-  get hasHope(): boolean {
-    return this.#hints !== this.#heeded;
+  get isIdle(): boolean {
+    return !this.#asking && this.#underWay === 0;
+  }
+
+  /** Jobs that claims under way may bring. */
+  get expected(): number {
+    return this.#expected;
   }
 
   hint(): void {
     this.#hints++;
   }
 
-  /** @param started how many of the jobs may begin before a flush says more */
-  async claim(limit: number, started: number): Promise<HeldClaim | undefined> {
-    const { queue, workerId, options, store, clock, logger } = this.parts;
-    const hints = this.#hints;
-    const request: ClaimRequest = {
-      ...{ queue, workerId, limit, started, claimId: newClaimId(), order: options.order },
-      ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts },
-    };
-    const askedAt = clock.monotonic();
-    try {
-      const jobs = await store.claim(request);
-      if (jobs.length < limit) this.#heeded = hints;
-      return jobs.length === 0 ? undefined : new HeldClaim(request, jobs, askedAt);
-    } catch (error) {
-      // The poll asks again; a claim that was made without our knowledge lapses by itself.
-      this.#heeded = hints;
-      logger.warn(`Cannot claim jobs of queue "${queue}": ${(error as Error).message}`);
+  /** Asks, where there is hope that somebody hinted at since the last claim that came back with too few. */
+  ask(): void {
+    if (this.#asking || !this.#mayAsk || !this.wanted()) return;
+    this.#asking = true;
+    this.parts.settler.claim(this);
+  }
+
+  begin(): Ask | undefined {
+    this.#asking = false;
+    const wanted = this.#mayAsk ? this.wanted() : undefined;
+    if (!wanted) {
+      this.answered();
       return undefined;
     }
+    const { queue, workerId, options, clock } = this.parts;
+    const request: ClaimRequest = {
+      ...{ queue, workerId, ...wanted, claimId: newClaimId(), order: options.order },
+      ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts },
+    };
+    const hints = this.#hints;
+    const askedAt = clock.monotonic();
+    this.#underWay++;
+    this.#expected += request.limit;
+    return { request, answer: (jobs) => void this.#answer(request, jobs, hints, askedAt) };
+  }
+
+  async #answer(request: ClaimRequest, asked: Promise<ClaimedJob[]>, hints: number, askedAt: number): Promise<void> {
+    let jobs: readonly ClaimedJob[] = [];
+    try {
+      jobs = await asked;
+    } catch (error) {
+      // The poll asks again; a claim that was made without our knowledge lapses by itself.
+      this.parts.logger.warn(`Cannot claim jobs of queue "${request.queue}": ${(error as Error).message}`);
+    }
+    this.#underWay--;
+    this.#expected -= request.limit;
+    if (jobs.length < request.limit) this.#heeded = hints;
+    if (jobs.length > 0) this.receive(new HeldClaim(request, jobs, askedAt));
+    this.answered();
+  }
+
+  get #mayAsk(): boolean {
+    return this.#underWay < MOST_UNDER_WAY && this.#hints !== this.#heeded;
   }
 }
 

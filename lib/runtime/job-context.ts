@@ -55,8 +55,6 @@ export class JobContext<P = any, R = unknown> {
   readonly enqueuedAt: Date;
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
-  /** Aborted on timeout, cancel, shutdown and when the lease is lost; `signal.reason` is the typed error. */
-  readonly signal: AbortSignal;
   readonly logger: JobLogger;
   readonly #parts: JobContextParts<P>;
 
@@ -70,9 +68,13 @@ export class JobContext<P = any, R = unknown> {
     this.enqueuedAt = parts.enqueuedAt;
     this.startedAt = parts.startedAt;
     this.headers = parts.headers;
-    this.signal = parts.signal;
     this.logger = parts.logger;
     this.#parts = parts;
+  }
+
+  /** Aborted on timeout, cancel, shutdown and when the lease is lost; `signal.reason` is the typed error. */
+  get signal(): AbortSignal {
+    return this.#parts.signal;
   }
 
   /** Whether a failure now is final. */

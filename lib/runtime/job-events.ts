@@ -38,6 +38,7 @@ export class JobEvents {
   }
 
   #emit(event: QueueEventName, { id, queue, name, attempt }: ClaimedJob, detail: Detail): void {
+    if (!this.events.isHeard(event)) return;
     this.events.emit({ event, queue, jobId: id, name, attempt, ...detail });
   }
 }

@@ -2,26 +2,44 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 
 // Jobs claimed ahead shall begin within this time, so that a short queue is shared out between workers.
 const AHEAD_MS = 100;
-const MOST_AHEAD = 200;
+const MOST_AHEAD = 500;
+// Jobs of which the database is told beforehand that they may begin shall do so within this time.
+const START_AHEAD_MS = 20;
+const MOST_STARTED_AHEAD = 200;
 // How much of the average a new run time makes up.
 const WEIGHT = 0.1;
 
-/** How many jobs to claim ahead of free slots: many where they are short, none where they are long. */
+/** How many jobs to claim ahead of free slots, and to declare begun ahead of time: many where they are short. */
 export class Prefetch {
   #averageMs: number | undefined;
 
-  constructor(private readonly options: Pick<ResolvedQueueOptions, 'prefetch' | 'concurrency' | 'leaseMs'>) {}
+  /** @param atOnce how many jobs can run at once */
+  constructor(
+    private readonly options: Pick<ResolvedQueueOptions, 'prefetch' | 'leaseMs' | 'retry'>,
+    private readonly atOnce: number,
+  ) {}
 
   note(ranMs: number): void {
     this.#averageMs = this.#averageMs === undefined ? ranMs : this.#averageMs + WEIGHT * (ranMs - this.#averageMs);
   }
 
   get size(): number {
-    const { prefetch, concurrency, leaseMs } = this.options;
+    const { prefetch, leaseMs } = this.options;
     if (prefetch !== 'auto') return prefetch;
-    if (this.#averageMs === undefined) return 0;
     // A tenth of the lease at the most: what waits here must never lapse here.
-    const aheadMs = Math.min(AHEAD_MS, leaseMs / 10);
-    return Math.min(MOST_AHEAD, Math.floor((concurrency * aheadMs) / Math.max(this.#averageMs, 0.5)));
+    return Math.min(MOST_AHEAD, this.#begunWithin(Math.min(AHEAD_MS, leaseMs / 10)));
+  }
+
+  /**
+   * Whoever may have begun when its process dies has used up an attempt. That is a fair price for a round trip less only
+   * where attempts are left: a job that went down twice runs alone, and is not taken along a third time.
+   */
+  get startedAhead(): number {
+    if (this.options.retry.attempts <= 2) return this.atOnce;
+    return Math.max(this.atOnce, Math.min(MOST_STARTED_AHEAD, this.#begunWithin(START_AHEAD_MS)));
+  }
+
+  #begunWithin(ms: number): number {
+    return this.#averageMs === undefined ? 0 : Math.floor((this.atOnce * ms) / Math.max(this.#averageMs, 0.5));
   }
 }

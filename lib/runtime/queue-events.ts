@@ -53,6 +53,11 @@ export class QueueEvents {
     else this.#listeners.set(event, [{ queue, listener }]);
   }
 
+  /** Whether anybody listens, so that events nobody hears are not made. */
+  isHeard(event: QueueEventName): boolean {
+    return this.#listeners.has(event);
+  }
+
   emit(event: QueueEvent): void {
     for (const { queue, listener } of this.#listeners.get(event.event) ?? []) {
       if (queue !== undefined && queue !== event.queue) continue;

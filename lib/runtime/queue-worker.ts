@@ -2,24 +2,30 @@ import { JobCancelledError, LeaseLostError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { isSuspect, type Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import { Claimer } from './claimer.js';
+import { Attempt, type AttemptEnd, type AttemptParts } from './attempt.js';
+import { Claimer, type Wanted } from './claimer.js';
 import type { HeldClaim } from './held-claim.js';
 import type { JobEvents } from './job-events.js';
 import { Prefetch } from './prefetch.js';
-import { Run, type Handler, type RunEnd, type RunParts } from './run.js';
+import { Run, type HandlerEntry } from './run.js';
 import type { Settled, Settler } from './settler.js';
 import type { Slots } from './slots.js';
 
 // What a process without a handler for a job's name does with it, so that one with a handler can have it.
 const SNOOZE_UNHANDLED_MS = 10_000;
 
-const MOST_A_CLAIM = 1_000;
+// A worker that has room for more than the first asks for half of its room at a time, so that the answer to one claim
+// comes while the jobs of the other run; up to the second, where a larger one hardly costs less for each job.
+const UNDIVIDED_CLAIM = 100;
+const LARGEST_CLAIM = 500;
 
-export interface QueueWorkerParts extends RunParts {
+export interface QueueWorkerParts extends AttemptParts {
   readonly queue: string;
   readonly options: ResolvedQueueOptions;
   /** The handler for jobs of that name, if this process has one. */
-  readonly handlerFor: (name: string) => Handler | undefined;
+  readonly handlerFor: (name: string) => HandlerEntry | undefined;
+  /** The most jobs that one call of a handler takes. */
+  readonly largestBatch: number;
   readonly settler: Settler;
   readonly events: JobEvents;
   readonly slots: Slots;
@@ -45,23 +51,28 @@ export class QueueWorker {
   readonly #claimer: Claimer;
   readonly #prefetch: Prefetch;
   readonly #unhandled = new Set<string>();
-  #claiming: Promise<void> | undefined;
-  /** Outcomes on their way, up to what follows from them: a job that runs again at once is claimed by then. */
+  /** Outcomes on their way, up to what follows from them: a job that runs again at once is asked for by then. */
   #settling = 0;
   #open = true;
 
   constructor(private readonly parts: QueueWorkerParts) {
-    this.#claimer = new Claimer(parts);
-    this.#prefetch = new Prefetch(parts.options);
+    this.#prefetch = new Prefetch(parts.options, parts.options.concurrency * parts.largestBatch);
+    this.#claimer = new Claimer(
+      parts,
+      () => this.#wanted(),
+      (claim) => this.#receive(claim),
+      () => this.#moveOn(),
+    );
   }
 
+  /** Jobs that run now. */
   get running(): number {
-    return this.#runs.size;
+    return [...this.#runs].reduce((sum, { attempts }) => sum + attempts.length, 0);
   }
 
   /** Nothing runs, waits, or is being claimed or settled here. */
   get isIdle(): boolean {
-    return this.#runs.size === 0 && this.#buffer.length === 0 && !this.#claiming && this.#settling === 0;
+    return this.#runs.size === 0 && this.#buffer.length === 0 && this.#claimer.isIdle && this.#settling === 0;
   }
 
   get isOpen(): boolean {
@@ -71,6 +82,11 @@ export class QueueWorker {
   /** No slot is free: jobs that wait can go on waiting. */
   get isFull(): boolean {
     return this.#freeSlots() <= 0;
+  }
+
+  /** How many jobs of a claim may begin before the database is told of more. */
+  get startedAhead(): number {
+    return this.#prefetch.startedAhead;
   }
 
   /** There may be jobs to claim. */
@@ -84,20 +100,14 @@ export class QueueWorker {
     if (open === this.#open) return;
     this.#open = open;
     if (open) return this.wake();
-    for (const { claim, job } of this.#buffer.splice(0)) void this.#settleUnbegun(claim, job, { kind: 'release' });
+    for (const { claim, job } of this.#buffer.splice(0)) this.#settleUnbegun(claim, job, { kind: 'release' });
   }
 
   /** Begins what can begin, and claims where there is room and hope. */
   fill(): void {
     if (!this.#open) return;
-    while (this.#canBegin()) this.#begin(this.#buffer.shift()!);
-    if (this.#shouldClaim()) {
-      this.#claiming = this.#claim().finally(() => {
-        this.#claiming = undefined;
-        this.fill();
-        this.parts.onIdle();
-      });
-    }
+    while (this.#canBegin()) this.#begin();
+    this.#claimer.ask();
   }
 
   /** The lease of the claim is gone: its jobs are somebody else's, or soon will be. */
@@ -105,18 +115,19 @@ export class QueueWorker {
     claim.mustLapse = true;
     this.parts.held.delete(claim);
     for (const { job } of this.#dropFromBuffer((place) => place.claim === claim)) claim.unsettled.delete(job.id);
-    for (const run of this.#runs) {
-      if (run.claim === claim) run.abort(new LeaseLostError(run.job.id, run.job.queue));
+    for (const attempt of this.#attempts()) {
+      if (attempt.claim === claim) attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
     }
   }
 
   /** Somebody wants the job cancelled; nothing happens where this process does not have it. */
   cancel(jobId: number): void {
     const [place] = this.#dropFromBuffer(({ job }) => job.id === jobId);
-    if (place) void this.#settleUnbegun(place.claim, place.job, { kind: 'cancel' });
+    if (place) this.#settleUnbegun(place.claim, place.job, { kind: 'cancel' });
     // There can be two: one whose lease was lost, and the one that took its place.
-    const runs = [...this.#runs].filter(({ job }) => job.id === jobId);
-    runs.forEach((run) => run.abort(new JobCancelledError(jobId, this.parts.queue)));
+    for (const attempt of this.#attempts()) {
+      if (attempt.job.id === jobId) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
+    }
   }
 
   abortAll(reason: Error): void {
@@ -128,16 +139,20 @@ export class QueueWorker {
     for (const run of this.#runs) run.end({ kind: 'release' });
   }
 
+  #attempts(): Attempt[] {
+    return [...this.#runs].flatMap(({ attempts }) => attempts);
+  }
+
   #canBegin(): boolean {
     const place = this.#buffer[0];
     if (!place || this.parts.slots.free <= 0 || this.#runs.size >= this.parts.options.concurrency) return false;
     const { claim, job, index } = place;
     // A suspect runs alone, so that it takes nobody with it.
-    if (this.#runs.size > 0 && (isSuspect(job) || [...this.#runs].some((run) => isSuspect(run.job)))) return false;
+    if (this.#runs.size > 0 && (isSuspect(job) || this.#suspectRuns())) return false;
     if (index < claim.started) return true;
     if (!claim.asking) {
       claim.asking = true;
-      void this.parts.settler.allowMore(claim).finally(() => {
+      this.parts.settler.allowMore(claim, () => {
         claim.asking = false;
         this.fill();
       });
@@ -145,42 +160,63 @@ export class QueueWorker {
     return false;
   }
 
-  #begin({ claim, job, index }: Place): void {
-    claim.begun = index + 1;
-    if (this.parts.clock.monotonic() >= claim.deadline) {
-      claim.unsettled.delete(job.id);
-      return this.forget(claim);
-    }
-    const handler = this.parts.handlerFor(job.name);
-    if (!handler) return this.#snoozeUnhandled(claim, job);
-    const run = new Run(claim, job, this.parts.options, this.parts);
+  #suspectRuns(): boolean {
+    for (const { attempts } of this.#runs) if (attempts.length === 1 && isSuspect(attempts[0]!.job)) return true;
+    return false;
+  }
+
+  #begin(): void {
+    const attempts: Attempt[] = [];
+    const { name } = this.#buffer[0]!.job;
+    const entry = this.parts.handlerFor(name);
+    const now = this.parts.clock.monotonic();
+    do {
+      const { claim, job, index } = this.#buffer.shift()!;
+      claim.begun = index + 1;
+      if (now >= claim.deadline) {
+        claim.unsettled.delete(job.id);
+        this.forget(claim);
+      } else if (entry) attempts.push(new Attempt(claim, job, this.parts.options, this.parts, now));
+      else this.#snoozeUnhandled(claim, job);
+    } while (attempts.length < (entry?.batch ?? 1) && this.#goesAlong(attempts));
+    if (entry && attempts.length > 0) this.#run(attempts, entry, now);
+  }
+
+  /** Whether the next job can be in one batch with these. */
+  #goesAlong([first]: readonly Attempt[]): boolean {
+    const [next] = this.#buffer;
+    if (!first || !next || next.job.name !== first.job.name || next.index >= next.claim.started) return false;
+    return !isSuspect(first.job) && !isSuspect(next.job);
+  }
+
+  #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
+    const run = new Run(attempts, this.parts.options, this.parts.clock);
     this.#runs.add(run);
     this.parts.slots.take();
-    this.parts.events.started(job);
-    void this.#finish(run, handler);
+    for (const { job } of attempts) this.parts.events.started(job);
+    void this.#carryOut(run, entry, now);
   }
 
-  async #finish(run: Run, handler: Handler): Promise<void> {
-    const end = await run.outcome(handler);
-    const { ranMs } = run;
-    this.#prefetch.note(ranMs);
+  async #carryOut(run: Run, entry: HandlerEntry, begunAt: number): Promise<void> {
+    const ends = await run.outcomes(entry);
+    this.#prefetch.note(this.parts.clock.monotonic() - begunAt);
     this.#runs.delete(run);
     this.parts.slots.giveBack();
-    const settling = end.committed
-      ? this.#committed(run, end)
-      : this.parts.settler.settle(run.claim, run.settlement(end.outcome));
+    run.attempts.forEach((attempt, index) => this.#finish(attempt, ends[index]!));
     this.fill();
-    const settled = await settling;
-    if (settled === 'lost') this.#lost(run, ranMs);
-    else this.#told(run.job, settled, end.result, ranMs);
-    this.#tidy(run.claim);
-    this.fill();
-    this.parts.onIdle();
   }
 
-  #committed(run: Run, { outcome }: RunEnd): Settled {
-    this.parts.settler.committed(run.claim, run.job.id);
-    return outcome;
+  #finish(attempt: Attempt, { outcome, result, committed }: AttemptEnd): void {
+    const { claim, job, ranMs } = attempt;
+    this.#settling++;
+    const done = (settled: Settled) => {
+      if (settled === 'lost') this.#lost(job, claim, ranMs);
+      else this.#told(job, settled, result, ranMs);
+      this.#settled(claim);
+    };
+    if (!committed) return this.parts.settler.settle(claim, attempt.settlement(outcome), done);
+    this.parts.settler.committed(claim, job.id);
+    done(outcome);
   }
 
   #snoozeUnhandled(claim: HeldClaim, job: ClaimedJob): void {
@@ -191,64 +227,64 @@ export class QueueWorker {
           `${SNOOZE_UNHANDLED_MS / 1_000} s each time, for a process that has one.`,
       );
     }
-    void this.#settleUnbegun(claim, job, { kind: 'snooze', delayMs: SNOOZE_UNHANDLED_MS });
+    this.#settleUnbegun(claim, job, { kind: 'snooze', delayMs: SNOOZE_UNHANDLED_MS });
   }
 
-  async #settleUnbegun(claim: HeldClaim, job: ClaimedJob, outcome: Outcome): Promise<void> {
+  #settleUnbegun(claim: HeldClaim, job: ClaimedJob, outcome: Outcome): void {
     const { settler, workerId, options } = this.parts;
     const keepMs = options.retention.deadMs;
-    const settled = await settler.settle(claim, {
-      job,
-      claimId: claim.id,
-      workerId,
-      outcome,
-      ranMs: null,
-      keepMs,
+    this.#settling++;
+    settler.settle(claim, { job, claimId: claim.id, workerId, outcome, ranMs: null, keepMs }, (settled) => {
+      if (settled !== 'lost') this.#told(job, settled, undefined, null);
+      this.#settled(claim);
     });
-    if (settled !== 'lost') this.#told(job, settled, undefined, null);
-    this.#tidy(claim);
+  }
+
+  #settled(claim: HeldClaim): void {
+    this.#settling--;
+    if (claim.unsettled.size === 0) this.parts.held.delete(claim);
+    // Once for all that one flush has settled.
+    if (this.#settling === 0 || this.#buffer.length > 0) this.#moveOn();
+  }
+
+  #moveOn(): void {
     this.fill();
     this.parts.onIdle();
   }
 
-  #shouldClaim(): boolean {
-    if (this.#claiming || !this.#claimer.hasHope) return false;
-    const { size } = this.#prefetch;
-    // Ask when half of what was claimed ahead is gone, not at every job.
-    return this.#room() > 0 && this.#buffer.length <= size / 2 && (size > 0 || this.#freeSlots() > 0);
+  #wanted(): Wanted | undefined {
+    if (!this.#open) return undefined;
+    const { size, startedAhead } = this.#prefetch;
+    const { concurrency } = this.parts.options;
+    const { largestBatch } = this.parts;
+    const free = this.#freeSlots() * largestBatch;
+    const here = this.#buffer.length + this.#claimer.expected;
+    const room = free + size - here;
+    const capacity = concurrency * largestBatch + size;
+    const share = capacity <= UNDIVIDED_CLAIM ? capacity : Math.max(UNDIVIDED_CLAIM, Math.ceil(capacity / 2));
+    // At once for a free slot; ahead of time when half of what was claimed ahead is gone, not at every job.
+    if (free <= here && (size === 0 || room < Math.min(share, size / 2))) return undefined;
+    const limit = Math.min(room, share, LARGEST_CLAIM);
+    return limit > 0 ? { limit, started: Math.min(limit, free + startedAhead) } : undefined;
   }
 
   #freeSlots(): number {
-    return Math.min(this.parts.slots.free, this.parts.options.concurrency - this.#runs.size);
-  }
-
-  #room(): number {
-    return Math.min(MOST_A_CLAIM, this.#freeSlots() + this.#prefetch.size - this.#buffer.length);
-  }
-
-  async #claim(): Promise<void> {
-    const started = this.#freeSlots() + this.parts.options.concurrency;
-    const claim = await this.#claimer.claim(this.#room(), started);
-    if (!claim) return;
-    this.parts.held.add(claim);
-    this.#receive(claim);
+    return Math.max(0, Math.min(this.parts.slots.free, this.parts.options.concurrency - this.#runs.size));
   }
 
   #receive(claim: HeldClaim): void {
+    this.parts.held.add(claim);
     for (const [index, job] of claim.jobs.entries()) {
       // Closed while the claim was under way.
-      if (!this.#open) void this.#settleUnbegun(claim, job, { kind: 'release' });
+      if (!this.#open) this.#settleUnbegun(claim, job, { kind: 'release' });
       else this.#buffer.push({ claim, job, index });
     }
   }
 
-  #tidy(claim: HeldClaim): void {
-    if (claim.unsettled.size === 0) this.parts.held.delete(claim);
-  }
-
   #dropFromBuffer(matches: (place: Place) => boolean): Place[] {
     const dropped = this.#buffer.filter(matches);
-    const kept = this.#buffer.filter((place) => !dropped.includes(place));
+    if (dropped.length === 0) return dropped;
+    const kept = this.#buffer.filter((place) => !matches(place));
     this.#buffer.splice(0, this.#buffer.length, ...kept);
     return dropped;
   }
@@ -261,7 +297,7 @@ export class QueueWorker {
     if (waitsAgain && this.#open) this.wake();
   }
 
-  #lost({ job, claim }: Run, ranMs: number | null): void {
+  #lost(job: ClaimedJob, claim: HeldClaim, ranMs: number | null): void {
     if (!claim.isLossLogged) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
     claim.isLossLogged = true;
     this.parts.events.lost(job, ranMs);

@@ -1,7 +1,8 @@
-import { storedError } from '../job/stored-error.js';
 import { hasCode } from '../job/errors.js';
+import type { ClaimedJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
-import type { JobStore, Settlement } from '../store/job-store.js';
+import { storedError } from '../job/stored-error.js';
+import type { ClaimProgress, ClaimRequest, Flush, JobStore, Settlement } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
@@ -18,22 +19,39 @@ interface Entry {
   readonly settlement: Settlement | undefined;
   /** The database refused the outcome before; this one stands for it. */
   readonly refused?: true;
-  readonly resolve: (settled: Settled | undefined) => void;
+  readonly done: (settled: Settled) => void;
 }
 
-const LARGEST_FLUSH = 500;
+/** A claim on its way. */
+export interface Ask {
+  readonly request: ClaimRequest;
+  answer(jobs: Promise<ClaimedJob[]>): void;
+}
+
+/** Somebody who wants jobs. */
+export interface Claimant {
+  /** Called when the moment has come; undefined where it wants nothing any more. */
+  begin(): Ask | undefined;
+}
+
+const LARGEST_FLUSH = 1_000;
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
 /**
  * Group commit: while one flush of outcomes is under way the next ones gather, and go together when it returns. An idle
- * worker's outcome goes at once. An outcome counts when its flush has committed; a database that is away is asked again
- * until it is back, since only the fence may decide that a job was lost.
+ * worker's outcome goes at once. Where jobs are to be claimed too, both go in one transaction. An outcome counts when its
+ * flush has committed; a database that is away is asked again until it is back, since only the fence may decide that a job
+ * was lost.
  */
 export class Settler {
   #gathered: Entry[] = [];
+  #claimants = new Set<Claimant>();
   #retiring: number[] = [];
-  #flushing: Promise<void> | undefined;
+  /** Claims that a flush under way speaks of: the next one that does has to know how it ended. */
+  readonly #inFlight = new Set<HeldClaim>();
+  readonly #flushes = new Set<Promise<void>>();
+  #turning: Promise<void> | undefined;
   readonly #givingUp = new AbortController();
 
   /** @param ahead how many jobs of a queue may begin before the next flush */
@@ -44,13 +62,19 @@ export class Settler {
     private readonly ahead: (queue: string) => number,
   ) {}
 
-  async settle(claim: HeldClaim, settlement: Settlement): Promise<Settled> {
-    return (await this.#gather(claim, settlement)) ?? 'lost';
+  settle(claim: HeldClaim, settlement: Settlement, done: (settled: Settled) => void): void {
+    this.#gather({ claim, settlement, done });
   }
 
   /** Lets more of the claim's jobs begin, also when none has ended just now. */
-  async allowMore(claim: HeldClaim): Promise<void> {
-    await this.#gather(claim, undefined);
+  allowMore(claim: HeldClaim, done: () => void): void {
+    this.#gather({ claim, settlement: undefined, done });
+  }
+
+  /** Claims with the next flush, or by itself where none is due. */
+  claim(claimant: Claimant): void {
+    this.#claimants.add(claimant);
+    this.#turn();
   }
 
   /** The job completed in its handler's transaction; once it was the claim's last, the claim can go. */
@@ -61,7 +85,7 @@ export class Settler {
 
   /** Resolves when all that was gathered has been written. */
   async idle(): Promise<void> {
-    while (this.#flushing) await this.#flushing;
+    while (this.#turning || this.#flushes.size > 0) await Promise.all([this.#turning, ...this.#flushes]);
   }
 
   /** Stops asking a database that is away: what could not be written is left to the lease. */
@@ -69,37 +93,104 @@ export class Settler {
     this.#givingUp.abort();
   }
 
-  #gather(claim: HeldClaim, settlement: Settlement | undefined): Promise<Settled | undefined> {
-    return new Promise((resolve) => {
-      this.#gathered.push({ claim, settlement, resolve });
-      this.#flushing ??= this.#flushAll();
-    });
+  #gather(entry: Entry): void {
+    this.#gathered.push(entry);
+    this.#turn();
   }
 
   #retireIfDone(claim: HeldClaim): void {
     if (!claim.transacted || claim.mustLapse || claim.unsettled.size > 0) return;
     this.#retiring.push(claim.id);
-    this.#flushing ??= this.#flushAll();
+    this.#turn();
   }
 
-  async #flushAll(): Promise<void> {
-    // One turn of the event loop's microtasks, so that what ends together goes together.
-    await Promise.resolve();
-    while (this.#gathered.length > 0 || this.#retiring.length > 0) {
-      if (this.#gathered.length > 0) await this.#write(this.#gathered.splice(0, LARGEST_FLUSH));
-      const done = this.#retiring.splice(0);
-      // A claim that stays lapses, and then goes with the next rescue.
-      if (done.length > 0) await this.store.retire(done).catch(() => undefined);
+  #turn(): void {
+    this.#turning ??= this.#sendNext();
+  }
+
+  /** After this turn of the event loop, so that what ends together goes together. */
+  async #sendNext(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#turning = undefined;
+    this.#send();
+  }
+
+  #send(): void {
+    for (const claimant of this.#claimants) {
+      this.#claimants.delete(claimant);
+      const ask = claimant.begin();
+      if (!ask) continue;
+      const entries = this.#take();
+      this.#track(entries, this.#exchange(entries, ask));
     }
-    this.#flushing = undefined;
+    if (this.#inFlight.size === 0 && this.#gathered.length > 0) {
+      const entries = this.#take();
+      this.#track(entries, this.#write(entries));
+    }
+    const done = this.#retiring.splice(0);
+    // A claim that stays lapses, and then goes with the next rescue.
+    if (done.length > 0)
+      this.#track(
+        [],
+        this.store.retire(done).catch(() => undefined),
+      );
   }
 
-  async #write(entries: readonly Entry[]): Promise<void> {
-    let again = false;
-    for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  #track(entries: readonly Entry[], work: Promise<void>): void {
+    const flush = work.finally(() => {
+      this.#flushes.delete(flush);
+      for (const { claim } of entries) this.#inFlight.delete(claim);
+      if (this.#gathered.length > 0) this.#turn();
+    });
+    this.#flushes.add(flush);
+  }
+
+  /** The oldest that were gathered, but for those of claims that another flush speaks of. */
+  #take(): Entry[] {
+    const free = this.#gathered.filter(({ claim }) => !this.#inFlight.has(claim));
+    const taken = free.slice(0, LARGEST_FLUSH);
+    if (taken.length === this.#gathered.length) this.#gathered = [];
+    else if (taken.length > 0) {
+      const gone = new Set(taken);
+      this.#gathered = this.#gathered.filter((entry) => !gone.has(entry));
+    }
+    for (const { claim } of taken) this.#inFlight.add(claim);
+    return taken;
+  }
+
+  async #exchange(entries: readonly Entry[], { request, answer }: Ask): Promise<void> {
+    if (entries.length === 0) return answer(this.store.claim(request));
+    let claimed: ClaimedJob[] | undefined;
+    await this.#write(entries, async (flush) => {
       try {
-        return this.#written(entries, await this.#flush(entries, again));
+        const { lost, jobs } = await this.store.settleAndClaim(flush, request);
+        claimed = jobs;
+        return lost;
       } catch (error) {
+        answer(this.#claimAfter(error, request));
+        throw error;
+      }
+    });
+    // What has ended is told first: one of these jobs may be among them.
+    if (claimed) answer(Promise.resolve(claimed));
+  }
+
+  /** That an outcome was refused is no reason not to claim; that the database is away is one. */
+  async #claimAfter(error: unknown, request: ClaimRequest): Promise<ClaimedJob[]> {
+    if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+    return this.store.claim(request);
+  }
+
+  /** @param first how to write them the first time */
+  async #write(entries: readonly Entry[], first?: (flush: Flush) => Promise<ReadonlySet<Settlement>>): Promise<void> {
+    let again = false;
+    let send = first;
+    for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      const { flush, started } = this.#flushOf(entries, again);
+      try {
+        return this.#written(entries, started, await (send?.(flush) ?? this.store.settle(flush)));
+      } catch (error) {
+        send = undefined;
         if (!hasCode(error, 'STORE_UNAVAILABLE')) return this.#writeLess(entries, error);
         if (this.#givingUp.signal.aborted) return this.#forsake(entries);
         if ((error as { outcome?: string }).outcome === 'unknown') again = true;
@@ -110,26 +201,32 @@ export class Settler {
     }
   }
 
-  async #flush(entries: readonly Entry[], again: boolean): Promise<ReadonlySet<Settlement>> {
-    const claims = new Map<HeldClaim, Set<number>>();
+  #flushOf(entries: readonly Entry[], again: boolean): { flush: Flush; started: Map<HeldClaim, number> } {
+    const settling = new Map<HeldClaim, Set<number>>();
+    const settlements: Settlement[] = [];
     for (const { claim, settlement } of entries) {
-      const settling = claims.get(claim) ?? new Set<number>();
-      if (settlement) settling.add(settlement.job.id);
-      claims.set(claim, settling);
+      let ids = settling.get(claim);
+      if (!ids) settling.set(claim, (ids = new Set()));
+      if (!settlement) continue;
+      ids.add(settlement.job.id);
+      settlements.push(settlement);
     }
-    const progress = new Map([...claims].map(([claim, ids]) => [claim, claim.progress(ids, this.ahead(claim.queue))]));
-    const settlements = entries.flatMap(({ settlement }) => settlement ?? []);
-    const news = [...progress].filter(([claim, { started, finished }]) => finished || started > claim.started);
-    const lost = await this.store.settle({ settlements, claims: news.map(([, each]) => each), again });
-    for (const [claim, { started }] of progress) claim.started = started;
-    return lost;
+    const claims: ClaimProgress[] = [];
+    const started = new Map<HeldClaim, number>();
+    for (const [claim, ids] of settling) {
+      const progress = claim.progress(ids, this.ahead(claim.queue));
+      started.set(claim, progress.started);
+      if (progress.finished || progress.started > claim.started) claims.push(progress);
+    }
+    return { flush: { settlements, claims, again }, started };
   }
 
-  #written(entries: readonly Entry[], lost: ReadonlySet<Settlement>): void {
-    for (const { claim, settlement, resolve } of entries) {
+  #written(entries: readonly Entry[], started: ReadonlyMap<HeldClaim, number>, lost: ReadonlySet<Settlement>): void {
+    for (const [claim, count] of started) claim.started = count;
+    for (const { claim, settlement, done } of entries) {
       if (settlement) claim.unsettled.delete(settlement.job.id);
       this.#retireIfDone(claim);
-      resolve(settlement && lost.has(settlement) ? 'lost' : settlement?.outcome);
+      done(!settlement || lost.has(settlement) ? 'lost' : settlement.outcome);
     }
   }
 
@@ -154,10 +251,10 @@ export class Settler {
 
   /** The lease will lapse, and whoever rescues the jobs decides. */
   #forsake(entries: readonly Entry[]): void {
-    for (const { claim, settlement, resolve } of entries) {
+    for (const { claim, settlement, done } of entries) {
       claim.mustLapse = true;
       if (settlement) claim.unsettled.delete(settlement.job.id);
-      resolve('lost');
+      done('lost');
     }
   }
 }

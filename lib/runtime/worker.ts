@@ -58,7 +58,7 @@ export class Worker {
     const { store, clock, logger, random, options, optionsFor } = parts;
     const slots = new Slots(options.concurrency);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
-    this.#settler = new Settler(store, clock, logger, (queue) => optionsFor(queue).concurrency);
+    this.#settler = new Settler(store, clock, logger, (queue) => this.#queues.get(queue)!.startedAhead);
     for (const queue of queueNames) this.#queues.set(queue, this.#queueWorker(queue, slots));
     this.#poller = new Poller({
       ...{ store, clock, logger, random, queues: queueNames, rules: this.#rescueRules() },
@@ -155,6 +155,7 @@ export class Worker {
       ...{ queue, store, clock, logger, random, slots, workerId: this.id, events: new JobEvents(events) },
       ...{ settler: this.#settler, held: this.#held, options: optionsFor(queue) },
       handlerFor: (name) => handlers.find(queue, name),
+      largestBatch: handlers.largestBatch(queue),
       expectDue: (ms) => this.#poller.expectDue(ms),
       onIdle: () => this.#onIdle(),
     });
@@ -218,7 +219,7 @@ export class Worker {
   }
 
   async #untilIdle(): Promise<void> {
-    if (!this.#isIdle()) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    while (!this.#isIdle()) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
     await this.#settler.idle();
   }
 

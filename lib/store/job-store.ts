@@ -112,6 +112,9 @@ export interface JobStore {
   /** Writes outcomes, all in one transaction. Answers those whose job's claim was lost; nothing is done to those jobs. */
   settle(flush: Flush): Promise<ReadonlySet<Settlement>>;
 
+  /** Both in one transaction, and one commit: a worker that settles a batch of jobs mostly wants the next. */
+  settleAndClaim(flush: Flush, request: ClaimRequest): Promise<{ lost: ReadonlySet<Settlement>; jobs: ClaimedJob[] }>;
+
   /**
    * Runs `work` in a transaction of the application's DataSource and completes the job as its last statement. Rejects
    * with LeaseLostError, and nothing of `work` stays, where the claim was lost.

@@ -7,6 +7,7 @@ import type { StoredError } from '../job/stored-error.js';
 import type { Engine } from '../nest/engine.js';
 import { getEngineToken } from '../nest/tokens.js';
 import { HeldClaim } from '../runtime/held-claim.js';
+import { Attempt, ended } from '../runtime/attempt.js';
 import { Run } from '../runtime/run.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 
@@ -88,21 +89,15 @@ export class QueueHarness {
     const [job] = jobs;
     if (!job) return null;
     const claim = new HeldClaim(request, jobs, clock.monotonic());
-    const run = new Run(claim, job, options, {
-      workerId: this.#workerId,
-      store,
-      clock,
-      logger,
-      random: Math.random,
-    });
-    const handler = handlers.find(queue, job.name);
-    const { outcome, result, committed } = handler
-      ? await run.outcome(handler)
-      : { outcome: { kind: 'snooze', delayMs: 10_000 } as const, result: undefined, committed: false };
+    const parts = { workerId: this.#workerId, store, clock, logger, random: Math.random };
+    const attempt = new Attempt(claim, job, options, parts, clock.monotonic());
+    const entry = handlers.find(queue, job.name);
+    const [end] = entry ? await new Run([attempt], options, clock).outcomes(entry) : [];
+    const { outcome, result, committed } = end ?? ended({ kind: 'snooze', delayMs: 10_000 });
     if (committed) await store.retire([claimId]);
     else {
       const claims = [{ id: claimId, started: 1, finished: true }];
-      await store.settle({ settlements: [run.settlement(outcome)], claims, again: false });
+      await store.settle({ settlements: [attempt.settlement(outcome)], claims, again: false });
     }
     const error = 'error' in outcome ? outcome.error : undefined;
     return { id: job.id, queue, name: job.name, attempt: job.attempt, outcome: outcome.kind, result, error };

@@ -1,4 +1,5 @@
 import { describeEngines, plain, through, type World } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 import { commitsClaim, commitsOutcomes, strikeOnce, WireProxy, type Fate } from '../support/wire-proxy.js';
 
@@ -17,7 +18,7 @@ describeEngines(
       const jobs = await producer.enqueueMany('q', plain(5));
       await claiming.struck;
       // A claim that was made without the worker's knowledge lapses; nobody renews it.
-      if (fate === 'unheard') await admitOneClaim(world);
+      if (fate === 'unheard') await oneClaim(world);
       world.advance(LEASE_MS);
       await events.untilCount(5, 'completed');
 
@@ -111,8 +112,9 @@ async function behindProxy(world: World) {
   return { world: { ...world, start }, proxy, dataSource };
 }
 
-async function admitOneClaim({ sql }: World): Promise<void> {
-  expect(await sql('SELECT queue FROM sql_queue_claims')).toEqual([{ queue: 'q' }]);
+/** Its commit was on its way when the connection broke. */
+async function oneClaim({ sql }: World): Promise<void> {
+  await eventually(async () => (await sql('SELECT queue FROM sql_queue_claims')).length === 1);
 }
 
 function ascending(a: number, b: number): number {

@@ -4,7 +4,7 @@ import { overlay, resolveQueueOptions, type QueueOptions } from '../../lib/job/q
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import { HandlerTable } from '../../lib/runtime/handler-table.js';
 import { QueueEvents } from '../../lib/runtime/queue-events.js';
-import type { Handler } from '../../lib/runtime/run.js';
+import type { Handler, HandlerEntry } from '../../lib/runtime/run.js';
 import { SqlQueueRunner } from '../../lib/runtime/sql-queue-runner.js';
 import { resolveWorkerOptions, type WorkerOptions } from '../../lib/runtime/worker-options.js';
 import type { JobStore } from '../../lib/store/job-store.js';
@@ -15,7 +15,7 @@ import { EventLog } from './event-log.js';
 export interface EngineSettings {
   readonly dataSource: DataSource;
   /** What each queue does with its jobs, or with those of each name. */
-  readonly handlers?: Record<string, Handler | Record<string, Handler>> | undefined;
+  readonly handlers?: Record<string, Handler | HandlerEntry | Record<string, Handler>> | undefined;
   readonly queues?: Record<string, QueueOptions> | undefined;
   readonly defaults?: QueueOptions | undefined;
   readonly worker?: WorkerOptions | undefined;
@@ -82,8 +82,13 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
 function handlerTable(handlers: NonNullable<EngineSettings['handlers']>): HandlerTable {
   const table = new HandlerTable();
   for (const [queue, handler] of Object.entries(handlers)) {
-    if (typeof handler === 'function') table.add(queue, undefined, handler);
-    else for (const [name, one] of Object.entries(handler)) table.add(queue, name, one);
+    if (typeof handler === 'function') table.add(queue, undefined, { handle: handler });
+    else if (isEntry(handler)) table.add(queue, undefined, handler);
+    else for (const [name, one] of Object.entries(handler)) table.add(queue, name, { handle: one });
   }
   return table;
+}
+
+function isEntry(handler: HandlerEntry | Record<string, Handler>): handler is HandlerEntry {
+  return 'batch' in handler;
 }

@@ -54,9 +54,10 @@ const KEPT = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, 
 export class ShortCountError extends Error {}
 
 /** Writes the outcomes of one flush. Locks claims, then jobs, then history, as everywhere. */
-export function* settleAtOnce(flush: Flush): Work<void> {
+export function* settleAtOnce(flush: Flush): Work<ReadonlySet<Settlement>> {
   yield* noteProgress(flush.claims);
   yield* settleClaimed(flush.settlements);
+  return new Set();
 }
 
 /**

@@ -60,18 +60,29 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async settle(flush: port.Flush): Promise<ReadonlySet<port.Settlement>> {
-    const lost = await this.#settle(flush);
-    if (flush.settlements.some(({ outcome }) => isReturned(outcome))) this.bounds.forget();
-    return lost;
+    return (await this.#settleAnd(flush, nothingMore)).lost;
   }
 
-  async #settle(flush: port.Flush): Promise<ReadonlySet<port.Settlement>> {
+  // The scan for the next jobs comes last: it waits for nobody, and locks nothing that another flush could wait for.
+  async settleAndClaim(flush: port.Flush, request: port.ClaimRequest) {
+    const bounds = this.bounds.of(request.queue);
+    const { lost, more: jobs } = await this.#settleAnd(flush, () => this.dialect.claim(request, bounds));
+    this.bounds.note(request.queue, bounds, jobs);
+    return { lost, jobs };
+  }
+
+  async #settleAnd<T>(flush: port.Flush, next: () => Work<T>): Promise<Settled<T>> {
+    const settled = await this.#transactSettling(flush, next);
+    if (flush.settlements.some(({ outcome }) => isReturned(outcome))) this.bounds.forget();
+    return settled;
+  }
+
+  async #transactSettling<T>(flush: port.Flush, next: () => Work<T>): Promise<Settled<T>> {
     try {
-      await this.database.transaction(() => settleAtOnce(flush));
-      return new Set();
+      return await this.database.transaction(() => thenMore(settleAtOnce(flush), next));
     } catch (error) {
       if (!(error instanceof ShortCountError)) throw error;
-      return this.database.transaction(() => settleSurvivors(flush));
+      return this.database.transaction(() => thenMore(settleSurvivors(flush), next));
     }
   }
 
@@ -140,6 +151,19 @@ export class SqlJobStore implements port.JobStore {
     return this.database.close();
   }
 }
+
+interface Settled<T> {
+  readonly lost: ReadonlySet<port.Settlement>;
+  readonly more: T;
+}
+
+function* thenMore<T>(settling: Work<ReadonlySet<port.Settlement>>, next: () => Work<T>): Work<Settled<T>> {
+  const lost = yield* settling;
+  return { lost, more: yield* next() };
+}
+
+// eslint-disable-next-line require-yield
+function* nothingMore(): Work<void> {}
 
 /** Whether the job may stand at the head of its queue again. */
 function isReturned({ kind }: Outcome): boolean {

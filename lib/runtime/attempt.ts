@@ -1,0 +1,182 @@
+import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../job/errors.js';
+import type { ClaimedJob } from '../job/job.js';
+import { afterError, type Outcome } from '../job/outcome.js';
+import { checkPayload, encodeResult } from '../job/payload.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { storedError } from '../job/stored-error.js';
+import type { JobStore, Settlement } from '../store/job-store.js';
+import type { Clock } from '../time/clock.js';
+import type { HeldClaim } from './held-claim.js';
+import { JobContext, JobVerdict } from './job-context.js';
+import type { JobLogger } from './job-logger.js';
+
+/** What every attempt of a worker needs. */
+export interface AttemptParts {
+  readonly workerId: string;
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly random: () => number;
+}
+
+/** How an attempt ended. */
+export interface AttemptEnd {
+  readonly outcome: Outcome;
+  readonly result: unknown;
+  /** The attempt completed the job itself, in its own transaction: nothing is left to settle. */
+  readonly committed: boolean;
+}
+
+type Verdict = Outcome | { kind: 'discard'; reason: string };
+
+/** One attempt of one job: what its handler is given, and what follows from what the handler does. */
+export class Attempt {
+  // Made when somebody asks for the signal, or has a reason to abort it: most handlers never look.
+  #abort: AbortController | undefined;
+  #verdict: Outcome | undefined;
+  #committed: { result: unknown } | undefined;
+  #transactions = 0;
+
+  /** @param begunAt by the monotonic clock */
+  constructor(
+    readonly claim: HeldClaim,
+    readonly job: ClaimedJob,
+    private readonly options: ResolvedQueueOptions,
+    private readonly parts: AttemptParts,
+    private readonly begunAt: number,
+  ) {}
+
+  get ranMs(): number {
+    return Math.round(this.parts.clock.monotonic() - this.begunAt);
+  }
+
+  get #signals(): AbortController {
+    return (this.#abort ??= new AbortController());
+  }
+
+  /** Tells the handler to end. Its outcome stays its own, but for a job that shall be released or cancelled. */
+  abort(reason: Error): void {
+    this.#signals.abort(reason);
+  }
+
+  /** What the handler is given. Throws where the payload is no good, and the job is dead then: it would be as wrong again. */
+  context(startedAt: Date): JobContext | Promise<JobContext> {
+    const { queue, payload, headers } = this.job;
+    try {
+      const parsed: unknown = JSON.parse(payload);
+      const parsedHeaders = (headers === null ? {} : JSON.parse(headers)) as Record<string, string>;
+      if (!this.options.schema) return this.#contextOf(parsed, parsedHeaders, startedAt);
+      return checkPayload(queue, parsed, this.options).then(
+        (checked) => this.#contextOf(checked, parsedHeaders, startedAt),
+        (error: unknown) => this.#refusePayload(error),
+      );
+    } catch (error) {
+      return this.#refusePayload(error);
+    }
+  }
+
+  /** What becomes of the job whose handler returned. */
+  returned(result: unknown): AttemptEnd {
+    if (this.#committed) return this.#completed();
+    if (this.#verdict) return ended(this.#verdict);
+    try {
+      const encoded = encodeResult(this.job.queue, result, this.options.maxPayloadBytes);
+      return { outcome: { kind: 'complete', result: encoded }, result, committed: false };
+    } catch (error) {
+      return this.threw(error);
+    }
+  }
+
+  /** What becomes of the job whose handler threw. */
+  threw(thrown: unknown): AttemptEnd {
+    if (this.#committed) {
+      const { message, stack } = storedError(thrown);
+      this.parts.logger.error(
+        `Job ${this.job.id} had completed in its transaction, then its handler threw: ${message}`,
+        stack,
+      );
+      return this.#completed();
+    }
+    if (this.#verdict) return ended(this.#verdict);
+    const reason = this.#abort?.signal.reason as { code?: string } | undefined;
+    if (reason?.code === 'SHUTDOWN') return ended({ kind: 'release' });
+    if (reason?.code === 'JOB_CANCELLED') return ended({ kind: 'cancel' });
+    // What another job of the same batch was left with.
+    const error = thrown instanceof JobVerdict ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
+    return ended(afterError(this.job, error, this.options.retry, this.parts.random));
+  }
+
+  /** What becomes of the job whose handler took too long; it is told to end. */
+  expired(limitMs: number): AttemptEnd {
+    const error = new JobTimeoutError(this.job.id, this.job.queue, limitMs);
+    this.abort(error);
+    return this.threw(error);
+  }
+
+  settlement(outcome: Outcome): Settlement {
+    const { completedMs, deadMs } = this.options.retention;
+    const keepMs = outcome.kind === 'complete' ? completedMs : deadMs;
+    const { job, claim, parts, ranMs } = this;
+    return { job, claimId: claim.id, workerId: parts.workerId, outcome, ranMs, keepMs };
+  }
+
+  #contextOf(payload: unknown, headers: Record<string, string>, startedAt: Date): JobContext {
+    const { job, parts } = this;
+    const signals = () => this.#signals.signal;
+    return new JobContext({
+      id: job.id,
+      queue: job.queue,
+      name: job.name,
+      payload,
+      attempt: job.attempt,
+      maxAttempts: job.maxAttempts,
+      enqueuedAt: new Date(job.createdAtMs),
+      startedAt,
+      headers,
+      get signal() {
+        return signals();
+      },
+      logger: parts.logger,
+      transaction: <T>(work: Parameters<JobContext['transaction']>[0]) => this.#transact(work) as Promise<T>,
+      decide: (verdict: Verdict) => this.#decide(verdict),
+    });
+  }
+
+  #refusePayload(error: unknown): never {
+    const { queue } = this.job;
+    const problem = error instanceof SyntaxError ? `expected JSON, got ${error.message}` : (error as Error).message;
+    const cause = error instanceof PayloadInvalidError ? error : new PayloadInvalidError(queue, problem);
+    this.#verdict = { kind: 'dead', error: storedError(cause) };
+    throw cause;
+  }
+
+  #completed(): AttemptEnd {
+    return { outcome: { kind: 'complete', result: null }, result: this.#committed!.result, committed: true };
+  }
+
+  #decide(verdict: Verdict): void {
+    if (verdict.kind !== 'discard') this.#verdict = verdict;
+    else this.#verdict = { kind: 'dead', error: storedError(new UnrecoverableError(verdict.reason)) };
+  }
+
+  async #transact<T>(work: (manager: never) => Promise<T>): Promise<T> {
+    const { job, claim, parts } = this;
+    if (this.#transactions++ > 0) {
+      throw new Error(`job.transaction() completes the job, so it can be called once per run (job ${job.id}).`);
+    }
+    this.#abort?.signal.throwIfAborted();
+    // Whatever becomes of the commit: from here on the claim may be without this job.
+    claim.transacted = true;
+    const value = await parts.store.completeWith(async (manager) => {
+      const done = await work(manager as never);
+      const result = encodeResult(job.queue, done, this.options.maxPayloadBytes);
+      return { value: done, settlement: this.settlement({ kind: 'complete', result }) };
+    });
+    this.#committed = { result: value };
+    return value;
+  }
+}
+
+export function ended(outcome: Outcome): AttemptEnd {
+  return { outcome, result: undefined, committed: false };
+}
