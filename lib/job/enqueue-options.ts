@@ -40,12 +40,18 @@ export interface ResolvedEnqueueOptions {
 
 const KNOWN = ['name', 'delay', 'runAt', 'priority', 'attempts', 'backoff', 'timeout', 'headers'];
 
+const PLAIN: ResolvedEnqueueOptions = {
+  ...{ name: DEFAULT_JOB_NAME, delayMs: null, runAtMs: null, priority: 0 },
+  ...{ attempts: null, overrides: null, headers: null },
+};
+
 /** Checks the options of one job; all problems in one InvalidOptionsError. `also`: keys the caller takes care of. */
 export function resolveEnqueueOptions(
   queue: string,
-  given: EnqueueOptions = {},
+  given?: EnqueueOptions,
   also: readonly string[] = [],
 ): ResolvedEnqueueOptions {
+  if (given === undefined) return PLAIN;
   const where = `Cannot enqueue into "${queue}"`;
   if (typeof given !== 'object' || given === null) {
     throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);

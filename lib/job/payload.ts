@@ -3,10 +3,15 @@ import { encodeJson } from './json.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
 import { validate } from './standard-schema.js';
 
-/** The payload as it is stored. Throws before any SQL where it cannot be. */
+/** The payload as it is stored. Rejects before any SQL where it cannot be. */
 export async function encodePayload(queue: string, payload: unknown, options: ResolvedQueueOptions): Promise<string> {
   // Checked only: what the schema makes of it is made before the handler, and not twice.
   await checkPayload(queue, payload, options);
+  return encodeUnchecked(queue, payload, options);
+}
+
+/** The same where there is no schema, at once. */
+export function encodeUnchecked(queue: string, payload: unknown, options: ResolvedQueueOptions): string {
   const encoded = encodeJson(payload);
   if ('problem' in encoded) throw new PayloadInvalidError(queue, encoded.problem);
   checkSize(queue, 'payload', encoded.text, options.maxPayloadBytes);

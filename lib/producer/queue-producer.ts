@@ -1,10 +1,11 @@
 import { checkQueueName } from '../job/job-names.js';
-import { checkSize, encodePayload } from '../job/payload.js';
+import { checkSize, encodePayload, encodeUnchecked } from '../job/payload.js';
 import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { EnqueueGroup } from './enqueue-group.js';
 import type { CallerTransaction, JobStore } from '../store/job-store.js';
 import type { PayloadOf } from './queue-jobs.js';
 
@@ -54,9 +55,12 @@ export class QueueProducer {
   readonly #parts: ProducerParts;
   readonly #manager: CallerTransaction | undefined;
 
-  constructor(parts: ProducerParts, manager?: CallerTransaction) {
+  readonly #group: EnqueueGroup;
+
+  constructor(parts: ProducerParts, manager?: CallerTransaction, group = new EnqueueGroup(parts.store)) {
     this.#parts = parts;
     this.#manager = manager;
+    this.#group = group;
   }
 
   /**
@@ -69,7 +73,8 @@ export class QueueProducer {
     payload: PayloadOf<Queue>,
     { manager = this.#manager, ...options }: EnqueueOptions & InTransaction = {},
   ): Promise<EnqueuedJob> {
-    const job = await this.#prepare(queue, payload, options);
+    const hasOptions = Object.keys(options).length > 0;
+    const job = await this.#prepare(queue, payload, hasOptions ? options : undefined);
     const [enqueued] = await this.#store(queue, [job], manager);
     return enqueued!;
   }
@@ -94,35 +99,38 @@ export class QueueProducer {
           job,
         ),
       ]);
-      prepared.push(await this.#prepare(queue, job.payload, job.options));
+      const one = this.#prepare(queue, job.payload, job.options);
+      prepared.push(one instanceof Promise ? await one : one);
     }
     return prepared.length === 0 ? [] : this.#store(queue, prepared, manager);
   }
 
   /** The same producer, with everything in that transaction. */
   withManager(manager: CallerTransaction): QueueProducer {
-    return new QueueProducer(this.#parts, manager);
+    return new QueueProducer(this.#parts, manager, this.#group);
   }
 
-  async #prepare(queue: string, payload: unknown, options: EnqueueOptions | undefined): Promise<NewJob> {
+  /** At once but for a schema, which may take its time. */
+  #prepare(queue: string, payload: unknown, options: EnqueueOptions | undefined): NewJob | Promise<NewJob> {
     checkQueueName(queue);
     const { name, priority, delayMs, runAtMs, attempts, headers, overrides } = resolveEnqueueOptions(queue, options);
     const queueOptions = this.#parts.optionsFor(queue);
     const headerText = headers && JSON.stringify(headers);
     if (headerText) checkSize(queue, 'headers', headerText, MOST_HEADER_BYTES);
-    return {
+    const job = {
       ...{ queue, name, priority, delayMs, runAtMs },
-      payload: await encodePayload(queue, payload, queueOptions),
       // Unsaid, it is the word of whoever claims the job: a process that only produces need not know.
       maxAttempts: attempts,
       headers: headerText,
       overrides: overrides && JSON.stringify(overrides),
     };
+    if (!queueOptions.schema) return { ...job, payload: encodeUnchecked(queue, payload, queueOptions) };
+    return encodePayload(queue, payload, queueOptions).then((encoded) => ({ ...job, payload: encoded }));
   }
 
   async #store(queue: string, jobs: readonly NewJob[], manager?: CallerTransaction): Promise<EnqueuedJob[]> {
     const { store } = this.#parts;
-    const ids = await store.enqueue(jobs, manager);
+    const ids = await (manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs));
     if (manager) store.afterCommit(manager, () => this.#hint(queue, jobs));
     else this.#hint(queue, jobs);
     return jobs.map(({ name }, index) => ({ id: ids[index]!, queue, name }));

@@ -8,6 +8,14 @@ const ENQUEUE = `
 // run_at: the time asked for, or now plus the delay, or NULL (now plus NULL) for a job that runs at once.
 const NEW_JOB = `(?, ?, COALESCE(?, :now + ?), ?, ?, ?, ?, :now, ?, ?, ?)`;
 
+// For jobs that all run at once: shorter by two expressions a row, which the server would have to read. created_at is left
+// to its default, the database's time as well.
+const ENQUEUE_AT_ONCE = `
+  INSERT INTO {jobs} (queue, name, state, runnable, priority, max_attempts, payload, headers, options)
+  VALUES :rows`;
+
+const JOB_AT_ONCE = `(?, ?, 'waiting', 1, ?, ?, ?, ?, ?)`;
+
 // One statement may hold so many jobs, and so many characters: far below any server's max_allowed_packet.
 const CHUNK_JOBS = 1_000;
 const CHUNK_LENGTH = 500_000;
@@ -32,13 +40,20 @@ export function jobChunks(jobs: readonly NewJob[]): NewJob[][] {
 
 /** One statement; its ids follow from the first, in a way each database has its own word on. */
 export function* insertJobs(jobs: readonly NewJob[]): Work<Answer> {
-  return yield { sql: ENQUEUE, values: { rows: new Rows(NEW_JOB, jobs.map(jobRow)) } };
+  if (jobs.some(isForLater)) return yield { sql: ENQUEUE, values: { rows: new Rows(NEW_JOB, jobs.map(jobRow)) } };
+  return yield { sql: ENQUEUE_AT_ONCE, values: { rows: new Rows(JOB_AT_ONCE, jobs.map(rowAtOnce)) } };
+}
+
+function isForLater({ runAtMs, delayMs }: NewJob): boolean {
+  return runAtMs !== null || delayMs !== null;
 }
 
 function jobRow(job: NewJob): SqlValue[] {
-  const later = job.runAtMs !== null || job.delayMs !== null;
-  return [
-    ...[job.queue, job.name, job.runAtMs, job.delayMs, later ? 'scheduled' : 'waiting', later ? 0 : 1],
-    ...[job.priority, job.maxAttempts ?? 0, job.payload, job.headers, job.overrides],
-  ];
+  const [state, runnable] = isForLater(job) ? ['scheduled', 0] : ['waiting', 1];
+  const { queue, name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
+  return [queue, name, runAtMs, delayMs, state, runnable, priority, maxAttempts ?? 0, payload, headers, overrides];
+}
+
+function rowAtOnce({ queue, name, priority, maxAttempts, payload, headers, overrides }: NewJob): SqlValue[] {
+  return [queue, name, priority, maxAttempts ?? 0, payload, headers, overrides];
 }
