@@ -8,6 +8,7 @@ import { persist, unavailable } from '../sql/patience.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { drive, type Answer, type SqlValue, type Statement, type Work } from '../sql/statement.js';
 import type { Templates } from '../sql/template.js';
+import { AnswerWatch } from './answer-watch.js';
 import { connectionFields, type MysqlOptions } from './mysql-connection.js';
 
 type Pool = import('mysql2').Pool;
@@ -29,6 +30,7 @@ const CLOSE_TIMEOUT_MS = 5_000;
 export class MysqlPool implements SqlDatabase {
   /** Connections whose session is set up, with the moment of their last use. */
   readonly #usedAt = new WeakMap<PoolConnection, number>();
+  readonly #watch: AnswerWatch;
 
   private constructor(
     private readonly pool: Pool,
@@ -36,7 +38,9 @@ export class MysqlPool implements SqlDatabase {
     private readonly templates: Templates,
     private readonly clock: Clock,
     private readonly waitTimeoutS: number,
-  ) {}
+  ) {
+    this.#watch = new AnswerWatch(clock, ANSWER_TIMEOUT_MS);
+  }
 
   /** @param shortestLeaseMs a host that was switched off in mid-transaction keeps its row locks no longer than this */
   static async open(
@@ -119,6 +123,7 @@ export class MysqlPool implements SqlDatabase {
     const ended = new Promise<void>((resolve) => this.pool.end(() => resolve()));
     await Promise.race([ended, this.clock.sleep(CLOSE_TIMEOUT_MS, waiting.signal)]);
     waiting.abort();
+    this.#watch.stop();
   }
 
   async #autocommit<T>(work: () => Work<T>, given?: PoolConnection): Promise<T> {
@@ -143,11 +148,9 @@ export class MysqlPool implements SqlDatabase {
   #text(connection: PoolConnection, sql: string, values: readonly SqlValue[] = []): Promise<Answer> {
     return new Promise((resolve, reject) => {
       // Not the driver's own timeout: where the connection breaks, that one goes on and keeps the process alive.
-      const answered = new AbortController();
-      const waited = this.clock.sleep(ANSWER_TIMEOUT_MS, answered.signal);
-      void waited.then(() => answered.signal.aborted || reject(noAnswer()));
+      const answered = this.#watch.begin(() => reject(noAnswer()));
       connection.query({ sql, values: values as SqlValue[] }, (error, result) => {
-        answered.abort();
+        answered();
         if (error) return reject(error);
         if (Array.isArray(result)) return resolve({ rows: result as never, changed: 0, insertId: 0 });
         const { affectedRows, insertId } = result as ResultSetHeader;
