@@ -2,7 +2,9 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { Clock } from '../../time/clock.js';
 
 // Ids are given out before their transactions commit, so a smaller one can appear behind the bound at any time.
-const HEAD_EVERY_MS = 1_000;
+const LOOK_EVERY_MS = 1_000;
+// Looks behind the bounds may use up a fiftieth of the time.
+const LOOK_SHARE = 50;
 
 // With more priorities in use at once the ranges cost more than they save.
 const MOST_PRIORITIES = 4;
@@ -13,37 +15,71 @@ export interface Bound {
   readonly lastId: number;
 }
 
+/** Where a claim begins. */
+export interface ClaimStart {
+  /** In the order of priorities; none: at the head. */
+  readonly bounds: readonly Bound[];
+  /** Whether to look behind the bounds where too few jobs are found beyond them. */
+  readonly mayLook: boolean;
+}
+
+interface Known {
+  readonly lastIds: Map<number, number>;
+  lookedAt: number;
+  /** How long the last look took. */
+  tookMs: number;
+}
+
 /**
  * Where the last claims of each queue ended. At the head of the claim's index lie active jobs and the dead entries of
  * finished ones, which a long transaction elsewhere can keep there by the hundred thousand: a claim that begins behind
- * them costs the same with and without them. The bounds are a guess of this process; what they hide for a moment is
- * found from the head.
+ * them costs the same with and without them. The bounds are a guess of this process; what they hide is found by a look
+ * behind them, which locks nothing and no claim waits for.
  */
 export class ClaimBounds {
-  readonly #queues = new Map<string, { headAt: number; lastIds: Map<number, number> }>();
+  readonly #queues = new Map<string, Known>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** Where to begin, in the order of priorities; nothing: at the head. */
-  of(queue: string): Bound[] {
+  of(queue: string): ClaimStart {
     const known = this.#queues.get(queue);
-    if (!known || this.clock.monotonic() - known.headAt > HEAD_EVERY_MS) return [];
-    if (known.lastIds.size > MOST_PRIORITIES) return [];
-    return [...known.lastIds]
-      .map(([priority, lastId]) => ({ priority, lastId }))
-      .sort((a, b) => a.priority - b.priority);
+    if (!known || known.lastIds.size > MOST_PRIORITIES) return { bounds: [], mayLook: true };
+    return { bounds: inOrder(known), mayLook: this.clock.monotonic() >= known.lookedAt + known.tookMs * LOOK_SHARE };
   }
 
-  /** A claim that began at these bounds has committed. */
-  note(queue: string, bounds: readonly Bound[], jobs: readonly ClaimedJob[]): void {
-    const known = bounds.length > 0 ? this.#queues.get(queue) : undefined;
-    const { headAt, lastIds } = known ?? { headAt: this.clock.monotonic(), lastIds: new Map<number, number>() };
-    for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
-    this.#queues.set(queue, { headAt, lastIds });
+  /** These have been claimed. */
+  note(queue: string, jobs: readonly ClaimedJob[]): void {
+    let known = this.#queues.get(queue);
+    if (!known) {
+      known = { lastIds: new Map(), lookedAt: this.clock.monotonic(), tookMs: 0 };
+      this.#queues.set(queue, known);
+    }
+    for (const { id, priority } of jobs) known.lastIds.set(priority, Math.max(id, known.lastIds.get(priority) ?? 0));
   }
 
   /** Jobs have come to stand behind the bounds: back to the head. */
   forget(): void {
     this.#queues.clear();
   }
+
+  /** What to look behind, now that it is time. Call `done` with what was found. */
+  due(queue: string): { readonly bounds: readonly Bound[]; readonly done: (isBehind: boolean) => void } | undefined {
+    const known = this.#queues.get(queue);
+    const now = this.clock.monotonic();
+    if (!known || known.lastIds.size > MOST_PRIORITIES) return undefined;
+    if (now < known.lookedAt + Math.max(LOOK_EVERY_MS, known.tookMs * LOOK_SHARE)) return undefined;
+    known.lookedAt = Infinity;
+    return {
+      bounds: inOrder(known),
+      done: (isBehind) => {
+        known.lookedAt = this.clock.monotonic();
+        known.tookMs = known.lookedAt - now;
+        if (isBehind && this.#queues.get(queue) === known) this.#queues.delete(queue);
+      },
+    };
+  }
+}
+
+function inOrder({ lastIds }: Known): Bound[] {
+  return [...lastIds].map(([priority, lastId]) => ({ priority, lastId })).sort((a, b) => a.priority - b.priority);
 }

@@ -1,7 +1,7 @@
 import type { ClaimRequest } from '../job-store.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { inStartOrder } from '../../job/outcome.js';
-import type { Bound } from './claim-bounds.js';
+import type { Bound, ClaimStart } from './claim-bounds.js';
 import { CLAIMED_COLUMNS, claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
 import { addClaim } from '../sql/lease.js';
 import { change, Ids, query, type Work } from '../sql/statement.js';
@@ -19,12 +19,27 @@ const LOCK_OLDEST = `
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
-/** The same behind the last places claimed. Written out as ranges: a row constructor would not narrow the scan. */
+/**
+ * The same beyond the last places claimed, and with each row whether a more urgent job waits that these ranges leave out.
+ * That is looked for backwards and without locks: dead entries of finished jobs lie in front of the bound by the hundred
+ * thousand, and a scan that comes from the head, or locks, passes over every one before it knows that its range is empty.
+ */
 const lockOldestBeyond = (bounds: number) => `
-  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND (${rangesBeyond(bounds)})
+  SELECT ${CLAIMED_COLUMNS},
+         (SELECT u.priority
+          FROM {jobs} u FORCE INDEX ({jobs}_claim)
+          WHERE u.queue = :queue AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL
+            AND (${rangesBetween(bounds, 'u.')})
+          ORDER BY u.priority DESC, u.id DESC
+          LIMIT 1) AS overtaken
+  ${CLAIMABLE} AND (${rangesBeyond(bounds)})
   ORDER BY priority, id
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
+
+const waitingBehind = (bounds: number) => `
+  SELECT 1 AS one ${CLAIMABLE} AND (${rangesBetween(bounds)} OR ${rangesUpTo(bounds)})
+  LIMIT 1`;
 
 const MOST_URGENT = `
   SELECT priority ${CLAIMABLE}
@@ -50,9 +65,9 @@ const MARKED = `
   WHERE :ids AND claim_id = :claimId`;
 
 /** Locks the next jobs, passing over those that others have locked, and writes the claim. MySQL 8 and MariaDB 10.6 up. */
-export function* claimSkippingLocked(request: ClaimRequest, bounds: readonly Bound[]): Work<ClaimedJob[]> {
+export function* claimSkippingLocked(request: ClaimRequest, start: ClaimStart): Work<ClaimedJob[]> {
   const { claimId, maxAttempts } = request;
-  const rows = yield* request.order === 'fifo' ? lockOldest(request, bounds) : lockNewest(request);
+  const rows = yield* request.order === 'fifo' ? lockOldest(request, start) : lockNewest(request);
   if (rows.length === 0) return [];
   const ids = new Ids(rows.map(({ id }) => id));
   let ours = rows;
@@ -69,28 +84,55 @@ export function* claimSkippingLocked(request: ClaimRequest, bounds: readonly Bou
   return jobs;
 }
 
-function* lockOldest({ queue, limit }: ClaimRequest, bounds: readonly Bound[]): Work<readonly ClaimedRow[]> {
+/** Whether a job waits that a scan from the bounds does not see. */
+export function* waitsBehind(queue: string, bounds: readonly Bound[]): Work<boolean> {
+  return (yield* query(waitingBehind(bounds.length), { queue, ...places(bounds) })).length > 0;
+}
+
+function* lockOldest(request: ClaimRequest, { bounds, mayLook }: ClaimStart): Work<readonly ClaimedRow[]> {
+  const { queue, limit } = request;
   if (bounds.length > 0) {
-    const places = bounds.flatMap(({ priority, lastId }, index) => [
-      [`priority${index}`, priority],
-      [`lastId${index}`, lastId],
-    ]);
-    const values = Object.fromEntries(places) as Record<string, number>;
-    const rows = yield* query<ClaimedRow>(lockOldestBeyond(bounds.length), { queue, limit, ...values });
-    // That there is no more is believed only from the head. It hands out again what has just been locked.
-    if (rows.length === limit) return rows;
+    const values = { queue, limit, ...places(bounds) };
+    const rows = yield* query<Beyond>(lockOldestBeyond(bounds.length), values);
+    const isOvertaken = rows.length > 0 && rows[0]!.overtaken !== null;
+    // That there is no more is believed only after a look behind the bounds.
+    const isShort = rows.length < limit && mayLook;
+    if (!isOvertaken && !(isShort && (yield* waitsBehind(queue, bounds)))) return rows;
   }
+  // From the head. It hands out again what has just been locked.
   return yield* query<ClaimedRow>(LOCK_OLDEST, { queue, limit });
 }
 
-/** Before, at, between and behind the bounds' priorities. */
+interface Beyond extends ClaimedRow {
+  overtaken: number | null;
+}
+
+function places(bounds: readonly Bound[]): Record<string, number> {
+  const named = bounds.flatMap(({ priority, lastId }, index) => [
+    [`priority${index}`, priority],
+    [`lastId${index}`, lastId],
+  ]);
+  return Object.fromEntries(named) as Record<string, number>;
+}
+
+// Written out as ranges: a row constructor would not narrow the scan.
 function rangesBeyond(bounds: number): string {
-  const ranges = ['priority < :priority0'];
-  for (let index = 0; index < bounds; index++) {
-    ranges.push(`(priority = :priority${index} AND id > :lastId${index})`);
-    if (index > 0) ranges.push(`(priority > :priority${index - 1} AND priority < :priority${index})`);
+  const own = Array.from({ length: bounds }, (_, index) => `(priority = :priority${index} AND id > :lastId${index})`);
+  return [...own, `priority > :priority${bounds - 1}`].join(' OR ');
+}
+
+function rangesUpTo(bounds: number): string {
+  const own = Array.from({ length: bounds }, (_, index) => `(priority = :priority${index} AND id <= :lastId${index})`);
+  return own.join(' OR ');
+}
+
+/** More urgent than the bounds' priorities, or between them. */
+function rangesBetween(bounds: number, of = ''): string {
+  const ranges = [`${of}priority < :priority0`];
+  for (let index = 1; index < bounds; index++) {
+    ranges.push(`(${of}priority > :priority${index - 1} AND ${of}priority < :priority${index})`);
   }
-  return [...ranges, `priority > :priority${bounds - 1}`].join(' OR ');
+  return ranges.join(' OR ');
 }
 
 function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {

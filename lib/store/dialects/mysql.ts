@@ -1,5 +1,5 @@
 import type { Dialect, LiveCount } from '../sql/dialect.js';
-import { claimSkippingLocked } from '../claims/skip-locked.js';
+import { claimSkippingLocked, waitsBehind } from '../claims/skip-locked.js';
 import { safeId } from '../sql/claimed-row.js';
 import { change, query, type Answer, type Work } from '../sql/statement.js';
 
@@ -40,6 +40,7 @@ const RELEASE_LOCK = `SELECT RELEASE_LOCK(${LOCK_NAME})`;
 export const mysql: Dialect = {
   now: NOW,
   claim: claimSkippingLocked,
+  waitsBehind,
 
   // InnoDB gives one plain multi-row INSERT contiguous ids, in steps of the server's; on a cluster these are its size.
   *insertedIds({ insertId }: Answer, count: number): Work<number[]> {

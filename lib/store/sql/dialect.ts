@@ -1,14 +1,16 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
-import type { Bound } from '../claims/claim-bounds.js';
+import type { Bound, ClaimStart } from '../claims/claim-bounds.js';
 import type { Answer, Work } from './statement.js';
 
 /** The operations that each kind of database does in its own way. */
 export interface Dialect {
   /** SQL for the server's own time in whole milliseconds since 1970, whatever time zones are set where. */
   readonly now: string;
-  /** @param bounds where this process's last claims of the queue ended; a dialect may begin there */
-  claim(request: ClaimRequest, bounds: readonly Bound[]): Work<ClaimedJob[]>;
+  /** @param start where this process's last claims of the queue ended; a dialect may begin there */
+  claim(request: ClaimRequest, start: ClaimStart): Work<ClaimedJob[]>;
+  /** Whether a job waits that a claim which begins at the bounds does not see. Missing where claims do not begin there. */
+  waitsBehind?(queue: string, bounds: readonly Bound[]): Work<boolean>;
   /** The ids of an INSERT of several rows, in their order. */
   insertedIds(answer: Answer, count: number): Work<number[]>;
   /** Adds a queue's row where it has none. */

@@ -18,6 +18,9 @@ import { enter, leave, seen, unknownQueues } from './workers.js';
 
 /** The port, over any database: which verb is which work, and whether it may be done twice. */
 export class SqlJobStore implements port.JobStore {
+  /** Looks behind the bounds that are under way. */
+  readonly #looks = new Set<Promise<void>>();
+
   /** @param prove rejects where the database does not skip rows that others have locked */
   constructor(
     private readonly database: SqlDatabase,
@@ -49,9 +52,9 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
-    const bounds = this.bounds.of(request.queue);
-    const jobs = await this.database.transaction(() => this.dialect.claim(request, bounds));
-    this.bounds.note(request.queue, bounds, jobs);
+    const start = this.bounds.of(request.queue);
+    const jobs = await this.database.transaction(() => this.dialect.claim(request, start));
+    this.#claimed(request.queue, jobs);
     return jobs;
   }
 
@@ -65,10 +68,22 @@ export class SqlJobStore implements port.JobStore {
 
   // The scan for the next jobs comes last: it waits for nobody, and locks nothing that another flush could wait for.
   async settleAndClaim(flush: port.Flush, request: port.ClaimRequest) {
-    const bounds = this.bounds.of(request.queue);
-    const { lost, more: jobs } = await this.#settleAnd(flush, () => this.dialect.claim(request, bounds));
-    this.bounds.note(request.queue, bounds, jobs);
+    const start = this.bounds.of(request.queue);
+    const { lost, more: jobs } = await this.#settleAnd(flush, () => this.dialect.claim(request, start));
+    this.#claimed(request.queue, jobs);
     return { lost, jobs };
+  }
+
+  #claimed(queue: string, jobs: readonly ClaimedJob[]): void {
+    this.bounds.note(queue, jobs);
+    const due = this.dialect.waitsBehind && this.bounds.due(queue);
+    if (!due) return;
+    // Beside the claims, which do not wait for it. A look that fails is made up for at the head.
+    const looking = this.database
+      .repeatable(() => this.dialect.waitsBehind!(queue, due.bounds))
+      .then(due.done, () => due.done(true))
+      .finally(() => this.#looks.delete(looking));
+    this.#looks.add(looking);
   }
 
   async #settleAnd<T>(flush: port.Flush, next: () => Work<T>): Promise<Settled<T>> {
@@ -146,9 +161,10 @@ export class SqlJobStore implements port.JobStore {
     return this.database.repeatable(() => leave(workerId));
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.commits.stop();
-    return this.database.close();
+    await Promise.all(this.#looks);
+    await this.database.close();
   }
 }
 
