@@ -8,6 +8,10 @@ interface Call {
   readonly reject: (error: unknown) => void;
 }
 
+// Two, so that one is put together while the database writes the other; only where each is a group worth its commit.
+const MOST_UNDER_WAY = 2;
+const FEWEST_TO_SHARE = 20;
+
 // A group is one statement. What is larger by itself goes by itself.
 const MOST_JOBS = 500;
 const MOST_CHARACTERS = 250_000;
@@ -18,7 +22,8 @@ const MOST_CHARACTERS = 250_000;
  */
 export class EnqueueGroup {
   #gathered: Call[] = [];
-  #isWriting = false;
+  #underWay = 0;
+  #isTurning = false;
 
   constructor(private readonly store: Pick<JobStore, 'enqueue'>) {}
 
@@ -26,20 +31,34 @@ export class EnqueueGroup {
     if (jobs.length > MOST_JOBS) return this.store.enqueue(jobs);
     return new Promise((resolve, reject) => {
       this.#gathered.push({ jobs, resolve, reject });
-      if (!this.#isWriting) void this.#writeAll();
+      if (!this.#isTurning) void this.#turn();
     });
   }
 
-  async #writeAll(): Promise<void> {
-    this.#isWriting = true;
-    // After this turn of the event loop, so that what comes together goes together.
+  /** After this turn of the event loop, so that what comes together goes together. */
+  async #turn(): Promise<void> {
+    this.#isTurning = true;
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#gathered.length > 0) await this.#write(this.#take());
-    this.#isWriting = false;
+    this.#isTurning = false;
+    while (this.#mayWrite()) void this.#writeNext();
   }
 
-  /** The first calls, as many as one statement takes. */
-  #take(): Call[] {
+  #mayWrite(): boolean {
+    if (this.#gathered.length === 0 || this.#underWay >= MOST_UNDER_WAY) return false;
+    return this.#underWay === 0 || this.#gathered.length >= FEWEST_TO_SHARE;
+  }
+
+  async #writeNext(): Promise<void> {
+    const share = this.#gathered.length < 2 * FEWEST_TO_SHARE ? 1 : MOST_UNDER_WAY - this.#underWay;
+    const calls = this.#take(Math.ceil(this.#gathered.length / share));
+    this.#underWay++;
+    await this.#write(calls);
+    this.#underWay--;
+    if (this.#gathered.length > 0 && !this.#isTurning) void this.#turn();
+  }
+
+  /** The first calls, so many or as many as one statement takes. */
+  #take(most: number): Call[] {
     let jobs = 0;
     let characters = 0;
     const tooMany = this.#gathered.findIndex((call, index) => {
@@ -47,7 +66,7 @@ export class EnqueueGroup {
       for (const { payload, headers } of call.jobs) characters += payload.length + (headers?.length ?? 0);
       return index > 0 && (jobs > MOST_JOBS || characters > MOST_CHARACTERS);
     });
-    return this.#gathered.splice(0, tooMany === -1 ? this.#gathered.length : tooMany);
+    return this.#gathered.splice(0, tooMany === -1 ? most : Math.min(most, tooMany));
   }
 
   async #write(calls: readonly Call[]): Promise<void> {

@@ -1,8 +1,12 @@
+import type { ClaimedJob } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 
 // Jobs claimed ahead shall begin within this time, so that a short queue is shared out between workers.
 const AHEAD_MS = 100;
-const MOST_AHEAD = 500;
+const MOST_AHEAD = 1_000;
+// One claim shall not fill the memory with large payloads; before any has been seen it is a small one.
+const MOST_BYTES = 8_000_000;
+const FIRST_CLAIM = 100;
 // Jobs of which the database is told beforehand that they may begin shall do so within this time.
 const START_AHEAD_MS = 20;
 const MOST_STARTED_AHEAD = 200;
@@ -12,6 +16,7 @@ const WEIGHT = 0.1;
 /** How many jobs to claim ahead of free slots, and to declare begun ahead of time: many where they are short. */
 export class Prefetch {
   #averageMs: number | undefined;
+  #averageBytes: number | undefined;
 
   /** @param atOnce how many jobs can run at once */
   constructor(
@@ -23,11 +28,22 @@ export class Prefetch {
     this.#averageMs = this.#averageMs === undefined ? ranMs : this.#averageMs + WEIGHT * (ranMs - this.#averageMs);
   }
 
+  /** Of the jobs that a claim brought. */
+  noteSizes(jobs: readonly ClaimedJob[]): void {
+    this.#averageBytes = jobs.reduce((sum, { payload }) => sum + payload.length, 0) / jobs.length;
+  }
+
+  /** The most jobs to ask for at a time. */
+  get largestClaim(): number {
+    if (this.#averageBytes === undefined) return FIRST_CLAIM;
+    return Math.max(1, Math.floor(MOST_BYTES / (this.#averageBytes + 1)));
+  }
+
   get size(): number {
     const { prefetch, leaseMs } = this.options;
     if (prefetch !== 'auto') return prefetch;
     // A tenth of the lease at the most: what waits here must never lapse here.
-    return Math.min(MOST_AHEAD, this.#begunWithin(Math.min(AHEAD_MS, leaseMs / 10)));
+    return Math.min(MOST_AHEAD, this.largestClaim, this.#begunWithin(Math.min(AHEAD_MS, leaseMs / 10)));
   }
 
   /**

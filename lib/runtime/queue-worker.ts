@@ -17,7 +17,7 @@ const SNOOZE_UNHANDLED_MS = 10_000;
 // A worker that has room for more than the first asks for half of its room at a time, so that the answer to one claim
 // comes while the jobs of the other run; up to the second, where a larger one hardly costs less for each job.
 const UNDIVIDED_CLAIM = 100;
-const LARGEST_CLAIM = 500;
+const LARGEST_CLAIM = 1_000;
 
 export interface QueueWorkerParts extends AttemptParts {
   readonly queue: string;
@@ -254,7 +254,7 @@ export class QueueWorker {
 
   #wanted(): Wanted | undefined {
     if (!this.#open) return undefined;
-    const { size, startedAhead } = this.#prefetch;
+    const { size, startedAhead, largestClaim } = this.#prefetch;
     const { concurrency } = this.parts.options;
     const { largestBatch } = this.parts;
     const free = this.#freeSlots() * largestBatch;
@@ -264,7 +264,7 @@ export class QueueWorker {
     const share = capacity <= UNDIVIDED_CLAIM ? capacity : Math.max(UNDIVIDED_CLAIM, Math.ceil(capacity / 2));
     // At once for a free slot; ahead of time when half of what was claimed ahead is gone, not at every job.
     if (free <= here && (size === 0 || room < Math.min(share, size / 2))) return undefined;
-    const limit = Math.min(room, share, LARGEST_CLAIM);
+    const limit = Math.min(room, share, largestClaim, LARGEST_CLAIM);
     return limit > 0 ? { limit, started: Math.min(limit, free + startedAhead) } : undefined;
   }
 
@@ -274,6 +274,7 @@ export class QueueWorker {
 
   #receive(claim: HeldClaim): void {
     this.parts.held.add(claim);
+    this.#prefetch.noteSizes(claim.jobs);
     for (const [index, job] of claim.jobs.entries()) {
       // Closed while the claim was under way.
       if (!this.#open) this.#settleUnbegun(claim, job, { kind: 'release' });
