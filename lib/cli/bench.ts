@@ -1,0 +1,204 @@
+import { Module, type INestApplicationContext, type Type } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import { QueueProcessor } from '../nest/decorators.js';
+import type { SqlQueueModuleOptions } from '../nest/module-options.js';
+import { SqlQueueModule } from '../nest/sql-queue.module.js';
+import { QueueProducer } from '../producer/queue-producer.js';
+import type { JobContext } from '../runtime/job-context.js';
+import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
+import { sqlQueueMigrations } from '../store/migrations/typeorm-migrations.js';
+import { systemClock } from '../time/clock.js';
+
+export interface BenchOptions {
+  readonly url: string;
+  readonly jobs: number;
+  readonly bytes: number;
+}
+
+const PREFIX = 'sql_queue_bench_';
+const ONE_BY_ONE_MS = 2_000;
+const PRODUCERS = 50;
+const CHUNK = 1_000;
+const IDLE_JOBS = 100;
+
+/** What the handlers of the measured process saw. */
+class Handlers {
+  started = 0;
+  #onStart: (() => void) | undefined;
+
+  one(): void {
+    this.#note(1);
+  }
+
+  many(jobs: JobContext[]): void {
+    this.#note(jobs.length);
+  }
+
+  /** Resolves with the next start of a job. */
+  next(): Promise<void> {
+    return new Promise((resolve) => (this.#onStart = resolve));
+  }
+
+  #note(jobs: number): void {
+    this.started += jobs;
+    this.#onStart?.();
+  }
+}
+
+// By hand, since this file is compiled without experimental decorators.
+for (const [queue, method, options] of [
+  ['one', 'one', {}],
+  ['many', 'many', { batch: 100 }],
+] as const) {
+  const descriptor = Object.getOwnPropertyDescriptor(Handlers.prototype, method)!;
+  QueueProcessor(queue, options)(Handlers.prototype, method, descriptor);
+}
+
+/** Measures the queue on a user's database and prints what it measured. A producer and a worker, as two processes have them. */
+export async function bench({ url, jobs, bytes }: BenchOptions): Promise<void> {
+  const connection = connectionOf(url);
+  await dropTables(connection);
+  const applications: INestApplicationContext[] = [];
+  try {
+    const producing = await start(connection, { worker: false });
+    applications.push(producing);
+    const working = await start(connection, {
+      queues: { one: { paused: true }, many: { paused: true, retention: { completed: false } } },
+    });
+    applications.push(working);
+    await describe(connection);
+    await measure(producing.get(QueueProducer, { strict: false }), working, jobs, 'x'.repeat(Math.max(1, bytes - 2)));
+  } finally {
+    for (const application of applications.reverse()) await application.close();
+    await dropTables(connection);
+  }
+}
+
+async function measure(producer: QueueProducer, working: INestApplicationContext, jobs: number, payload: string) {
+  const runner = working.get(SqlQueueRunner, { strict: false });
+  const handlers = working.get(Handlers, { strict: false });
+  const drain = async (queue: string) => {
+    const before = handlers.started;
+    runner.resume(queue);
+    await runner.whenIdle();
+    runner.pause(queue);
+    return handlers.started - before;
+  };
+  const putIn = async (queue: string) => {
+    for (let done = 0; done < jobs; done += CHUNK) {
+      await producer.enqueueMany(
+        queue,
+        Array.from({ length: Math.min(CHUNK, jobs - done) }, () => ({ payload })),
+      );
+    }
+    return jobs;
+  };
+
+  await report('enqueue, one by one', () => oneByOne(producer, payload));
+  await report(`enqueue, ${PRODUCERS} at a time`, () => atATime(producer, payload, jobs));
+  await report(`enqueueMany, ${CHUNK} at a time`, () => putIn('many'));
+  await drain('one');
+  await putIn('one');
+  await report('run, one job at a time, concurrency 10', () => drain('one'));
+  await report('run, batches of 100, no history', () => drain('many'));
+  runner.resume('one');
+  await report('enqueue to start, idle worker', () => idleLatencies(producer, handlers, payload));
+}
+
+async function oneByOne(producer: QueueProducer, payload: string): Promise<number[]> {
+  const taken: number[] = [];
+  const end = systemClock.monotonic() + ONE_BY_ONE_MS;
+  for (let now = systemClock.monotonic(); now < end; now = systemClock.monotonic()) {
+    await producer.enqueue('one', payload);
+    taken.push(systemClock.monotonic() - now);
+  }
+  return taken;
+}
+
+async function atATime(producer: QueueProducer, payload: string, jobs: number): Promise<number> {
+  let left = jobs;
+  const produce = async (): Promise<void> => {
+    while (left-- > 0) await producer.enqueue('one', payload);
+  };
+  await Promise.all(Array.from({ length: PRODUCERS }, produce));
+  return jobs;
+}
+
+async function idleLatencies(producer: QueueProducer, handlers: Handlers, payload: string): Promise<number[]> {
+  const taken: number[] = [];
+  for (let job = 0; job < IDLE_JOBS; job++) {
+    await systemClock.sleep(50 + (job % 10) * 10);
+    const started = handlers.next();
+    const since = systemClock.monotonic();
+    await Promise.all([producer.enqueue('one', payload), started]);
+    taken.push(systemClock.monotonic() - since);
+  }
+  return taken;
+}
+
+/** @param act answers how many jobs it was, or how long each took */
+async function report(what: string, act: () => Promise<number | number[]>): Promise<void> {
+  const since = systemClock.monotonic();
+  const done = await act();
+  const seconds = (systemClock.monotonic() - since) / 1_000;
+  const rate = `${Math.round((Array.isArray(done) ? done.length : done) / seconds).toLocaleString('en')} jobs/s`;
+  const times = Array.isArray(done) ? `p50 ${quantile(done, 0.5)} ms, p99 ${quantile(done, 0.99)} ms` : '';
+  console.log(
+    `${what.padEnd(42)} ${(Array.isArray(done) && done.length === IDLE_JOBS ? '' : rate).padStart(16)}   ${times}`,
+  );
+}
+
+function quantile(values: readonly number[], share: number): string {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(2);
+}
+
+async function start(connection: DataSourceOptions, options: SqlQueueModuleOptions): Promise<INestApplicationContext> {
+  class Application {}
+  const queue = SqlQueueModule.forRoot({ connection, prefix: PREFIX, ...options });
+  Module({ imports: [queue], providers: options.worker === false ? [] : [Handlers] })(Application as Type);
+  return NestFactory.createApplicationContext(Application, { logger: ['warn', 'error'] });
+}
+
+function connectionOf(url: string): DataSourceOptions {
+  const [, scheme, rest] = /^(\w+):(.+)$/.exec(url) ?? [];
+  if (scheme === 'sqlite') return { type: 'better-sqlite3', database: rest! };
+  if (scheme === 'mysql' || scheme === 'mariadb') return { type: scheme, url: url.replace(/^mariadb/, 'mysql') };
+  throw new Error(`expected --url to begin with mysql://, mariadb:// or sqlite:, got "${scheme ?? url}"`);
+}
+
+/** What the figures depend on. */
+async function describe(connection: DataSourceOptions): Promise<void> {
+  await withDatabase(connection, async (dataSource) => {
+    const [row] = await dataSource.query<Record<string, unknown>[]>(
+      connection.type === 'better-sqlite3'
+        ? 'SELECT sqlite_version() AS version'
+        : 'SELECT VERSION() AS version, @@innodb_flush_log_at_trx_commit, @@sync_binlog, @@log_bin',
+    );
+    console.log(`${connection.type} ${JSON.stringify(row)}, Node ${process.version}\n`);
+  });
+}
+
+async function dropTables(connection: DataSourceOptions): Promise<void> {
+  await withDatabase(connection, async (dataSource) => {
+    const runner = dataSource.createQueryRunner();
+    try {
+      for (const Migration of sqlQueueMigrations({ prefix: PREFIX }).reverse()) await new Migration().down(runner);
+    } finally {
+      await runner.release();
+    }
+  });
+}
+
+async function withDatabase(
+  connection: DataSourceOptions,
+  act: (dataSource: DataSource) => Promise<void>,
+): Promise<void> {
+  const dataSource = await new DataSource(connection).initialize();
+  try {
+    await act(dataSource);
+  } finally {
+    await dataSource.destroy();
+  }
+}
