@@ -6,7 +6,7 @@ import { CLAIMED_COLUMNS, claimedJob, type ClaimedRow } from '../sql/claimed-row
 import { addClaim } from '../sql/lease.js';
 import { change, Ids, query, type Work } from '../sql/statement.js';
 
-// Index claim (queue, runnable, priority, id) yields the order, so nothing is sorted and nothing behind the last job is
+// Index claim (queue, runnable, run_at, priority, id) yields the order, run_at being NULL, so nothing is sorted and nothing behind the last job is
 // locked. Exactly one queue a statement: IN over queues would sort, and lock all of them. Claiming changes no column of
 // that index; the price is that a scan passes over active jobs, hence the conditions on the rows.
 const CLAIMABLE = `

@@ -49,9 +49,6 @@ export function jobEntity(tables: Tables, name: string): EntitySchema<SqlQueueJo
       options: nullable(text('options')),
       error: nullable(filledIn(text('error'))),
     },
-    indices: [
-      { name: `${tables.jobs}_claim`, columns: ['queue', 'runnable', 'priority', 'id'] },
-      { name: `${tables.jobs}_schedule`, columns: ['runAt'] },
-    ],
+    indices: [{ name: `${tables.jobs}_claim`, columns: ['queue', 'runnable', 'runAt', 'priority', 'id'] }],
   });
 }

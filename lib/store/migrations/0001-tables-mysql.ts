@@ -30,8 +30,7 @@ const JOBS = `
     options ${JSON_TEXT} NULL,
     error ${JSON_TEXT} NULL,
     PRIMARY KEY (id),
-    KEY {jobs}_claim (queue, runnable, priority, id),
-    KEY {jobs}_schedule (run_at)
+    KEY {jobs}_claim (queue, runnable, run_at, priority, id)
   ) ${INNODB}`;
 
 const CLAIMS = `

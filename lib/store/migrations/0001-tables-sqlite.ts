@@ -81,8 +81,7 @@ const SCHEMA = `
   )`;
 
 const INDEXES = [
-  `CREATE INDEX IF NOT EXISTS {jobs}_claim ON {jobs} (queue, runnable, priority, id)`,
-  `CREATE INDEX IF NOT EXISTS {jobs}_schedule ON {jobs} (run_at)`,
+  `CREATE INDEX IF NOT EXISTS {jobs}_claim ON {jobs} (queue, runnable, run_at, priority, id)`,
   `CREATE INDEX IF NOT EXISTS {history}_expiry ON {history} (expires_at)`,
   `CREATE INDEX IF NOT EXISTS {history}_state ON {history} (queue, state, id)`,
 ];

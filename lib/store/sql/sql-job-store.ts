@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
-import type { Outcome } from '../../job/outcome.js';
 import type { ClaimBounds } from '../claims/claim-bounds.js';
 import type { CommitListener } from '../commit-listener.js';
 import type * as port from '../job-store.js';
@@ -68,6 +67,8 @@ export class SqlJobStore implements port.JobStore {
 
   // The scan for the next jobs comes last: it waits for nobody, and locks nothing that another flush could wait for.
   async settleAndClaim(flush: port.Flush, request: port.ClaimRequest) {
+    // What this flush gives back may stand in front of all others.
+    if (hasReturns(flush)) this.bounds.forget();
     const start = this.bounds.of(request.queue);
     const { lost, more: jobs } = await this.#settleAnd(flush, () => this.dialect.claim(request, start));
     this.#claimed(request.queue, jobs);
@@ -88,7 +89,7 @@ export class SqlJobStore implements port.JobStore {
 
   async #settleAnd<T>(flush: port.Flush, next: () => Work<T>): Promise<Settled<T>> {
     const settled = await this.#transactSettling(flush, next);
-    if (flush.settlements.some(({ outcome }) => isReturned(outcome))) this.bounds.forget();
+    if (hasReturns(flush)) this.bounds.forget();
     return settled;
   }
 
@@ -181,7 +182,7 @@ function* thenMore<T>(settling: Work<ReadonlySet<port.Settlement>>, next: () => 
 // eslint-disable-next-line require-yield
 function* nothingMore(): Work<void> {}
 
-/** Whether the job may stand at the head of its queue again. */
-function isReturned({ kind }: Outcome): boolean {
-  return kind === 'release' || kind === 'retry' || kind === 'snooze';
+/** Whether jobs may stand at the head of their queues again. */
+function hasReturns({ settlements }: port.Flush): boolean {
+  return settlements.some(({ outcome: { kind } }) => kind === 'release' || kind === 'retry' || kind === 'snooze');
 }

@@ -1,11 +1,40 @@
 import { change, Ids, query, type Work } from './statement.js';
 
-const DUE = `
+// The names of queues that have jobs, one look into the index each.
+const QUEUES = `
+  WITH RECURSIVE names (queue) AS (
+    SELECT MIN(queue)
+    FROM {jobs}
+    UNION ALL
+    SELECT (SELECT MIN(j.queue) FROM {jobs} j WHERE j.queue > names.queue)
+    FROM names
+    WHERE names.queue IS NOT NULL
+  )
+  SELECT queue
+  FROM names
+  WHERE queue IS NOT NULL`;
+
+// Jobs that run at once pay for no index of times: so each queue is asked for its own, by the order of index claim. A plain
+// INSERT may have left a delayed job runnable.
+const dueOf = (queue: number, runnable: number) => `
+    SELECT id, run_at
+    FROM (
+      SELECT id, run_at
+      FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
+      WHERE queue = :queue${queue} AND runnable = ${runnable} AND run_at <= :now
+      ORDER BY run_at
+      LIMIT :limit
+    ) AS due_${queue}_${runnable}`;
+
+const dueOfAll = (queues: number) => `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX ({jobs}_schedule) */
-  WHERE run_at <= :now
+  FROM (${Array.from({ length: queues }, (_, queue) => `${dueOf(queue, 0)} UNION ALL ${dueOf(queue, 1)}`).join(' UNION ALL ')}
+  ) AS due
   ORDER BY run_at
   LIMIT :limit`;
+
+// So many queues are asked at a time.
+const QUEUES_AT_A_TIME = 50;
 
 // run_at is asked once more: another promoter may have been faster, and the job may be scheduled anew by now.
 const PROMOTE = `
@@ -26,7 +55,13 @@ const FORGET = `
 
 /** Read without locks, then locked in the order of ids, in which everyone locks jobs. */
 export function* promote(limit: number): Work<number> {
-  const due = yield* query<{ id: number }>(DUE, { limit });
+  const names = (yield* query<{ queue: string }>(QUEUES)).map(({ queue }) => queue);
+  const due: { id: number }[] = [];
+  for (let from = 0; from < names.length && due.length < limit; from += QUEUES_AT_A_TIME) {
+    const some = names.slice(from, from + QUEUES_AT_A_TIME);
+    const queues = Object.fromEntries(some.map((queue, index) => [`queue${index}`, queue]));
+    due.push(...(yield* query<{ id: number }>(dueOfAll(some.length), { ...queues, limit: limit - due.length })));
+  }
   if (due.length === 0) return 0;
   return yield* change(PROMOTE, { ids: idsOf(due) });
 }
