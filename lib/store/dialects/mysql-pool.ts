@@ -21,6 +21,10 @@ const ANSWER_TIMEOUT_MS = 30_000;
 
 const LOCK_WAIT_S = 3;
 
+// A session keeps its step, but on Galera, where it is the number of nodes at that moment.
+const ID_STEP = `SELECT @@auto_increment_increment AS step`;
+const GALERA = `SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'`;
+
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
@@ -30,6 +34,7 @@ const CLOSE_TIMEOUT_MS = 5_000;
 export class MysqlPool implements SqlDatabase {
   /** Connections whose session is set up, with the moment of their last use. */
   readonly #usedAt = new WeakMap<PoolConnection, number>();
+  readonly #idSteps = new WeakMap<PoolConnection, number>();
   readonly #watch: AnswerWatch;
 
   private constructor(
@@ -154,7 +159,7 @@ export class MysqlPool implements SqlDatabase {
         if (error) return reject(error);
         if (Array.isArray(result)) return resolve({ rows: result as never, changed: 0, insertId: 0 });
         const { affectedRows, insertId } = result as ResultSetHeader;
-        resolve({ rows: [], changed: affectedRows, insertId });
+        resolve({ rows: [], changed: affectedRows, insertId, idStep: this.#idSteps.get(connection) });
       });
     });
   }
@@ -192,6 +197,10 @@ export class MysqlPool implements SqlDatabase {
            innodb_lock_wait_timeout = ?, eq_range_index_dive_limit = 1`,
         [this.waitTimeoutS, LOCK_WAIT_S],
       );
+      const [galera] = (await this.#text(connection, GALERA)).rows;
+      if (Number(galera?.['Value'] ?? 0) > 0) return;
+      const [row] = (await this.#text(connection, ID_STEP)).rows;
+      this.#idSteps.set(connection, Number(row!['step']));
     } catch (error) {
       connection.destroy();
       throw error;

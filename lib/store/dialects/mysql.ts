@@ -43,10 +43,10 @@ export const mysql: Dialect = {
   waitsBehind,
 
   // InnoDB gives one plain multi-row INSERT contiguous ids, in steps of the server's; on a cluster these are its size.
-  *insertedIds({ insertId }: Answer, count: number): Work<number[]> {
+  *insertedIds({ insertId, idStep }: Answer, count: number): Work<number[]> {
     if (count === 1) return [safeId(insertId)];
-    const [{ step } = { step: 1 }] = yield* query<{ step: number }>(STEP);
-    return Array.from({ length: count }, (_, index) => safeId(insertId + index * Number(step)));
+    const step = idStep ?? Number((yield* query<{ step: number }>(STEP))[0]!.step);
+    return Array.from({ length: count }, (_, index) => safeId(insertId + index * step));
   },
 
   *addQueue(queue: string): Work<void> {

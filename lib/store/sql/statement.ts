@@ -30,6 +30,8 @@ export interface Answer {
   /** Rows inserted, updated (matched) or deleted. */
   readonly changed: number;
   readonly insertId: number;
+  /** How far the ids of one INSERT are apart; undefined where that has to be asked for. */
+  readonly idStep?: number | undefined;
 }
 
 /**
