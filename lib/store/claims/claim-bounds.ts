@@ -25,9 +25,12 @@ export interface ClaimStart {
 
 interface Known {
   readonly lastIds: Map<number, number>;
+  /** When the last look beside the claims was. */
   lookedAt: number;
-  /** How long the last look took. */
+  /** How long it took. */
   tookMs: number;
+  /** From when on a claim may look itself. */
+  mayLookAt: number;
 }
 
 /**
@@ -44,16 +47,16 @@ export class ClaimBounds {
   of(queue: string): ClaimStart {
     const known = this.#queues.get(queue);
     if (!known || known.lastIds.size > MOST_PRIORITIES) return { bounds: [], mayLook: true };
-    return { bounds: inOrder(known), mayLook: this.clock.monotonic() >= known.lookedAt + known.tookMs * LOOK_SHARE };
+    return { bounds: inOrder(known), mayLook: this.clock.monotonic() >= known.mayLookAt };
   }
 
-  /** These have been claimed. */
-  note(queue: string, jobs: readonly ClaimedJob[]): void {
+  /** These have been claimed. `hasLooked`: and looked for behind the bounds. */
+  note(queue: string, jobs: readonly ClaimedJob[], hasLooked: boolean): void {
     let known = this.#queues.get(queue);
     if (!known) {
-      known = { lastIds: new Map(), lookedAt: this.clock.monotonic(), tookMs: 0 };
+      known = { lastIds: new Map(), lookedAt: this.clock.monotonic(), tookMs: 0, mayLookAt: 0 };
       this.#queues.set(queue, known);
-    }
+    } else if (hasLooked) known.mayLookAt = this.clock.monotonic() + lookPauseMs(known);
     for (const { id, priority } of jobs) known.lastIds.set(priority, Math.max(id, known.lastIds.get(priority) ?? 0));
   }
 
@@ -67,7 +70,7 @@ export class ClaimBounds {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
     if (!known || known.lastIds.size > MOST_PRIORITIES) return undefined;
-    if (now < known.lookedAt + Math.max(LOOK_EVERY_MS, known.tookMs * LOOK_SHARE)) return undefined;
+    if (now < known.lookedAt + lookPauseMs(known)) return undefined;
     known.lookedAt = Infinity;
     return {
       bounds: inOrder(known),
@@ -78,6 +81,10 @@ export class ClaimBounds {
       },
     };
   }
+}
+
+function lookPauseMs({ tookMs }: Known): number {
+  return Math.max(LOOK_EVERY_MS, tookMs * LOOK_SHARE);
 }
 
 function inOrder({ lastIds }: Known): Bound[] {

@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
-import type { ClaimBounds } from '../claims/claim-bounds.js';
+import type { ClaimBounds, ClaimStart } from '../claims/claim-bounds.js';
 import type { CommitListener } from '../commit-listener.js';
 import type * as port from '../job-store.js';
 import type { Dialect } from './dialect.js';
@@ -53,7 +53,7 @@ export class SqlJobStore implements port.JobStore {
   async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
     const start = this.bounds.of(request.queue);
     const jobs = await this.database.transaction(() => this.dialect.claim(request, start));
-    this.#claimed(request.queue, jobs);
+    this.#claimed(request, start, jobs);
     return jobs;
   }
 
@@ -71,12 +71,12 @@ export class SqlJobStore implements port.JobStore {
     if (hasReturns(flush)) this.bounds.forget();
     const start = this.bounds.of(request.queue);
     const { lost, more: jobs } = await this.#settleAnd(flush, () => this.dialect.claim(request, start));
-    this.#claimed(request.queue, jobs);
+    this.#claimed(request, start, jobs);
     return { lost, jobs };
   }
 
-  #claimed(queue: string, jobs: readonly ClaimedJob[]): void {
-    this.bounds.note(queue, jobs);
+  #claimed({ queue, limit }: port.ClaimRequest, { mayLook }: ClaimStart, jobs: readonly ClaimedJob[]): void {
+    this.bounds.note(queue, jobs, mayLook && jobs.length < limit);
     const due = this.dialect.waitsBehind && this.bounds.due(queue);
     if (!due) return;
     // Beside the claims, which do not wait for it. A look that fails is made up for at the head.
