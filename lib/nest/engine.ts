@@ -72,7 +72,11 @@ async function wire(
 ): Promise<Engine> {
   const settings = new QueueSettings(options);
   const skew = { ms: 0 };
-  const { jobs: store, admin: adminStore } = await openStore({
+  const {
+    jobs: store,
+    admin: adminStore,
+    doorbell,
+  } = await openStore({
     ...{
       dataSource,
       prefix,
@@ -86,13 +90,14 @@ async function wire(
   const events = new QueueEvents(logger);
   const optionsFor = (queue: string) => settings.of(queue);
   const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
-  const common = { store, clock: systemClock, logger, random: Math.random, handlers, events, optionsFor };
+  const common = { store, doorbell, clock: systemClock, logger, random: Math.random, handlers, events, optionsFor };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
   return {
     ...{ options, settings, store, handlers, events, runner, logger, skew, clock: systemClock },
     producer: new QueueProducer({ store, optionsFor, hints: runner }),
     admin: new QueueAdmin({ store: adminStore, jobs: store, optionsFor, runner }),
     close: async () => {
+      await doorbell?.close();
       await store.close();
       if (own?.isInitialized) await own.destroy();
     },

@@ -33,8 +33,8 @@ export interface JobToEnqueue<Payload = unknown> {
 export interface ProducerParts {
   readonly store: Pick<JobStore, 'enqueue' | 'afterCommit'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  /** Told of jobs that exist from now on, so that a worker in this process need not wait for its poll. */
-  readonly hints: { wake(queue: string): void; expectDue(ms: number): void };
+  /** Told of jobs that exist from now on, so that no worker, here or elsewhere, need wait for its poll. */
+  readonly hints: { wake(queue: string, jobs: number): void; expectDue(ms: number): void };
 }
 
 // Enough for trace context and the like; what is larger belongs into the payload.
@@ -141,6 +141,7 @@ export class QueueProducer {
     // A time of day is the database's to judge: looking once more tells how far it is.
     if (jobs.some((job) => job.runAtMs !== null)) delays.push(0);
     if (delays.length > 0) this.#parts.hints.expectDue(Math.min(...delays));
-    if (jobs.some((job) => job.delayMs === null && job.runAtMs === null)) this.#parts.hints.wake(queue);
+    const waiting = jobs.filter((job) => job.delayMs === null && job.runAtMs === null).length;
+    if (waiting > 0) this.#parts.hints.wake(queue, waiting);
   }
 }

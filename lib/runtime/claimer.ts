@@ -34,6 +34,7 @@ export class Claimer implements Claimant {
   #asking = false;
   #underWay = 0;
   #expected = 0;
+  #whenIdle: (() => void)[] = [];
 
   /**
    * @param wanted what is wanted at that moment, if anything
@@ -56,11 +57,21 @@ export class Claimer implements Claimant {
     return this.#expected;
   }
 
+  /** Whether somebody hinted at jobs since the last claim that came back with too few. */
+  get hasHope(): boolean {
+    return this.#hints !== this.#heeded;
+  }
+
+  /** Resolves when what is under way now has been answered. */
+  async idle(): Promise<void> {
+    if (!this.isIdle) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
   hint(): void {
     this.#hints++;
   }
 
-  /** Asks, where there is hope that somebody hinted at since the last claim that came back with too few. */
+  /** Asks, where there is hope and something is wanted. */
   ask(): void {
     if (this.#asking || !this.#mayAsk || !this.wanted()) return;
     this.#asking = true;
@@ -71,7 +82,7 @@ export class Claimer implements Claimant {
     this.#asking = false;
     const wanted = this.#mayAsk ? this.wanted() : undefined;
     if (!wanted) {
-      this.answered();
+      this.#tell();
       return undefined;
     }
     const { queue, workerId, options, clock } = this.parts;
@@ -98,11 +109,16 @@ export class Claimer implements Claimant {
     this.#expected -= request.limit;
     if (jobs.length < request.limit) this.#heeded = hints;
     if (jobs.length > 0) this.receive(new HeldClaim(request, jobs, askedAt));
+    this.#tell();
+  }
+
+  #tell(): void {
+    if (this.isIdle) this.#whenIdle.splice(0).forEach((resolve) => resolve());
     this.answered();
   }
 
   get #mayAsk(): boolean {
-    return this.#underWay < MOST_UNDER_WAY && this.#hints !== this.#heeded;
+    return this.#underWay < MOST_UNDER_WAY && this.hasHope;
   }
 }
 

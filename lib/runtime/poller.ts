@@ -19,6 +19,8 @@ export interface PollerParts {
   /** True where the queue has jobs that this process can take now. */
   readonly onQueue: (queue: string, seen: { waiting: boolean; paused: boolean }) => boolean;
   readonly onRescued: (rescued: readonly Rescued[]) => void;
+  /** At most so many of the queue's jobs have just become claimable, as far as can be told, and may be too many for here. */
+  readonly onNews: (queue: string, jobs: number) => void;
 }
 
 /**
@@ -31,6 +33,15 @@ export class Poller {
   #restingUntil = Infinity;
   #unreachable = false;
   #lookers: ((found: boolean) => void)[] = [];
+  #stopped = false;
+  /** How many jobs may have become claimable since the last look. */
+  #news = 0;
+  /** What was due had been promoted by somebody else. */
+  #wasLate = false;
+  /** Numbers of the surveys: the last one asked for, and the last one of the loop that was answered. */
+  #asked = 0;
+  #answered = 0;
+  #checking: Promise<void> | undefined;
 
   constructor(private readonly parts: PollerParts) {
     this.#restMs = parts.minMs;
@@ -46,7 +57,8 @@ export class Poller {
   }
 
   async stop(): Promise<void> {
-    await this.#loop.stop();
+    this.#stopped = true;
+    await Promise.all([this.#loop.stop(), this.#checking]);
     this.#lookers.splice(0).forEach((answer) => answer(false));
   }
 
@@ -57,10 +69,23 @@ export class Poller {
 
   /** Looks now, and answers whether there was anything to do. */
   look(): Promise<boolean> {
-    return new Promise((resolve) => {
-      this.#lookers.push(resolve);
-      this.wake();
-    });
+    this.#restMs = this.parts.minMs;
+    return this.#look();
+  }
+
+  /** Looks once more, beside the polls, which keep their pace. */
+  check(): void {
+    // Where it fails, it is for the next poll to find what it would have found.
+    this.#checking = this.#check().catch(() => undefined);
+  }
+
+  /**
+   * Looks now for what somebody rang for, and passes on what is too much for this process; answers whether there was
+   * anything. Whoever rings without end does not make the polls quicker.
+   */
+  checkNews(): Promise<boolean> {
+    this.#news = Math.max(1, this.#news);
+    return this.#look();
   }
 
   /** A job will be due in so many milliseconds: do not sleep past that. */
@@ -68,26 +93,57 @@ export class Poller {
     if (this.parts.clock.monotonic() + ms < this.#restingUntil) this.wake();
   }
 
+  #look(): Promise<boolean> {
+    if (this.#stopped) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.#lookers.push(resolve);
+      this.#loop.wake();
+    });
+  }
+
   async #tick(): Promise<number> {
     this.#restingUntil = Infinity;
     const { store, queues, clock } = this.parts;
+    const news = this.#news;
+    this.#news = 0;
     // Whoever asks from here on wants a later look than this one.
     const asked = this.#lookers.length;
+    const number = ++this.#asked;
     const survey = await store.survey(queues);
+    this.#answered = number;
     this.#reached();
-    let waiting = false;
-    for (const queue of queues) {
-      // A queue whose row is gone is asked for jobs rather than forgotten.
-      const takes = this.parts.onQueue(queue, survey.queues.get(queue) ?? { waiting: true, paused: false });
-      waiting ||= takes;
-    }
-    const moved = (await this.#promoteDue(survey)) + (await this.#rescueLapsed(survey));
+    const waiting = this.#tell(survey, news);
+    const promoted = await this.#promoteDue(survey);
+    const moved = promoted + (await this.#rescueLapsed(survey));
+    this.#news = Math.max(this.#news, promoted);
     this.#lookers.splice(0, asked).forEach((answer) => answer(waiting || moved > 0));
     // What has just become waiting is looked for at once.
-    if (moved > 0) return 0;
+    if (moved > 0 || this.#isLate(survey, promoted)) return 0;
     const restMs = this.#rest(survey, waiting);
     this.#restingUntil = clock.monotonic() + restMs;
     return restMs;
+  }
+
+  async #check(): Promise<void> {
+    const number = ++this.#asked;
+    const survey = await this.parts.store.survey(this.parts.queues);
+    // What is older than the last look is not news.
+    if (this.#stopped || number < this.#answered) return;
+    this.#tell(survey, 0);
+    if (survey.dueInMs !== null) this.expectDue(survey.dueInMs);
+  }
+
+  /** Answers whether some queue takes jobs that are waiting. */
+  #tell(survey: Survey, news: number): boolean {
+    let waiting = false;
+    for (const queue of this.parts.queues) {
+      // A queue whose row is gone is asked for jobs rather than forgotten.
+      const seen = survey.queues.get(queue) ?? { waiting: true, paused: false };
+      const takes = this.parts.onQueue(queue, seen);
+      waiting ||= takes;
+      if (news > 0 && seen.waiting && !seen.paused) this.parts.onNews(queue, news);
+    }
+    return waiting;
   }
 
   #rest({ dueInMs, lapseInMs }: Survey, waiting: boolean): number {
@@ -96,6 +152,13 @@ export class Poller {
     const restMs = this.#restMs * (1 + JITTER * random());
     // What is due or lapsed and still there is in somebody else's hands: it is asked for again at the usual pace.
     return Math.min(restMs, dueInMs || Infinity, lapseInMs || Infinity);
+  }
+
+  /** Another process was faster to promote what was due: then it is waiting by now. But it may also be locked for long. */
+  #isLate({ dueInMs }: Survey, promoted: number): boolean {
+    const wasLate = this.#wasLate;
+    this.#wasLate = dueInMs === 0 && promoted === 0;
+    return this.#wasLate && !wasLate;
   }
 
   async #promoteDue({ dueInMs }: Survey): Promise<number> {

@@ -33,6 +33,8 @@ export interface QueueWorkerParts extends AttemptParts {
   readonly held: Set<HeldClaim>;
   /** Some job of the queue will be due in so many milliseconds. */
   readonly expectDue: (ms: number) => void;
+  /** A job of the queue can be claimed by anybody again. */
+  readonly waitsAgain: () => void;
   /** A slot, or the whole queue, has become idle. */
   readonly onIdle: () => void;
 }
@@ -54,6 +56,9 @@ export class QueueWorker {
   /** Outcomes on their way, up to what follows from them: a job that runs again at once is asked for by then. */
   #settling = 0;
   #open = true;
+  /** Jobs that were hinted at and have not been claimed yet. */
+  #expected = 0;
+  #claimed = 0;
 
   constructor(private readonly parts: QueueWorkerParts) {
     this.#prefetch = new Prefetch(parts.options, parts.options.concurrency * parts.largestBatch);
@@ -61,7 +66,7 @@ export class QueueWorker {
       parts,
       () => this.#wanted(),
       (claim) => this.#receive(claim),
-      () => this.#moveOn(),
+      () => this.#answered(),
     );
   }
 
@@ -87,6 +92,28 @@ export class QueueWorker {
   /** How many jobs of a claim may begin before the database is told of more. */
   get startedAhead(): number {
     return this.#prefetch.startedAhead;
+  }
+
+  /** It could run more jobs, and is not about to get them. */
+  get lacksJobs(): boolean {
+    return this.#open && !this.isFull && this.#claimer.isIdle;
+  }
+
+  /** How many jobs were claimed so far. */
+  get claimed(): number {
+    return this.#claimed;
+  }
+
+  /** Resolves when the claims have come back that are under way now. */
+  get claiming(): Promise<void> {
+    return this.#claimer.idle();
+  }
+
+  /** There are so many more jobs to claim. Answers whether there are slots for all of them here, as far as can be told. */
+  expect(jobs: number): boolean {
+    this.#expected += jobs;
+    this.wake();
+    return this.#open && this.#expected <= this.#freeSlots() * this.parts.largestBatch - this.#buffer.length;
   }
 
   /** There may be jobs to claim. */
@@ -247,6 +274,12 @@ export class QueueWorker {
     if (this.#settling === 0 || this.#buffer.length > 0) this.#moveOn();
   }
 
+  #answered(): void {
+    // Others had some of the jobs that were hinted at.
+    if (!this.#claimer.hasHope) this.#expected = 0;
+    this.#moveOn();
+  }
+
   #moveOn(): void {
     this.fill();
     this.parts.onIdle();
@@ -274,6 +307,8 @@ export class QueueWorker {
 
   #receive(claim: HeldClaim): void {
     this.parts.held.add(claim);
+    this.#claimed += claim.jobs.length;
+    this.#expected = Math.max(0, this.#expected - claim.jobs.length);
     this.#prefetch.noteSizes(claim.jobs);
     for (const [index, job] of claim.jobs.entries()) {
       // Closed while the claim was under way.
@@ -294,8 +329,7 @@ export class QueueWorker {
   #told(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
     this.parts.events.settled(job, outcome, result, ranMs);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
-    const waitsAgain = outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0);
-    if (waitsAgain && this.#open) this.wake();
+    if (outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0)) this.parts.waitsAgain();
   }
 
   #lost(job: ClaimedJob, claim: HeldClaim, ranMs: number | null): void {

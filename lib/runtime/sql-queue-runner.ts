@@ -15,8 +15,11 @@ export class SqlQueueRunner {
   #changing: Promise<void> = Promise.resolve();
   /** Whether a queue was last paused or resumed here, also while nothing works. */
   readonly #paused = new Map<string, boolean>();
+  readonly #parts: WorkerParts;
 
-  constructor(private readonly parts: WorkerParts) {}
+  constructor(parts: WorkerParts) {
+    this.#parts = parts.options.doorbell ? parts : { ...parts, doorbell: undefined };
+  }
 
   /** `running`: claims jobs. `stopping`: claims no more, waits for those that run. */
   get state(): RunnerState {
@@ -25,8 +28,8 @@ export class SqlQueueRunner {
 
   /** The queues this process works: those it has handlers for, as `worker.queues` allows. */
   get queues(): string[] {
-    const { include, exclude } = this.parts.options;
-    return this.parts.handlers.queues.filter(
+    const { include, exclude } = this.#parts.options;
+    return this.#parts.handlers.queues.filter(
       (queue) => (include === undefined || matchesAny(include, queue)) && !matchesAny(exclude, queue),
     );
   }
@@ -35,7 +38,7 @@ export class SqlQueueRunner {
   start(): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#worker || this.queues.length === 0) return;
-      const worker = new Worker(this.parts, this.queues, this.#paused);
+      const worker = new Worker(this.#parts, this.queues, this.#paused);
       await worker.start();
       this.#worker = worker;
       this.#state = 'running';
@@ -69,7 +72,7 @@ export class SqlQueueRunner {
    * releases them. Resolves when nothing runs any more. May be called twice.
    */
   stop({ timeout, ...unknown }: { timeout?: Duration } = {}): Promise<void> {
-    const timeoutMs = timeout === undefined ? this.parts.options.shutdownTimeoutMs : toMs(timeout);
+    const timeoutMs = timeout === undefined ? this.#parts.options.shutdownTimeoutMs : toMs(timeout);
     InvalidOptionsError.throwIfAny('Cannot stop', [
       ...unknownKeys(unknown, ['timeout']),
       expected(timeoutMs !== undefined, `timeout to be ${DURATION_EXPECTED}`, timeout),
@@ -88,9 +91,9 @@ export class SqlQueueRunner {
     await this.#worker?.idle();
   }
 
-  /** A hint: jobs of the queue may be waiting. Costs nothing where this process does not work it. */
-  wake(queue: string): void {
-    this.#worker?.wake(queue);
+  /** A hint: so many jobs of the queue may be waiting. What is too much for this process is told to others. */
+  wake(queue: string, jobs = 1): void {
+    if (!this.#worker?.wake(queue, jobs)) this.#parts.doorbell?.ring(queue, jobs);
   }
 
   /** A hint: a job will be due in so many milliseconds. */
@@ -98,9 +101,10 @@ export class SqlQueueRunner {
     this.#worker?.expectDue(ms);
   }
 
-  /** A hint: something changed that the next look would see. */
+  /** A hint, to all processes: something changed that the next look would see. */
   look(): void {
     this.#worker?.look();
+    this.#parts.doorbell?.ringAll();
   }
 
   /** Tells a run of this process, where there is one, that somebody wants its job cancelled. */

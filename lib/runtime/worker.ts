@@ -4,6 +4,7 @@ import { ShutdownError, WorkerLostError } from '../job/errors.js';
 import { afterSilence } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { storedError } from '../job/stored-error.js';
+import type { Doorbell } from '../store/doorbell.js';
 import type { JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HandlerTable } from './handler-table.js';
@@ -11,6 +12,7 @@ import type { HeldClaim } from './held-claim.js';
 import { JobEvents } from './job-events.js';
 import type { JobLogger } from './job-logger.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import { Listener } from './listener.js';
 import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
 import type { QueueEvents } from './queue-events.js';
@@ -26,6 +28,8 @@ const LAST_FLUSH_MS = 5_000;
 
 export interface WorkerParts {
   readonly store: JobStore;
+  /** Undefined where this process neither wakes others nor is woken by them. */
+  readonly doorbell: Doorbell | undefined;
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly random: () => number;
@@ -42,8 +46,11 @@ export class Worker {
   readonly #queues = new Map<string, QueueWorker>();
   readonly #pausedHere: Set<string>;
   readonly #pausedEverywhere = new Set<string>();
+  /** How often a queue was seen to be paused or resumed everywhere. */
+  #turns = 0;
   readonly #settler: Settler;
   readonly #poller: Poller;
+  readonly #listener: Listener | undefined;
   readonly #leases: LeaseKeeper;
   readonly #pruner: Pruner;
   #quiet = false;
@@ -65,7 +72,9 @@ export class Worker {
       ...{ minMs: options.pollMinMs, maxMs: options.pollMaxMs },
       onQueue: (queue, seen) => this.#onQueue(queue, seen),
       onRescued: (rescued) => this.#onRescued(rescued),
+      onNews: (queue, jobs) => this.#share(queue, jobs),
     });
+    this.#listener = parts.doorbell && this.#listenerTo(parts.doorbell);
     this.#leases = new LeaseKeeper({
       ...{ store, clock, logger, workerId: this.id, held: this.#held },
       shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
@@ -85,6 +94,7 @@ export class Worker {
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();
+    this.#listener?.start();
     this.#pruner.start();
   }
 
@@ -98,9 +108,9 @@ export class Worker {
     this.#applyPauses();
   }
 
-  /** Jobs of the queue may be waiting. */
-  wake(queue: string): void {
-    this.#queues.get(queue)?.wake();
+  /** So many jobs of the queue may be waiting. Answers whether this process takes them all, as far as can be told. */
+  wake(queue: string, jobs: number): boolean {
+    return this.#queues.get(queue)?.expect(jobs) ?? false;
   }
 
   expectDue(ms: number): void {
@@ -127,7 +137,7 @@ export class Worker {
     if (this.#quiet) return;
     this.#quiet = true;
     this.#applyPauses();
-    this.#looking = Promise.all([this.#poller.stop(), this.#pruner.stop()]);
+    this.#looking = Promise.all([this.#poller.stop(), this.#pruner.stop(), this.#listener?.stop()]);
   }
 
   /** Second phase: waits for what runs, then aborts it, then releases it; and leaves. Never waits for ever. */
@@ -157,8 +167,22 @@ export class Worker {
       handlerFor: (name) => handlers.find(queue, name),
       largestBatch: handlers.largestBatch(queue),
       expectDue: (ms) => this.#poller.expectDue(ms),
-      onIdle: () => this.#onIdle(),
+      waitsAgain: () => this.#share(queue, 1),
+      onIdle: () => this.#onIdle(queue),
     });
+  }
+
+  #listenerTo(doorbell: Doorbell): Listener {
+    const { clock, logger, random, options } = this.parts;
+    return new Listener({
+      ...{ doorbell, clock, logger, random, minMs: options.pollMinMs, maxMs: options.pollMaxMs },
+      ...{ queues: this.#queues, poller: this.#poller, turns: () => this.#turns },
+    });
+  }
+
+  /** So many jobs can be claimed by anybody: by this process, or else by those that listen. */
+  #share(queue: string, jobs: number): void {
+    if (!this.wake(queue, jobs)) this.parts.doorbell?.ring(queue, jobs);
   }
 
   #rescueRules(): RescueRules {
@@ -172,6 +196,7 @@ export class Worker {
 
   #onQueue(queue: string, { waiting, paused }: { waiting: boolean; paused: boolean }): boolean {
     if (paused !== this.#pausedEverywhere.has(queue)) {
+      this.#turns++;
       if (paused) this.#pausedEverywhere.add(queue);
       else this.#pausedEverywhere.delete(queue);
       this.#applyPauses();
@@ -190,6 +215,7 @@ export class Worker {
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       this.parts.events.emit({ ...about, event: 'rescued', delayMs });
       if (outcome.kind === 'dead') this.parts.events.emit({ ...about, event: 'dead' });
+      else if (outcome.kind !== 'cancel' && delayMs === 0) this.#share(queue, 1);
       const from = `queue "${queue}" from worker ${workerId}`;
       counts.set(from, (counts.get(from) ?? 0) + 1);
     }
@@ -201,15 +227,17 @@ export class Worker {
     for (const [queue, worker] of this.#queues) {
       worker.setOpen(!this.#quiet && !this.#pausedHere.has(queue) && !this.#pausedEverywhere.has(queue));
     }
+    this.#listener?.listenAnew();
   }
 
-  #onIdle(): void {
+  #onIdle(queue: string): void {
     // A slot of the process became free: the queues take turns at the head of the line for it.
     if (Number.isFinite(this.parts.options.concurrency)) {
       const queues = [...this.#queues.values()];
       const first = Math.floor(this.parts.random() * queues.length);
       [...queues.slice(first), ...queues.slice(0, first)].forEach((queue) => queue.fill());
-    }
+      for (const [each, worker] of this.#queues) if (worker.lacksJobs) this.#listener?.listenFor(each);
+    } else if (this.#queues.get(queue)!.lacksJobs) this.#listener?.listenFor(queue);
     if (!this.#isIdle()) return;
     this.#whenIdle.splice(0).forEach((resolve) => resolve());
   }

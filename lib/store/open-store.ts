@@ -1,14 +1,19 @@
+import { resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import { UnsupportedDatabaseError } from '../job/errors.js';
 import type { Clock } from '../time/clock.js';
 import type { AdminStore } from './admin-store.js';
 import { ClaimBounds } from './claims/claim-bounds.js';
 import { CommitListener } from './commit-listener.js';
+import type { MysqlOptions } from './dialects/mysql-connection.js';
+import { MysqlDoorbell } from './dialects/mysql-doorbell.js';
 import { checkServer, proveSkipLocked } from './dialects/mysql-checks.js';
 import { MysqlPool } from './dialects/mysql-pool.js';
 import { mysql } from './dialects/mysql.js';
-import { SqliteHandle } from './dialects/sqlite-handle.js';
+import { SqliteDoorbell } from './dialects/sqlite-doorbell.js';
+import { isInMemory, SqliteHandle, type SqliteOptions } from './dialects/sqlite-handle.js';
 import { sqlite } from './dialects/sqlite.js';
+import type { Doorbell } from './doorbell.js';
 import type { JobStore } from './job-store.js';
 import { prepareSchema, type MigrateMode } from './schema.js';
 import { SqlAdminStore } from './sql/sql-admin-store.js';
@@ -30,6 +35,8 @@ export interface StoreSettings {
 export interface OpenStore {
   readonly jobs: JobStore;
   readonly admin: AdminStore;
+  /** Undefined where no other process can have the database. Closed before the jobs are. */
+  readonly doorbell: Doorbell | undefined;
 }
 
 /** Connects, checks what it stands on, and prepares the tables. Leaves nothing open where it rejects. */
@@ -50,7 +57,8 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 }
 
 async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
-  const templates = new Templates(tableNames(settings.prefix), mysql.now, settings.skewMs ?? (() => 0));
+  const tables = tableNames(settings.prefix);
+  const templates = new Templates(tables, mysql.now, settings.skewMs ?? (() => 0));
   const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs);
   try {
     await checkServer(pool, settings.largestPayloadBytes);
@@ -64,11 +72,13 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
       proveSkipLocked(pool, workerId),
     ),
     admin: new SqlAdminStore(pool, mysql),
+    doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, tables.jobs, clock),
   };
 }
 
 async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
   const templates = new Templates(tableNames(settings.prefix), sqlite.now, settings.skewMs ?? (() => 0));
+  const { database } = dataSource.options as SqliteOptions;
   const handle = await SqliteHandle.open(dataSource, templates, clock);
   try {
     await prepareSchema(handle, sqlite, 'sqlite', migrate);
@@ -81,5 +91,6 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
       Promise.resolve(),
     ),
     admin: new SqlAdminStore(handle, sqlite),
+    doorbell: isInMemory(database) ? undefined : new SqliteDoorbell(handle, resolve(database), clock),
   };
 }

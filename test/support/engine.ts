@@ -11,11 +11,12 @@ import type { JobStore } from '../../lib/store/job-store.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock, type Clock } from '../../lib/time/clock.js';
 import { EventLog } from './event-log.js';
+import { ObservedDoorbell } from './observed-doorbell.js';
 
 export interface EngineSettings {
   readonly dataSource: DataSource;
   /** What each queue does with its jobs, or with those of each name. */
-  readonly handlers?: Record<string, Handler | HandlerEntry | Record<string, Handler>> | undefined;
+  readonly handlers?: Record<string, Handler | HandlerEntry | Record<string, Handler | HandlerEntry>> | undefined;
   readonly queues?: Record<string, QueueOptions> | undefined;
   readonly defaults?: QueueOptions | undefined;
   readonly worker?: WorkerOptions | undefined;
@@ -31,6 +32,7 @@ export interface Engine {
   readonly runner: SqlQueueRunner;
   readonly producer: QueueProducer;
   readonly admin: QueueAdmin;
+  readonly doorbell: ObservedDoorbell;
   readonly events: EventLog;
   /** What was said, as 'level: text'. */
   readonly log: string[];
@@ -45,11 +47,17 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const { dataSource, queues = {}, clock = systemClock, storeClock = systemClock, worker = {} } = settings;
   const defaults = overlay(QUICK, settings.defaults ?? {});
   const optionsFor = (queue: string) => resolveQueueOptions(overlay(defaults, queues[queue] ?? {}));
-  const { jobs: store, admin } = await openStore({
+  const {
+    jobs: store,
+    admin,
+    doorbell: unobserved,
+  } = await openStore({
     ...{ dataSource, migrate: 'run', clock: storeClock, skewMs: settings.skewMs ?? (() => 0) },
     shortestLeaseMs: Math.min(...['', ...Object.keys(queues)].map((queue) => optionsFor(queue).leaseMs)),
     largestPayloadBytes: 1_048_576,
   });
+  // All databases of these tests can be had by several processes.
+  const doorbell = new ObservedDoorbell(unobserved!);
   const log: string[] = [];
   const say = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
   const logger = { log: say('log'), warn: say('warn'), error: say('error'), debug: say('debug') };
@@ -59,6 +67,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const runner = new SqlQueueRunner({
     ...{
       store,
+      doorbell,
       clock,
       logger,
       random: () => 0.5,
@@ -69,11 +78,12 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     options: resolveWorkerOptions({ poll: QUICK_POLL, ...worker }),
   });
   return {
-    ...{ store, runner, events, log },
+    ...{ store, doorbell, runner, events, log },
     producer: new QueueProducer({ store, optionsFor, hints: runner }),
     admin: new QueueAdmin({ store: admin, jobs: store, optionsFor, runner }),
     close: async () => {
       await runner.stop({ timeout: 0 });
+      await doorbell.close();
       await store.close();
     },
   };
@@ -84,11 +94,13 @@ function handlerTable(handlers: NonNullable<EngineSettings['handlers']>): Handle
   for (const [queue, handler] of Object.entries(handlers)) {
     if (typeof handler === 'function') table.add(queue, undefined, { handle: handler });
     else if (isEntry(handler)) table.add(queue, undefined, handler);
-    else for (const [name, one] of Object.entries(handler)) table.add(queue, name, { handle: one });
+    else
+      for (const [name, one] of Object.entries(handler))
+        table.add(queue, name, typeof one === 'function' ? { handle: one } : one);
   }
   return table;
 }
 
-function isEntry(handler: HandlerEntry | Record<string, Handler>): handler is HandlerEntry {
+function isEntry(handler: HandlerEntry | Record<string, Handler | HandlerEntry>): handler is HandlerEntry {
   return 'batch' in handler;
 }

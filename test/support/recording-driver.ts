@@ -1,5 +1,5 @@
 import mysql2 from 'mysql2';
-import type { Pool, PoolConnection, PoolOptions } from 'mysql2';
+import type { Connection, ConnectionOptions, Pool, PoolOptions } from 'mysql2';
 
 /**
  * Called with each statement as the server will read it, before it is sent; the statement waits for it. `ask` sends
@@ -7,24 +7,32 @@ import type { Pool, PoolConnection, PoolOptions } from 'mysql2';
  */
 export type Listener = (sql: string, ask: <Row>(sql: string) => Promise<Row[]>) => Promise<void>;
 
-/** mysql2 for the option `driver` of a DataSource: the application's pool and the library's own both go through it. */
-export function recordingDriver(listen: Listener): object {
+/** Called with each statement that the server has done, with its answer and the connection it was sent on. */
+export type AnswerListener = (sql: string, answer: unknown, connection: object) => void;
+
+/** mysql2 for the option `driver` of a DataSource: all connections of the application and the library go through it. */
+export function recordingDriver(listen: Listener, answered: AnswerListener = () => undefined): object {
   const createPool = (options: PoolOptions): Pool => {
     const pool = mysql2.createPool(options);
     const getConnection = pool.getConnection.bind(pool);
     pool.getConnection = (callback) =>
       getConnection((error, connection) => {
-        if (connection) record(connection, listen);
+        if (connection) record(connection, listen, answered);
         callback(error, connection);
       });
     return pool;
   };
-  return { ...mysql2, createPool };
+  const createConnection = (options: ConnectionOptions): Connection => {
+    const connection = mysql2.createConnection(options);
+    record(connection, listen, answered);
+    return connection;
+  };
+  return { ...mysql2, createPool, createConnection };
 }
 
-const recorded = new WeakSet<PoolConnection>();
+const recorded = new WeakSet<Connection>();
 
-function record(connection: PoolConnection, listen: Listener): void {
+function record(connection: Connection, listen: Listener, answered: AnswerListener): void {
   if (recorded.has(connection)) return;
   recorded.add(connection);
   const query = connection.query.bind(connection) as (...args: unknown[]) => unknown;
@@ -36,10 +44,16 @@ function record(connection: PoolConnection, listen: Listener): void {
       new Promise<Row[]>((resolve, reject) => {
         query(sql, (error: Error | null, rows: Row[]) => (error ? reject(error) : resolve(rows)));
       });
-    const send = () => void query(...args);
-    listen(mysql2.format(asked.sql, given), ask).then(send, (error: unknown) => {
+    const sql = mysql2.format(asked.sql, given);
+    const give = args.at(-1) as (error: unknown, answer?: unknown, ...more: unknown[]) => void;
+    const send = () =>
+      void query(...args.slice(0, -1), (error: unknown, answer: unknown, ...more: unknown[]) => {
+        if (!error) answered(sql, answer, connection);
+        give(error, answer, ...more);
+      });
+    listen(sql, ask).then(send, (error: unknown) => {
       connection.destroy();
-      (args.at(-1) as (error: unknown) => void)(error);
+      give(error);
     });
-  }) as PoolConnection['query'];
+  }) as Connection['query'];
 }

@@ -91,12 +91,13 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
     const { dataSource, options, opened } = await (base ??= prepare());
     const { schema: _, ...emptied } = tableNames();
     for (const table of Object.values(emptied)) await dataSource.query(`DELETE FROM ${table}`);
-    const { jobs, admin } = opened;
+    const { jobs, admin, doorbell } = opened;
     return {
       store,
       dataSource,
       jobs,
       admin,
+      doorbell,
       advance: (ms) => void (skewMs += ms),
       open: async (more = {}) => {
         const another = await openStore({ ...settings(dataSource), ...more });

@@ -21,6 +21,7 @@ export class WireProxy {
   readonly #connections = new Set<{ client: Socket; upstream: Socket; silence: () => void }>();
   #fate: (sent: Sent) => Fate = () => 'pass';
   #silent = false;
+  #renumberedBy = 0;
 
   private constructor(
     private readonly server: Server,
@@ -44,6 +45,11 @@ export class WireProxy {
   /** Asked for the fate of each statement from now on. */
   decide(fate: (sent: Sent) => Fate): void {
     this.#fate = fate;
+  }
+
+  /** Gives clients other numbers for their connections than the server knows them by, as proxies that pool them do. */
+  renumber(by: number): void {
+    this.#renumberedBy = by;
   }
 
   /** The host that all clients run on, or the network, falls silent. */
@@ -89,6 +95,10 @@ export class WireProxy {
         else upstream.write(packet);
         unheard = fate === 'unheard';
       }
+    });
+    upstream.once('data', (greeting: Buffer) => {
+      const number = greeting.indexOf(0, 5) + 1;
+      greeting.writeUInt32LE(greeting.readUInt32LE(number) + this.#renumberedBy, number);
     });
     upstream.on('data', (chunk: Buffer) => {
       if (unheard) breakOff();

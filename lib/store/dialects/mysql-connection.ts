@@ -9,6 +9,12 @@ const CONNECTION_EXTRAS = [
   ...['authPlugins', 'authSwitchHandler', 'enableCleartextPlugin', 'stream', 'connectTimeout', 'localAddress', 'uri'],
 ];
 
+/** mysql2, or what the application has put in its place. */
+export async function driverOf({ driver }: MysqlOptions): Promise<typeof import('mysql2')> {
+  const loaded = (driver ?? (await import('mysql2'))) as object;
+  return ('createPool' in loaded ? loaded : (loaded as { default: object }).default) as typeof import('mysql2');
+}
+
 /** What mysql2 needs of the application's options: `dropSchema` or `synchronize` in a copy would touch its tables. */
 export function connectionFields(options: MysqlOptions): PoolOptions {
   const source = options.replication?.master ?? options;

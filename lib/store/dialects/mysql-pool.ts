@@ -9,7 +9,7 @@ import type { SqlDatabase } from '../sql/sql-database.js';
 import { drive, type Answer, type SqlValue, type Statement, type Work } from '../sql/statement.js';
 import type { Templates } from '../sql/template.js';
 import { AnswerWatch } from './answer-watch.js';
-import { connectionFields, type MysqlOptions } from './mysql-connection.js';
+import { connectionFields, driverOf, type MysqlOptions } from './mysql-connection.js';
 
 type Pool = import('mysql2').Pool;
 
@@ -55,9 +55,7 @@ export class MysqlPool implements SqlDatabase {
     shortestLeaseMs: number,
   ): Promise<MysqlPool> {
     const options = dataSource.options as MysqlOptions;
-    const mysql2 = (options.driver ?? (await import('mysql2'))) as typeof import('mysql2');
-    const createPool =
-      mysql2.createPool ?? (mysql2 as unknown as { default: typeof import('mysql2') }).default.createPool;
+    const { createPool } = await driverOf(options);
     const waitTimeoutS = Math.max(1, Math.ceil(shortestLeaseMs / 1_000));
     const pool = createPool({
       ...connectionFields(options),

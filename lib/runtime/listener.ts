@@ -1,0 +1,166 @@
+import type { Doorbell, Heard } from '../store/doorbell.js';
+import type { Clock } from '../time/clock.js';
+import type { JobLogger } from './job-logger.js';
+import { PollLoop } from './poll-loop.js';
+import type { Poller } from './poller.js';
+import type { QueueWorker } from './queue-worker.js';
+
+// A rest is up to so much longer than planned, so that many processes do not ask in step.
+const JITTER = 0.2;
+// Queues that can take jobs again are listened for no later than this.
+const LONGEST_DEAFNESS_MS = 50;
+const SHORTEST_TROUBLE_MS = 1_000;
+const LONGEST_TROUBLE_MS = 30_000;
+
+export interface ListenerParts {
+  readonly doorbell: Doorbell;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly random: () => number;
+  readonly minMs: number;
+  readonly maxMs: number;
+  readonly queues: ReadonlyMap<string, QueueWorker>;
+  readonly poller: Poller;
+  /** How often queues were seen to be paused or resumed everywhere. */
+  readonly turns: () => number;
+}
+
+/** Listens at the doorbell while this process could take jobs. What it does not hear, the poll finds. */
+export class Listener {
+  readonly #loop: PollLoop;
+  #works: boolean | undefined;
+  #dormant = false;
+  #listening:
+    { readonly queues: ReadonlySet<string>; readonly since: number; readonly over: AbortController } | undefined;
+  #turning: Promise<void> | undefined;
+  #deafMs = 0;
+  #troubleMs = 0;
+
+  constructor(private readonly parts: ListenerParts) {
+    this.#loop = new PollLoop(
+      (stopping) => this.#tick(stopping),
+      parts.clock,
+      () => this.#troubled(),
+    );
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    await this.#turning;
+    this.parts.doorbell.hangUp();
+  }
+
+  /** The queue can take jobs, and knows of none. */
+  listenFor(queue: string): void {
+    if (this.#dormant) return this.#loop.wake();
+    if (this.#listening?.queues.has(queue) === false) this.listenAnew();
+  }
+
+  /** What there is to listen for has changed. */
+  listenAnew(): void {
+    if (this.#dormant) return this.#loop.wake();
+    this.#turning ??= this.#turn().finally(() => (this.#turning = undefined));
+  }
+
+  async #tick(stopping: AbortSignal): Promise<number> {
+    this.#dormant = false;
+    if (!(await this.#isOfUse(stopping)) || stopping.aborted) return Infinity;
+    const queues = this.#wanting();
+    if (!queues) {
+      this.#dormant = true;
+      return Infinity;
+    }
+    // Counted from here on: what was rung for may have been found by the look that came first.
+    const gains = this.#gains();
+    const heard = await this.#listen(queues, stopping);
+    this.#troubleMs = 0;
+    if (heard !== 'nothing' && !stopping.aborted) await this.#answer(queues);
+    // Where there were jobs for certain, another process was faster.
+    return this.#rest(heard === 'ring' && this.#gains() === gains);
+  }
+
+  /** The queues that could take jobs; undefined where those that are open have no room. None: to hear when one opens. */
+  #wanting(): string[] | undefined {
+    const open = [...this.parts.queues].filter(([, worker]) => worker.isOpen);
+    const wanting = open.filter(([, worker]) => worker.lacksJobs).map(([queue]) => queue);
+    return open.length > 0 && wanting.length === 0 ? undefined : wanting;
+  }
+
+  async #answer(queues: readonly string[]): Promise<void> {
+    const claimed = this.#claimed();
+    // Where it can be only one queue, nobody needs to be asked which it is.
+    if (queues.length === 1) {
+      this.parts.queues.get(queues[0]!)!.wake();
+      await this.#claims();
+    }
+    if (this.#claimed() === claimed && (await this.parts.poller.checkNews())) await this.#claims();
+  }
+
+  /** What looking has ever brought this process. */
+  #gains(): number {
+    return this.#claimed() + this.parts.turns();
+  }
+
+  #claimed(): number {
+    return [...this.parts.queues.values()].reduce((sum, queue) => sum + queue.claimed, 0);
+  }
+
+  /** Resolves when the claims have come back that are under way now. */
+  async #claims(): Promise<void> {
+    await Promise.all([...this.parts.queues.values()].map((queue) => queue.claiming));
+  }
+
+  /** Whoever rings without end, and in vain, must not make us look without end. */
+  #rest(inVain: boolean): number {
+    const { minMs, maxMs, random } = this.parts;
+    this.#deafMs = inVain ? Math.min(maxMs, Math.max(minMs, 2 * this.#deafMs)) : 0;
+    return this.#deafMs * (1 + JITTER * random());
+  }
+
+  async #listen(queues: readonly string[], stopping: AbortSignal): Promise<Heard> {
+    const over = new AbortController();
+    this.#listening = { queues: new Set(queues), since: this.parts.clock.monotonic(), over };
+    try {
+      const stop = AbortSignal.any([stopping, over.signal]);
+      // What came before has to be looked for.
+      return await this.parts.doorbell.listen(queues, stop, () => this.parts.poller.check());
+    } finally {
+      over.abort();
+      this.#listening = undefined;
+    }
+  }
+
+  /** Listening anew costs some statements, so queues that come and go must not make it happen all the time. */
+  async #turn(): Promise<void> {
+    const { clock } = this.parts;
+    const listening = this.#listening;
+    if (!listening) return;
+    await clock.sleep(listening.since + LONGEST_DEAFNESS_MS - clock.monotonic(), listening.over.signal);
+    listening.over.abort();
+  }
+
+  async #isOfUse(stopping: AbortSignal): Promise<boolean> {
+    const { doorbell, logger, maxMs } = this.parts;
+    if (this.#works !== undefined) return this.#works;
+    const fault = await doorbell.findFault(stopping);
+    if (stopping.aborted) return false;
+    this.#works = fault === undefined;
+    if (!this.#works) {
+      doorbell.hangUp();
+      logger.log(
+        `Other processes cannot wake this one (${fault}): it finds their jobs by polling, within ${maxMs / 1_000} s ` +
+          `(\`worker.poll.max\`). \`worker: { doorbell: false }\` keeps it from trying.`,
+      );
+    }
+    return this.#works;
+  }
+
+  #troubled(): number {
+    this.#troubleMs = Math.min(LONGEST_TROUBLE_MS, Math.max(SHORTEST_TROUBLE_MS, 2 * this.#troubleMs));
+    return this.#troubleMs * (1 + JITTER * this.parts.random());
+  }
+}

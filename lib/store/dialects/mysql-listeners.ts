@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { hasCode } from '../../job/errors.js';
+import type { Rings } from '../ringer.js';
+import type { SqlDatabase } from '../sql/sql-database.js';
+import { change, query, type Work } from '../sql/statement.js';
+
+// The server's list shows no more of a statement than 1,024 bytes.
+const LONGEST_MARK = 1_000;
+
+const ALL_QUEUES = '*';
+
+// What is gone by now, or belongs to another account, cannot be woken.
+const OUT_OF_REACH: readonly unknown[] = [1094, 1095, 1957, 1979];
+
+// MySQL has two such lists, of which this one costs half and stops nobody, but can be switched off. Only where we find
+// ourselves is it of use. MariaDB, which alone reads comments like these, has the other one with the ids of statements.
+const FIND_SELF = `
+  SELECT id
+  FROM performance_schema.processlist
+  WHERE id = CONNECTION_ID() /*M! AND 1 = 0 */`;
+
+const listeningIn = (list: string) => `
+  SELECT id, /*M! query_id, */ SUBSTRING_INDEX(info, '*/', 1) AS mark
+  FROM ${list}.processlist
+  WHERE db = DATABASE() AND LEFT(info, CHAR_LENGTH(:opening)) = :opening`;
+
+const WAKE = `KILL QUERY :id`;
+// MariaDB can name the very statement.
+const WAKE_FROM = `KILL QUERY ID :queryId`;
+
+interface ListenerRow {
+  id: number;
+  query_id?: number;
+  mark: string;
+}
+
+interface Listener {
+  readonly id: number;
+  readonly queryId: number | undefined;
+  readonly marks: readonly string[];
+}
+
+/** Who listens on this server now, as its list of processes shows: of this account, and to these tables. */
+export class MysqlListeners {
+  readonly #comment: string;
+  #list: Promise<string> | undefined;
+
+  constructor(
+    private readonly database: SqlDatabase,
+    jobsTable: string,
+  ) {
+    this.#comment = `/* ${jobsTable} doorbell`;
+  }
+
+  /**
+   * What stands in front of the statement of a connection that listens. It names the connection: where that is not the one
+   * the list shows it for, somebody in between hands connections round, and a ring would hit whoever has it by then.
+   */
+  mark(id: number, queues: readonly string[]): string {
+    const mark = `${this.#comment} ${id} ${queues.map(digest).join(' ')} */`;
+    return mark.length <= LONGEST_MARK ? mark : `${this.#comment} ${id} ${ALL_QUEUES} */`;
+  }
+
+  /** Whether the connection listens. */
+  async shows(id: number): Promise<boolean> {
+    return (await this.#all()).some((listener) => listener.id === id);
+  }
+
+  /** Wakes that one connection; false where it does not listen. */
+  async wake(id: number): Promise<boolean> {
+    const listener = (await this.#all()).find((each) => each.id === id);
+    return listener !== undefined && this.database.repeatable(() => wake(listener));
+  }
+
+  /** Wakes so many as there are jobs for, drawn by lot, and not the connection `own`. Answers how many. */
+  async ring({ all, queues }: Rings, own: number | undefined): Promise<number> {
+    const left = new Map([...queues].map(([queue, jobs]) => [digest(queue), jobs]));
+    let reached = 0;
+    for (const listener of shuffled(await this.#all())) {
+      const wanted = [...left.keys()].filter((mark) => left.get(mark)! > 0 && hears(listener, mark));
+      if (listener.id === own || (!all && wanted.length === 0)) continue;
+      if (!(await this.database.repeatable(() => wake(listener)))) continue;
+      reached++;
+      wanted.forEach((mark) => left.set(mark, left.get(mark)! - 1));
+    }
+    return reached;
+  }
+
+  async #all(): Promise<Listener[]> {
+    const list = await (this.#list ??= this.#findList());
+    const opening = `SELECT ${this.#comment} `;
+    const rows = await this.database.repeatable(() => query<ListenerRow>(listeningIn(list), { opening }));
+    return rows.flatMap(({ id, query_id, mark }) => {
+      const [named, ...marks] = mark.slice(opening.length).trim().split(' ');
+      return Number(named) === Number(id) ? [{ id: Number(id), queryId: query_id, marks }] : [];
+    });
+  }
+
+  async #findList(): Promise<string> {
+    try {
+      const [self] = await this.database.repeatable(() => query(FIND_SELF));
+      return self ? 'performance_schema' : 'information_schema';
+    } catch (error) {
+      if (!hasCode(error, 'STORE_UNAVAILABLE')) return 'information_schema';
+      this.#list = undefined;
+      throw error;
+    }
+  }
+}
+
+function* wake({ id, queryId }: Listener): Work<boolean> {
+  try {
+    yield* queryId === undefined ? change(WAKE, { id }) : change(WAKE_FROM, { queryId });
+    return true;
+  } catch (error) {
+    if (OUT_OF_REACH.includes((error as { errno?: number }).errno)) return false;
+    throw error;
+  }
+}
+
+function hears({ marks }: Listener, mark: string): boolean {
+  return marks.includes(mark) || marks.includes(ALL_QUEUES);
+}
+
+/** Short, since a process may have many queues. Where two have the same, one is woken in vain. */
+function digest(queue: string): string {
+  return createHash('sha1').update(queue).digest('base64url').slice(0, 6);
+}
+
+function shuffled<T>(items: readonly T[]): T[] {
+  return items
+    .map((item) => ({ item, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ item }) => item);
+}

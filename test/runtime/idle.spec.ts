@@ -1,0 +1,48 @@
+import { describeEngines } from '../support/engines.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { recordingDriver } from '../support/recording-driver.js';
+
+// The random number of these engines is 0.5, and a rest is up to a fifth longer.
+const REST_MS = 2_000 * (1 + 0.2 * 0.5);
+const LISTENING_A_MINUTE = 3;
+
+describeEngines(
+  'an idle process',
+  (setup) => {
+    it.each([1, 30])('with %i queue(s) asks the server for something less than once a second', async (count) => {
+      const world = await setup();
+      const clock = new FakeClock();
+      const statements: string[] = [];
+      const driver = recordingDriver((sql) => Promise.resolve(void statements.push(sql)));
+      const { doorbell } = await world.start({
+        clock,
+        dataSource: await world.connect({ driver }),
+        worker: { poll: { min: '2s', max: '2s' } },
+        handlers: Object.fromEntries(Array.from({ length: count }, (_, index) => [`q${index}`, () => 'done'])),
+      });
+      const elsewhere = await world.start({ autoStart: false });
+      await doorbell.untilListening();
+      await clock.resting(REST_MS);
+
+      statements.length = 0;
+      for (let ms = 0; ms < 60_000; ms += REST_MS) {
+        await clock.advance(REST_MS);
+        await clock.resting(REST_MS);
+      }
+      const polling = statements.splice(0).length;
+      elsewhere.doorbell.ringAll();
+      await doorbell.untilHeard(1);
+      await clock.resting(REST_MS, 2);
+      await clock.advance(REST_MS);
+      await doorbell.untilTimes(2);
+      await clock.resting(REST_MS);
+      // And a look.
+      const listening = statements.filter((sql) => /doorbell|processlist/.test(sql)).length + 1;
+
+      expect(polling).toBeGreaterThan(20);
+      expect(listening).toBeGreaterThan(1);
+      expect(polling + LISTENING_A_MINUTE * listening).toBeLessThan(60);
+    });
+  },
+  ['mysql', 'mariadb'],
+);
