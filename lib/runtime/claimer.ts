@@ -34,7 +34,6 @@ export class Claimer implements Claimant {
   #asking = false;
   #underWay = 0;
   #expected = 0;
-  #whenIdle: (() => void)[] = [];
 
   /**
    * @param wanted what is wanted at that moment, if anything
@@ -62,16 +61,11 @@ export class Claimer implements Claimant {
     return this.#hints !== this.#heeded;
   }
 
-  /** Resolves when what is under way now has been answered. */
-  async idle(): Promise<void> {
-    if (!this.isIdle) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
-  }
-
   hint(): void {
     this.#hints++;
   }
 
-  /** Asks, where there is hope and something is wanted. */
+  /** Asks, where there is hope that somebody hinted at since the last claim that came back with too few. */
   ask(): void {
     if (this.#asking || !this.#mayAsk || !this.wanted()) return;
     this.#asking = true;
@@ -82,7 +76,7 @@ export class Claimer implements Claimant {
     this.#asking = false;
     const wanted = this.#mayAsk ? this.wanted() : undefined;
     if (!wanted) {
-      this.#tell();
+      this.answered();
       return undefined;
     }
     const { queue, workerId, options, clock } = this.parts;
@@ -109,11 +103,6 @@ export class Claimer implements Claimant {
     this.#expected -= request.limit;
     if (jobs.length < request.limit) this.#heeded = hints;
     if (jobs.length > 0) this.receive(new HeldClaim(request, jobs, askedAt));
-    this.#tell();
-  }
-
-  #tell(): void {
-    if (this.isIdle) this.#whenIdle.splice(0).forEach((resolve) => resolve());
     this.answered();
   }
 

@@ -33,7 +33,8 @@ export class Listener {
   #listening:
     { readonly queues: ReadonlySet<string>; readonly since: number; readonly over: AbortController } | undefined;
   #turning: Promise<void> | undefined;
-  #deafMs = 0;
+  /** How many rings in a row were in vain. */
+  #vain = 0;
   #troubleMs = 0;
 
   constructor(private readonly parts: ListenerParts) {
@@ -109,16 +110,17 @@ export class Listener {
     return [...this.parts.queues.values()].reduce((sum, queue) => sum + queue.claimed, 0);
   }
 
-  /** Resolves when the claims have come back that are under way now. */
+  /** Resolves when each queue has the answer to its claim, where one is under way. */
   async #claims(): Promise<void> {
-    await Promise.all([...this.parts.queues.values()].map((queue) => queue.claiming));
+    await Promise.all([...this.parts.queues.values()].map((queue) => queue.answer()));
   }
 
-  /** Whoever rings without end, and in vain, must not make us look without end. */
+  /** Whoever rings without end, and in vain, must not make us look without end. One ring may have come late. */
   #rest(inVain: boolean): number {
     const { minMs, maxMs, random } = this.parts;
-    this.#deafMs = inVain ? Math.min(maxMs, Math.max(minMs, 2 * this.#deafMs)) : 0;
-    return this.#deafMs * (1 + JITTER * random());
+    this.#vain = inVain ? this.#vain + 1 : 0;
+    if (this.#vain <= 1) return 0;
+    return Math.min(maxMs, minMs * 2 ** (this.#vain - 2)) * (1 + JITTER * random());
   }
 
   async #listen(queues: readonly string[], stopping: AbortSignal): Promise<Heard> {

@@ -57,8 +57,9 @@ export class QueueWorker {
   #settling = 0;
   #open = true;
   /** Jobs that were hinted at and have not been claimed yet. */
-  #expected = 0;
+  #hinted = 0;
   #claimed = 0;
+  #awaiting: (() => void)[] = [];
 
   constructor(private readonly parts: QueueWorkerParts) {
     this.#prefetch = new Prefetch(parts.options, parts.options.concurrency * parts.largestBatch);
@@ -104,16 +105,16 @@ export class QueueWorker {
     return this.#claimed;
   }
 
-  /** Resolves when the claims have come back that are under way now. */
-  get claiming(): Promise<void> {
-    return this.#claimer.idle();
+  /** Resolves with the answer to a claim that is under way, where there is one. */
+  async answer(): Promise<void> {
+    if (!this.#claimer.isIdle) await new Promise<void>((resolve) => this.#awaiting.push(resolve));
   }
 
   /** There are so many more jobs to claim. Answers whether there are slots for all of them here, as far as can be told. */
   expect(jobs: number): boolean {
-    this.#expected += jobs;
+    this.#hinted += jobs;
     this.wake();
-    return this.#open && this.#expected <= this.#freeSlots() * this.parts.largestBatch - this.#buffer.length;
+    return this.#open && this.#hinted <= this.#freeSlots() * this.parts.largestBatch - this.#buffer.length;
   }
 
   /** There may be jobs to claim. */
@@ -274,12 +275,6 @@ export class QueueWorker {
     if (this.#settling === 0 || this.#buffer.length > 0) this.#moveOn();
   }
 
-  #answered(): void {
-    // Others had some of the jobs that were hinted at.
-    if (!this.#claimer.hasHope) this.#expected = 0;
-    this.#moveOn();
-  }
-
   #moveOn(): void {
     this.fill();
     this.parts.onIdle();
@@ -305,10 +300,17 @@ export class QueueWorker {
     return Math.max(0, Math.min(this.parts.slots.free, this.parts.options.concurrency - this.#runs.size));
   }
 
+  #answered(): void {
+    // What was hinted at and did not come is with others.
+    if (!this.#claimer.hasHope) this.#hinted = 0;
+    this.#moveOn();
+    this.#awaiting.splice(0).forEach((resolve) => resolve());
+  }
+
   #receive(claim: HeldClaim): void {
-    this.parts.held.add(claim);
     this.#claimed += claim.jobs.length;
-    this.#expected = Math.max(0, this.#expected - claim.jobs.length);
+    this.#hinted = Math.max(0, this.#hinted - claim.jobs.length);
+    this.parts.held.add(claim);
     this.#prefetch.noteSizes(claim.jobs);
     for (const [index, job] of claim.jobs.entries()) {
       // Closed while the claim was under way.

@@ -275,10 +275,12 @@ describeEngines(
       }
       await doorbell.untilListening();
 
+      elsewhere.doorbell.ring('q', 1);
+      await doorbell.untilTimes(2);
       for (const [index, rest] of [100, 200, 400].map((ms) => ms * JITTERED).entries()) {
         const times = doorbell.times;
         elsewhere.doorbell.ring('q', 1);
-        await doorbell.untilHeard(index + 1);
+        await doorbell.untilHeard(index + 2);
         await clock.resting(rest);
         const { doorbell: noisy } = await world.start({ autoStart: false });
         for (let ring = 0; ring < 20; ring++) noisy.ring('q', 1);
