@@ -1,4 +1,5 @@
 import { hasCode } from '../../lib/job/errors.js';
+import type { Outcome } from '../../lib/job/outcome.js';
 import type { Flush, JobStore, Settlement } from '../../lib/store/job-store.js';
 import { everyFault } from '../support/every-fault.js';
 import { claimOf, flushOf, LEASE_MS, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
@@ -26,7 +27,75 @@ describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
 
     expect(faults).toBeGreaterThan(20);
   });
+
+  it.each(FAULTS.flatMap((fault) => [[fault, 'all its own'] as const, [fault, 'one of them lost'] as const]))(
+    'at any statement (%s) of outcomes and a claim in one (%s) does all of it or nothing',
+    async (fault, whose) => {
+      const world = await setup();
+      const { driver, arm, disarm } = faultyDriver();
+      const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+      const faults = await everyFault(async (failAt) => {
+        await empty(world);
+        const ids = await world.put(...Array.from({ length: 20 }, () => ({})));
+        const flush = await manyAlike(world, whose === 'one of them lost');
+        arm(fault, failAt);
+        const { lost, next } = await settleAndClaim(jobs, flush, world);
+        const statements = disarm();
+        const completed = flush.settlements.filter((one) => one.outcome.kind === 'complete' && !lost.has(one));
+        const again = await workOff(world);
+
+        expect({ failAt, lost: lost.size, next }).toEqual({
+          failAt,
+          lost: whose === 'one of them lost' ? 1 : 0,
+          next: 3,
+        });
+        expect({ failAt, again: again.filter((id) => completed.some(({ job }) => job.id === id)) }).toEqual({
+          ...{ failAt, again: [] },
+        });
+        expect({ failAt, ids: await finished(world) }).toEqual({ failAt, ids });
+        return { statements };
+      });
+
+      expect(faults).toBeGreaterThan(10);
+    },
+  );
 });
+
+/** Outcomes of twelve jobs: ten that ended alike, one retried and one released; and that others may begin. */
+async function manyAlike({ claim, jobs }: World, isOneLost: boolean): Promise<Flush> {
+  const taken = await claim({ limit: 12 });
+  const held = await claim({ limit: 2, started: 1 });
+  const kinds: Outcome[] = [
+    { ...outcomes.retry, delayMs: 1_000 },
+    { ...outcomes.snooze, delayMs: 1_000 },
+  ];
+  const settlements = taken.jobs.map((job, n) => settled(taken, job, kinds[n], { keepMs: 1e12 }));
+  if (isOneLost) await jobs.settle(flushOf([settled(taken, taken.jobs[7]!, kinds[1])]));
+  const claims = [
+    { id: taken.id, started: 12, finished: true },
+    { id: held.id, started: 2, finished: false },
+  ];
+  return flushOf(settlements, { claims });
+}
+
+/** What a worker does: both in one; and where that cannot be done, the outcomes until they are, and then the claim. */
+async function settleAndClaim(jobs: JobStore, flush: Flush, world: World) {
+  const request = claimOf({ limit: 3 });
+  try {
+    const { lost, jobs: next } = await jobs.settleAndClaim(flush, request);
+    return { lost, next: next.length };
+  } catch (error) {
+    if (!hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+    const again = (error as { outcome?: string }).outcome === 'unknown';
+    // Whether it was done is unknown to the worker, but never is one of the two done without the other.
+    const settledJobs = await world.sql(`SELECT id FROM sql_queue_history`);
+    const claimed = await world.sql(`SELECT id FROM sql_queue_claims WHERE id = ${request.claimId}`);
+    expect([settledJobs.length > 0, claimed.length > 0]).toEqual(claimed.length > 0 ? [true, true] : [false, false]);
+    const lost = await settle(jobs, { ...flush, again });
+    return { lost, next: (await stubborn(() => claim(jobs, 3))).jobs.length };
+  }
+}
 
 /** What a worker does: takes jobs, settles them in every way, looks after the rest. Answers which jobs it has completed. */
 async function live(jobs: JobStore, world: World): Promise<number[]> {
@@ -58,7 +127,7 @@ async function claim(jobs: JobStore, limit: number): Promise<Claim> {
 
 /** Says it again until it is heard, and with `again` once an answer was lost. */
 async function settle(jobs: JobStore, flush: Flush): Promise<ReadonlySet<Settlement>> {
-  let again = false;
+  let { again } = flush;
   return stubborn(() =>
     jobs.settle({ ...flush, again }).catch((error: unknown) => {
       again ||= (error as { outcome?: string }).outcome === 'unknown';

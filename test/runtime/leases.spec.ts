@@ -1,4 +1,5 @@
-import { abortOf, describeEngines, gate, through, type World } from '../support/engines.js';
+import { abortOf, describeEngines, gate, plain, through, type World } from '../support/engines.js';
+import type { EventLog } from '../support/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { WireProxy } from '../support/wire-proxy.js';
@@ -32,6 +33,46 @@ describeEngines('a lease', (setup) => {
   });
 });
 
+describeEngines('jobs that were claimed ahead', (setup) => {
+  it('are lost to nobody, however much longer than before those take that run', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const begun: number[] = [];
+    const { producer, events, admin } = await world.start({
+      clock,
+      queues: { q: { concurrency: 2, lease: LEASE_MS } },
+      handlers: {
+        q: async ({ id, payload }) => {
+          begun.push(id);
+          if (payload === 'slow') await clock.sleep((2 * LEASE_MS) / 3);
+        },
+      },
+    });
+    // Nothing takes time while the clock stands still: from now on it is worth while to claim far ahead.
+    const quick = await producer.enqueueMany('q', plain(100));
+    await events.untilCount(100, 'completed');
+    const slow = await producer.enqueueMany(
+      'q',
+      Array.from({ length: 12 }, () => ({ payload: 'slow' })),
+    );
+    await events.untilCount(102, 'started');
+    const ahead = await admin.counts('q');
+
+    while (events.of('completed').length < 112) {
+      await eventually(() => bothRun(events) || events.of('completed').length === 112);
+      // The heartbeat, and the watch over its success.
+      await clock.resting(LEASE_MS / 3, 2);
+      await clock.advance(LEASE_MS / 3);
+    }
+
+    expect(ahead.active).toBeGreaterThan(2);
+    expect(events.of('lost')).toEqual([]);
+    expect(begun.sort((a, b) => a - b)).toEqual([...quick, ...slow].map(({ id }) => id));
+    expect(events.of('completed').every(({ attempt }) => attempt === 1)).toBe(true);
+    expect(clock.elapsedMs).toBeGreaterThan(3 * LEASE_MS);
+  });
+});
+
 describeEngines(
   'a worker whose database is away',
   (setup) => {
@@ -61,6 +102,10 @@ describeEngines(
   },
   ['mysql', 'mariadb'],
 );
+
+function bothRun(events: EventLog): boolean {
+  return events.of('started').length === events.of('completed').length + 2;
+}
 
 async function leaseUntil({ sql }: World): Promise<number> {
   const [claim] = await sql<{ lease_until: number }>('SELECT lease_until FROM sql_queue_claims');

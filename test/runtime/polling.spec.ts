@@ -1,5 +1,6 @@
-import { describeEngines, plain } from '../support/engines.js';
+import { describeEngines, gate, plain } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { recordingDriver } from '../support/recording-driver.js';
 
 // The random number of these engines is 0.5, and a rest is up to a fifth longer.
 const JITTERED = 1.1;
@@ -58,6 +59,30 @@ describeEngines('a worker without work', (setup) => {
     expect(await admin.counts('q')).toMatchObject({ completed: 50, waiting: 0, active: 0, scheduled: 1 });
   });
 
+  it('is not idle between a failed attempt and the one that follows it at once', async () => {
+    const world = await setup();
+    const { producer, events, runner } = await world.start({
+      worker: { poll: { min: '1h', max: '1h' } },
+      handlers: {
+        q: ({ attempt }) => {
+          if (attempt < 3) throw new Error('not yet');
+        },
+      },
+    });
+    const rounds = Array.from({ length: 60 }, (_, round) => round + 1);
+
+    const completed: number[] = [];
+    for (const round of rounds) {
+      await producer.enqueueMany('q', plain(1 + (round % 3)));
+      await runner.whenIdle();
+      completed.push(events.of('completed').length);
+    }
+
+    let jobs = 0;
+    expect(completed).toEqual(rounds.map((round) => (jobs += 1 + (round % 3))));
+    expect(events.of('failed')).toHaveLength(2 * jobs);
+  });
+
   it('finds jobs that another process has enqueued', async () => {
     const world = await setup();
     const worker = await world.start({ handlers: { q: () => 'done' } });
@@ -69,3 +94,54 @@ describeEngines('a worker without work', (setup) => {
     expect(await worker.events.until('completed')).toMatchObject({ jobId: id });
   });
 });
+
+describeEngines(
+  'a worker that is asked when it is idle',
+  (setup) => {
+    it('while it settles a failed attempt waits for the one that follows at once, also where the answer to its claim is late', async () => {
+      const world = await setup();
+      const settling = gate();
+      const asked = gate();
+      const claimed = gate();
+      let transaction: string[] = [];
+      let hasFailed = false;
+      const driver = recordingDriver(async (sql, ask) => {
+        if (sql === 'START TRANSACTION') transaction = [];
+        transaction.push(sql);
+        // A look that comes too early sees the job neither waiting nor run.
+        if (hasFailed && sql.includes('FROM sql_queue_queues')) await claimed.opened;
+        if (sql !== 'COMMIT') return;
+        const settles = transaction.some((one) => /UPDATE sql_queue_jobs[^]*'waiting'/.test(one));
+        if (settles && !hasFailed) {
+          hasFailed = true;
+          settling.open();
+          await asked.opened;
+        }
+        if (!hasFailed || !transaction.some((one) => one.includes('INSERT INTO sql_queue_claims'))) return;
+        await ask('COMMIT');
+        claimed.open();
+        // Long enough for whoever does not wait for the answer.
+        for (let round = 0; round < 20; round++) await world.sql('SELECT 1');
+      });
+      const dataSource = await world.connect({ driver });
+      const { producer, events, runner } = await world.start({
+        ...{ dataSource, worker: { poll: { min: '1h', max: '1h' } } },
+        handlers: {
+          q: ({ attempt }) => {
+            if (attempt === 1) throw new Error('not yet');
+          },
+        },
+      });
+      await runner.whenIdle();
+      await producer.enqueue('q', 0);
+      await settling.opened;
+
+      const idle = runner.whenIdle();
+      asked.open();
+      await idle;
+
+      expect(events.of('completed')).toMatchObject([{ attempt: 2 }]);
+    });
+  },
+  ['mysql', 'mariadb'],
+);

@@ -1,3 +1,4 @@
+import { deadlocks } from '../support/deadlocks.js';
 import { claimOf, endOf, idsOf, rescueRules, LEASE_MS, outcomes, settled, flushOf } from '../support/jobs.js';
 import { freeJobs } from '../support/free-rows.js';
 import { recordingDriver } from '../support/recording-driver.js';
@@ -72,6 +73,31 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     expect(free).toEqual([[a!.job.id, ...ids.slice(6)]]);
   });
 
+  it('of a flush that names neighbours as ranges are on none of the jobs between', async () => {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: 20 }, () => ({})));
+    const taken = await world.claim({ limit: 18 });
+    const { jobs, free } = await watched(world);
+    const ending = [1, 2, 3, 5, 6, 7, 8, 9, 11, 13, 14, 15, 16].reverse();
+
+    await jobs.settle(flushOf(ending.map((n) => settled(taken, taken.jobs[n]!))));
+
+    expect(free).toEqual([ids.filter((_, n) => !ending.includes(n))]);
+  });
+
+  it('of outcomes and the next claim in one are on no waiting job but its own', async () => {
+    const world = await setup();
+    const waiting = await world.put(...Array.from({ length: 20 }, () => ({})));
+    const others = await world.put({ queue: 'other' }, { queue: 'a' }, { delayMs: 60_000 });
+    const taken = await world.claim({ limit: 10 });
+    const { jobs, free } = await watched(world);
+
+    const { jobs: next } = await jobs.settleAndClaim(endOf(taken), claimOf({ limit: 4 }));
+
+    expect(idsOf(next)).toEqual(waiting.slice(10, 14));
+    expect(free).toEqual([[...waiting.slice(14), ...others]]);
+  });
+
   it('of a flush are on its claims in the order of ids, whether they end or go on', async () => {
     const world = await setup();
     await world.put({}, {}, {});
@@ -107,6 +133,27 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
       [...later, ...lapsing, ...waiting],
       [...due, ...later, ...waiting],
     ]);
+  });
+
+  it('let workers settle and claim in one side by side, without a deadlock', async () => {
+    const { put, claim, jobs, admin, sql, store } = await setup();
+    await put(...Array.from({ length: 600 }, () => ({})));
+    const before = await deadlocks({ server: store.server, sql });
+
+    const work = async (): Promise<void> => {
+      let taken = await claim({ limit: 10 });
+      for (let n = 0; taken.jobs.length > 0; n++) {
+        const request = claimOf({ limit: 10 });
+        const settlements = taken.jobs.map((job) => settled(taken, job, n % 3 ? outcomes.complete : outcomes.retry));
+        const claims = [{ id: taken.id, started: 10, finished: true }];
+        const next = await jobs.settleAndClaim(flushOf(settlements, { claims }), request);
+        taken = { id: request.claimId, workerId: request.workerId, jobs: next.jobs };
+      }
+    };
+    await Promise.all([work(), work(), work(), work()]);
+
+    expect(await admin.counts()).toMatchObject({ waiting: 0, active: 0, completed: 600 });
+    expect((await deadlocks({ server: store.server, sql })) - before).toBe(0);
   });
 
   it('let workers claim and complete side by side', async () => {

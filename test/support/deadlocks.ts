@@ -1,7 +1,7 @@
 import type { World } from './engines.js';
 
 /** How many deadlocks the server has broken since it was started. */
-export async function deadlocks({ server, sql }: World): Promise<number> {
+export async function deadlocks({ server, sql }: Pick<World, 'server' | 'sql'>): Promise<number> {
   const [row] =
     server.name === 'mysql'
       ? await sql<{ count: number }>(`

@@ -26,6 +26,35 @@ export async function everyVerb({ jobs, admin }: OpenStore, advance: (ms: number
       await jobs.retire([taken.id]);
     }
   }
+  for (const count of [1, 2, 20]) {
+    for (const outcome of Object.values(outcomes)) {
+      await put(2 * count, { priority: -9 });
+      const [taken, held] = [await claim(count), await claim(1)];
+      const progress = { id: held.id, started: 1, finished: false };
+      const end = endOf(taken, outcome);
+      const flush = { ...end, claims: [...end.claims, progress] };
+      const next = claimOf({ limit: count });
+      const { jobs: handed } = await jobs.settleAndClaim(flush, next);
+      // The same once more, when the jobs are lost.
+      const last = claimOf({ limit: 1, order: 'lifo' });
+      const { jobs: youngest } = await jobs.settleAndClaim({ ...flush, again: true }, last);
+      await jobs.settle(endOf({ id: next.claimId, workerId: next.workerId, jobs: handed }));
+      await jobs.settle(endOf({ id: last.claimId, workerId: last.workerId, jobs: youngest }));
+      await jobs.settle(endOf(held));
+    }
+  }
+  // Ids with gaps, single ones among neighbours.
+  const isOurs = (n: number) => [0, 2, 3, 4].includes(n % 7);
+  for (const outcome of Object.values(outcomes)) {
+    await jobs.enqueue(Array.from({ length: 35 }, (_, n) => newJob(isOurs(n) ? { priority: -9 } : { queue: 'gap' })));
+    const gappy = await claim(20);
+    await jobs.settle(endOf(gappy, outcome, { keepMs: 1_000 }));
+    await jobs.settle(endOf(gappy, outcome));
+    await jobs.enqueue(Array.from({ length: 35 }, (_, n) => newJob(isOurs(n) ? { delayMs: 500 } : { queue: 'gap' })));
+    advance(2_000);
+    await jobs.promote(100);
+    await jobs.prune(100);
+  }
   await put(1, { priority: -9 });
   const own = await claim(1);
   await jobs.completeWith(() => Promise.resolve({ value: 1, settlement: settled(own, own.jobs[0]!) }));

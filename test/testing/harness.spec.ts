@@ -18,7 +18,7 @@ class Emails {
   }
 }
 
-async function setup() {
+async function setup(...more: (new () => object)[]) {
   @Module({
     imports: [
       SqlQueueModule.forRoot({
@@ -26,7 +26,7 @@ async function setup() {
         worker: { autoStart: false },
       }),
     ],
-    providers: [Emails],
+    providers: [Emails, ...more],
   })
   class App {}
 
@@ -55,6 +55,30 @@ describe('QueueHarness', () => {
 
     expect(ran.map(({ outcome }) => outcome)).toEqual(['complete', 'complete']);
     expect(emails.sent).toEqual(['ada', 'friend of ada']);
+    await close();
+  });
+
+  it('gives a handler of batches a list of one job, and takes its own outcome for it', async () => {
+    class Clicks {
+      @QueueProcessor('click', { batch: 10 })
+      count(jobs: JobContext<string>[]) {
+        return Promise.allSettled(
+          jobs.map(async ({ payload }) => {
+            if (payload === 'bad') throw new Error('bad');
+            return jobs.length;
+          }),
+        );
+      }
+    }
+    const { harness, producer, close } = await setup(Clicks);
+    await producer.enqueueMany('click', [{ payload: 'good' }, { payload: 'bad' }]);
+
+    const ran = await harness.drain();
+
+    expect(ran).toMatchObject([
+      { outcome: 'complete', result: 1, attempt: 1 },
+      { outcome: 'retry', error: { message: 'bad' }, attempt: 1 },
+    ]);
     await close();
   });
 

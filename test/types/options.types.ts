@@ -1,5 +1,11 @@
 // Checked by `npm run typecheck`, never run: what options may be written.
-import { SqlQueueModule, type Duration, type QueueOptions, type WorkerOptions } from 'nestjs-sql-queue';
+import {
+  SqlQueueModule,
+  type Duration,
+  type ProcessorOptions,
+  type QueueOptions,
+  type WorkerOptions,
+} from 'nestjs-sql-queue';
 
 export const durations: Duration[] = [0, 1_500, '500ms', '30s', '1.5m', '2h', '7d'];
 
@@ -31,6 +37,17 @@ export const options: QueueOptions[] = [
   { order: 'random' },
   // @ts-expect-error no such type
   { retry: { backoff: { type: 'linear' } } },
+  // @ts-expect-error only the handler knows what it takes
+  { batch: 10 },
+];
+
+export const processors: ProcessorOptions[] = [
+  {},
+  { batch: 100, concurrency: 2, lease: '1m' },
+  // @ts-expect-error not a number
+  { batch: '100' },
+  // @ts-expect-error no such option
+  { batches: 100 },
 ];
 
 export const workers: WorkerOptions[] = [
@@ -61,6 +78,10 @@ export const modules = [
   SqlQueueModule.forFeature(['mail'], { instance: 'audit' }),
   // @ts-expect-error no such option
   SqlQueueModule.forRoot({ queue: {} }),
+  // @ts-expect-error an option of the handler
+  SqlQueueModule.forRoot({ queues: { mail: { batch: 10 } } }),
+  // @ts-expect-error an option of the handler
+  SqlQueueModule.forRoot({ defaults: { batch: 10 } }),
   // @ts-expect-error what decides a table cannot come from a factory
   SqlQueueModule.forRootAsync({ useFactory: () => ({ prefix: 'audit_' }) }),
 ];

@@ -1,0 +1,209 @@
+import { claimOf, endOf, ERROR, flushOf, idsOf, outcomes, settled, type Claim } from '../support/jobs.js';
+import { describeStores, type World } from '../support/stores.js';
+
+const REFUSED = expect.stringMatching(/duplicate|unique/i) as unknown;
+
+describeStores('settling and claiming at once', (setup) => {
+  it('writes the outcomes, and hands out the next jobs under the new claim', async () => {
+    const { put, claim, jobs, admin, sql } = await setup();
+    const [first, second, third] = await put({}, {}, { payload: '"next"', maxAttempts: 4 }, { queue: 'other' });
+    const taken = await claim({ limit: 2 });
+    const request = claimOf({ limit: 5, workerId: 'worker-2' });
+
+    const { lost, jobs: next } = await jobs.settleAndClaim(endOf(taken), request);
+
+    expect([...lost]).toEqual([]);
+    expect(next).toMatchObject([{ id: third, payload: '"next"', attempt: 1, maxAttempts: 4 }]);
+    expect(await admin.get(first!)).toMatchObject({ state: 'completed', worker: 'worker-1' });
+    expect(await admin.get(second!)).toMatchObject({ state: 'completed' });
+    expect(await admin.get(third!)).toMatchObject({ state: 'active', worker: 'worker-2' });
+    expect(await claims(sql)).toEqual([{ id: request.claimId, job_ids: `[${third}]`, started: 1 }]);
+  });
+
+  it('writes the outcomes also where nothing is left to claim, and leaves no claim', async () => {
+    const { put, claim, jobs, admin, sql } = await setup();
+    const [id] = await put({});
+
+    const { lost, jobs: next } = await jobs.settleAndClaim(endOf(await claim()), claimOf({ limit: 5 }));
+
+    expect([[...lost], next]).toEqual([[], []]);
+    expect(await admin.get(id!)).toMatchObject({ state: 'completed' });
+    expect(await claims(sql)).toEqual([]);
+  });
+
+  it('claims also where there is nothing to write', async () => {
+    const { put, jobs } = await setup();
+    const [id] = await put({});
+
+    const { jobs: next } = await jobs.settleAndClaim(flushOf([]), claimOf());
+
+    expect(idsOf(next)).toEqual([id]);
+  });
+
+  it('settles the survivors and claims, where some of the jobs were lost', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    const [first, second, third] = await put({}, {}, {});
+    const taken = await claim({ workerId: 'late', limit: 2 });
+    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!, outcomes.release)]));
+    await claim({ workerId: 'owner' });
+
+    const { lost, jobs: next } = await jobs.settleAndClaim(endOf(taken), claimOf({ limit: 9, workerId: 'late' }));
+
+    expect(Array.from(lost, ({ job }) => job.id)).toEqual([first]);
+    expect(idsOf(next)).toEqual([third]);
+    expect(await admin.get(first!)).toMatchObject({ state: 'active', worker: 'owner' });
+    expect(await admin.get(second!)).toMatchObject({ state: 'completed' });
+    expect(await admin.get(third!)).toMatchObject({ state: 'active', worker: 'late' });
+  });
+
+  it('leaves nothing of either where the claim cannot be written', async () => {
+    const world = await setup();
+    const { put, claim, jobs, admin } = world;
+    await put(...Array.from({ length: 13 }, (_, n) => ({ payload: `${n}` })));
+    const taken = await claim({ limit: 10, started: 4 });
+    const rival = await claim({ limit: 1, workerId: 'rival' });
+    const before = await everything(world);
+
+    const both = jobs.settleAndClaim(ofEveryKind(taken), claimOf({ claimId: rival.id, limit: 5 }));
+
+    await expect(both).rejects.toMatchObject({ message: REFUSED });
+    expect(await everything(world)).toEqual(before);
+    const { lost, jobs: next } = await jobs.settleAndClaim(endOf(taken), claimOf({ limit: 5 }));
+    expect([lost.size, next.length]).toEqual([0, 2]);
+    expect(await admin.counts('q')).toMatchObject({ completed: 10, active: 3, waiting: 0 });
+  });
+
+  it('leaves nothing of either where an outcome cannot be written', async () => {
+    const world = await setup();
+    const { put, claim, jobs, sql } = world;
+    await put(...Array.from({ length: 12 }, () => ({})));
+    const taken = await claim({ limit: 10, started: 4 });
+    await sql(`INSERT INTO sql_queue_history (id, queue, name, state, priority, attempt, created_at, finished_at,
+                                              expires_at, payload)
+               VALUES (${taken.jobs[9]!.id}, 'q', 'in the way', 'dead', 0, 1, 0, 0, 0, 'null')`);
+    const before = await everything(world);
+
+    const both = jobs.settleAndClaim(endOf(taken), claimOf({ limit: 5 }));
+
+    await expect(both).rejects.toMatchObject({ message: REFUSED });
+    expect(await everything(world)).toEqual(before);
+  });
+
+  it.each([
+    ['released', outcomes.release, { attempt: 1, lastError: null }],
+    ['retried at once', outcomes.retry, { attempt: 2, lastError: ERROR }],
+  ] as const)('can hand out a job that the same flush %s', async (_, outcome, seen) => {
+    const { put, claim, jobs, sql } = await setup();
+    const [id] = await put({});
+    const request = claimOf({ limit: 5 });
+
+    const { jobs: next } = await jobs.settleAndClaim(endOf(await claim(), outcome), request);
+
+    expect(next).toMatchObject([{ id, ...seen }]);
+    expect(await claims(sql)).toMatchObject([{ id: request.claimId }]);
+  });
+
+  it('does not hand out what the same flush put off', async () => {
+    const { put, claim, jobs } = await setup();
+    await put({}, {});
+    const taken = await claim({ limit: 2 });
+    const [first, second] = taken.jobs;
+
+    const { jobs: next } = await jobs.settleAndClaim(
+      flushOf([
+        settled(taken, first!, outcomes.snooze),
+        settled(taken, second!, { ...outcomes.retry, delayMs: 1_000 }),
+      ]),
+      claimOf({ limit: 5 }),
+    );
+
+    expect(next).toEqual([]);
+  });
+
+  it('sees a job that it released at its old place, at the latest with the claim that follows', async () => {
+    const { put, claim, jobs } = await setup();
+    const ids = await put(...Array.from({ length: 12 }, () => ({})));
+    await claim({ limit: 1 });
+    const released = await claim({ limit: 1 });
+
+    const { jobs: next } = await jobs.settleAndClaim(endOf(released, outcomes.release), claimOf({ limit: 2 }));
+    const { jobs: after } = await claim({ limit: 2 });
+
+    expect([...idsOf(next), ...idsOf(after)]).toContain(ids[1]);
+  });
+
+  it('hands out the youngest first where the order is lifo', async () => {
+    const { put, claim, jobs } = await setup();
+    const [, second, third] = await put({}, {}, {}, {});
+    const taken = await claim({ order: 'lifo' });
+
+    const { jobs: next } = await jobs.settleAndClaim(endOf(taken), claimOf({ order: 'lifo', limit: 2 }));
+
+    expect(idsOf(next)).toEqual([third, second]);
+  });
+
+  it('raises how many jobs of another claim may begin', async () => {
+    const { put, claim, jobs, sql } = await setup();
+    await put({}, {}, {}, {});
+    const held = await claim({ limit: 3, started: 1 });
+
+    await jobs.settleAndClaim(
+      flushOf([settled(held, held.jobs[0]!)], { claims: [{ id: held.id, started: 3, finished: false }] }),
+      claimOf({ workerId: 'other' }),
+    );
+
+    expect(await claims(sql)).toContainEqual({ id: held.id, job_ids: JSON.stringify(idsOf(held.jobs)), started: 3 });
+  });
+
+  it('works off a queue from several sides, and every job once', async () => {
+    const { put, open, jobs, sql } = await setup();
+    const ids = await put(...Array.from({ length: 300 }, () => ({})));
+    const stores = [jobs, (await open()).jobs, jobs, (await open()).jobs];
+
+    const handed = await Promise.all(
+      stores.map(async (store) => {
+        const mine: number[] = [];
+        let request = claimOf({ limit: 11 });
+        let taken: Claim = { id: request.claimId, workerId: request.workerId, jobs: await store.claim(request) };
+        while (taken.jobs.length > 0) {
+          mine.push(...idsOf(taken.jobs));
+          request = claimOf({ limit: 11 });
+          const { lost, jobs: next } = await store.settleAndClaim(endOf(taken), request);
+          expect([...lost]).toEqual([]);
+          taken = { id: request.claimId, workerId: request.workerId, jobs: next };
+        }
+        return mine;
+      }),
+    );
+
+    expect(handed.flat().sort((a, b) => a - b)).toEqual(ids);
+    const kept = await sql<{ id: number }>('SELECT id FROM sql_queue_history ORDER BY id');
+    expect(kept.map(({ id }) => Number(id))).toEqual(ids);
+    expect(await claims(sql)).toEqual([]);
+  });
+});
+
+/** A flush that writes to every table: all kinds of outcomes, one written by itself and many that ended alike. */
+function ofEveryKind(taken: Claim) {
+  const [retried, released, dead, ...completed] = taken.jobs;
+  return flushOf(
+    [
+      settled(taken, retried!, outcomes.retry),
+      settled(taken, released!, outcomes.release),
+      settled(taken, dead!, outcomes.dead),
+      ...completed.map((job) => settled(taken, job)),
+    ],
+    { claims: [{ id: taken.id, started: 10, finished: true }] },
+  );
+}
+
+async function claims(sql: World['sql']) {
+  const rows = await sql<{ id: number; job_ids: string; started: number }>(
+    'SELECT id, job_ids, started FROM sql_queue_claims ORDER BY id',
+  );
+  return rows.map((row) => ({ ...row, id: Number(row.id) }));
+}
+
+async function everything({ sql }: World): Promise<unknown[]> {
+  return Promise.all(['jobs', 'claims', 'history'].map((table) => sql(`SELECT * FROM sql_queue_${table} ORDER BY id`)));
+}

@@ -1,0 +1,286 @@
+import { describeEngines, gate, through, type World } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { recordingDriver, type Listener } from '../support/recording-driver.js';
+import { strikeOnce, WireProxy, type Fate } from '../support/wire-proxy.js';
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+describeEngines('calls of enqueue() that come together', (setup) => {
+  it('get the ids of their own jobs', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+
+    const jobs = await Promise.all(numbers(50).map((n) => producer.enqueue(`q${n % 3}`, { n }, { name: `n${n}` })));
+
+    expect(new Set(jobs.map(({ id }) => id)).size).toBe(50);
+    for (const [n, { id, queue, name }] of jobs.entries()) {
+      expect(await admin.get(id)).toMatchObject({ queue, name, payload: { n }, state: 'waiting' });
+      expect([queue, name]).toEqual([`q${n % 3}`, `n${n}`]);
+    }
+    expect(await stored(world)).toHaveLength(50);
+  });
+
+  it('get them in the order of the jobs, where they bring several', async () => {
+    const world = await setup();
+    const { producer } = await world.start({ autoStart: false });
+
+    const calls = await Promise.all(
+      numbers(20).map((caller) =>
+        producer.enqueueMany(
+          'q',
+          numbers(30).map((n) => ({ payload: [caller, n] })),
+        ),
+      ),
+    );
+
+    const payloads = new Map((await stored(world)).map(({ id, payload }) => [Number(id), payload]));
+    for (const [caller, jobs] of calls.entries()) {
+      expect(jobs.map(({ id }) => payloads.get(id))).toEqual(numbers(30).map((n) => `[${caller},${n}]`));
+      expect(jobs.map(({ id }) => id)).toEqual(jobs.map(({ id }) => id).sort((a, b) => a - b));
+    }
+    expect(payloads.size).toBe(600);
+  });
+
+  it('keep what each says of when its job shall run', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    const runAt = new Date((await world.now()) + 3_600_000);
+
+    const [now, later, at] = await Promise.all([
+      producer.enqueue('q', 0),
+      producer.enqueue('q', 0, { delay: '1h', priority: 3, attempts: 7 }),
+      producer.enqueue('q', 0, { runAt, headers: { trace: 't' } }),
+    ]);
+
+    expect(await admin.get(now.id)).toMatchObject({ state: 'waiting', runAt: null, priority: 0, maxAttempts: null });
+    expect(await admin.get(later.id)).toMatchObject({ state: 'scheduled', priority: 3, maxAttempts: 7 });
+    expect(await admin.get(at.id)).toMatchObject({ state: 'scheduled', runAt, headers: { trace: 't' } });
+  });
+
+  it('wake the workers of each of their queues', async () => {
+    const world = await setup();
+    const { producer, events } = await world.start({
+      worker: { poll: { min: '1h', max: '1h' } },
+      handlers: { a: () => 'a', b: () => 'b' },
+    });
+
+    const jobs = await Promise.all(numbers(10).map((n) => producer.enqueue(n % 2 ? 'a' : 'b', n)));
+    await events.untilCount(10, 'completed');
+
+    expect(new Set(events.jobs('completed'))).toEqual(new Set(jobs.map(({ id }) => id)));
+  });
+
+  it('fail by themselves: one that the database refuses takes none of the others with it', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    await refuse(world, 'refused');
+
+    const single = numbers(30).map((n) => producer.enqueue('q', n === 11 ? 'refused' : n));
+    const many = producer.enqueueMany('q', [{ payload: 'with it' }, { payload: 'refused' }, { payload: 'with it' }]);
+    const answers = await Promise.allSettled([...single, many]);
+
+    const failed = answers.flatMap((answer, n) => (answer.status === 'rejected' ? [n] : []));
+    expect(failed).toEqual([11, 30]);
+    for (const n of failed) {
+      expect(answers[n]).toMatchObject({
+        reason: { message: expect.stringContaining('refused by the test') as string },
+      });
+    }
+    for (const [n, answer] of answers.slice(0, 30).entries()) {
+      if (answer.status === 'fulfilled')
+        expect(await admin.get((answer.value as { id: number }).id)).toMatchObject({ payload: n });
+    }
+    expect((await stored(world)).map(({ payload }) => payload).sort()).toEqual(
+      numbers(30)
+        .filter((n) => n !== 11)
+        .map(String)
+        .sort(),
+    );
+    expect(await producer.enqueue('q', 'and on it goes')).toMatchObject({ queue: 'q' });
+  });
+
+  it('fail by themselves before any SQL, where options or payload are wrong', async () => {
+    const world = await setup();
+    const { producer } = await world.start({ autoStart: false });
+
+    const answers = await Promise.allSettled([
+      producer.enqueue('q', 'fine'),
+      producer.enqueue('q', 0, { priority: 0.5 }),
+      producer.enqueue('q', () => 'no JSON'),
+      producer.enqueue('no name', 0),
+      producer.enqueueMany('q', [{ payload: 'not alone' }, { payload: 1n }]),
+      producer.enqueue('q', 'fine, too'),
+    ]);
+
+    expect(answers.map(({ status }) => status === 'fulfilled')).toEqual([true, false, false, false, false, true]);
+    expect((await stored(world)).map(({ payload }) => payload)).toEqual(['"fine"', '"fine, too"']);
+  });
+
+  it('leave those alone that are made in a transaction, which roll back with it', async () => {
+    const world = await setup();
+    const { producer } = await world.start({ autoStart: false });
+    let others: Promise<unknown> | undefined;
+
+    const work = world.dataSource.transaction(async (manager) => {
+      const own = [producer.enqueue('q', 'in it', { manager }), producer.withManager(manager).enqueue('q', 'in it')];
+      others = Promise.all(numbers(10).map((n) => producer.enqueue('q', n)));
+      await Promise.all(own);
+      throw new Error('roll back');
+    });
+
+    await expect(work).rejects.toThrow('roll back');
+    await others;
+    expect((await stored(world)).map(({ payload }) => Number(payload)).sort((a, b) => a - b)).toEqual(numbers(10));
+  });
+
+  it('and come in a transaction that commits exist from then on, each once', async () => {
+    const world = await setup();
+    const { producer } = await world.start({ autoStart: false });
+    const others: Promise<unknown>[] = [];
+
+    await world.dataSource.transaction(async (manager) => {
+      const ofIt = producer.withManager(manager);
+      others.push(...numbers(5).map((n) => producer.enqueue('q', n)));
+      for (const n of numbers(5)) await ofIt.enqueue('q', 5 + n);
+    });
+    await Promise.all(others);
+
+    expect((await stored(world)).map(({ payload }) => Number(payload)).sort((a, b) => a - b)).toEqual(numbers(10));
+  });
+});
+
+describeEngines(
+  'calls of enqueue() on a server',
+  (setup) => {
+    it('that come together share a statement or two, and as many commits', async () => {
+      const { world, sent, producer } = await recorded(await setup());
+
+      await Promise.all(numbers(50).map((n) => producer.enqueue('q', n)));
+
+      expect(sent.filter(isInsert).length).toBeLessThanOrEqual(2);
+      // A statement by itself is a transaction of its own.
+      expect(sent.filter((sql) => /^(START TRANSACTION|COMMIT)/.test(sql))).toEqual([]);
+      expect(await stored(world)).toHaveLength(50);
+    });
+
+    it('that come while one is being written go together when it is done', async () => {
+      const holding = gate();
+      const { open, opened } = gate();
+      let isFirst = true;
+      const { sent, producer } = await recorded(await setup(), async (sql) => {
+        if (!isInsert(sql) || !isFirst) return;
+        isFirst = false;
+        holding.open();
+        await opened;
+      });
+
+      const first = producer.enqueue('q', 'first');
+      await holding.opened;
+      const others = numbers(15).map((n) => producer.enqueue('q', n));
+      open();
+      await Promise.all([first, ...others]);
+
+      expect(sent.filter(isInsert).map((sql) => sql.match(/'default'/g)!.length)).toEqual([1, 15]);
+    });
+
+    it('that bring many jobs, or large ones, are not put together to statements without an end', async () => {
+      const { world, sent, producer } = await recorded(await setup());
+      const large = 'x'.repeat(100_000);
+
+      await Promise.all([
+        ...numbers(6).map(() => producer.enqueue('q', large)),
+        producer.enqueueMany(
+          'q',
+          numbers(501).map((n) => ({ payload: `many ${n}` })),
+        ),
+        ...numbers(4).map(() =>
+          producer.enqueueMany(
+            'q',
+            numbers(200).map((n) => ({ payload: `some ${n}` })),
+          ),
+        ),
+        producer.enqueue('q', large.repeat(4)),
+      ]);
+
+      const inserts = sent.filter(isInsert);
+      expect(inserts.filter((sql) => sql.includes('"many ')).map((sql) => /some |xxx/.test(sql))).toEqual([false]);
+      expect(Math.max(...inserts.map((sql) => sql.match(/'default'/g)!.length))).toBe(501);
+      const lengths = inserts.map(({ length }) => length).sort((a, b) => b - a);
+      expect(lengths[0]).toBeLessThan(500_000);
+      expect(lengths[1]).toBeLessThan(350_000);
+      expect(await stored(world)).toHaveLength(6 + 501 + 800 + 1);
+    });
+
+    it.each<[Fate, number]>([
+      ['unheard', 10],
+      ['cut', 0],
+    ])('reject all, as of unknown outcome, where the answer to their statement was lost (%s)', async (fate, jobs) => {
+      const world = await setup();
+      const proxy = await WireProxy.open((world.connection as { url: string }).url);
+      const dataSource = await world.connect(through(world.connection, proxy.port));
+      world.afterTest(() => proxy.close());
+      const { producer } = await world.start({ dataSource, autoStart: false });
+      const writing = strikeOnce(proxy, fate, ({ sql }) => isInsert(sql));
+
+      const answers = await Promise.allSettled(numbers(10).map((n) => producer.enqueue('q', n)));
+      await writing.struck;
+
+      expect(answers).toMatchObject(
+        numbers(10).map(() => ({ status: 'rejected', reason: { code: 'STORE_UNAVAILABLE', outcome: 'unknown' } })),
+      );
+      // Nobody asks again on the callers' behalf: the jobs are there once, or not at all.
+      await eventually(async () => (await stored(world)).length === jobs);
+      await producer.enqueue('q', 'next');
+      expect(await stored(world)).toHaveLength(jobs + 1);
+    });
+
+    it('reject all where the database is away, and those that come when it is back are stored', async () => {
+      const world = await setup();
+      const away = await WireProxy.open((world.connection as { url: string }).url);
+      const dataSource = await world.connect(through(world.connection, away.port));
+      world.afterTest(() => away.close());
+      const { producer } = await world.start({ dataSource, autoStart: false });
+
+      away.decide(() => 'cut');
+      const answers = await Promise.allSettled(numbers(10).map((n) => producer.enqueue('q', n)));
+      away.decide(() => 'pass');
+      await producer.enqueue('q', 'back');
+
+      expect(answers.map(({ status }) => status)).toEqual(numbers(10).map(() => 'rejected'));
+      expect((await stored(world)).map(({ payload }) => payload)).toEqual(['"back"']);
+    });
+  },
+  ['mysql', 'mariadb'],
+);
+
+function isInsert(sql: string): boolean {
+  return sql.includes('INSERT INTO sql_queue_jobs');
+}
+
+async function recorded(world: World, listen: Listener = () => Promise.resolve()) {
+  const sent: string[] = [];
+  const driver = recordingDriver(async (sql, ask) => {
+    sent.push(sql);
+    await listen(sql, ask);
+  });
+  const dataSource = await world.connect({ driver });
+  const { producer } = await world.start({ dataSource, autoStart: false });
+  // What is said once at the start is not of interest.
+  sent.length = 0;
+  return { world, sent, producer };
+}
+
+function stored({ sql }: World): Promise<{ id: number; payload: string }[]> {
+  return sql('SELECT id, payload FROM sql_queue_jobs ORDER BY id');
+}
+
+async function refuse({ sql, server }: World, payload: string): Promise<void> {
+  const refused = `NEW.payload = '"${payload}"'`;
+  await sql(
+    server.name === 'sqlite'
+      ? `CREATE TRIGGER refuse BEFORE INSERT ON sql_queue_jobs WHEN ${refused}
+         BEGIN SELECT RAISE(ABORT, 'refused by the test'); END`
+      : `CREATE TRIGGER refuse BEFORE INSERT ON sql_queue_jobs FOR EACH ROW
+         IF ${refused} THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused by the test'; END IF`,
+  );
+}

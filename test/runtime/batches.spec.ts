@@ -1,0 +1,661 @@
+import type { StandardSchemaV1 } from '../../lib/job/standard-schema.js';
+import type { JobContext } from '../../lib/runtime/job-context.js';
+import { abortOf, describeEngines, gate, plain, type World } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+const LEASE_MS = 30_000;
+// The error of a job that went down with its worker.
+const LOST = '{"name":"WorkerLostError","message":"","code":"WORKER_LOST"}';
+
+type Batches = JobContext[][];
+
+/** A handler for batches that keeps what it was called with. */
+function collecting(batch: number, then: (jobs: JobContext[], call: number) => unknown = () => undefined) {
+  const calls: Batches = [];
+  const handle = (jobs: JobContext[]) => then(jobs, calls.push(jobs));
+  return { calls, entry: { batch, handle } };
+}
+
+const payloads = (calls: Batches) => calls.map((jobs) => jobs.map(({ payload }) => payload as unknown));
+const of = (values: readonly unknown[]) => values.map((payload) => ({ payload }));
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+
+describeEngines('a handler of batches', (setup) => {
+  it('is given as many jobs as are there, up to the size of a batch, and each once', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(10);
+    const { producer, runner, events } = await world.start({
+      ...{ queues: { q: { concurrency: 1 } }, handlers: { q: entry }, autoStart: false },
+    });
+    const jobs = await producer.enqueueMany('q', of(numbers(25)));
+
+    await runner.start();
+    await events.untilCount(25, 'completed');
+
+    expect(calls[0]).toHaveLength(10);
+    expect(Math.max(...calls.map(({ length }) => length))).toBe(10);
+    expect(new Set(payloads(calls).flat())).toEqual(new Set(numbers(25)));
+    expect(new Set(calls.flat().map(({ id }) => id))).toEqual(new Set(jobs.map(({ id }) => id)));
+    expect(calls.flat()).toHaveLength(25);
+  });
+
+  it('is given a single job at once: nobody waits for more', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(100);
+    const { producer, events } = await world.start({ handlers: { q: entry } });
+
+    for (const n of numbers(3)) {
+      await producer.enqueue('q', n);
+      await events.untilCount(n + 1, 'completed');
+    }
+
+    expect(payloads(calls)).toEqual([[0], [1], [2]]);
+  });
+
+  it('is given a list also where a batch is one job', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(1);
+    const { producer, events } = await world.start({ handlers: { q: entry } });
+
+    await producer.enqueueMany('q', of([1, 2]));
+    await events.untilCount(2, 'completed');
+
+    expect(payloads(calls)).toEqual([[1], [2]]);
+  });
+
+  it('is given jobs of one name only, in their order', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(10);
+    const { producer, runner, events } = await world.start({
+      ...{ queues: { q: { concurrency: 1 } }, handlers: { q: entry }, autoStart: false },
+    });
+    const names = ['a', 'a', 'b', 'a', 'b', 'b', 'b', 'c', 'a'];
+    await producer.enqueueMany(
+      'q',
+      names.map((name, payload) => ({ payload, options: { name } })),
+    );
+
+    await runner.start();
+    await events.untilCount(names.length, 'completed');
+
+    expect(calls.filter((jobs) => new Set(jobs.map(({ name }) => name)).size !== 1)).toEqual([]);
+    expect(payloads(calls).flat()).toEqual(numbers(names.length));
+  });
+
+  it('stands beside handlers of single jobs and of other sizes, each by its name', async () => {
+    const world = await setup();
+    const many = collecting(5);
+    const few = collecting(2);
+    const single: unknown[] = [];
+    const { producer, runner, events } = await world.start({
+      handlers: { q: { many: many.entry, few: few.entry, single: ({ payload }) => void single.push(payload) } },
+      autoStart: false,
+    });
+    const names = ['many', 'few', 'single'];
+    const name = (n: number) => names[Math.floor(n / 5)]!;
+    await producer.enqueueMany(
+      'q',
+      numbers(15).map((n) => ({ payload: n, options: { name: name(n) } })),
+    );
+
+    await runner.start();
+    await events.untilCount(15, 'completed');
+
+    expect(payloads(many.calls).flat()).toEqual([0, 1, 2, 3, 4]);
+    expect(Math.max(...many.calls.map(({ length }) => length))).toBe(5);
+    expect(payloads(few.calls).flat()).toEqual([5, 6, 7, 8, 9]);
+    expect(Math.max(...few.calls.map(({ length }) => length))).toBe(2);
+    expect(single).toEqual([10, 11, 12, 13, 14]);
+  });
+
+  it('counts as one running call, however many jobs it has', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    let running = 0;
+    let most = 0;
+    const { calls, entry } = collecting(5, async () => {
+      most = Math.max(most, ++running);
+      await opened;
+      running--;
+    });
+    const { producer, runner, events } = await world.start({
+      ...{ queues: { q: { concurrency: 3, prefetch: 0 } }, worker: { concurrency: 2 } },
+      ...{ handlers: { q: entry }, autoStart: false },
+    });
+    await producer.enqueueMany('q', plain(40));
+
+    await runner.start();
+    await eventually(() => running === 2);
+    open();
+    await events.untilCount(40, 'completed');
+
+    expect(calls.slice(0, 2).map(({ length }) => length)).toEqual([5, 5]);
+    expect(most).toBe(2);
+  });
+
+  it('that returns completes them all, whatever it returns that is no list of outcomes', async () => {
+    const world = await setup();
+    const answers = ['something', undefined, [1, 2, 3], [], [{ status: 'fulfilled', value: 1 }, 'and no outcome']];
+    const { entry } = collecting(3, (_, call) => answers[call - 1]);
+    const { producer, events, admin } = await world.start({ handlers: { q: entry } });
+
+    for (const n of numbers(answers.length)) {
+      await producer.enqueueMany('q', plain(3));
+      await events.untilCount(3 * (n + 1), 'completed');
+    }
+
+    const records = await admin.find({ state: 'completed' });
+    expect(records.map(({ result, attempt }) => [result, attempt])).toEqual(numbers(15).map(() => [null, 1]));
+  });
+
+  it('that throws fails them all, one attempt each, and they are tried again', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(3, (_, call) => {
+      if (call === 1) throw new TypeError('no');
+    });
+    const { producer, events, admin } = await world.start({
+      queues: { q: { concurrency: 1 } },
+      handlers: { q: entry },
+    });
+
+    const jobs = await producer.enqueueMany('q', plain(3));
+    await events.untilCount(3, 'completed');
+
+    expect(calls[0]).toHaveLength(3);
+    expect(events.of('failed').map(({ jobId, attempt, error }) => [jobId, attempt, error?.name])).toEqual(
+      jobs.map(({ id }) => [id, 1, 'TypeError']),
+    );
+    for (const { id } of jobs) expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 2 });
+  });
+
+  it('that throws for the last time leaves them all dead, each with the error', async () => {
+    const world = await setup();
+    const { entry } = collecting(3, () => Promise.reject(new Error('for good')));
+    const { producer, events, admin } = await world.start({ queues: { q: { retry: 2 } }, handlers: { q: entry } });
+
+    await producer.enqueueMany('q', [{ payload: 0 }, { payload: 0, options: { attempts: 1 } }, { payload: 0 }]);
+    await events.untilCount(3, 'dead');
+
+    const dead = await admin.find({ state: 'dead' });
+    expect(dead).toMatchObject([2, 1, 2].map((attempt) => ({ attempt, error: { message: 'for good' } })));
+  });
+
+  it('that answers what allSettled() gives ends each job in its own way', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(10, (jobs) =>
+      Promise.allSettled(
+        jobs.map(async (job) => {
+          const { payload, attempt } = job as JobContext<string>;
+          if (payload === 'fails once' && attempt === 1) throw new Error('once');
+          if (payload === 'is hopeless') throw Object.assign(new Error('hopeless'), { code: 'UNRECOVERABLE' });
+          if (payload === 'is released' && releases++ === 0) job.release();
+          if (payload === 'is snoozed' && snoozes++ === 0) job.snooze('1h');
+          if (payload === 'is discarded') job.discard('no use');
+          return payload === 'is silent' ? undefined : { did: payload };
+        }),
+      ),
+    );
+    let releases = 0;
+    let snoozes = 0;
+    const { producer, runner, events, admin } = await world.start({ handlers: { q: entry }, autoStart: false });
+    const ways = ['works', 'fails once', 'is hopeless', 'is released', 'is snoozed', 'is discarded', 'is silent'];
+    const jobs = await producer.enqueueMany('q', of(ways));
+
+    await runner.start();
+    await events.until('snoozed', { delayMs: 3_600_000 });
+    world.advance(3_600_000);
+    await events.untilCount(5, 'completed');
+    await runner.whenIdle();
+
+    expect(calls[0]).toHaveLength(7);
+    const records = await Promise.all(jobs.map(({ id }) => admin.get(id)));
+    expect(records).toMatchObject([
+      { state: 'completed', attempt: 1, result: { did: 'works' } },
+      { state: 'completed', attempt: 2, result: { did: 'fails once' }, error: { message: 'once' } },
+      { state: 'dead', attempt: 1, error: { message: 'hopeless' } },
+      { state: 'completed', attempt: 1, result: { did: 'is released' } },
+      { state: 'completed', attempt: 1, result: { did: 'is snoozed' } },
+      { state: 'dead', attempt: 1, error: { message: 'no use' } },
+      { state: 'completed', attempt: 1, result: null },
+    ]);
+  });
+
+  it('that leaves by one job’s verdict has decided for that one, and failed the others', async () => {
+    const world = await setup();
+    const { entry } = collecting(3, (jobs, call) => {
+      if (call === 1) jobs[1]!.snooze('1h');
+    });
+    const { producer, runner, events, admin } = await world.start({
+      ...{ queues: { q: { concurrency: 1 } }, handlers: { q: entry }, autoStart: false },
+    });
+    const [first, snoozed, third] = await producer.enqueueMany('q', plain(3));
+
+    await runner.start();
+    await events.untilCount(2, 'completed');
+    await runner.whenIdle();
+
+    expect(await admin.get(snoozed!.id)).toMatchObject({ state: 'scheduled', attempt: 0 });
+    for (const { id } of [first!, third!]) {
+      expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 2 });
+      expect(events.of('failed', { jobId: id })).toMatchObject([
+        { error: { message: expect.stringMatching(/^Its batch ended early: Job \d+ .* was snoozed/) as string } },
+      ]);
+    }
+  });
+
+  it('that swallows a verdict and returns completes only the others', async () => {
+    const world = await setup();
+    const { entry } = collecting(3, (jobs) => {
+      try {
+        jobs[1]!.discard('swallowed');
+      } catch {
+        return;
+      }
+    });
+    const { producer, runner, admin } = await world.start({ handlers: { q: entry }, autoStart: false });
+    const jobs = await producer.enqueueMany('q', plain(3));
+
+    await runner.start();
+    await runner.whenIdle();
+
+    const states = await Promise.all(jobs.map(async ({ id }) => (await admin.get(id))!.state));
+    expect(states).toEqual(['completed', 'dead', 'completed']);
+  });
+
+  it.each([2, 4])('that answers %i outcomes for three jobs fails them all, and says why', async (count) => {
+    const world = await setup();
+    const { entry } = collecting(3, () => Promise.allSettled(numbers(count).map((n) => Promise.resolve(n))));
+    const { producer, runner, events } = await world.start({
+      ...{ queues: { q: { retry: 1 } }, handlers: { q: entry }, autoStart: false },
+    });
+    await producer.enqueueMany('q', plain(3));
+
+    await runner.start();
+    await events.untilCount(3, 'dead');
+
+    const message = `A batch handler answered ${count} outcomes, expected one for each of its 3 jobs.`;
+    expect(events.of('dead')).toMatchObject(numbers(3).map(() => ({ error: { message } })));
+  });
+
+  it('is not given what is no valid payload: that job is dead, the others are handled, each with its own result', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(10, (jobs) =>
+      Promise.allSettled(jobs.map(({ payload }) => Promise.resolve(`did ${String(payload)}`))),
+    );
+    const { producer, runner, events, admin } = await world.start({
+      ...{ queues: { q: { schema: evenNumbers } }, handlers: { q: entry }, autoStart: false },
+    });
+    const first = await producer.enqueue('q', 2);
+    await world.sql(
+      `INSERT INTO sql_queue_jobs (queue, payload) VALUES ('q', '{no json'), ('q', '3'), ('q', '"four"')`,
+    );
+    const last = await producer.enqueue('q', 4);
+
+    await runner.start();
+    await events.untilCount(3, 'dead');
+    await events.untilCount(2, 'completed');
+
+    expect(payloads(calls)).toEqual([[20, 40]]);
+    expect(await admin.get(first.id)).toMatchObject({ result: 'did 20', attempt: 1 });
+    expect(await admin.get(last.id)).toMatchObject({ result: 'did 40', attempt: 1 });
+    expect(await admin.find({ state: 'dead' })).toMatchObject(
+      numbers(3).map(() => ({ attempt: 1, error: { code: 'PAYLOAD_INVALID' } })),
+    );
+  });
+
+  it('is not called where no payload of its batch is valid', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(10);
+    const { events } = await world.start({ handlers: { q: entry } });
+
+    await world.sql(`INSERT INTO sql_queue_jobs (queue, payload) VALUES ('q', '{'), ('q', '[')`);
+    await events.untilCount(2, 'dead');
+
+    expect(calls).toEqual([]);
+  });
+
+  it.each([
+    ['of its queue', '5s', undefined],
+    ['of one of its jobs', '1h', '5s'],
+    ['of one of its jobs, where the queue has none', false, '5s'],
+  ] as const)('that outlasts the timeout (%s) has all signals aborted, and all jobs fail', async (_, timeout, own) => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { opened } = gate();
+    const { calls, entry } = collecting(3, (_jobs, call) => (call === 1 ? opened : undefined));
+    const { producer, runner, events, admin } = await world.start({
+      ...{ clock, handlers: { q: entry }, autoStart: false },
+      queues: { q: { timeout, concurrency: 1, retry: { attempts: 2, backoff: 0 } } },
+    });
+    const options = own ? { timeout: own } : {};
+    const jobs = await producer.enqueueMany('q', [{ payload: 0 }, { payload: 0, options }, { payload: 0 }]);
+    await runner.start();
+    await events.untilCount(3, 'started');
+    const signals = calls[0]!.map(({ signal }) => signal);
+
+    await clock.resting(5_000);
+    await clock.advance(4_999);
+    const early = signals.map(({ aborted }) => aborted);
+    await clock.advance(1);
+    await events.untilCount(3, 'completed');
+
+    expect(early).toEqual([false, false, false]);
+    expect(signals.map(({ reason }) => reason as unknown)).toMatchObject(
+      jobs.map(({ id }) => ({ code: 'JOB_TIMEOUT', timeoutMs: 5_000, jobId: id })),
+    );
+    expect(events.of('failed')).toMatchObject(jobs.map(() => ({ attempt: 1, error: { code: 'JOB_TIMEOUT' } })));
+    for (const { id } of jobs) expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 2 });
+  });
+
+  it('in which one job is cancelled sees that one’s signal aborted and no other', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { calls, entry } = collecting(3, async (jobs) => {
+      await opened;
+      return Promise.allSettled(jobs.map(async ({ signal }) => signal.throwIfAborted()));
+    });
+    const { producer, runner, events, admin } = await world.start({ handlers: { q: entry }, autoStart: false });
+    const jobs = await producer.enqueueMany('q', plain(3));
+    await runner.start();
+    await events.untilCount(3, 'started');
+
+    await admin.cancel(jobs[1]!.id);
+    await abortOf(calls[0]![1]!.signal);
+    const aborted = calls[0]!.map(({ signal }) => signal.aborted);
+    open();
+    await runner.whenIdle();
+
+    expect(aborted).toEqual([false, true, false]);
+    const states = await Promise.all(jobs.map(async ({ id }) => (await admin.get(id))!.state));
+    expect(states).toEqual(['completed', 'cancelled', 'completed']);
+    expect(calls).toHaveLength(1);
+  });
+
+  it('that throws because one job was cancelled cancels that one, and fails the others', async () => {
+    const world = await setup();
+    const { calls, entry } = collecting(2, async ([first], call) => {
+      if (call === 1) (await abortOf(first!.signal)).throwIfAborted();
+    });
+    const { producer, runner, events, admin } = await world.start({ handlers: { q: entry }, autoStart: false });
+    const [first, second] = await producer.enqueueMany('q', plain(2));
+    await runner.start();
+    await events.untilCount(2, 'started');
+
+    await admin.cancel(first!.id);
+    await events.until('completed');
+    await runner.whenIdle();
+
+    expect(await admin.get(first!.id)).toMatchObject({ state: 'cancelled', attempt: 1 });
+    expect(await admin.get(second!.id)).toMatchObject({ state: 'completed', attempt: 2 });
+    expect(calls.map(({ length }) => length)).toEqual([2, 1]);
+  });
+
+  it('whose lease is lost settles none of its jobs, and another completes each once', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const silent = collecting(5, () => opened);
+    const first = await world.start({ handlers: { q: silent.entry }, autoStart: false });
+    const jobs = await first.producer.enqueueMany('q', plain(5));
+    await first.runner.start();
+    await first.events.untilCount(5, 'started');
+    await first.runner.quiet();
+
+    const second = await world.start({ handlers: { q: collecting(5, (all) => all.length).entry } });
+    world.advance(LEASE_MS + 1);
+    await second.events.untilCount(5, 'completed');
+    open();
+    await first.events.untilCount(5, 'lost');
+
+    expect(silent.calls.map(({ length }) => length)).toEqual([5]);
+    expect(first.events.of('completed')).toEqual([]);
+    for (const { id } of jobs) expect(await first.admin.get(id)).toMatchObject({ state: 'completed', attempt: 2 });
+  });
+
+  it('loses only those jobs whose claim was lost, where its batch comes from two', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const gates = [gate(), gate()];
+    const { calls, entry } = collecting(4, async (_, call) => gates[call - 1]?.opened);
+    const { producer, events, admin, runner } = await world.start({
+      ...{ clock, queues: { q: { concurrency: 1, prefetch: 8 } }, handlers: { q: entry } },
+    });
+    await producer.enqueue('q', 'holds the slot');
+    await events.untilCount(1, 'started');
+    for (const payload of ['a', 'b']) {
+      const active = (await admin.counts('q')).active;
+      await producer.enqueueMany('q', of([payload, payload]));
+      await eventually(async () => (await admin.counts('q')).active === active + 2);
+    }
+    gates[0]!.open();
+    await events.untilCount(5, 'started');
+
+    runner.pause();
+    await takeAway(world, calls[1]![0]!.id);
+    // The heartbeat, and the watch over its success.
+    await clock.resting(LEASE_MS / 3, 2);
+    await clock.advance(LEASE_MS / 3);
+    await abortOf(calls[1]![0]!.signal);
+    const aborted = calls[1]!.map(({ signal }) => signal.aborted);
+    gates[1]!.open();
+    await events.untilCount(2, 'lost');
+    await events.untilCount(3, 'completed');
+
+    expect(payloads(calls)[1]).toEqual(['a', 'a', 'b', 'b']);
+    expect(aborted).toEqual([true, true, false, false]);
+    expect(await admin.counts('q')).toMatchObject({ completed: 3, waiting: 2, active: 0 });
+  });
+
+  it('is given a job that may have killed its workers alone, while nothing else runs', async () => {
+    const world = await setup();
+    const running = new Set<JobContext[]>();
+    const crowds: number[] = [];
+    const isSuspect = ({ payload }: JobContext) => [3, 4, 9].includes(payload as number);
+    const { calls, entry } = collecting(4, async (jobs) => {
+      running.add(jobs);
+      if ([...running].some((call) => call.some(isSuspect))) crowds.push([...running].flat().length);
+      await new Promise((resolve) => setImmediate(resolve));
+      running.delete(jobs);
+    });
+    const { producer, runner, events } = await world.start({ handlers: { q: entry }, autoStart: false });
+    const jobs = await producer.enqueueMany('q', of(numbers(12)));
+    const suspects = [3, 4, 9].map((n) => jobs[n]!.id);
+    await world.sql(`UPDATE sql_queue_jobs SET attempt = 2, max_attempts = 9, error = '${LOST}'
+                     WHERE id IN (${suspects.join()})`);
+
+    await runner.start();
+    await events.untilCount(12, 'completed');
+
+    expect(crowds).toEqual([1, 1, 1]);
+    expect(Math.max(...calls.map(({ length }) => length))).toBe(4);
+  });
+
+  it('is given it alone also where it was claimed after others that run or wait here', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const gates = [gate(), gate()];
+    const { calls, entry } = collecting(4, (_, call) => gates[call - 1]?.opened);
+    const { producer, runner, events, admin } = await world.start({
+      ...{ clock, queues: { q: { concurrency: 2, prefetch: 8 } }, handlers: { q: entry } },
+    });
+    for (const payload of ['runs', 'runs, too']) {
+      const { id } = await producer.enqueue('q', payload);
+      await events.until('started', { jobId: id });
+    }
+    for (const waits of ['waits', 'suspect']) {
+      const active = (await admin.counts('q')).active;
+      if (waits === 'waits') await producer.enqueueMany('q', of([waits, waits]));
+      else await addSuspect(world, waits);
+      runner.wake('q');
+      await eventually(async () => (await admin.counts('q')).active > active);
+    }
+
+    gates[0]!.open();
+    await events.untilCount(3, 'completed');
+    const whileOneRan = payloads(calls);
+    gates[1]!.open();
+    await events.untilCount(5, 'completed');
+
+    expect(whileOneRan).toEqual([['runs'], ['runs, too'], ['waits', 'waits']]);
+    expect(payloads(calls)[3]).toEqual(['suspect']);
+  });
+
+  it('can complete single jobs in transactions of their own, with their writes', async () => {
+    const world = await setup();
+    await world.sql('CREATE TABLE effects (id INTEGER PRIMARY KEY)');
+    const { calls, entry } = collecting(4, async (jobs, call) => {
+      const outcomes: PromiseSettledResult<unknown>[] = [];
+      for (const job of jobs) {
+        const work = job.transaction(async (manager) => {
+          await manager.query(`INSERT INTO effects VALUES (${job.id})`);
+          if (call === 1 && job.payload === 'fails') throw new Error('no');
+          return `did ${String(job.payload)}`;
+        });
+        outcomes.push(...(await Promise.allSettled([work])));
+      }
+      return outcomes;
+    });
+    const { producer, runner, events, admin } = await world.start({ handlers: { q: entry }, autoStart: false });
+    const jobs = await producer.enqueueMany('q', of(['a', 'fails', 'b', 'c']));
+
+    await runner.start();
+    await events.untilCount(4, 'completed');
+    await runner.whenIdle();
+
+    expect(calls.map(({ length }) => length)).toEqual([4, 1]);
+    expect(events.of('failed')).toMatchObject([{ jobId: jobs[1]!.id, error: { message: 'no' } }]);
+    const records = await Promise.all(jobs.map(({ id }) => admin.get(id)));
+    expect(records.map((record) => [record!.state, record!.result, record!.attempt])).toEqual([
+      ['completed', 'did a', 1],
+      ['completed', 'did fails', 2],
+      ['completed', 'did b', 1],
+      ['completed', 'did c', 1],
+    ]);
+    expect(await world.sql('SELECT id FROM effects ORDER BY id')).toEqual(jobs.map(({ id }) => ({ id })));
+    await eventually(async () => (await world.sql('SELECT id FROM sql_queue_claims')).length === 0);
+  });
+
+  it('that throws after one job’s transaction fails all but that one', async () => {
+    const world = await setup();
+    const { entry } = collecting(3, async (jobs, call) => {
+      if (call > 1) return;
+      await jobs[1]!.transaction(() => Promise.resolve('kept'));
+      throw new Error('too late for one');
+    });
+    const { producer, runner, events, admin } = await world.start({ handlers: { q: entry }, autoStart: false });
+    const jobs = await producer.enqueueMany('q', plain(3));
+
+    await runner.start();
+    await events.untilCount(3, 'completed');
+
+    const records = await Promise.all(jobs.map(({ id }) => admin.get(id)));
+    expect(records.map((record) => [record!.attempt, record!.result])).toEqual([
+      [2, null],
+      [1, 'kept'],
+      [2, null],
+    ]);
+  });
+
+  it('that is shut down gives its jobs back without a strike, and those that have not begun', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const reasons: unknown[] = [];
+    const { calls, entry } = collecting(4, async (jobs) => {
+      await Promise.all(jobs.map(({ signal }) => abortOf(signal)));
+      reasons.push(...jobs.map(({ signal }) => (signal.reason as { code: string }).code));
+      jobs[0]!.signal.throwIfAborted();
+    });
+    const { producer, events, admin, runner } = await world.start({
+      ...{ clock, queues: { q: { concurrency: 1, prefetch: 4 } }, handlers: { q: entry }, autoStart: false },
+    });
+    await producer.enqueueMany('q', plain(8));
+    await runner.start();
+    await events.untilCount(4, 'started');
+    await eventually(async () => (await admin.counts('q')).active === 8);
+
+    const stopped = runner.stop({ timeout: '20s' });
+    await clock.resting(20_000);
+    await clock.advance(20_000);
+    await stopped;
+
+    expect(calls).toHaveLength(1);
+    expect(reasons).toEqual(['SHUTDOWN', 'SHUTDOWN', 'SHUTDOWN', 'SHUTDOWN']);
+    expect(events.of('released')).toHaveLength(8);
+    expect(await admin.find({ state: 'waiting' })).toMatchObject(numbers(8).map(() => ({ attempt: 0, error: null })));
+    expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+  });
+
+  it('that heeds no signal has its jobs released over its head', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { opened } = gate();
+    const { entry } = collecting(4, () => opened);
+    const { producer, events, admin, runner } = await world.start({ clock, handlers: { q: entry }, autoStart: false });
+    await producer.enqueueMany('q', plain(4));
+    await runner.start();
+    await events.untilCount(4, 'started');
+
+    const stopped = runner.stop({ timeout: 0 });
+    await clock.resting(1_000);
+    await clock.advance(1_000);
+    await stopped;
+
+    expect(await admin.find({ state: 'waiting' })).toMatchObject(numbers(4).map(() => ({ attempt: 0, error: null })));
+  });
+});
+
+describeEngines('two processes with batches', (setup) => {
+  it('handle thousands of jobs, each once', async () => {
+    const world = await setup();
+    const jobs = 4_000;
+    const handlers = [collecting(50), collecting(50)];
+    const engines = [];
+    for (const { entry } of handlers) {
+      engines.push(await world.start({ queues: { q: { concurrency: 4 } }, handlers: { q: entry }, autoStart: false }));
+    }
+    const [one, other] = engines as [Engine, Engine];
+    for (let n = 0; n < jobs; n += 1_000) {
+      await one.producer.enqueueMany(
+        'q',
+        numbers(1_000).map((m) => ({ payload: n + m })),
+      );
+    }
+
+    await Promise.all([one.runner.start(), other.runner.start()]);
+    await eventually(async () => (await one.admin.counts('q')).completed === jobs);
+    await Promise.all([one.runner.whenIdle(), other.runner.whenIdle()]);
+
+    const handled = handlers.flatMap(({ calls }) => payloads(calls).flat() as number[]);
+    expect(handled.sort((a, b) => a - b)).toEqual(numbers(jobs));
+    expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+  });
+});
+
+type Engine = Awaited<ReturnType<World['start']>>;
+
+/** Takes even numbers, and makes them ten times as large. */
+const evenNumbers: StandardSchemaV1 = {
+  '~standard': {
+    version: 1,
+    vendor: 'test',
+    validate: (value) => {
+      if (typeof value !== 'number' || value % 2) return { issues: [{ message: 'expected an even number' }] };
+      return { value: value * 10 };
+    },
+  },
+};
+
+/** A job that went down with its workers. */
+async function addSuspect({ sql }: World, payload: string): Promise<void> {
+  await sql(`
+    INSERT INTO sql_queue_jobs (queue, payload, attempt, max_attempts, error)
+    VALUES ('q', '"${payload}"', 2, 9, '${LOST}')`);
+}
+
+/** The job's whole claim is taken from its worker, as whoever rescues it does. */
+async function takeAway({ sql }: World, jobId: number): Promise<void> {
+  const [job] = await sql<{ claim_id: number }>(`SELECT claim_id FROM sql_queue_jobs WHERE id = ${jobId}`);
+  const claim = Number(job!.claim_id);
+  await sql(`UPDATE sql_queue_jobs SET state = 'waiting', claim_id = 0 WHERE claim_id = ${claim}`);
+  await sql(`DELETE FROM sql_queue_claims WHERE id = ${claim}`);
+}
