@@ -7,6 +7,8 @@ import type { QueueWorker } from './queue-worker.js';
 
 // A rest is up to so much longer than planned, so that many processes do not ask in step.
 const JITTER = 0.2;
+// After rings in vain, from the second one in a row on; doubled with each.
+const SHORTEST_DEAFNESS_MS = 100;
 // Queues that can take jobs again are listened for no later than this.
 const LONGEST_DEAFNESS_MS = 50;
 const SHORTEST_TROUBLE_MS = 1_000;
@@ -17,7 +19,6 @@ export interface ListenerParts {
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly random: () => number;
-  readonly minMs: number;
   readonly maxMs: number;
   readonly queues: ReadonlyMap<string, QueueWorker>;
   readonly poller: Poller;
@@ -117,10 +118,10 @@ export class Listener {
 
   /** Whoever rings without end, and in vain, must not make us look without end. One ring may have come late. */
   #rest(inVain: boolean): number {
-    const { minMs, maxMs, random } = this.parts;
+    const { maxMs, random } = this.parts;
     this.#vain = inVain ? this.#vain + 1 : 0;
     if (this.#vain <= 1) return 0;
-    return Math.min(maxMs, minMs * 2 ** (this.#vain - 2)) * (1 + JITTER * random());
+    return Math.min(maxMs, SHORTEST_DEAFNESS_MS * 2 ** (this.#vain - 2)) * (1 + JITTER * random());
   }
 
   async #listen(queues: readonly string[], stopping: AbortSignal): Promise<Heard> {

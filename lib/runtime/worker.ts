@@ -175,7 +175,7 @@ export class Worker {
   #listenerTo(doorbell: Doorbell): Listener {
     const { clock, logger, random, options } = this.parts;
     return new Listener({
-      ...{ doorbell, clock, logger, random, minMs: options.pollMinMs, maxMs: options.pollMaxMs },
+      ...{ doorbell, clock, logger, random, maxMs: options.pollMaxMs },
       ...{ queues: this.#queues, poller: this.#poller, turns: () => this.#turns },
     });
   }

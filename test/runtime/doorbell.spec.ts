@@ -31,29 +31,11 @@ describeEngines('a worker that hardly ever polls', (setup) => {
   }
 
   it('begins each job that another engine enqueues', async () => {
-    const { worker, producer, world, elsewhere } = await pair();
+    const { worker, producer } = await pair();
 
-    for (let count = 1; count <= 150; count++) {
+    for (let count = 1; count <= 30; count++) {
       await producer.enqueue('q', 0);
-      const dbg = setTimeout(
-        () =>
-          void (async () =>
-            process.stderr.write(
-              JSON.stringify({
-                count,
-                heard: worker.doorbell.heard.slice(-4),
-                n: worker.doorbell.heard.length,
-                times: worker.doorbell.times,
-                rings: elsewhere.doorbell.rings.length,
-                log: worker.log,
-                rows: await world.sql('SELECT id,state,claim_id FROM sql_queue_jobs'),
-                pl: await world.sql('SELECT id,info,time FROM information_schema.processlist WHERE db=database()'),
-              }) + '\n',
-            ))(),
-        2000,
-      );
       await worker.events.untilCount(count, 'completed');
-      clearTimeout(dbg);
     }
 
     expect(worker.log).toEqual([]);
