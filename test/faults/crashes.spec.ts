@@ -1,5 +1,6 @@
 import { describeEngines, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { rescueRules } from '../support/jobs.js';
 import { processesOf } from '../support/processes.js';
 
 const LEASE_MS = 30_000;
@@ -77,6 +78,40 @@ describeEngines('a worker process that dies', (setup) => {
     expect(await admin.find({ state: 'dead' })).toMatchObject([{ id: jobs[7]!.id, attempt: 5 }]);
     expect(await processes.violations()).toEqual([]);
   }, 60_000);
+
+  it.each([1, 2])(
+    'strikes, where a job has %i attempts to lose, no more that had not begun than it can run at once',
+    async (attempts) => {
+      const world = await setup();
+      const processes = await processesOf(world);
+      const concurrency = 5;
+      const settings = { lease: LEASE_MS, concurrency, prefetch: 100, retry: { attempts, backoff: 0 } };
+      const { producer, admin, store } = await world.start({ autoStart: false });
+      // Short ones first, after which it claims far ahead.
+      await producer.enqueueMany(
+        'q',
+        Array.from({ length: 200 }, () => ({ payload: {} })),
+      );
+      await producer.enqueueMany(
+        'q',
+        Array.from({ length: 200 }, () => hold),
+      );
+      const dying = await processes.worker({ queue: settings });
+      const holding = () => dying.said.filter(({ said }) => said === 'holding').map(({ job }) => job!);
+      await eventually(async () => holding().length === concurrency && (await admin.counts('q')).active > 50);
+
+      await dying.kill();
+      processes.died(dying);
+      world.advance(LEASE_MS);
+      const rescued = await store.rescue(rescueRules());
+
+      const struck = rescued.filter(({ job }) => job.mayHaveBegun).map(({ job }) => job.id);
+      expect(struck).toEqual(expect.arrayContaining(holding()));
+      expect(rescued.length - struck.length).toBeGreaterThan(0);
+      expect(struck.length - concurrency).toBeLessThanOrEqual(concurrency);
+    },
+    60_000,
+  );
 });
 
 const hold = { payload: { hold: true } };

@@ -1,7 +1,7 @@
 import { describeEngines, plain, through, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
-import { commitsClaim, commitsOutcomes, strikeOnce, WireProxy, type Fate } from '../support/wire-proxy.js';
+import { commitsBoth, commitsClaim, commitsOutcomes, strikeOnce, WireProxy, type Fate } from '../support/wire-proxy.js';
 
 const LEASE_MS = 30_000;
 const queues = { q: { lease: LEASE_MS, retry: { attempts: 3, backoff: 0 } } } as const;
@@ -59,6 +59,36 @@ describeEngines(
         expect(new Set(events.jobs('completed')).size).toBe(4);
         expect(runs).toHaveLength(7);
         expect(await admin.counts('q')).toMatchObject({ completed: 4, dead: 1, active: 0, waiting: 0, scheduled: 0 });
+        expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+      },
+    );
+
+    it.each(FATES)(
+      'whose outcomes and next claim are committed in one or not, but not answered (%s), settles each job once and loses none',
+      async (fate) => {
+        const { world, proxy, dataSource } = await behindProxy(await setup());
+        const exchanging = strikeOnce(proxy, fate, commitsBoth);
+        const runs: number[] = [];
+        const { producer, events, admin, runner } = await world.start({
+          ...{ queues: { q: { ...queues.q, concurrency: 12, prefetch: 0 } }, dataSource, autoStart: false },
+          handlers: { q: (job) => void runs.push(job.id) },
+        });
+        const jobs = await producer.enqueueMany('q', plain(60));
+
+        await runner.start();
+        await exchanging.struck;
+        if (fate === 'unheard') {
+          // The claim that was made without the worker's knowledge lapses; nobody runs its jobs before.
+          await events.untilCount(60 - 12, 'completed');
+          world.advance(LEASE_MS);
+        }
+        await events.untilCount(60, 'completed');
+        await runner.whenIdle();
+
+        expect(events.jobs('completed').sort(ascending)).toEqual(jobs.map(({ id }) => id));
+        expect(runs.sort(ascending)).toEqual(jobs.map(({ id }) => id));
+        expect(events.of('lost')).toEqual([]);
+        expect(await admin.counts('q')).toMatchObject({ completed: 60, active: 0, waiting: 0, dead: 0 });
         expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
       },
     );

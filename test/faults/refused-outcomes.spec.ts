@@ -1,4 +1,5 @@
 import { describeEngines, type World } from '../support/engines.js';
+import { FakeClock } from '../support/fake-clock.js';
 
 describeEngines('a flush', (setup) => {
   it('in which the database refuses one job completes the others, and the culprit fails alone', async () => {
@@ -30,6 +31,31 @@ describeEngines('a flush', (setup) => {
     );
     expect(await admin.counts('q')).toMatchObject({ completed: 49, dead: 1, active: 0, waiting: 0, scheduled: 0 });
     expect((await admin.get(culprit))?.error?.message).toContain('refused by the test');
+    expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+  });
+
+  it('in which the database refuses one of many that ended alike completes the others all the same', async () => {
+    const world = await setup();
+    // On a clock that stands still all jobs take the same time.
+    const clock = new FakeClock();
+    const { producer, events, admin, runner } = await world.start({
+      ...{ clock, autoStart: false },
+      queues: { q: { concurrency: 50, retry: 1 } },
+      handlers: { q: () => undefined },
+    });
+    await refuseCompletionOf(world, 'culprit');
+    const jobs = await producer.enqueueMany(
+      'q',
+      Array.from({ length: 50 }, (_, index) => ({ payload: index === 20 ? 'culprit' : 'fine' })),
+    );
+
+    await runner.start();
+    await events.until('dead');
+    await events.untilCount(49, 'completed');
+
+    expect(events.of('failed').map(({ jobId }) => jobId)).toEqual([jobs[20]!.id]);
+    expect(await admin.counts('q')).toMatchObject({ completed: 49, dead: 1, active: 0, waiting: 0, scheduled: 0 });
+    expect((await admin.get(jobs[20]!.id))?.error?.message).toContain('refused by the test');
     expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 });

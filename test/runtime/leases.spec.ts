@@ -51,12 +51,16 @@ describeEngines('jobs that were claimed ahead', (setup) => {
     // Nothing takes time while the clock stands still: from now on it is worth while to claim far ahead.
     const quick = await producer.enqueueMany('q', plain(100));
     await events.untilCount(100, 'completed');
-    const slow = await producer.enqueueMany(
-      'q',
-      Array.from({ length: 12 }, () => ({ payload: 'slow' })),
-    );
-    await events.untilCount(102, 'started');
-    const ahead = await admin.counts('q');
+    const slow: { id: number }[] = [];
+    for (const claimed of [6, 12]) {
+      slow.push(
+        ...(await producer.enqueueMany(
+          'q',
+          Array.from({ length: 6 }, () => ({ payload: 'slow' })),
+        )),
+      );
+      await eventually(async () => (await admin.counts('q')).active === claimed);
+    }
 
     while (events.of('completed').length < 112) {
       await eventually(() => bothRun(events) || events.of('completed').length === 112);
@@ -65,7 +69,6 @@ describeEngines('jobs that were claimed ahead', (setup) => {
       await clock.advance(LEASE_MS / 3);
     }
 
-    expect(ahead.active).toBeGreaterThan(2);
     expect(events.of('lost')).toEqual([]);
     expect(begun.sort((a, b) => a - b)).toEqual([...quick, ...slow].map(({ id }) => id));
     expect(events.of('completed').every(({ attempt }) => attempt === 1)).toBe(true);

@@ -1,5 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { resolveQueueOptions } from '../../lib/job/queue-options.js';
+import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/job-store.js';
 import { claimOf, endOf, flushOf, newJob, outcomes, settled, type Claim } from '../support/jobs.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -11,6 +14,8 @@ const FULL = 500;
 
 interface Step {
   readonly title: string;
+  /** With how many jobs it is done; else with one and with many. */
+  readonly counts?: readonly number[];
   /** Does what is to be counted, once it has been prepared. */
   prepare(world: World, jobs: JobStore, count: number): Promise<() => Promise<unknown>>;
 }
@@ -19,6 +24,15 @@ const steps: Step[] = [
   {
     title: 'enqueue',
     prepare: (_, jobs, count) => Promise.resolve(() => jobs.enqueue(many(count))),
+  },
+  {
+    title: 'enqueue, 50 calls at once',
+    counts: [50],
+    prepare: (_, store, count) => {
+      const hints = { wake: () => undefined, expectDue: () => undefined };
+      const producer = new QueueProducer({ store, optionsFor: () => resolveQueueOptions(), hints });
+      return Promise.resolve(() => Promise.all(Array.from({ length: count }, () => producer.enqueue('q', 0))));
+    },
   },
   {
     title: 'claim',
@@ -32,6 +46,14 @@ const steps: Step[] = [
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
       return () => jobs.settle(endOf(claim));
+    },
+  },
+  {
+    title: 'complete, kept with a result each',
+    prepare: async (world, jobs, count) => {
+      const claim = await claimed(world, count);
+      const settlements = claim.jobs.map((job) => settled(claim, job, { kind: 'complete', result: `${job.id}` }));
+      return () => jobs.settle({ ...endOf(claim), settlements });
     },
   },
   {
@@ -66,11 +88,26 @@ const steps: Step[] = [
     },
   },
   {
+    title: 'fail, to be retried at once',
+    prepare: async (world, jobs, count) => {
+      const claim = await claimed(world, count);
+      return () => jobs.settle(endOf(claim, outcomes.retry));
+    },
+  },
+  {
     title: 'promote',
     prepare: async (world, jobs, count) => {
       await world.put(...Array.from({ length: count }, () => ({ delayMs: 1 })));
       world.advance(1_000);
       return () => jobs.promote(count);
+    },
+  },
+  {
+    title: 'prune from the history',
+    prepare: async (world, jobs, count) => {
+      await world.jobs.settle(endOf(await claimed(world, count), outcomes.complete, { keepMs: 1 }));
+      world.advance(1_000);
+      return () => jobs.prune(count);
     },
   },
   {
@@ -88,11 +125,21 @@ const steps: Step[] = [
     },
   },
   {
+    title: 'tell that the worker is still there',
+    counts: [1],
+    prepare: async (world, jobs) => {
+      const id = randomUUID();
+      await world.jobs.enter({ id, host: 'h', pid: 1, queues: ['q'] });
+      return () => jobs.seen(id);
+    },
+  },
+  {
     title: 'look for work, all queues of a process',
     prepare: (_, jobs) => Promise.resolve(() => jobs.survey(['q'])),
   },
   {
     title: 'complete in `job.transaction()`',
+    counts: [1],
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
       const value = () => ({ value: 0, settlement: settled(claim, claim.jobs[0]!) });
@@ -103,15 +150,19 @@ const steps: Step[] = [
 
 // A number that rises is paid by every job from then on: the guide says what it is, and this that the guide is right.
 describeStoresOf(['mysql', 'mariadb'], 'what a job costs', (setup) => {
-  it.each(steps)('is what the guide says: $title', async ({ title, prepare }) => {
+  it.each(steps)('is what the guide says: $title', async ({ title, prepare, counts = [1, FULL] }) => {
     const world = await setup();
     const traffic = new Traffic();
     const dataSource = await world.connect({ driver: traffic.driver });
     // Nothing that is done every so often is done in no time.
     const { jobs } = await world.open({ dataSource, clock: new FakeClock() });
-    await jobs.survey(['q']);
+    // Once beforehand, since some things are asked once for each connection.
+    await (
+      await prepare(world, jobs, counts.at(-1)!)
+    )();
+    await empty(world);
 
-    for (const count of title.includes('`') ? [1] : [1, FULL]) {
+    for (const count of counts) {
       const act = await prepare(world, jobs, count);
       traffic.take();
       await act();
@@ -119,20 +170,82 @@ describeStoresOf(['mysql', 'mariadb'], 'what a job costs', (setup) => {
       expect(GUIDE).toContain(rowOf(title, count, traffic));
     }
   });
+
+  it('is no payload that travels back to the database it came from, where jobs ended alike', async () => {
+    const world = await setup();
+    const traffic = new Traffic();
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver: traffic.driver }) });
+    const payload = '"nobody has to read this"';
+    await world.put(...Array.from({ length: 20 }, () => ({ payload })));
+    const claim = await world.claim({ limit: 20 });
+    traffic.take();
+
+    await jobs.settle(endOf(claim));
+
+    const sent = traffic.take().flatMap(({ statements }) => statements);
+    expect(sent).toHaveLength(3);
+    expect(sent.filter((sql) => sql.includes('nobody has to read'))).toEqual([]);
+    expect(await world.sql('SELECT DISTINCT payload FROM sql_queue_history')).toEqual([{ payload }]);
+  });
 });
 
+describeStoresOf(['sqlite'], 'what a job costs', (setup) => {
+  it.each(steps)('is what the guide says: $title', async ({ title, prepare, counts = [1, FULL] }) => {
+    const world = await setup();
+    const traffic = new Traffic();
+    const dataSource = await world.connect({ driver: await traffic.sqliteDriver() });
+    const { jobs } = await world.open({ dataSource, clock: new FakeClock() });
+
+    for (const count of counts) {
+      const act = await prepare(world, jobs, count);
+      traffic.take();
+      await act();
+
+      const [statements, , commits, rows] = figuresOf(traffic);
+      const listed = guideRows().find((row) => row[0] === title && row[1] === `${count}`)!;
+      const less = /^claim|and claim/.test(title) ? 1 : 0;
+      expect([statements! + less, commits, rows].map(String)).toEqual([listed[2], listed[4], listed[5]]);
+      await empty(world);
+    }
+  });
+});
+
+describe('the guide to what a job costs', () => {
+  it('says nothing that is not counted', () => {
+    const counted = steps.flatMap(({ title, counts = [1, FULL] }) => counts.map((count) => [title, `${count}`]));
+
+    expect(guideRows().map((row) => row.slice(0, 2))).toEqual(expect.arrayContaining(counted));
+    expect(guideRows()).toHaveLength(counted.length);
+  });
+});
+
+/** The rows of the guide's table. */
+function guideRows(): string[][] {
+  const rows = GUIDE.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((line) => line.slice(2, -2).split(' | '));
+}
+
 function rowOf(title: string, count: number, traffic: Traffic): string {
+  const figures = figuresOf(traffic);
+  const rows = figures.at(-1)!;
+  const perJob = rows % count === 0 ? rows / count : (rows / count).toFixed(3);
+  return `| ${[title, count, ...figures, perJob].join(' | ')} |`;
+}
+
+/** Statements, round trips, commits and rows written. */
+function figuresOf(traffic: Traffic): number[] {
   const done = traffic.take();
   const sum = (of: (one: (typeof done)[number]) => number) => done.reduce((total, one) => total + of(one), 0);
-  const rows = sum(({ rowsWritten }) => rowsWritten);
-  const figures = [
+  return [
     sum(({ statements }) => statements.length),
     sum(({ roundTrips }) => roundTrips),
     sum(({ rowsWritten }) => Number(rowsWritten > 0)),
-    rows,
-    rows % count === 0 ? rows / count : (rows / count).toFixed(3),
+    sum(({ rowsWritten }) => rowsWritten),
   ];
-  return `| ${[title, count, ...figures].join(' | ')} |`;
+}
+
+async function empty({ sql }: World): Promise<void> {
+  for (const table of ['jobs', 'claims', 'history', 'workers']) await sql(`DELETE FROM sql_queue_${table}`);
 }
 
 function many(count: number) {

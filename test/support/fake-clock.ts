@@ -19,6 +19,11 @@ export class FakeClock implements Clock {
     return this.#elapsedMs;
   }
 
+  /** How many rest now. */
+  get sleepers(): number {
+    return this.#sleepers.size;
+  }
+
   monotonic(): number {
     return this.#elapsedMs;
   }

@@ -6,32 +6,43 @@ export interface Transaction {
   readonly statements: readonly string[];
   /** Rows inserted, changed and deleted. */
   readonly rowsWritten: number;
-  /** How often the server was asked. */
+  /** How often the database was asked, to begin and to commit included. */
   readonly roundTrips: number;
 }
 
-/** What passes between a store and a server, transaction by transaction. */
+const BEGIN = /^(START TRANSACTION|BEGIN)/;
+const END = /^(COMMIT|ROLLBACK)/;
+// Said once for each connection, before its first use.
+const SET_UP = /^(SET SESSION|DO 0)/;
+
+/** What passes between a store and a database, transaction by transaction. */
 export class Traffic {
   readonly #open = new WeakMap<object, { statements: string[]; rowsWritten: number }>();
   readonly #committed: Transaction[] = [];
-  /** For the option `driver` of a DataSource. */
-  readonly driver = recordingDriver(
+
+  /** For the option `driver` of a DataSource of MySQL or MariaDB. */
+  readonly driver: object = recordingDriver(
     () => Promise.resolve(),
-    (sql, answer, connection) => this.#note(sql.trim(), answer, connection),
+    (sql, answer, connection) => {
+      this.#note(sql.trim(), Array.isArray(answer) ? 0 : (answer as ResultSetHeader).affectedRows, connection);
+    },
   );
+
+  /** For the option `driver` of one of SQLite. */
+  sqliteDriver(): Promise<object> {
+    return sqliteDriver((sql, rowsWritten, handle) => this.#note(sql.trim(), rowsWritten, handle));
+  }
 
   /** The transactions since the last call, in the order of their commits. */
   take(): Transaction[] {
     return this.#committed.splice(0);
   }
 
-  #note(sql: string, answer: unknown, connection: object): void {
-    // Said once for each connection, before its first use.
-    if (/^SET SESSION|^DO 0$/.test(sql)) return;
-    const rowsWritten = Array.isArray(answer) ? 0 : (answer as ResultSetHeader).affectedRows;
+  #note(sql: string, rowsWritten: number, connection: object): void {
     const open = this.#open.get(connection);
-    if (sql === 'START TRANSACTION') this.#open.set(connection, { statements: [], rowsWritten: 0 });
-    else if (sql === 'COMMIT' || sql === 'ROLLBACK') {
+    if (SET_UP.test(sql)) return;
+    if (BEGIN.test(sql)) this.#open.set(connection, { statements: [], rowsWritten: 0 });
+    else if (END.test(sql)) {
       this.#open.delete(connection);
       if (open && sql === 'COMMIT') this.#committed.push({ ...open, roundTrips: open.statements.length + 2 });
     } else if (open) {
@@ -39,4 +50,35 @@ export class Traffic {
       open.rowsWritten += rowsWritten;
     } else this.#committed.push({ statements: [sql], rowsWritten, roundTrips: 1 });
   }
+}
+
+/** better-sqlite3 that tells of each statement that was done. */
+async function sqliteDriver(done: (sql: string, rowsWritten: number, handle: object) => void): Promise<object> {
+  const { default: Database } = await import('better-sqlite3');
+  return class Recorded extends Database {
+    override exec(sql: string): this {
+      super.exec(sql);
+      done(sql, 0, this);
+      return this;
+    }
+
+    // oxlint-disable-next-line typescript/no-explicit-any -- as better-sqlite3 declares it
+    override prepare(sql: string): any {
+      const prepared = super.prepare(sql);
+      const { run, all } = prepared;
+      const writes = !/^\s*(SELECT|WITH|PRAGMA)/.test(sql);
+      return Object.assign(prepared, {
+        run: (...values: unknown[]) => {
+          const result = run.apply(prepared, values);
+          done(sql, result.changes, this);
+          return result;
+        },
+        all: (...values: unknown[]) => {
+          const rows = all.apply(prepared, values);
+          done(sql, writes ? rows.length : 0, this);
+          return rows;
+        },
+      });
+    }
+  };
 }

@@ -130,6 +130,12 @@ export function commitsOutcomes({ sql, transaction }: Sent): boolean {
   );
 }
 
+/** Whether it commits outcomes of jobs together with the claiming of others. */
+export function commitsBoth({ sql, transaction }: Sent): boolean {
+  const wrote = (table: string) => transaction.some((before) => before.includes(`INSERT INTO sql_queue_${table}`));
+  return sql.includes('COMMIT') && wrote('history') && wrote('claims');
+}
+
 /** That fate for the first statement that matches, and none for all others. Answers when it has struck. */
 export function strikeOnce(proxy: WireProxy, fate: Fate, matches: (sent: Sent) => boolean): { struck: Promise<void> } {
   let strike!: () => void;
