@@ -1,0 +1,70 @@
+import 'reflect-metadata';
+import { Injectable, Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { QueueAdmin, QueueProcessor, QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
+import { prefillOurs } from './ours-prefill.mjs';
+import { timedDriver } from './timed-driver.mjs';
+
+export async function startWorker({ url, queues, settings, handle, timeClaims }) {
+  const timed = timeClaims ? await timedDriver(url) : undefined;
+  const app = await boot({
+    settings: { ...settings.module, connection: connection(url, timed?.driver) },
+    providers: [handlersFor(queues, settings.processor, handle)],
+  });
+  return {
+    close: () => app.close(),
+    get claims() {
+      return timed?.claims;
+    },
+  };
+}
+
+export async function openProducer({ url, queues: [queue], settings }) {
+  const app = await boot({
+    settings: { ...settings.module, connection: connection(url), worker: false },
+    providers: [],
+  });
+  const producer = app.get(QueueProducer);
+  const admin = app.get(QueueAdmin);
+  return {
+    add: (payload) => producer.enqueue(queue, payload),
+    addMany: (payloads) =>
+      producer.enqueueMany(
+        queue,
+        payloads.map((payload) => ({ payload })),
+      ),
+    async left() {
+      const { waiting, active, scheduled } = await admin.counts(queue);
+      return waiting + active + scheduled;
+    },
+    prefill: prefillOurs(url, queue),
+    close: () => app.close(),
+  };
+}
+
+function boot({ settings, providers }) {
+  class AppModule {}
+  Module({ imports: [SqlQueueModule.forRoot(settings)], providers })(AppModule);
+  return NestFactory.createApplicationContext(AppModule, { logger: ['error', 'warn'], abortOnError: false });
+}
+
+/** What the decorators do in TypeScript, by hand: a class with a handler for each queue. */
+function handlersFor(queues, options, handle) {
+  class Handlers {}
+  for (const [i, queue] of queues.entries()) {
+    const method = `run${i}`;
+    Handlers.prototype[method] = options.batch
+      ? async (jobs) => jobs.forEach((job) => handle(job.payload))
+      : async (job) => handle(job.payload);
+    const descriptor = Object.getOwnPropertyDescriptor(Handlers.prototype, method);
+    QueueProcessor(queue, options)(Handlers.prototype, method, descriptor);
+  }
+  Injectable()(Handlers);
+  return Handlers;
+}
+
+function connection(url, driver) {
+  const { protocol, pathname } = new URL(url);
+  if (protocol === 'sqlite:') return { type: 'better-sqlite3', database: pathname, driver };
+  return { type: protocol.slice(0, -1), url: url.replace(/^mariadb:/, 'mysql:'), driver };
+}

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { contestants } from '../contestants/index.mjs';
+import { scenarios } from '../scenarios/index.mjs';
+
+export const USAGE = `npm run bench [-- OPTION...]
+
+  --scenario a,b      only these scenarios: ${list(scenarios)}
+  --contestant a,b    only these contestants: ${list(contestants)}
+  --repeats n         how often, for every scenario; default: what each scenario says
+  --scale f           numbers of jobs and rows, times f; default 1
+  --quick             scale 0.2, once each, shorter times
+  --library folder    a checkout of the library to pack and measure; default: the one that this folder is in
+  --help              this text`;
+
+/** What the command line asks for. Throws a message for people where it makes no sense. */
+export function readOptions(args) {
+  const { values } = parse(args);
+  const quick = values.quick ?? false;
+  return {
+    help: values.help ?? false,
+    scenarios: chosen('--scenario', values.scenario, scenarios),
+    contestants: chosen('--contestant', values.contestant, contestants),
+    repeats: values.repeats === undefined ? (quick ? 1 : undefined) : whole('--repeats', values.repeats),
+    scale: values.scale === undefined ? (quick ? 0.2 : 1) : positive('--scale', values.scale),
+    timeScale: quick ? 0.25 : 1,
+    library: checkout(values.library),
+  };
+}
+
+function parse(args) {
+  const text = { type: 'string' };
+  const flag = { type: 'boolean' };
+  const options = {
+    scenario: text,
+    contestant: text,
+    repeats: text,
+    scale: text,
+    quick: flag,
+    library: text,
+    help: flag,
+  };
+  try {
+    return parseArgs({ args, options });
+  } catch (error) {
+    throw new UsageError(error.message);
+  }
+}
+
+/** Something wrong with the command line. */
+export class UsageError extends Error {}
+
+function chosen(option, given, all) {
+  if (given === undefined) return all;
+  const wanted = given.split(',').filter(Boolean);
+  const unknown = wanted.filter((id) => !all.some((one) => one.id === id));
+  if (unknown.length > 0 || wanted.length === 0) {
+    throw new UsageError(`${option}: expected one or more of ${list(all)}; got "${unknown.join(',') || given}"`);
+  }
+  return all.filter(({ id }) => wanted.includes(id));
+}
+
+function whole(option, given) {
+  if (/^[1-9]\d{0,2}$/.test(given)) return Number(given);
+  throw new UsageError(`${option}: expected a whole number from 1 to 999, got "${given}"`);
+}
+
+function positive(option, given) {
+  const number = Number(given);
+  if (number >= 0.001 && number <= 10) return number;
+  throw new UsageError(`${option}: expected a number from 0.001 to 10, got "${given}"`);
+}
+
+function checkout(folder) {
+  if (folder === undefined || existsSync(join(folder, 'scripts/pack.mjs'))) return folder;
+  throw new UsageError(`--library: expected a checkout of the library, found no ${join(folder, 'scripts/pack.mjs')}`);
+}
+
+function list(all) {
+  return all.map(({ id }) => id).join(', ');
+}

@@ -1,0 +1,107 @@
+import { scenarios } from '../scenarios/index.mjs';
+import { figuresOf } from './figures.mjs';
+import { fine } from './numbers.mjs';
+import { remarks, scenarioTable, summaryTable, table } from './tables.mjs';
+
+/**
+ * The report as Markdown. Every figure, setting and version in it comes from `data`; the descriptions come from the
+ * scenarios.
+ */
+export function documentOf(data, charts) {
+  const rows = scenarios
+    .map((scenario) => ({ scenario, figures: figuresOf(data, scenario) }))
+    .filter(({ figures }) => figures.length > 0);
+  return [
+    '<!-- Written by `npm run report` in bench, from the results there. -->',
+    '# Benchmarks',
+    opening(data),
+    '## At a glance',
+    'In brackets: as a multiple of the best peer. Where the unit is milliseconds or a share of a core, less is better.',
+    summaryTable(rows),
+    '## How to read this',
+    READING,
+    ...rows.flatMap(({ scenario, figures }) => section(scenario, figures, charts[scenario.id])),
+    '## Versions',
+    versions(data),
+    '## Settings of the contestants',
+    SETTINGS,
+    ...Object.values(data.contestants).map((contestant) => settingsOf(contestant)),
+    '## Settings of the servers',
+    'As each server itself tells them.',
+    ...Object.values(data.servers).map((server) => `**${server.title} ${server.version}**\n\n${json(server.settings)}`),
+  ].join('\n\n');
+}
+
+const READING = `- **Every run of a handler is counted.** A job that was lost, or ran twice, voids the figure of its contestant: the table then says so
+  instead of a number.
+- **jobs/s** is the median of the runs, with the least and the most beside it. **jobs** is how many were measured: a contestant that does not
+  finish in the time it has is judged by what it did.
+- **times …** is the number as a multiple of the best peer's, and of the best durable peer's where those are two. A peer is durable if what it
+  has confirmed survives the power failing; ours are, all three.
+- **CPU s per 100,000** is what the workers (or the producers, where jobs are put in) and the database server used together.
+- Clients, workers and servers share the cores of one machine. What costs little CPU gains by that, as it would on a machine of your own.`;
+
+const SETTINGS = `These are the very objects that the programs pass on. Each scenario says which of them it takes. \`bulkChunk\` is how many jobs one call of the
+bulk interface gets.`;
+
+function opening({ machine, runs, contestants }) {
+  const moments = Object.values(runs)
+    .flatMap((byContestant) => Object.values(byContestant).flat())
+    .map(({ at }) => at)
+    .sort((a, b) => a.localeCompare(b));
+  const days = [...new Set([moments[0], moments.at(-1)].map((at) => at.slice(0, 10)))].join(' to ');
+  const { version, commit } = Object.values(contestants).find(({ library }) => library)?.library ?? {};
+  const { cpu, cores, memoryGb, system, node, fsyncMs } = machine;
+  const library = version ? `nestjs-sql-queue ${version} (commit ${commit}) and its peers` : 'Peers';
+  return (
+    `${library}, measured ${days} on one machine: ${cores} cores (${cpu}), ${memoryGb} GB of memory, ${system}, ` +
+    `Node ${node} for everybody. Its disk takes ${fine(fsyncMs)} ms (median) to make 4 kB last. How it is done: ` +
+    '[bench](../bench/README.md).'
+  );
+}
+
+function section(scenario, figures, chart) {
+  return [
+    `## ${scenario.title}`,
+    [scenario.what, ...(scenario.pair ? [arrows(scenario.pair)] : [])].join(' '),
+    `Settings: ${settingsNames(scenario)}. ${numbers(figures)}`,
+    ...(chart ? [`![${scenario.title}](${chart})`] : []),
+    scenarioTable(scenario, figures),
+    remarks(figures),
+  ];
+}
+
+function arrows({ alone, among }) {
+  return `The arrows lead from ${alone} to ${among}.`;
+}
+
+function settingsNames({ profile, orElse }) {
+  return orElse ? `\`${profile}\`, else \`${orElse}\`` : `\`${profile}\``;
+}
+
+/** The numbers of the scenario, as the runs were given them. */
+function numbers(figures) {
+  const given = figures.flatMap(({ runs }) => runs.map((run) => inWords(run.given)));
+  const kinds = [...new Set(given)];
+  return kinds.length === 1 ? `Numbers: ${kinds[0]}.` : `Numbers, not the same for all: ${kinds.join('; or ')}.`;
+}
+
+function inWords(given) {
+  return Object.entries(given)
+    .map(([name, value]) => `${name} ${value.toLocaleString('en-US')}`)
+    .join(', ');
+}
+
+function versions({ contestants, servers }) {
+  const packages = Object.assign({}, ...Object.values(contestants).map(({ versions }) => versions));
+  const rows = [...Object.entries(packages), ...Object.values(servers).map(({ title, version }) => [title, version])];
+  return table(['', 'version'], rows);
+}
+
+function settingsOf({ title, settings }) {
+  return `**${title}**\n\n${json(settings)}`;
+}
+
+function json(value) {
+  return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``;
+}

@@ -1,0 +1,155 @@
+import { bestPeer, isDurable } from './figures.mjs';
+import { mainMeasure } from './measures.mjs';
+import { fine, times, whole } from './numbers.mjs';
+
+const plain = (title, read, write) => ({ title, cell: (figure) => medianOf(figure, read, write) });
+
+const spread = (read, write) => ({
+  title: 'least–most',
+  cell(figure) {
+    const value = figure.of(read);
+    return value && figure.runs.length > 1 ? `${write(value.least)}–${write(value.most)}` : '';
+  },
+});
+
+// The same number in two situations.
+const change = (title, read, write) => ({
+  title,
+  cell(figure) {
+    const [alone, among] = [figure.of((run) => read(run.alone ?? {})), figure.of((run) => read(run.among ?? {}))];
+    return alone && among ? `${write(alone.median)} → ${write(among.median)}` : '';
+  },
+});
+
+const growth = (title, read) => plain(title, (run) => read(run.among ?? {}) / read(run.alone ?? {}) || null, times);
+
+const columns = {
+  rate: [
+    plain('jobs/s', (run) => run.jobsPerSecond, whole),
+    spread((run) => run.jobsPerSecond, whole),
+    plain('jobs', (run) => run.jobs, whole),
+  ],
+  latency: [
+    plain('p50 ms', (run) => run.latency?.p50, fine),
+    spread((run) => run.latency?.p50, fine),
+    plain('p99 ms', (run) => run.latency?.p99, fine),
+  ],
+  cpu: [
+    plain('CPU s per 100,000', (run) => run.cpuPer100k, fine),
+    plain('jobs per CPU s', (run) => run.jobsPerCpuSecond, whole),
+  ],
+  pair: [
+    change('jobs/s', (result) => result.jobsPerSecond, whole),
+    growth('ratio of jobs/s', (result) => result.jobsPerSecond),
+    change('claim, p50 ms', (result) => result.claims?.p50, fine),
+    change('claim, p99 ms', (result) => result.claims?.p99, fine),
+    growth('ratio of p99', (result) => result.claims?.p99),
+  ],
+  idle: [
+    plain('statements/s', (run) => run.statementsPerSecond, fine),
+    plain('worker, % of a core', (run) => run.workerPercent, fine),
+    plain('server, % of a core', (run) => run.serverPercent, fine),
+  ],
+};
+
+/** One scenario's table. Columns that nobody has a number for are left out. */
+export function scenarioTable(scenario, figures) {
+  const [first, ...others] = scenario.shows.map((show) => columns[show]);
+  const all = [...first, ...ratioColumns(scenario, figures), ...others.flat()];
+  const used = all.filter(({ cell }) => figures.some((figure) => cell(figure) !== ''));
+  return table(
+    ['', ...used.map(({ title }) => title), 'runs'],
+    figures.map((figure) => [
+      named(figure.contestant),
+      ...(figure.counts ? used.map(({ cell }) => cell(figure)) : [inPlaceOf(figure), ...used.slice(1).map(() => '')]),
+      String(figure.runs.length),
+    ]),
+  );
+}
+
+/** Why there is no number where there is none, and what else has to be known; empty where there is nothing to say. */
+export function remarks(figures) {
+  return figures
+    .flatMap((figure) => remarksOn(figure).map((remark) => `- ${figure.contestant.title}: ${remark}`))
+    .join('\n');
+}
+
+function remarksOn(figure) {
+  const again = figure.of((run) => run.again || undefined);
+  return [
+    ...(figure.void ? [`void, ${figure.void}`] : []),
+    ...(figure.failed ? [`failed, ${figure.failed}`] : []),
+    ...(again
+      ? [`stopped in the middle, it left jobs that had run in the queue (${again.most} at most), to run again`]
+      : []),
+    ...(figure.isOld ? ['measured with earlier settings, packages or state of the library than those told here'] : []),
+  ];
+}
+
+/** What ours come to beside the best peers, scenario by scenario; in brackets, as a multiple of the best peer's. */
+export function summaryTable(rows) {
+  const ours = unique(
+    rows.flatMap(({ figures }) => figures.filter(({ contestant }) => contestant.ours && !isVariant(contestant))),
+  );
+  return table(
+    ['', ...ours.map(({ contestant }) => contestant.title), 'best peer', 'best durable peer'],
+    rows.map(({ scenario, figures }) => {
+      const { read, write, unit } = mainMeasure(scenario);
+      const { peer, durable } = bestPeers(scenario, figures);
+      const tell = (figure) => (figure ? `${medianOf(figure, read, write)} (${figure.contestant.title})` : '');
+      const beside = (value) => (peer ? ` (${times(value / peer.of(read).median)})` : '');
+      return [
+        `${scenario.title}, ${unit}`,
+        ...ours.map(({ id }) => {
+          const figure = figures.find((one) => one.id === id);
+          return figure ? medianOf(figure, read, (value) => write(value) + beside(value)) || inPlaceOf(figure) : '';
+        }),
+        tell(peer),
+        tell(durable),
+      ];
+    }),
+  );
+}
+
+export function bestPeers(scenario, figures) {
+  const measure = mainMeasure(scenario);
+  return { peer: bestPeer(figures, measure), durable: bestPeer(figures, measure, isDurable) };
+}
+
+export function table(head, rows) {
+  const line = (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  const rule = head.map((_, index) => (index === 0 ? '---' : '--:'));
+  return [line(head), line(rule), ...rows.map(line)].join('\n');
+}
+
+/** How many times the best peer's number each has; two columns where the best peer is not durable. */
+function ratioColumns(scenario, figures) {
+  const { read, less } = mainMeasure(scenario);
+  const { peer, durable } = bestPeers(scenario, figures);
+  return [...new Set([peer, durable])].filter(Boolean).map((other) => ({
+    title: `times ${other.contestant.title}${less ? ' (less is better)' : ''}`,
+    cell: (figure) => medianOf(figure, read, (value) => times(value / other.of(read).median)),
+  }));
+}
+
+function medianOf(figure, read, write) {
+  const value = figure.of(read);
+  return value ? write(value.median) : '';
+}
+
+function inPlaceOf(figure) {
+  return figure.void ? '**void**' : 'failed';
+}
+
+function named({ title, ours }) {
+  return ours ? `**${title}**` : title;
+}
+
+/** A contestant that differs from another one in one setting. */
+function isVariant({ variant }) {
+  return variant === true;
+}
+
+function unique(figures) {
+  return [...new Map(figures.map((figure) => [figure.id, figure])).values()];
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# postgres-up.sh DIR PORT durable|fast [option of postgres...]
+# Runs PostgreSQL on 127.0.0.1:PORT (user postgres, no password) with all its files in DIR, and prints the path of
+# the client. POSTGRES=/path/to/postgres takes that server; without it, the one of Debian POSTGRES_SUITE (trixie: 17)
+# is fetched into the cache.
+#
+# PostgreSQL refuses to run as root. Under root it runs as RUN_AS (default: nobody), so its programs and its files
+# have to be where that user can reach them.
+if [ "$(id -u)" = 0 ]; then SQL_QUEUE_CACHE=${SQL_QUEUE_CACHE:-/var/cache/nestjs-sql-queue}; fi
+. "$(dirname "$0")/_process.sh"
+. "$(dirname "$0")/_packages.sh"
+DIR=$1 PORT=$2 PROFILE=$3
+shift 3
+
+# wrap_server DIR VERSION  adds what wrap_programs leaves out: programs that are not in a bin of /usr. They look for
+# one another and for their share folder beside their own path, hence the same layout under prefix.
+wrap_server() {
+  local root=$1/root bin=$1/prefix/usr/lib/postgresql/$2/bin sample file
+  [ ! -e "$bin/complete" ] || return 0
+  sample=$1/prefix/usr/bin/localedef
+  [ -e "$sample" ] || sample=$(grep -l -- --library-path "$1"/prefix/usr/bin/* | head -n 1)
+  rm -rf "$1/prefix/usr/lib/postgresql"
+  mkdir -p "$bin"
+  ln -s "$root/usr/lib/postgresql/$2/lib" "$1/prefix/usr/lib/postgresql/$2/lib"
+  for file in "$root/usr/lib/postgresql/$2/bin"/*; do
+    # The loader and its library path are those of the wrappers that are there.
+    sed "s#--argv0 [^ ]*#--argv0 $bin/${file##*/}#; s#[^ ]* \"\$@\"#$file \"\$@\"#" "$sample" >"$bin/${file##*/}"
+    chmod 755 "$bin/${file##*/}"
+  done
+  touch "$bin/complete"
+}
+
+if [ -n "${POSTGRES:-}" ]; then
+  BIN=$(dirname "$(readlink -f "$POSTGRES")")
+  KEPT=$CACHE/postgres-installed-$("$POSTGRES" --version | cksum | cut -d' ' -f1)
+else
+  SUITE=${POSTGRES_SUITE:-trixie}
+  unpack "postgres-$SUITE" "$SUITE" postgresql libc-bin tzdata
+  KEPT=$CACHE/postgres-$SUITE
+  VERSION=$(ls "$KEPT/root/usr/lib/postgresql")
+  wrap_server "$KEPT" "$VERSION"
+  BIN=$KEPT/prefix/usr/lib/postgresql/$VERSION/bin
+fi
+
+mkdir -p "$KEPT" "$DIR/cluster"
+AS=()
+if [ "$(id -u)" = 0 ]; then
+  RUN_AS=${RUN_AS:-nobody}
+  AS=(setpriv --reuid="$(id -u "$RUN_AS")" --regid="$(id -g "$RUN_AS")" --clear-groups env HOME=/)
+  chown "$(id -u "$RUN_AS"):$(id -g "$RUN_AS")" "$DIR/cluster"
+  chmod o+x "$DIR" "$(dirname "$DIR")"
+fi
+cd /
+
+# --no-sync: the cluster's own files only; what is committed later is synced as the profile says.
+"${AS[@]}" "$BIN/initdb" -D "$DIR/cluster/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync \
+  --no-instructions >"$DIR/init.log" 2>&1 || {
+  tail -n 20 "$DIR/init.log" >&2
+  die "initdb failed"
+}
+
+case $PROFILE in
+durable) OPTIONS=(-c fsync=on -c synchronous_commit=on -c full_page_writes=on -c shared_buffers=1GB
+  -c max_wal_size=2GB) ;;
+fast) OPTIONS=(-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared_buffers=128MB) ;;
+*) die "the profile is durable or fast, not $PROFILE" ;;
+esac
+: >"$DIR/error.log"
+spawn "$DIR/server.pid" "$DIR/error.log" "${AS[@]}" "$BIN/postgres" -D "$DIR/cluster/data" -p "$PORT" \
+  -c listen_addresses=127.0.0.1 -c unix_socket_directories="$DIR/cluster" -c max_connections=300 "${OPTIONS[@]}" "$@"
+
+for ((i = 0; i < 1200; i++)); do
+  if ! alive "$DIR/server.pid" >/dev/null; then
+    tail -n 30 "$DIR/error.log" >&2
+    die "postgres ended before it was ready"
+  fi
+  if grep -q 'ready to accept connections' "$DIR/error.log" && answers "$PORT"; then
+    log "postgres is up on port $PORT"
+    echo "$BIN/psql"
+    exit
+  fi
+  sleep 0.05
+done
+die "postgres did not open port $PORT within 60 s"

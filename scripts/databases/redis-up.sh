@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# redis-up.sh DIR PORT no|everysec|always|off [option of redis-server...]
+# Runs Redis on 127.0.0.1:PORT with all its files in DIR, and prints the path of the client. The third argument is
+# when the append-only file is synced; off: there is none.
+# REDIS=/path/to/redis-server takes that server; without it, the one of Debian REDIS_SUITE (trixie: 8.0) is fetched
+# into the cache.
+. "$(dirname "$0")/_process.sh"
+. "$(dirname "$0")/_packages.sh"
+DIR=$1 PORT=$2 APPENDFSYNC=$3
+shift 3
+
+if [ -n "${REDIS:-}" ]; then
+  CLIENT=$(command -v redis-cli || true)
+else
+  SUITE=${REDIS_SUITE:-trixie}
+  unpack "redis-$SUITE" "$SUITE" redis-server redis-tools
+  REDIS=$CACHE/redis-$SUITE/prefix/usr/bin/redis-server CLIENT=$CACHE/redis-$SUITE/prefix/usr/bin/redis-cli
+fi
+
+case $APPENDFSYNC in
+off) OPTIONS=(--appendonly no) ;;
+no | everysec | always) OPTIONS=(--appendonly yes --appendfsync "$APPENDFSYNC") ;;
+*) die "appendfsync is no, everysec, always or off, not $APPENDFSYNC" ;;
+esac
+mkdir -p "$DIR/data"
+: >"$DIR/error.log"
+# No snapshots: the append-only file is what lasts, and a fork in the middle of a measurement is noise.
+spawn "$DIR/server.pid" "$DIR/error.log" "$REDIS" --port "$PORT" --bind 127.0.0.1 --dir "$DIR/data" --save '' \
+  --maxmemory-policy noeviction "${OPTIONS[@]}" "$@"
+
+for ((i = 0; i < 1200; i++)); do
+  if ! alive "$DIR/server.pid" >/dev/null; then
+    tail -n 30 "$DIR/error.log" >&2
+    die "redis-server ended before it was ready"
+  fi
+  if grep -q 'Ready to accept connections' "$DIR/error.log" && answers "$PORT"; then
+    log "redis-server is up on port $PORT"
+    echo "$CLIENT"
+    exit
+  fi
+  sleep 0.05
+done
+die "redis-server did not open port $PORT within 60 s"
