@@ -51,8 +51,13 @@ export class Prefetch {
    * where attempts are left: a job that went down twice runs alone, and is not taken along a third time.
    */
   get startedAhead(): number {
-    if (this.options.retry.attempts <= 2) return this.atOnce;
+    if (this.isStrict) return this.atOnce;
     return Math.max(this.atOnce, Math.min(MOST_STARTED_AHEAD, this.#begunWithin(START_AHEAD_MS)));
+  }
+
+  /** Jobs that have no attempt to spare: then only the claim whose turn it is may have jobs begin ahead of time. */
+  get isStrict(): boolean {
+    return this.options.retry.attempts <= 2;
   }
 
   #begunWithin(ms: number): number {

@@ -90,9 +90,10 @@ export class QueueWorker {
     return this.#freeSlots() <= 0;
   }
 
-  /** How many jobs of a claim may begin before the database is told of more. */
-  get startedAhead(): number {
-    return this.#prefetch.startedAhead;
+  /** How many more jobs of the claim may begin before the database is told of more. */
+  startedAhead(claim: HeldClaim): number {
+    const [next] = this.#buffer;
+    return this.#prefetch.isStrict && next && next.claim !== claim ? 0 : this.#prefetch.startedAhead;
   }
 
   /** It could run more jobs, and is not about to get them. */
@@ -293,7 +294,9 @@ export class QueueWorker {
     // At once for a free slot; ahead of time when half of what was claimed ahead is gone, not at every job.
     if (free <= here && (size === 0 || room < Math.min(share, size / 2))) return undefined;
     const limit = Math.min(room, share, largestClaim, LARGEST_CLAIM);
-    return limit > 0 ? { limit, started: Math.min(limit, free + startedAhead) } : undefined;
+    if (limit <= 0) return undefined;
+    const mustWait = this.#prefetch.isStrict && here > 0;
+    return { limit, started: mustWait ? 0 : Math.min(limit, free + startedAhead) };
   }
 
   #freeSlots(): number {

@@ -54,12 +54,12 @@ export class Settler {
   #turning: Promise<void> | undefined;
   readonly #givingUp = new AbortController();
 
-  /** @param ahead how many jobs of a queue may begin before the next flush */
+  /** @param ahead how many more jobs of a claim may begin before the next flush */
   constructor(
     private readonly store: JobStore,
     private readonly clock: Clock,
     private readonly logger: JobLogger,
-    private readonly ahead: (queue: string) => number,
+    private readonly ahead: (claim: HeldClaim) => number,
   ) {}
 
   settle(claim: HeldClaim, settlement: Settlement, done: (settled: Settled) => void): void {
@@ -214,7 +214,7 @@ export class Settler {
     const claims: ClaimProgress[] = [];
     const started = new Map<HeldClaim, number>();
     for (const [claim, ids] of settling) {
-      const progress = claim.progress(ids, this.ahead(claim.queue));
+      const progress = claim.progress(ids, this.ahead(claim));
       started.set(claim, progress.started);
       if (progress.finished || progress.started > claim.started) claims.push(progress);
     }

@@ -65,7 +65,7 @@ export class Worker {
     const { store, clock, logger, random, options, optionsFor } = parts;
     const slots = new Slots(options.concurrency);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
-    this.#settler = new Settler(store, clock, logger, (queue) => this.#queues.get(queue)!.startedAhead);
+    this.#settler = new Settler(store, clock, logger, (claim) => this.#queues.get(claim.queue)!.startedAhead(claim));
     for (const queue of queueNames) this.#queues.set(queue, this.#queueWorker(queue, slots));
     this.#poller = new Poller({
       ...{ store, clock, logger, random, queues: queueNames, rules: this.#rescueRules() },
@@ -129,7 +129,7 @@ export class Worker {
   /** Resolves when nothing runs here and a fresh look finds nothing that could. */
   async idle(): Promise<void> {
     do await this.#untilIdle();
-    while (!this.#quiet && (await this.#poller.look()));
+    while (!this.#quiet && ((await this.#poller.look()) || !this.#isIdle()));
   }
 
   /** First phase of the end: claims no more, and gives back what has not begun. */

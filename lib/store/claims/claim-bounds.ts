@@ -21,9 +21,11 @@ export interface ClaimStart {
   readonly bounds: readonly Bound[];
   /** Whether to look behind the bounds where too few jobs are found beyond them. */
   readonly mayLook: boolean;
+  /** What was known then. Where it has been forgotten since, nothing follows from the claim. */
+  readonly known: Known;
 }
 
-interface Known {
+export interface Known {
   readonly lastIds: Map<number, number>;
   /** When the last look beside the claims was. */
   lookedAt: number;
@@ -45,18 +47,18 @@ export class ClaimBounds {
   constructor(private readonly clock: Clock) {}
 
   of(queue: string): ClaimStart {
-    const known = this.#queues.get(queue);
-    if (!known || known.lastIds.size > MOST_PRIORITIES) return { bounds: [], mayLook: true };
-    return { bounds: inOrder(known), mayLook: this.clock.monotonic() >= known.mayLookAt };
-  }
-
-  /** These have been claimed. `hasLooked`: and looked for behind the bounds. */
-  note(queue: string, jobs: readonly ClaimedJob[], hasLooked: boolean): void {
     let known = this.#queues.get(queue);
     if (!known) {
       known = { lastIds: new Map(), lookedAt: this.clock.monotonic(), tookMs: 0, mayLookAt: 0 };
       this.#queues.set(queue, known);
-    } else if (hasLooked) known.mayLookAt = this.clock.monotonic() + lookPauseMs(known);
+    }
+    const bounds = known.lastIds.size > MOST_PRIORITIES ? [] : inOrder(known);
+    return { known, bounds, mayLook: this.clock.monotonic() >= known.mayLookAt };
+  }
+
+  /** These have been claimed from there; `isShort`: fewer than were asked for. */
+  note({ known, bounds, mayLook }: ClaimStart, jobs: readonly ClaimedJob[], isShort: boolean): void {
+    if (isShort && mayLook && bounds.length > 0) known.mayLookAt = this.clock.monotonic() + lookPauseMs(known);
     for (const { id, priority } of jobs) known.lastIds.set(priority, Math.max(id, known.lastIds.get(priority) ?? 0));
   }
 
@@ -69,7 +71,7 @@ export class ClaimBounds {
   due(queue: string): { readonly bounds: readonly Bound[]; readonly done: (isBehind: boolean) => void } | undefined {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
-    if (!known || known.lastIds.size > MOST_PRIORITIES) return undefined;
+    if (!known || known.lastIds.size === 0 || known.lastIds.size > MOST_PRIORITIES) return undefined;
     if (now < known.lookedAt + lookPauseMs(known)) return undefined;
     known.lookedAt = Infinity;
     return {

@@ -75,8 +75,8 @@ export class SqlJobStore implements port.JobStore {
     return { lost, jobs };
   }
 
-  #claimed({ queue, limit }: port.ClaimRequest, { mayLook }: ClaimStart, jobs: readonly ClaimedJob[]): void {
-    this.bounds.note(queue, jobs, mayLook && jobs.length < limit);
+  #claimed({ queue, limit }: port.ClaimRequest, start: ClaimStart, jobs: readonly ClaimedJob[]): void {
+    this.bounds.note(start, jobs, jobs.length < limit);
     const due = this.dialect.waitsBehind && this.bounds.due(queue);
     if (!due) return;
     // Beside the claims, which do not wait for it. A look that fails is made up for at the head.
