@@ -1,60 +1,37 @@
 import { JobCancelledError, LeaseLostError } from '../job/errors.js';
-import type { ClaimedJob } from '../job/job.js';
-import { isSuspect, type Outcome } from '../job/outcome.js';
-import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import { Attempt, type AttemptEnd, type AttemptParts } from './attempt.js';
+import { isSuspect } from '../job/outcome.js';
+import { Attempt } from './attempt.js';
+import { ClaimedAhead } from './claimed-ahead.js';
 import { Claimer, type Wanted } from './claimer.js';
+import { Ending, type EndingParts } from './ending.js';
 import type { HeldClaim } from './held-claim.js';
-import type { JobEvents } from './job-events.js';
 import { Prefetch } from './prefetch.js';
 import { Run, type HandlerEntry } from './run.js';
-import type { Settled, Settler } from './settler.js';
 import type { Slots } from './slots.js';
-
-// What a process without a handler for a job's name does with it, so that one with a handler can have it.
-const SNOOZE_UNHANDLED_MS = 10_000;
 
 // A worker that has room for more than the first asks for half of its room at a time, so that the answer to one claim
 // comes while the jobs of the other run; up to the second, where a larger one hardly costs less for each job.
 const UNDIVIDED_CLAIM = 100;
 const LARGEST_CLAIM = 1_000;
 
-export interface QueueWorkerParts extends AttemptParts {
+export interface QueueWorkerParts extends EndingParts {
   readonly queue: string;
-  readonly options: ResolvedQueueOptions;
   /** The handler for jobs of that name, if this process has one. */
   readonly handlerFor: (name: string) => HandlerEntry | undefined;
   /** The most jobs that one call of a handler takes. */
   readonly largestBatch: number;
-  readonly settler: Settler;
-  readonly events: JobEvents;
   readonly slots: Slots;
-  /** The claims of this process, for its heartbeat. */
-  readonly held: Set<HeldClaim>;
-  /** Some job of the queue will be due in so many milliseconds. */
-  readonly expectDue: (ms: number) => void;
-  /** A job of the queue can be claimed by anybody again. */
-  readonly waitsAgain: () => void;
   /** A slot, or the whole queue, has become idle. */
   readonly onIdle: () => void;
 }
 
-interface Place {
-  readonly claim: HeldClaim;
-  readonly job: ClaimedJob;
-  /** Its place in the claim's list: what has begun is told to the database as the head of that list. */
-  readonly index: number;
-}
-
 /** One queue in this process: fills its slots with jobs, and jobs that wait here with claims. */
 export class QueueWorker {
-  readonly #buffer: Place[] = [];
+  readonly #buffer = new ClaimedAhead();
   readonly #runs = new Set<Run>();
   readonly #claimer: Claimer;
   readonly #prefetch: Prefetch;
-  readonly #unhandled = new Set<string>();
-  /** Outcomes on their way, up to what follows from them: a job that runs again at once is asked for by then. */
-  #settling = 0;
+  readonly #ending: Ending;
   #open = true;
   /** Jobs that were hinted at and have not been claimed yet. */
   #hinted = 0;
@@ -63,6 +40,7 @@ export class QueueWorker {
 
   constructor(private readonly parts: QueueWorkerParts) {
     this.#prefetch = new Prefetch(parts.options, parts.options.concurrency * parts.largestBatch);
+    this.#ending = new Ending(parts, () => this.#settled());
     this.#claimer = new Claimer(
       parts,
       () => this.#wanted(),
@@ -78,7 +56,7 @@ export class QueueWorker {
 
   /** Nothing runs, waits, or is being claimed or settled here. */
   get isIdle(): boolean {
-    return this.#runs.size === 0 && this.#buffer.length === 0 && this.#claimer.isIdle && this.#settling === 0;
+    return this.#runs.size === 0 && this.#buffer.length === 0 && this.#claimer.isIdle && this.#ending.isIdle;
   }
 
   get isOpen(): boolean {
@@ -92,7 +70,7 @@ export class QueueWorker {
 
   /** How many more jobs of the claim may begin before the database is told of more. */
   startedAhead(claim: HeldClaim): number {
-    const [next] = this.#buffer;
+    const { next } = this.#buffer;
     return this.#prefetch.isStrict && next && next.claim !== claim ? 0 : this.#prefetch.startedAhead;
   }
 
@@ -129,7 +107,7 @@ export class QueueWorker {
     if (open === this.#open) return;
     this.#open = open;
     if (open) return this.wake();
-    for (const { claim, job } of this.#buffer.splice(0)) this.#settleUnbegun(claim, job, { kind: 'release' });
+    for (const { claim, job } of this.#buffer.drop()) this.#ending.unbegun(claim, job, { kind: 'release' });
   }
 
   /** Begins what can begin, and claims where there is room and hope. */
@@ -143,7 +121,7 @@ export class QueueWorker {
   forget(claim: HeldClaim): void {
     claim.mustLapse = true;
     this.parts.held.delete(claim);
-    for (const { job } of this.#dropFromBuffer((place) => place.claim === claim)) claim.unsettled.delete(job.id);
+    for (const { job } of this.#buffer.drop((place) => place.claim === claim)) claim.unsettled.delete(job.id);
     for (const attempt of this.#attempts()) {
       if (attempt.claim === claim) attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
     }
@@ -151,8 +129,8 @@ export class QueueWorker {
 
   /** Somebody wants the job cancelled; nothing happens where this process does not have it. */
   cancel(jobId: number): void {
-    const [place] = this.#dropFromBuffer(({ job }) => job.id === jobId);
-    if (place) this.#settleUnbegun(place.claim, place.job, { kind: 'cancel' });
+    const [place] = this.#buffer.drop(({ job }) => job.id === jobId);
+    if (place) this.#ending.unbegun(place.claim, place.job, { kind: 'cancel' });
     // There can be two: one whose lease was lost, and the one that took its place.
     for (const attempt of this.#attempts()) {
       if (attempt.job.id === jobId) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
@@ -173,7 +151,7 @@ export class QueueWorker {
   }
 
   #canBegin(): boolean {
-    const place = this.#buffer[0];
+    const place = this.#buffer.next;
     if (!place || this.parts.slots.free <= 0 || this.#runs.size >= this.parts.options.concurrency) return false;
     const { claim, job, index } = place;
     // A suspect runs alone, so that it takes nobody with it.
@@ -196,24 +174,24 @@ export class QueueWorker {
 
   #begin(): void {
     const attempts: Attempt[] = [];
-    const { name } = this.#buffer[0]!.job;
+    const { name } = this.#buffer.next!.job;
     const entry = this.parts.handlerFor(name);
     const now = this.parts.clock.monotonic();
     do {
-      const { claim, job, index } = this.#buffer.shift()!;
+      const { claim, job, index } = this.#buffer.take();
       claim.begun = index + 1;
       if (now >= claim.deadline) {
         claim.unsettled.delete(job.id);
         this.forget(claim);
       } else if (entry) attempts.push(new Attempt(claim, job, this.parts.options, this.parts, now));
-      else this.#snoozeUnhandled(claim, job);
+      else this.#ending.unhandled(claim, job);
     } while (attempts.length < (entry?.batch ?? 1) && this.#goesAlong(attempts));
     if (entry && attempts.length > 0) this.#run(attempts, entry, now);
   }
 
   /** Whether the next job can be in one batch with these. */
   #goesAlong([first]: readonly Attempt[]): boolean {
-    const [next] = this.#buffer;
+    const { next } = this.#buffer;
     if (!first || !next || next.job.name !== first.job.name || next.index >= next.claim.started) return false;
     return !isSuspect(first.job) && !isSuspect(next.job);
   }
@@ -231,49 +209,13 @@ export class QueueWorker {
     this.#prefetch.note(this.parts.clock.monotonic() - begunAt);
     this.#runs.delete(run);
     this.parts.slots.giveBack();
-    run.attempts.forEach((attempt, index) => this.#finish(attempt, ends[index]!));
+    run.attempts.forEach((attempt, index) => this.#ending.ended(attempt, ends[index]!));
     this.fill();
   }
 
-  #finish(attempt: Attempt, { outcome, result, committed }: AttemptEnd): void {
-    const { claim, job, ranMs } = attempt;
-    this.#settling++;
-    const done = (settled: Settled) => {
-      if (settled === 'lost') this.#lost(job, claim, ranMs);
-      else this.#told(job, settled, result, ranMs);
-      this.#settled(claim);
-    };
-    if (!committed) return this.parts.settler.settle(claim, attempt.settlement(outcome), done);
-    this.parts.settler.committed(claim, job.id);
-    done(outcome);
-  }
-
-  #snoozeUnhandled(claim: HeldClaim, job: ClaimedJob): void {
-    if (!this.#unhandled.has(job.name)) {
-      this.#unhandled.add(job.name);
-      this.parts.logger.warn(
-        `No handler in this process for jobs named "${job.name}" of queue "${job.queue}": they are put off by ` +
-          `${SNOOZE_UNHANDLED_MS / 1_000} s each time, for a process that has one.`,
-      );
-    }
-    this.#settleUnbegun(claim, job, { kind: 'snooze', delayMs: SNOOZE_UNHANDLED_MS });
-  }
-
-  #settleUnbegun(claim: HeldClaim, job: ClaimedJob, outcome: Outcome): void {
-    const { settler, workerId, options } = this.parts;
-    const keepMs = options.retention.deadMs;
-    this.#settling++;
-    settler.settle(claim, { job, claimId: claim.id, workerId, outcome, ranMs: null, keepMs }, (settled) => {
-      if (settled !== 'lost') this.#told(job, settled, undefined, null);
-      this.#settled(claim);
-    });
-  }
-
-  #settled(claim: HeldClaim): void {
-    this.#settling--;
-    if (claim.unsettled.size === 0) this.parts.held.delete(claim);
+  #settled(): void {
     // Once for all that one flush has settled.
-    if (this.#settling === 0 || this.#buffer.length > 0) this.#moveOn();
+    if (this.#ending.isIdle || this.#buffer.length > 0) this.#moveOn();
   }
 
   #moveOn(): void {
@@ -317,29 +259,8 @@ export class QueueWorker {
     this.#prefetch.noteSizes(claim.jobs);
     for (const [index, job] of claim.jobs.entries()) {
       // Closed while the claim was under way.
-      if (!this.#open) this.#settleUnbegun(claim, job, { kind: 'release' });
-      else this.#buffer.push({ claim, job, index });
+      if (!this.#open) this.#ending.unbegun(claim, job, { kind: 'release' });
+      else this.#buffer.add({ claim, job, index });
     }
-  }
-
-  #dropFromBuffer(matches: (place: Place) => boolean): Place[] {
-    const dropped = this.#buffer.filter(matches);
-    if (dropped.length === 0) return dropped;
-    const kept = this.#buffer.filter((place) => !matches(place));
-    this.#buffer.splice(0, this.#buffer.length, ...kept);
-    return dropped;
-  }
-
-  /** What follows from an outcome that has committed. */
-  #told(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
-    this.parts.events.settled(job, outcome, result, ranMs);
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
-    if (outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0)) this.parts.waitsAgain();
-  }
-
-  #lost(job: ClaimedJob, claim: HeldClaim, ranMs: number | null): void {
-    if (!claim.isLossLogged) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
-    claim.isLossLogged = true;
-    this.parts.events.lost(job, ranMs);
   }
 }

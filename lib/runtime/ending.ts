@@ -1,0 +1,95 @@
+import { LeaseLostError } from '../job/errors.js';
+import type { ClaimedJob } from '../job/job.js';
+import type { Outcome } from '../job/outcome.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { Attempt, AttemptEnd, AttemptParts } from './attempt.js';
+import type { HeldClaim } from './held-claim.js';
+import type { JobEvents } from './job-events.js';
+import type { Settled, Settler } from './settler.js';
+
+// What a process without a handler for a job's name does with it, so that one with a handler can have it.
+const SNOOZE_UNHANDLED_MS = 10_000;
+
+export interface EndingParts extends AttemptParts {
+  readonly options: ResolvedQueueOptions;
+  readonly settler: Settler;
+  readonly events: JobEvents;
+  /** The claims of this process, for its heartbeat. */
+  readonly held: Set<HeldClaim>;
+  /** Some job of the queue will be due in so many milliseconds. */
+  readonly expectDue: (ms: number) => void;
+  /** A job of the queue can be claimed by anybody again. */
+  readonly waitsAgain: () => void;
+}
+
+/** How the jobs of one queue leave this process: their outcomes are settled, and then told to whoever has to know. */
+export class Ending {
+  readonly #unhandled = new Set<string>();
+  /** Outcomes on their way, up to what follows from them: a job that runs again at once is asked for by then. */
+  #settling = 0;
+
+  /** @param onSettled called for each job, when nothing more follows from its outcome */
+  constructor(
+    private readonly parts: EndingParts,
+    private readonly onSettled: () => void,
+  ) {}
+
+  get isIdle(): boolean {
+    return this.#settling === 0;
+  }
+
+  ended(attempt: Attempt, { outcome, result, committed }: AttemptEnd): void {
+    const { claim, job, ranMs } = attempt;
+    this.#settling++;
+    const done = (settled: Settled) => {
+      if (settled === 'lost') this.#lost(job, claim, ranMs);
+      else this.#told(job, settled, result, ranMs);
+      this.#settled(claim);
+    };
+    if (!committed) return this.parts.settler.settle(claim, attempt.settlement(outcome), done);
+    this.parts.settler.committed(claim, job.id);
+    done(outcome);
+  }
+
+  /** Of a job for whose name this process has no handler. */
+  unhandled(claim: HeldClaim, job: ClaimedJob): void {
+    if (!this.#unhandled.has(job.name)) {
+      this.#unhandled.add(job.name);
+      this.parts.logger.warn(
+        `No handler in this process for jobs named "${job.name}" of queue "${job.queue}": they are put off by ` +
+          `${SNOOZE_UNHANDLED_MS / 1_000} s each time, for a process that has one.`,
+      );
+    }
+    this.unbegun(claim, job, { kind: 'snooze', delayMs: SNOOZE_UNHANDLED_MS });
+  }
+
+  /** Of a job that did not begin here. */
+  unbegun(claim: HeldClaim, job: ClaimedJob, outcome: Outcome): void {
+    const { settler, workerId, options } = this.parts;
+    const keepMs = options.retention.deadMs;
+    this.#settling++;
+    settler.settle(claim, { job, claimId: claim.id, workerId, outcome, ranMs: null, keepMs }, (settled) => {
+      if (settled !== 'lost') this.#told(job, settled, undefined, null);
+      this.#settled(claim);
+    });
+  }
+
+  #settled(claim: HeldClaim): void {
+    this.#settling--;
+    if (claim.unsettled.size === 0) this.parts.held.delete(claim);
+    this.onSettled();
+  }
+
+  /** What follows from an outcome that has committed. */
+  #told(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
+    this.parts.events.settled(job, outcome, result, ranMs);
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
+    if (outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0)) this.parts.waitsAgain();
+  }
+
+  #lost(job: ClaimedJob, claim: HeldClaim, ranMs: number | null): void {
+    if (!claim.isLossLogged) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
+    claim.isLossLogged = true;
+    this.parts.events.lost(job, ranMs);
+  }
+}
