@@ -7,9 +7,10 @@ const MOST_AHEAD = 1_000;
 // One claim shall not fill the memory with large payloads; before any has been seen it is a small one.
 const MOST_BYTES = 8_000_000;
 const FIRST_CLAIM = 100;
-// Jobs of which the database is told beforehand that they may begin shall do so within this time.
-const START_AHEAD_MS = 20;
-const MOST_STARTED_AHEAD = 200;
+// Jobs of which the database is told beforehand that they may begin shall do so within this time: about as long as it takes
+// to write a full flush, for which those that may not begin would have to wait.
+const START_AHEAD_MS = 25;
+const MOST_STARTED_AHEAD = 500;
 // How much of the average a new run time makes up.
 const WEIGHT = 0.1;
 

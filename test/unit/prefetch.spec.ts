@@ -85,8 +85,8 @@ describe('how many jobs may begin before the database is told of more', () => {
   });
 
   it('is more where jobs are short, up to what begins within some milliseconds', () => {
-    expect(after([5]).startedAhead).toBe(40);
-    expect(after([0]).startedAhead).toBe(200);
+    expect(after([5]).startedAhead).toBe(50);
+    expect(after([0]).startedAhead).toBe(500);
   });
 
   it.each([1, 2])('stays at what can run at once where a job has only %i attempts to lose', (attempts) => {
