@@ -8,6 +8,7 @@ export {
   LeaseLostError,
   PayloadInvalidError,
   PayloadTooLargeError,
+  QueueFullError,
   SchemaOutOfDateError,
   ShutdownError,
   SqlQueueError,
@@ -40,6 +41,7 @@ export type { SqlQueueClaimRow } from './store/entities/claim.entity.js';
 export { sqlQueueEntities } from './store/entities/entities.js';
 export type { SqlQueueHistoryRow } from './store/entities/history.entity.js';
 export type { SqlQueueJobRow } from './store/entities/job.entity.js';
+export type { SqlQueueProducerRow } from './store/entities/producer.entity.js';
 export type { SqlQueueQueueRow } from './store/entities/queue.entity.js';
 export type { SqlQueueWorkerRow } from './store/entities/worker.entity.js';
 export type { CallerTransaction } from './store/job-store.js';

@@ -1,6 +1,6 @@
 // npm run build: one source, two formats. `node scripts/build.mjs DIR` builds into DIR instead of dist.
 import { execFile } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,8 +14,17 @@ export async function build(dist = join(root, 'dist')) {
     tsc('-p', 'tsconfig.build.json', '--outDir', join(dist, 'esm')),
     tsc('-p', 'tsconfig.build.cjs.json', '--outDir', join(dist, 'cjs')),
   ]);
+  await replaceImportMeta(join(dist, 'cjs', 'heartbeat', 'program-url.js'));
   const scope = { type: 'commonjs', sideEffects: false };
   await writeFile(join(dist, 'cjs', 'package.json'), JSON.stringify(scope, null, 2) + '\n');
+}
+
+// The one place where the source has to know its own file, which the two formats say differently.
+async function replaceImportMeta(file) {
+  const source = await readFile(file, 'utf8');
+  const replaced = source.replace('import.meta.url', `require('node:url').pathToFileURL(__filename)`);
+  if (replaced === source) throw new Error(`${file}: expected import.meta.url in it`);
+  await writeFile(file, replaced);
 }
 
 export async function tsc(...args) {

@@ -1,5 +1,5 @@
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { JobRecord } from '../job/job.js';
 import { checkQueueName, nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
@@ -42,7 +42,7 @@ export class QueueAdmin {
   /** Jobs in ascending order of ids; pass the last id as `after` for the next page. */
   async find(filter: JobFilter = {}, page: JobPage = {}): Promise<JobRecord[]> {
     checkFilter(filter);
-    const { after = 0, limit = 100, ...unknown } = page;
+    const { after = 0, limit = 100, ...unknown } = isOptions(page) ? page : noOptions('Invalid page', page);
     InvalidOptionsError.throwIfAny('Invalid page', [
       ...unknownKeys(unknown, ['after', 'limit']),
       expected(isWhole(after, 0, Number.MAX_SAFE_INTEGER), 'after to be the id of a job', after),
@@ -135,8 +135,12 @@ function checkId(id: unknown): void {
   ]);
 }
 
+function noOptions(where: string, given: unknown): never {
+  throw new InvalidOptionsError(where, [expected(false, 'an object', given)!]);
+}
+
 function checkFilter(filter: JobFilter): void {
-  const { queue, state, name, ...unknown } = filter;
+  const { queue, state, name, ...unknown } = isOptions(filter) ? filter : noOptions('Invalid filter', filter);
   InvalidOptionsError.throwIfAny('Invalid filter', [
     ...unknownKeys(unknown, ['queue', 'state', 'name']),
     queue === undefined ? undefined : nameProblem('queue name', queue),

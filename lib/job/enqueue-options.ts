@@ -1,7 +1,7 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { backoffProblems, type BackoffOptions } from './backoff.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected, unknownKeys } from './expectation.js';
+import { expected, isOptions, unknownKeys } from './expectation.js';
 import { DEFAULT_JOB_NAME, nameProblem } from './job-names.js';
 import { attemptsProblem, isWhole } from './queue-options.js';
 
@@ -53,9 +53,7 @@ export function resolveEnqueueOptions(
 ): ResolvedEnqueueOptions {
   if (given === undefined) return PLAIN;
   const where = `Cannot enqueue into "${queue}"`;
-  if (typeof given !== 'object' || given === null) {
-    throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
-  }
+  if (!isOptions(given)) throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
   const { name = DEFAULT_JOB_NAME, delay, runAt, priority = 0, attempts, backoff, timeout, headers } = given;
   InvalidOptionsError.throwIfAny(where, [
     ...unknownKeys(given, [...KNOWN, ...also]),

@@ -59,6 +59,23 @@ export class PayloadTooLargeError extends SqlQueueError {
   }
 }
 
+/** So many jobs wait in the queue that it takes no more: its option `maxWaiting`. Nothing was put in. */
+export class QueueFullError extends SqlQueueError {
+  readonly code = 'QUEUE_FULL';
+
+  constructor(
+    readonly queue: string,
+    /** Jobs that were seen to wait; no more than `maxWaiting` are counted. */
+    readonly waiting: number,
+    readonly maxWaiting: number,
+  ) {
+    super(
+      `Queue "${queue}" is full: ${waiting} jobs wait, expected at most ${maxWaiting} with the new ones. Put them in later, ` +
+        `start more workers, or raise the option \`maxWaiting\`.`,
+    );
+  }
+}
+
 /** A queue nobody knows was named where a known one is needed. */
 export class UnknownQueueError extends SqlQueueError {
   readonly code = 'UNKNOWN_QUEUE';
@@ -158,6 +175,8 @@ export class StoreUnavailableError extends SqlQueueError {
     message: string,
     readonly outcome: 'not-done' | 'unknown',
     options?: ErrorOptions,
+    /** The database is there, but another transaction has kept rows locked for seconds. */
+    readonly locked = false,
   ) {
     super(message, options);
   }

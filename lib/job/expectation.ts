@@ -24,14 +24,25 @@ export function expected(holds: boolean, what: string, value: unknown): string |
 
 /** `, did you mean "lease"?` where one of the known words is close, else nothing. */
 export function didYouMean(word: string, known: readonly string[]): string {
-  if (known.length === 0) return '';
+  if (known.length === 0 || word.length > 100) return '';
   const nearest = closest(word, known);
   return distance(word, nearest) <= Math.max(2, Math.floor(nearest.length / 3)) ? `, did you mean "${nearest}"?` : '';
 }
 
-/** One line for each key that is not among the known ones. */
-export function unknownKeys(given: object, known: readonly string[]): string[] {
+/** Whether options can be read from it: what callers pass may be anything. */
+export function isOptions(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A name that nobody has checked, as a message shows it. */
+export function short(name: string): string {
+  return name.length > 80 ? `${name.slice(0, 80)}…` : name;
+}
+
+/** One line for each key that is not among the known ones, or where these are no options at all. */
+export function unknownKeys(given: unknown, known: readonly string[]): string[] {
+  if (!isOptions(given)) return [expected(false, `options (known: ${known.join(', ')})`, given)!];
   return Object.keys(given)
     .filter((key) => !known.includes(key))
-    .map((key) => `unknown option "${key}"${didYouMean(key, known) || ` (known: ${known.join(', ')})`}`);
+    .map((key) => `unknown option "${short(key)}"${didYouMean(key, known) || ` (known: ${known.join(', ')})`}`);
 }

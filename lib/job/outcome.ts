@@ -68,9 +68,9 @@ export function inStartOrder(jobs: readonly ClaimedJob[]): ClaimedJob[] {
 }
 
 /** How many at the head of such a list may begin together: all before the first suspect, or one suspect. */
-export function startable(jobs: readonly ClaimedJob[]): number {
-  const suspect = jobs.findIndex(isSuspect);
-  return suspect === -1 ? jobs.length : Math.max(1, suspect);
+export function startable(suspects: readonly boolean[]): number {
+  const first = suspects.indexOf(true);
+  return first === -1 ? suspects.length : Math.max(1, first);
 }
 
 function backoffOf(job: Tried, policy: RetryPolicy) {

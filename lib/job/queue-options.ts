@@ -41,6 +41,12 @@ export interface QueueOptions {
   paused?: boolean;
   /** The largest encoded payload or result in bytes, 1 to 16,000,000. Default 1 MiB. */
   maxPayloadBytes?: number;
+  /**
+   * `enqueue` rejects with QueueFullError while more jobs than this wait, 1 to 10,000,000; false (default): however many.
+   * Counted once a second at most and beside the insertion, so that producers in several processes may put in a few more.
+   * Scheduled jobs do not count until they are due.
+   */
+  maxWaiting?: number | false;
 }
 
 /** What a decorator can say besides. */
@@ -78,6 +84,7 @@ export interface ResolvedQueueOptions {
   readonly schema: StandardSchemaV1 | undefined;
   readonly paused: boolean;
   readonly maxPayloadBytes: number;
+  readonly maxWaiting: number | false;
 }
 
 export interface RetryPolicy {
@@ -98,6 +105,7 @@ const KNOWN: readonly (keyof QueueOptions)[] = [
   'schema',
   'paused',
   'maxPayloadBytes',
+  'maxWaiting',
 ];
 
 /** Lays one set of options over another; what is undefined leaves the lower one standing, `retry` and `retention` merge. */
@@ -115,7 +123,7 @@ export function queueOptionProblems(options: unknown): string[] {
   if (typeof options !== 'object' || options === null) return [expected(false, 'queue options', options)!];
   const given = options as QueueOptions;
   const { concurrency = 1, lease = '30s', timeout = false, order = 'fifo', claim = 'auto', prefetch = 'auto' } = given;
-  const { paused = false, maxPayloadBytes = 1, schema, retention, retry } = given;
+  const { paused = false, maxPayloadBytes = 1, maxWaiting = false, schema, retention, retry } = given;
   const leaseMs = toMs(lease);
   return [
     // It says what the handler is given, and that only the handler can know.
@@ -156,13 +164,18 @@ export function queueOptionProblems(options: unknown): string[] {
       'maxPayloadBytes to be a whole number from 1 to 16000000',
       maxPayloadBytes,
     ),
+    expected(
+      maxWaiting === false || isWhole(maxWaiting, 1, 10_000_000),
+      'maxWaiting to be false or a whole number from 1 to 10000000',
+      maxWaiting,
+    ),
   ].filter((line): line is string => line !== undefined);
 }
 
 /** Fills in the defaults. The options have been checked. */
 export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOptions {
   const { concurrency = 10, lease = '30s', timeout = false, order = 'fifo', prefetch = 'auto' } = given;
-  const { paused = false, maxPayloadBytes = 1_048_576, schema } = given;
+  const { paused = false, maxPayloadBytes = 1_048_576, maxWaiting = false, schema } = given;
   const { attempts = 5, backoff, retryIf } = asRetry(given.retry);
   const { completed = '1d', dead = '30d' } = given.retention ?? {};
   return {
@@ -179,6 +192,7 @@ export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOpti
     schema,
     paused,
     maxPayloadBytes,
+    maxWaiting,
   };
 }
 

@@ -1,13 +1,16 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { QueueAdmin } from '../admin/queue-admin.js';
+import { ThreadPulse } from '../heartbeat/thread-pulse.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { HandlerTable } from '../runtime/handler-table.js';
 import { QueueEvents } from '../runtime/queue-events.js';
 import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
+import type { PulseSettings } from '../runtime/pulse.js';
 import { resolveWorkerOptions } from '../runtime/worker-options.js';
 import type { JobStore } from '../store/job-store.js';
+import { leaseDatabase } from '../store/open-leases.js';
 import { openStore } from '../store/open-store.js';
 import { systemClock, type Clock } from '../time/clock.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
@@ -72,6 +75,14 @@ async function wire(
 ): Promise<Engine> {
   const settings = new QueueSettings(options);
   const skew = { ms: 0 };
+  const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
+  const { heartbeat, maxBlockedMs } = workerOptions;
+  const { shortestLeaseMs } = settings.extremes;
+  const leases =
+    heartbeat === 'thread'
+      ? leaseDatabase(dataSource, { prefix, hosts: options.hosts, shortestLeaseMs, skewMs: 0 })
+      : undefined;
+  const pulse = leases && ((given: PulseSettings) => new ThreadPulse(leases, maxBlockedMs, systemClock, given));
   const {
     jobs: store,
     admin: adminStore,
@@ -80,6 +91,7 @@ async function wire(
     ...{
       dataSource,
       prefix,
+      hosts: options.hosts,
       clock: systemClock,
       skewMs: () => skew.ms,
       migrate: options.schema?.migrate ?? 'run',
@@ -89,12 +101,21 @@ async function wire(
   const handlers = new HandlerTable();
   const events = new QueueEvents(logger);
   const optionsFor = (queue: string) => settings.of(queue);
-  const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
-  const common = { store, doorbell, clock: systemClock, logger, random: Math.random, handlers, events, optionsFor };
+  const common = {
+    store,
+    doorbell,
+    pulse,
+    clock: systemClock,
+    logger,
+    random: Math.random,
+    handlers,
+    events,
+    optionsFor,
+  };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
   return {
     ...{ options, settings, store, handlers, events, runner, logger, skew, clock: systemClock },
-    producer: new QueueProducer({ store, optionsFor, hints: runner }),
+    producer: new QueueProducer({ store, optionsFor, hints: runner, clock: systemClock }),
     admin: new QueueAdmin({ store: adminStore, jobs: store, optionsFor, runner }),
     close: async () => {
       await doorbell?.close();

@@ -1,9 +1,10 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, short, unknownKeys } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import { workerOptionProblems, type WorkerOptions } from '../runtime/worker-options.js';
+import { hostProblem } from '../store/dialects/hosts.js';
 import type { MigrateMode } from '../store/schema.js';
 import { tableNames } from '../store/tables.js';
 
@@ -22,6 +23,12 @@ export interface StaticOptions {
 export interface SqlQueueModuleOptions {
   /** A database of the queue's own, instead of the application's DataSource. */
   connection?: DataSourceOptions;
+  /**
+   * Nodes of a MySQL or MariaDB cluster, as `host` or `host:port`: the queue's own connections go to the first that answers
+   * and may be written to, and to the next when it fails. Whatever else says how to connect is the DataSource's. Default:
+   * the DataSource's host.
+   */
+  hosts?: readonly string[];
   /** For every queue. */
   defaults?: QueueOptions;
   /** By queue; a name that ends in `*` stands for all that begin so. */
@@ -41,6 +48,7 @@ export type StaticKeys = keyof StaticOptions;
 
 const KNOWN: readonly (keyof SqlQueueModuleOptions)[] = [
   'connection',
+  'hosts',
   'defaults',
   'queues',
   'worker',
@@ -56,21 +64,26 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidOptionsError(where, [expected(false, 'an object', options)!]);
   }
-  const { defaults, queues = {}, worker = true, enhancers = 'local', schema = {}, connection } = options;
-  const { migrate = 'run' } = schema;
+  const { defaults, queues = {}, worker = true, enhancers = 'local', schema = {}, connection, hosts } = options;
+  // What is no options at all is said below.
+  const { migrate = 'run' } = isOptions(schema) ? schema : {};
+  const named = Object.entries(isOptions(queues) ? queues : {});
   const misplaced = Object.keys(options).filter((key) => STATIC.includes(key));
   InvalidOptionsError.throwIfAny(where, [
     ...misplaced.map((key) => `"${key}" decides a token or a table and has to stand beside useFactory`),
     ...unknownKeys(options, [...KNOWN, ...misplaced]),
     ...(defaults === undefined ? [] : under('defaults', queueOptionProblems(defaults))),
-    ...Object.entries(queues).flatMap(([queue, given]) => [
+    expected(isOptions(queues), 'queues to be options by queue', queues),
+    ...named.flatMap(([queue, given]) => [
       queue === '*' ? undefined : nameProblem('queue name', queue.replace(/\*$/, '')),
-      ...under(`queues["${queue}"]`, queueOptionProblems(given)),
+      ...under(`queues["${short(queue)}"]`, queueOptionProblems(given)),
     ]),
     ...(typeof worker === 'boolean' ? [] : under('worker', workerOptionProblems(worker))),
     expected(['local', 'all', 'none'].includes(enhancers), `enhancers to be 'local', 'all' or 'none'`, enhancers),
     ...under('schema', unknownKeys(schema, ['migrate'])),
     expected(['run', 'check', 'off'].includes(migrate), `schema.migrate to be 'run', 'check' or 'off'`, migrate),
+    expected(hosts === undefined || (Array.isArray(hosts) && hosts.length > 0), 'hosts to be a list of nodes', hosts),
+    ...(Array.isArray(hosts) ? hosts.map(hostProblem) : []),
     expected(
       connection === undefined || typeof connection?.type === 'string',
       'connection to be the options of a DataSource',
@@ -79,10 +92,13 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
   ]);
 }
 
-export function checkStaticOptions({ name, dataSource, isGlobal, prefix }: StaticOptions): void {
-  InvalidOptionsError.throwIfAny('SqlQueueModule options', [
+export function checkStaticOptions(options: StaticOptions): void {
+  const where = 'SqlQueueModule options';
+  if (!isOptions(options)) throw new InvalidOptionsError(where, [expected(false, 'an object', options)!]);
+  const { name, dataSource, isGlobal, prefix } = options;
+  InvalidOptionsError.throwIfAny(where, [
     expected(
-      name === undefined || /^[\w.-]{1,50}$/.test(name),
+      name === undefined || (typeof name === 'string' && /^[\w.-]{1,50}$/.test(name)),
       'name to be 1 to 50 of the characters A-Z a-z 0-9 _ . -',
       name,
     ),

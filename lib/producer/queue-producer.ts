@@ -2,12 +2,14 @@ import { checkQueueName } from '../job/job-names.js';
 import { checkSize, encodePayload, encodeUnchecked } from '../job/payload.js';
 import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { EnqueueGroup } from './enqueue-group.js';
 import type { CallerTransaction, JobStore } from '../store/job-store.js';
+import type { Clock } from '../time/clock.js';
 import type { PayloadOf } from './queue-jobs.js';
+import { WaitingLimit } from './waiting-limit.js';
 
 /** What `enqueue` answers. */
 export interface EnqueuedJob {
@@ -31,7 +33,8 @@ export interface JobToEnqueue<Payload = unknown> {
 }
 
 export interface ProducerParts {
-  readonly store: Pick<JobStore, 'enqueue' | 'afterCommit'>;
+  readonly store: Pick<JobStore, 'enqueue' | 'afterCommit' | 'countWaiting'>;
+  readonly clock: Clock;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of jobs that exist from now on, so that no worker, here or elsewhere, need wait for its poll. */
   readonly hints: { wake(queue: string, jobs: number): void; expectDue(ms: number): void };
@@ -56,23 +59,33 @@ export class QueueProducer {
   readonly #manager: CallerTransaction | undefined;
 
   readonly #group: EnqueueGroup;
+  readonly #limit: WaitingLimit;
 
-  constructor(parts: ProducerParts, manager?: CallerTransaction, group = new EnqueueGroup(parts.store)) {
+  constructor(
+    parts: ProducerParts,
+    manager?: CallerTransaction,
+    group = new EnqueueGroup(parts.store),
+    limit = new WaitingLimit(parts.store, parts.clock),
+  ) {
     this.#parts = parts;
     this.#manager = manager;
     this.#group = group;
+    this.#limit = limit;
   }
 
   /**
    * Puts one job in, and answers when it is stored: in the transaction of `manager` where one is given, else by itself.
-   * Rejects with InvalidOptionsError, PayloadInvalidError or PayloadTooLargeError before any SQL, and with
-   * StoreUnavailableError where the database is away.
+   * Rejects with InvalidOptionsError, PayloadInvalidError or PayloadTooLargeError before any SQL, with QueueFullError where
+   * `maxWaiting` is reached, and with StoreUnavailableError where the database is away: nothing was done then, and you may
+   * ask again. Where the connection breaks while the job is being committed, it is found out whether it was, before it is
+   * done again or answered; only a database that does not come back within a minute leaves that open (`outcome: 'unknown'`).
    */
   async enqueue<Queue extends string>(
     queue: Queue,
     payload: PayloadOf<Queue>,
-    { manager = this.#manager, ...options }: EnqueueOptions & InTransaction = {},
+    given: EnqueueOptions & InTransaction = {},
   ): Promise<EnqueuedJob> {
+    const { manager = this.#manager, ...options } = optionsOf(given);
     const hasOptions = Object.keys(options).length > 0;
     const job = await this.#prepare(queue, payload, hasOptions ? options : undefined);
     const [enqueued] = await this.#store(queue, [job], manager);
@@ -83,8 +96,9 @@ export class QueueProducer {
   async enqueueMany<Queue extends string>(
     queue: Queue,
     jobs: readonly JobToEnqueue<PayloadOf<Queue>>[],
-    { manager = this.#manager, ...unknown }: InTransaction = {},
+    given: InTransaction = {},
   ): Promise<EnqueuedJob[]> {
+    const { manager = this.#manager, ...unknown } = optionsOf(given);
     checkQueueName(queue);
     InvalidOptionsError.throwIfAny(`Cannot enqueue into "${queue}"`, [
       ...unknownKeys(unknown, ['manager']),
@@ -107,7 +121,7 @@ export class QueueProducer {
 
   /** The same producer, with everything in that transaction. */
   withManager(manager: CallerTransaction): QueueProducer {
-    return new QueueProducer(this.#parts, manager, this.#group);
+    return new QueueProducer(this.#parts, manager, this.#group, this.#limit);
   }
 
   /** At once but for a schema, which may take its time. */
@@ -130,6 +144,8 @@ export class QueueProducer {
 
   async #store(queue: string, jobs: readonly NewJob[], manager?: CallerTransaction): Promise<EnqueuedJob[]> {
     const { store } = this.#parts;
+    const { maxWaiting } = this.#parts.optionsFor(queue);
+    if (maxWaiting !== false) await this.#limit.admit(queue, jobs.filter(isForNow).length, maxWaiting);
     const ids = await (manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs));
     if (manager) store.afterCommit(manager, () => this.#hint(queue, jobs));
     else this.#hint(queue, jobs);
@@ -141,7 +157,16 @@ export class QueueProducer {
     // A time of day is the database's to judge: looking once more tells how far it is.
     if (jobs.some((job) => job.runAtMs !== null)) delays.push(0);
     if (delays.length > 0) this.#parts.hints.expectDue(Math.min(...delays));
-    const waiting = jobs.filter((job) => job.delayMs === null && job.runAtMs === null).length;
+    const waiting = jobs.filter(isForNow).length;
     if (waiting > 0) this.#parts.hints.wake(queue, waiting);
   }
+}
+
+function optionsOf<Options extends object>(given: Options): Options {
+  if (isOptions(given)) return given;
+  throw new InvalidOptionsError('Cannot enqueue', [expected(false, 'options to be an object', given)!]);
+}
+
+function isForNow({ delayMs, runAtMs }: NewJob): boolean {
+  return delayMs === null && runAtMs === null;
 }

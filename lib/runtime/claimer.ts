@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import type { ClaimedJob } from '../job/job.js';
+import { randomId } from '../job/random-id.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { ClaimRequest } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
@@ -43,7 +43,7 @@ export class Claimer implements Claimant {
   constructor(
     private readonly parts: ClaimerParts,
     private readonly wanted: () => Wanted | undefined,
-    private readonly receive: (claim: HeldClaim) => void,
+    private readonly receive: (claim: HeldClaim, jobs: readonly ClaimedJob[]) => void,
     private readonly answered: () => void,
   ) {}
 
@@ -81,7 +81,7 @@ export class Claimer implements Claimant {
     }
     const { queue, workerId, options, clock } = this.parts;
     const request: ClaimRequest = {
-      ...{ queue, workerId, ...wanted, claimId: newClaimId(), order: options.order },
+      ...{ queue, workerId, ...wanted, claimId: randomId(), order: options.order },
       ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts },
     };
     const hints = this.#hints;
@@ -102,16 +102,11 @@ export class Claimer implements Claimant {
     this.#underWay--;
     this.#expected -= request.limit;
     if (jobs.length < request.limit) this.#heeded = hints;
-    if (jobs.length > 0) this.receive(new HeldClaim(request, jobs, askedAt));
+    if (jobs.length > 0) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
     this.answered();
   }
 
   get #mayAsk(): boolean {
     return this.#underWay < MOST_UNDER_WAY && this.hasHope;
   }
-}
-
-/** 53 random bits: no restart and no failover can give one out twice. */
-function newClaimId(): number {
-  return Number(randomBytes(8).readBigUInt64BE() >> 11n) || 1;
 }

@@ -5,6 +5,7 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { Attempt, AttemptEnd, AttemptParts } from './attempt.js';
 import type { HeldClaim } from './held-claim.js';
 import type { JobEvents } from './job-events.js';
+import type { LeaseKeeper } from './lease-keeper.js';
 import type { Settled, Settler } from './settler.js';
 
 // What a process without a handler for a job's name does with it, so that one with a handler can have it.
@@ -14,8 +15,7 @@ export interface EndingParts extends AttemptParts {
   readonly options: ResolvedQueueOptions;
   readonly settler: Settler;
   readonly events: JobEvents;
-  /** The claims of this process, for its heartbeat. */
-  readonly held: Set<HeldClaim>;
+  readonly leases: Pick<LeaseKeeper, 'hold' | 'letGo' | 'hasLapsed'>;
   /** Some job of the queue will be due in so many milliseconds. */
   readonly expectDue: (ms: number) => void;
   /** A job of the queue can be claimed by anybody again. */
@@ -76,7 +76,7 @@ export class Ending {
 
   #settled(claim: HeldClaim): void {
     this.#settling--;
-    if (claim.unsettled.size === 0) this.parts.held.delete(claim);
+    if (claim.unsettled.size === 0) this.parts.leases.letGo(claim);
     this.onSettled();
   }
 

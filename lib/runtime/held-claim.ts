@@ -24,15 +24,15 @@ export class HeldClaim {
   isLossLogged = false;
   readonly #leaseMs: number;
 
-  constructor(
-    request: ClaimRequest,
-    readonly jobs: readonly ClaimedJob[],
-    askedAt: number,
-  ) {
+  // Without the jobs themselves, whose payloads go with each that ends.
+  readonly #list: readonly { readonly id: number; readonly isSuspect: boolean }[];
+
+  constructor(request: ClaimRequest, jobs: readonly ClaimedJob[], askedAt: number) {
+    this.#list = jobs.map((job) => ({ id: job.id, isSuspect: isSuspect(job) }));
     this.id = request.claimId;
     this.queue = request.queue;
     this.unsettled = new Set(jobs.map((job) => job.id));
-    this.started = Math.min(request.started, startable(jobs));
+    this.started = Math.min(request.started, startable(jobs.map(isSuspect)));
     this.#leaseMs = request.leaseMs;
     this.deadline = askedAt + request.leaseMs;
   }
@@ -47,12 +47,14 @@ export class HeldClaim {
    */
   progress(settling: ReadonlySet<number>, ahead: number): ClaimProgress {
     const isLeft = (id: number) => this.unsettled.has(id) && !settling.has(id);
-    const running = this.jobs.slice(0, this.begun).filter(({ id }) => isLeft(id)).length;
-    const finished = !this.jobs.some(({ id }) => isLeft(id));
-    const rest = this.jobs.slice(this.begun);
-    const suspectIsNext = rest.length > 0 && isSuspect(rest[0]!);
-    const more = suspectIsNext ? Number(running === 0) : Math.min(ahead, startable(rest));
-    const started = Math.max(this.started, Math.min(this.jobs.length, this.begun + more));
+    const running = this.#list.slice(0, this.begun).filter(({ id }) => isLeft(id)).length;
+    const finished = !this.#list.some(({ id }) => isLeft(id));
+    const rest = this.#list.slice(this.begun);
+    const suspectIsNext = rest.length > 0 && rest[0]!.isSuspect;
+    const more = suspectIsNext
+      ? Number(running === 0)
+      : Math.min(ahead, startable(rest.map(({ isSuspect }) => isSuspect)));
+    const started = Math.max(this.started, Math.min(this.#list.length, this.begun + more));
     return { id: this.id, started, finished: finished && !this.transacted && !this.mustLapse };
   }
 }

@@ -1,4 +1,5 @@
 import { JobCancelledError, LeaseLostError } from '../job/errors.js';
+import type { ClaimedJob } from '../job/job.js';
 import { isSuspect } from '../job/outcome.js';
 import { Attempt } from './attempt.js';
 import { ClaimedAhead } from './claimed-ahead.js';
@@ -44,7 +45,7 @@ export class QueueWorker {
     this.#claimer = new Claimer(
       parts,
       () => this.#wanted(),
-      (claim) => this.#receive(claim),
+      (claim, jobs) => this.#receive(claim, jobs),
       () => this.#answered(),
     );
   }
@@ -120,7 +121,7 @@ export class QueueWorker {
   /** The lease of the claim is gone: its jobs are somebody else's, or soon will be. */
   forget(claim: HeldClaim): void {
     claim.mustLapse = true;
-    this.parts.held.delete(claim);
+    this.parts.leases.letGo(claim);
     for (const { job } of this.#buffer.drop((place) => place.claim === claim)) claim.unsettled.delete(job.id);
     for (const attempt of this.#attempts()) {
       if (attempt.claim === claim) attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
@@ -180,7 +181,7 @@ export class QueueWorker {
     do {
       const { claim, job, index } = this.#buffer.take();
       claim.begun = index + 1;
-      if (now >= claim.deadline) {
+      if (this.parts.leases.hasLapsed(claim)) {
         claim.unsettled.delete(job.id);
         this.forget(claim);
       } else if (entry) attempts.push(new Attempt(claim, job, this.parts.options, this.parts, now));
@@ -252,12 +253,12 @@ export class QueueWorker {
     this.#awaiting.splice(0).forEach((resolve) => resolve());
   }
 
-  #receive(claim: HeldClaim): void {
-    this.#claimed += claim.jobs.length;
-    this.#hinted = Math.max(0, this.#hinted - claim.jobs.length);
-    this.parts.held.add(claim);
-    this.#prefetch.noteSizes(claim.jobs);
-    for (const [index, job] of claim.jobs.entries()) {
+  #receive(claim: HeldClaim, jobs: readonly ClaimedJob[]): void {
+    this.#claimed += jobs.length;
+    this.#hinted = Math.max(0, this.#hinted - jobs.length);
+    this.parts.leases.hold(claim);
+    this.#prefetch.noteSizes(jobs);
+    for (const [index, job] of jobs.entries()) {
       // Closed while the claim was under way.
       if (!this.#open) this.#ending.unbegun(claim, job, { kind: 'release' });
       else this.#buffer.add({ claim, job, index });

@@ -2,7 +2,14 @@ import { hasCode } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
 import { storedError } from '../job/stored-error.js';
-import type { ClaimProgress, ClaimRequest, Flush, JobStore, Settlement } from '../store/job-store.js';
+import {
+  JobsLockedError,
+  type ClaimProgress,
+  type ClaimRequest,
+  type Flush,
+  type JobStore,
+  type Settlement,
+} from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
@@ -191,6 +198,7 @@ export class Settler {
         return this.#written(entries, started, await (send?.(flush) ?? this.store.settle(flush)));
       } catch (error) {
         send = undefined;
+        if (error instanceof JobsLockedError) return this.#writeAround(entries, error);
         if (!hasCode(error, 'STORE_UNAVAILABLE')) return this.#writeLess(entries, error);
         if (this.#givingUp.signal.aborted) return this.#forsake(entries);
         if ((error as { outcome?: string }).outcome === 'unknown') again = true;
@@ -247,6 +255,15 @@ export class Settler {
     const outcome: Settlement['outcome'] =
       attempt < maxAttempts ? { kind: 'retry', delayMs: 1_000, error: short } : { kind: 'dead', error: short };
     return this.#write([{ ...entry, refused: true, settlement: { ...settlement, outcome } }]);
+  }
+
+  /** One job that somebody has locked, a transaction of its own handler for one, must not hold up all the others. */
+  #writeAround(entries: readonly Entry[], { settlements, message }: JobsLockedError): Promise<void> {
+    const isLocked = ({ settlement }: Entry) => settlement !== undefined && settlements.has(settlement);
+    this.logger.warn(`${message} Their outcomes are left to whoever finds them when their lease has lapsed.`);
+    this.#forsake(entries.filter(isLocked));
+    const others = entries.filter((entry) => !isLocked(entry));
+    return others.length === 0 ? Promise.resolve() : this.#write(others);
   }
 
   /** The lease will lapse, and whoever rescues the jobs decides. */

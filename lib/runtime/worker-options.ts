@@ -1,5 +1,5 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
-import { expected, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import { isWhole } from '../job/queue-options.js';
 
 /** How this process works. */
@@ -19,8 +19,16 @@ export interface WorkerOptions {
   doorbell?: 'auto' | false;
   /** How long running jobs may take to end when the application closes, before they are aborted. Default 20s. */
   shutdown?: { timeout?: Duration };
-  /** Where leases are renewed. Only `main` is built yet. */
+  /**
+   * Where leases are renewed. `main` (default): on the event loop, so that a handler which computes for longer than a lease
+   * without a pause loses its job. `thread`: in a thread with a connection of its own, also while the event loop stands still.
+   */
   heartbeat?: 'main' | 'thread';
+  /**
+   * How long the event loop may stand still before the heartbeat's thread takes the process for dead-locked, and lets its
+   * leases lapse. From 1s, default 10m.
+   */
+  maxBlocked?: Duration;
 }
 
 export interface ResolvedWorkerOptions {
@@ -32,10 +40,12 @@ export interface ResolvedWorkerOptions {
   readonly pollMaxMs: number;
   readonly doorbell: boolean;
   readonly shutdownTimeoutMs: number;
+  readonly heartbeat: 'main' | 'thread';
+  readonly maxBlockedMs: number;
 }
 
 const KNOWN: readonly (keyof WorkerOptions)[] = [
-  ...(['autoStart', 'queues', 'concurrency', 'poll', 'doorbell', 'shutdown', 'heartbeat'] as const),
+  ...(['autoStart', 'queues', 'concurrency', 'poll', 'doorbell', 'shutdown', 'heartbeat', 'maxBlocked'] as const),
 ];
 
 export function workerOptionProblems(options: unknown): string[] {
@@ -49,16 +59,19 @@ export function workerOptionProblems(options: unknown): string[] {
     doorbell = 'auto',
     shutdown = {},
     heartbeat = 'main',
+    maxBlocked = '10m',
   } = options as WorkerOptions;
-  const { min = 1, max = '1d' } = poll;
-  const { timeout = 0 } = shutdown;
+  // What is no options at all is said below.
+  const { min = 1, max = '1d' } = isOptions(poll) ? poll : {};
+  const { timeout = 0 } = isOptions(shutdown) ? shutdown : {};
+  const { include, exclude } = isOptions(queues) ? queues : {};
   return [
     ...unknownKeys(options, KNOWN),
     ...unknownKeys(queues, ['include', 'exclude']),
     ...unknownKeys(poll, ['min', 'max']),
     ...unknownKeys(shutdown, ['timeout']),
     expected(typeof autoStart === 'boolean', 'autoStart to be true or false', autoStart),
-    ...[queues.include, queues.exclude].map((list) =>
+    ...[include, exclude].map((list) =>
       expected(
         list === undefined || Array.isArray(list),
         'queues.include and queues.exclude to be lists of queues',
@@ -70,12 +83,14 @@ export function workerOptionProblems(options: unknown): string[] {
     expected((toMs(max) ?? 0) >= (toMs(min) ?? 0), 'poll.max to be a duration not below poll.min', max),
     expected(['auto', false].includes(doorbell), `doorbell to be 'auto' or false`, doorbell),
     expected(toMs(timeout) !== undefined, `shutdown.timeout to be ${DURATION_EXPECTED}`, timeout),
-    expected(heartbeat === 'main', `heartbeat to be 'main' ('thread' is not built yet)`, heartbeat),
+    expected(['main', 'thread'].includes(heartbeat), `heartbeat to be 'main' or 'thread'`, heartbeat),
+    expected((toMs(maxBlocked) ?? 0) >= 1_000, `maxBlocked to be ${DURATION_EXPECTED} from 1s`, maxBlocked),
   ].filter((line): line is string => line !== undefined);
 }
 
 export function resolveWorkerOptions(given: WorkerOptions = {}): ResolvedWorkerOptions {
   const { autoStart = true, queues = {}, concurrency = Infinity, poll = {}, doorbell = 'auto', shutdown = {} } = given;
+  const { heartbeat = 'main', maxBlocked = '10m' } = given;
   const { min = '100ms', max = '2s' } = poll;
   const { timeout = '20s' } = shutdown;
   return {
@@ -87,5 +102,7 @@ export function resolveWorkerOptions(given: WorkerOptions = {}): ResolvedWorkerO
     pollMaxMs: toMs(max)!,
     doorbell: doorbell === 'auto',
     shutdownTimeoutMs: toMs(timeout)!,
+    heartbeat,
+    maxBlockedMs: toMs(maxBlocked)!,
   };
 }

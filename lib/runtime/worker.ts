@@ -8,12 +8,12 @@ import type { Doorbell } from '../store/doorbell.js';
 import type { JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HandlerTable } from './handler-table.js';
-import type { HeldClaim } from './held-claim.js';
 import { JobEvents } from './job-events.js';
 import type { JobLogger } from './job-logger.js';
 import { LeaseKeeper } from './lease-keeper.js';
 import { Listener } from './listener.js';
 import { Poller } from './poller.js';
+import { LoopPulse, type Pulse, type PulseSettings } from './pulse.js';
 import { Pruner } from './pruner.js';
 import type { QueueEvents } from './queue-events.js';
 import { QueueWorker } from './queue-worker.js';
@@ -30,6 +30,8 @@ export interface WorkerParts {
   readonly store: JobStore;
   /** Undefined where this process neither wakes others nor is woken by them. */
   readonly doorbell: Doorbell | undefined;
+  /** What renews its leases; by default this process's own event loop. */
+  readonly pulse?: ((settings: PulseSettings) => Pulse) | undefined;
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly random: () => number;
@@ -42,7 +44,6 @@ export interface WorkerParts {
 /** One start of this process's work, from entering the database to leaving it. Never started twice. */
 export class Worker {
   readonly id = randomUUID();
-  readonly #held = new Set<HeldClaim>();
   readonly #queues = new Map<string, QueueWorker>();
   readonly #pausedHere: Set<string>;
   readonly #pausedEverywhere = new Set<string>();
@@ -66,6 +67,13 @@ export class Worker {
     const slots = new Slots(options.concurrency);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
     this.#settler = new Settler(store, clock, logger, (claim) => this.#queues.get(claim.queue)!.startedAhead(claim));
+    this.#leases = new LeaseKeeper({
+      ...{ clock, logger, workerId: this.id },
+      shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
+      pulse: parts.pulse ?? ((settings) => new LoopPulse(store, clock, settings)),
+      onLost: (claim) => this.#queues.get(claim.queue)?.forget(claim),
+      onCancelled: (claim, jobId) => this.#queues.get(claim.queue)?.cancel(jobId),
+    });
     for (const queue of queueNames) this.#queues.set(queue, this.#queueWorker(queue, slots));
     this.#poller = new Poller({
       ...{ store, clock, logger, random, queues: queueNames, rules: this.#rescueRules() },
@@ -75,12 +83,6 @@ export class Worker {
       onNews: (queue, jobs) => this.#share(queue, jobs),
     });
     this.#listener = parts.doorbell && this.#listenerTo(parts.doorbell);
-    this.#leases = new LeaseKeeper({
-      ...{ store, clock, logger, workerId: this.id, held: this.#held },
-      shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
-      onLost: (claim) => this.#queues.get(claim.queue)?.forget(claim),
-      onCancelled: (claim, jobId) => this.#queues.get(claim.queue)?.cancel(jobId),
-    });
     this.#pruner = new Pruner(store, clock, logger, random);
   }
 
@@ -163,7 +165,7 @@ export class Worker {
     const { store, clock, logger, random, handlers, optionsFor, events } = this.parts;
     return new QueueWorker({
       ...{ queue, store, clock, logger, random, slots, workerId: this.id, events: new JobEvents(events) },
-      ...{ settler: this.#settler, held: this.#held, options: optionsFor(queue) },
+      ...{ settler: this.#settler, leases: this.#leases, options: optionsFor(queue) },
       handlerFor: (name) => handlers.find(queue, name),
       largestBatch: handlers.largestBatch(queue),
       expectDue: (ms) => this.#poller.expectDue(ms),

@@ -89,6 +89,13 @@ export interface WorkerEntry {
   readonly queues: readonly string[];
 }
 
+/** Outcomes that cannot be written now, since other transactions have locked their jobs; none of the flush was. */
+export class JobsLockedError extends Error {
+  constructor(readonly settlements: ReadonlySet<Settlement>) {
+    super(`Another transaction has kept ${settlements.size} job(s) locked for seconds.`);
+  }
+}
+
 /**
  * Where jobs are kept. Every verb is done whole or not at all, and tells the truth under any number of processes. A verb
  * that cannot reach the database rejects with a StoreUnavailableError, and can be asked again.
@@ -100,6 +107,9 @@ export interface JobStore {
   /** Acts once the caller's transaction has committed, never if it rolls back; at once where none is open. */
   afterCommit(transaction: CallerTransaction, act: () => void): void;
 
+  /** How many jobs of the queue wait, counted without locks and no further than `most`. */
+  countWaiting(queue: string, most: number): Promise<number>;
+
   /** Looks, without locks, whether there is anything to do. */
   survey(queues: readonly string[]): Promise<Survey>;
 
@@ -109,7 +119,10 @@ export interface JobStore {
   /** Renews the leases of these claims. One that lapsed is not renewed and not answered: its jobs are lost. */
   extend(claimIds: readonly number[]): Promise<HeldLease[]>;
 
-  /** Writes outcomes, all in one transaction. Answers those whose job's claim was lost; nothing is done to those jobs. */
+  /**
+   * Writes outcomes, all in one transaction. Answers those whose job's claim was lost; nothing is done to those jobs. Rejects
+   * with JobsLockedError where somebody else has some of the jobs locked.
+   */
   settle(flush: Flush): Promise<ReadonlySet<Settlement>>;
 
   /** Both in one transaction, and one commit: a worker that settles a batch of jobs mostly wants the next. */

@@ -11,6 +11,7 @@ import { checkServer, proveSkipLocked } from './dialects/mysql-checks.js';
 import { MysqlPool } from './dialects/mysql-pool.js';
 import { mysql } from './dialects/mysql.js';
 import { SqliteDoorbell } from './dialects/sqlite-doorbell.js';
+import { Hosts } from './dialects/hosts.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './dialects/sqlite-handle.js';
 import { sqlite } from './dialects/sqlite.js';
 import type { Doorbell } from './doorbell.js';
@@ -24,6 +25,8 @@ import { tableNames } from './tables.js';
 export interface StoreSettings {
   readonly dataSource: DataSource;
   readonly prefix?: string | undefined;
+  /** Nodes of a cluster, where the library's connections go instead of the DataSource's host. */
+  readonly hosts?: readonly string[] | undefined;
   readonly migrate: MigrateMode;
   readonly clock: Clock;
   /** Added to the database's time; 0 outside tests. */
@@ -59,7 +62,8 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
   const tables = tableNames(settings.prefix);
   const templates = new Templates(tables, mysql.now, settings.skewMs ?? (() => 0));
-  const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs);
+  const hosts = new Hosts(settings.hosts);
+  const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
   try {
     await checkServer(pool, settings.largestPayloadBytes);
     await prepareSchema(pool, mysql, 'mysql', migrate);
@@ -72,7 +76,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
       proveSkipLocked(pool, workerId),
     ),
     admin: new SqlAdminStore(pool, mysql),
-    doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, tables.jobs, clock),
+    doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.jobs, clock),
   };
 }
 

@@ -6,6 +6,9 @@ import { query, type Work } from './sql/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
 
+// Of 3 s each.
+const LOCK_TRIES = 7;
+
 /** `run`: make or bring up the tables at boot. `check`: refuse to boot without them. `off`: do not look. */
 export type MigrateMode = 'run' | 'check' | 'off';
 
@@ -40,7 +43,8 @@ export async function prepareSchema(
  * table, so the lock is one that outlives that.
  */
 function* migrate(dialect: Dialect, name: DialectName): Work<void> {
-  if (!(yield* dialect.lock.take())) {
+  for (let tries = 1; !(yield* dialect.lock.take()); tries++) {
+    if (tries < LOCK_TRIES) continue;
     throw new SchemaOutOfDateError(
       'Another process has been changing the tables of the queue for 20 seconds. Start again when it is done.',
     );

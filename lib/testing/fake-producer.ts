@@ -1,6 +1,7 @@
 import type { NewJob } from '../job/job.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import { QueueProducer } from '../producer/queue-producer.js';
+import { systemClock } from '../time/clock.js';
 
 /** What was enqueued, as its handler would see it. */
 export interface RecordedJob {
@@ -36,7 +37,9 @@ export class FakeQueueProducer extends QueueProducer {
       store: {
         enqueue: (jobs) => Promise.resolve(jobs.map((job) => enqueued.push(recorded(enqueued.length + 1, job)))),
         afterCommit: (_transaction, act) => act(),
+        countWaiting: () => Promise.resolve(0),
       },
+      clock: systemClock,
       optionsFor: () => options,
       hints: { wake: () => undefined, expectDue: () => undefined },
     });

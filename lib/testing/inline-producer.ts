@@ -3,6 +3,7 @@ import { resolveQueueOptions } from '../job/queue-options.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import type { JobContext } from '../runtime/job-context.js';
 import { createJobContext } from './job-context.js';
+import { systemClock } from '../time/clock.js';
 
 /** The function that handles a queue's jobs. */
 export type InlineHandler = (job: JobContext) => unknown;
@@ -31,7 +32,9 @@ export class InlineQueueProducer extends QueueProducer {
           return ids;
         },
         afterCommit: (_transaction, act) => act(),
+        countWaiting: () => Promise.resolve(0),
       },
+      clock: systemClock,
       optionsFor: () => options,
       hints: { wake: () => undefined, expectDue: () => undefined },
     });

@@ -11,6 +11,11 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+/** Milliseconds of the machine's monotonic clock, which all threads share. */
+export function sharedMonotonic(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
 // setTimeout fires at once for anything above this.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

@@ -1,7 +1,8 @@
+import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines, plain, through, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
-import { commitsBoth, commitsClaim, commitsOutcomes, strikeOnce, WireProxy, type Fate } from '../support/wire-proxy.js';
+import { commitsBoth, commitsClaim, commitsOutcomes, strikeOnce, type Fate } from '../support/wire-proxy.js';
 
 const LEASE_MS = 30_000;
 const queues = { q: { lease: LEASE_MS, retry: { attempts: 3, backoff: 0 } } } as const;
@@ -128,19 +129,6 @@ describeEngines(
   },
   ['mysql', 'mariadb'],
 );
-
-async function behindProxy(world: World) {
-  const proxy = await WireProxy.open((world.connection as { url: string }).url);
-  const dataSource = await world.connect(through(world.connection, proxy.port));
-  world.afterTest(() => proxy.close());
-  const start: World['start'] = async (settings) => {
-    const engine = await world.start(settings);
-    // Whoever waits for an answer that was swallowed shall not wait for it at the end.
-    world.afterTest(() => proxy.close());
-    return engine;
-  };
-  return { world: { ...world, start }, proxy, dataSource };
-}
 
 /** Its commit was on its way when the connection broke. */
 async function oneClaim({ sql }: World): Promise<void> {

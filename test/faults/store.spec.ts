@@ -2,7 +2,7 @@ import { hasCode } from '../../lib/job/errors.js';
 import type { Outcome } from '../../lib/job/outcome.js';
 import type { Flush, JobStore, Settlement } from '../../lib/store/job-store.js';
 import { everyFault } from '../support/every-fault.js';
-import { claimOf, flushOf, LEASE_MS, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
+import { claimOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
 import { FAULTS, faultyDriver } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
@@ -60,7 +60,88 @@ describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
       expect(faults).toBeGreaterThan(10);
     },
   );
+
+  it.each(FAULTS.flatMap((fault) => [1, 3, 2_500].map((count) => [fault, count] as const)))(
+    'at any statement (%s) of putting in %i jobs has them in once, or has none and says so',
+    async (fault, count) => {
+      const world = await setup();
+      const { driver, arm, disarm } = faultyDriver();
+      const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+      const faults = await everyFault(async (failAt) => {
+        await empty(world);
+        arm(fault, failAt);
+        const answer = await jobs
+          .enqueue(Array.from({ length: count }, () => newJob()))
+          .catch((error: unknown) => error);
+        const statements = disarm();
+        const rows = await world.sql<{ id: string }>('SELECT id FROM sql_queue_jobs ORDER BY id');
+
+        if (Array.isArray(answer))
+          expect({ failAt, ids: rows.map(({ id }) => Number(id)) }).toEqual({ failAt, ids: answer });
+        else expect({ failAt, answer, rows }).toMatchObject({ failAt, answer: { outcome: 'not-done' }, rows: [] });
+        return { statements };
+      });
+
+      expect(faults).toBeGreaterThanOrEqual(4);
+    },
+    60_000,
+  );
+
+  it.each(FAULTS)(
+    'at any statement (%s) of steering leaves each job in the one state that was asked for',
+    async (fault) => {
+      const world = await setup();
+      const { driver, arm, disarm } = faultyDriver();
+      const { jobs, admin } = await world.open({ dataSource: await world.connect({ driver }) });
+
+      const faults = await everyFault(async (failAt) => {
+        await empty(world);
+        const [cancelled, dead, removed, scheduled] = await world.put(
+          { priority: -9 },
+          { priority: -8 },
+          {},
+          { delayMs: 9e6 },
+        );
+        arm(fault, failAt);
+        await stubborn(() => admin.cancel(cancelled!, () => 60_000));
+        const taken = await stubborn(() => claim(jobs, 1));
+        // A claim that was made without our knowledge lapses.
+        if (taken.jobs.length > 0) {
+          const progress = { claims: [{ id: taken.id, started: 1, finished: true }] };
+          await settle(jobs, flushOf([settled(taken, taken.jobs[0]!, outcomes.dead)], progress));
+        }
+        await stubborn(() => admin.remove([removed!]));
+        await stubborn(() => admin.retry([scheduled!]));
+        await stubborn(() => admin.setPaused('q', true));
+        await stubborn(() => jobs.countWaiting('q', 10));
+        await stubborn(() => admin.counts());
+        await stubborn(() => jobs.prune(10));
+        await stubborn(() => admin.setPaused('q', false));
+        const statements = disarm();
+
+        expect({ failAt, states: await states(world) }).toEqual({
+          failAt,
+          states: {
+            [cancelled!]: 'cancelled',
+            [dead!]: expect.stringMatching(/dead|active|waiting/),
+            [scheduled!]: expect.stringMatching(/waiting|dead|active/),
+          },
+        });
+        return { statements };
+      });
+
+      expect(faults).toBeGreaterThan(20);
+    },
+  );
 });
+
+async function states({ sql }: World): Promise<Record<string, string>> {
+  const rows = await sql<{ id: string; state: string }>(
+    'SELECT id, state FROM sql_queue_jobs UNION ALL SELECT id, state FROM sql_queue_history',
+  );
+  return Object.fromEntries(rows.map(({ id, state }) => [id, state.trim()]));
+}
 
 /** Outcomes of twelve jobs: ten that ended alike, one retried and one released; and that others may begin. */
 async function manyAlike({ claim, jobs }: World, isOneLost: boolean): Promise<Flush> {

@@ -35,7 +35,7 @@ describe('enqueue refuses, before any SQL,', () => {
       { code: 'INVALID_OPTIONS', problem: 'delay to be a duration' },
     ],
     ['a queue name that is none', ['no mail', 1], { code: 'INVALID_OPTIONS', problem: 'queue name' }],
-    ['options that are none', ['mail', 1, 'soon'], { code: 'INVALID_OPTIONS', problem: 'unknown option' }],
+    ['options that are none', ['mail', 1, 'soon'], { code: 'INVALID_OPTIONS', problem: 'got "soon"' }],
     ['a cycle', ['mail', cyclic], { code: 'PAYLOAD_INVALID', problem: 'mail' }],
     ['a function', ['mail', () => 1], { code: 'PAYLOAD_INVALID', problem: 'mail' }],
     ['too much', ['mail', 'x'.repeat(2_000_000)], { code: 'PAYLOAD_TOO_LARGE', problem: '1048576' }],

@@ -1,5 +1,4 @@
 import { describeEngines, gate, through, type World } from '../support/engines.js';
-import { eventually } from '../support/eventually.js';
 import { recordingDriver, type Listener } from '../support/recording-driver.js';
 import { strikeOnce, WireProxy, type Fate } from '../support/wire-proxy.js';
 
@@ -158,8 +157,7 @@ describeEngines(
       await Promise.all(numbers(50).map((n) => producer.enqueue('q', n)));
 
       expect(sent.filter(isInsert).length).toBeLessThanOrEqual(2);
-      // A statement by itself is a transaction of its own.
-      expect(sent.filter((sql) => /^(START TRANSACTION|COMMIT)/.test(sql))).toEqual([]);
+      expect(sent.filter((sql) => sql.startsWith('COMMIT')).length).toBeLessThanOrEqual(2);
       expect(await stored(world)).toHaveLength(50);
     });
 
@@ -211,28 +209,23 @@ describeEngines(
       expect(await stored(world)).toHaveLength(6 + 501 + 800 + 1);
     });
 
-    it.each<[Fate, number]>([
-      ['unheard', 10],
-      ['cut', 0],
-    ])('reject all, as of unknown outcome, where the answer to their statement was lost (%s)', async (fate, jobs) => {
-      const world = await setup();
-      const proxy = await WireProxy.open((world.connection as { url: string }).url);
-      const dataSource = await world.connect(through(world.connection, proxy.port));
-      world.afterTest(() => proxy.close());
-      const { producer } = await world.start({ dataSource, autoStart: false });
-      const writing = strikeOnce(proxy, fate, ({ sql }) => isInsert(sql));
+    it.each<Fate>(['unheard', 'cut'])(
+      'are done once where the answer to their statement is lost (%s)',
+      async (fate) => {
+        const world = await setup();
+        const proxy = await WireProxy.open((world.connection as { url: string }).url);
+        const dataSource = await world.connect(through(world.connection, proxy.port));
+        world.afterTest(() => proxy.close());
+        const { producer } = await world.start({ dataSource, autoStart: false });
+        const writing = strikeOnce(proxy, fate, ({ sql }) => isInsert(sql));
 
-      const answers = await Promise.allSettled(numbers(10).map((n) => producer.enqueue('q', n)));
-      await writing.struck;
+        const jobs = await Promise.all(numbers(10).map((n) => producer.enqueue('q', n)));
+        await writing.struck;
 
-      expect(answers).toMatchObject(
-        numbers(10).map(() => ({ status: 'rejected', reason: { code: 'STORE_UNAVAILABLE', outcome: 'unknown' } })),
-      );
-      // Nobody asks again on the callers' behalf: the jobs are there once, or not at all.
-      await eventually(async () => (await stored(world)).length === jobs);
-      await producer.enqueue('q', 'next');
-      expect(await stored(world)).toHaveLength(jobs + 1);
-    });
+        expect(jobs).toHaveLength(10);
+        expect(await stored(world)).toHaveLength(10);
+      },
+    );
 
     it('reject all where the database is away, and those that come when it is back are stored', async () => {
       const world = await setup();

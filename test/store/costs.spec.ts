@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/job-store.js';
+import { systemClock } from '../../lib/time/clock.js';
 import { claimOf, endOf, flushOf, newJob, outcomes, settled, type Claim } from '../support/jobs.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -23,15 +24,21 @@ interface Step {
 const steps: Step[] = [
   {
     title: 'enqueue',
-    prepare: (_, jobs, count) => Promise.resolve(() => jobs.enqueue(many(count))),
+    // The first of a process opens a line.
+    prepare: async (_, jobs, count) => {
+      await jobs.enqueue(many(1));
+      return () => jobs.enqueue(many(count));
+    },
   },
   {
     title: 'enqueue, 50 calls at once',
     counts: [50],
-    prepare: (_, store, count) => {
+    prepare: async (_, store, count) => {
       const hints = { wake: () => undefined, expectDue: () => undefined };
-      const producer = new QueueProducer({ store, optionsFor: () => resolveQueueOptions(), hints });
-      return Promise.resolve(() => Promise.all(Array.from({ length: count }, () => producer.enqueue('q', 0))));
+      const producer = new QueueProducer({ store, optionsFor: () => resolveQueueOptions(), clock: systemClock, hints });
+      const all = () => Promise.all(Array.from({ length: count }, () => producer.enqueue('q', 0)));
+      await all();
+      return all;
     },
   },
   {
@@ -203,8 +210,10 @@ describeStoresOf(['sqlite'], 'what a job costs', (setup) => {
 
       const [statements, , commits, rows] = figuresOf(traffic);
       const listed = guideRows().find((row) => row[0] === title && row[1] === `${count}`)!;
-      const less = /^claim|and claim/.test(title) ? 1 : 0;
-      expect([statements! + less, commits, rows].map(String)).toEqual([listed[2], listed[4], listed[5]]);
+      // Where no connection can break, an enqueue is not counted.
+      const uncounted = title.startsWith('enqueue') ? commits! : 0;
+      const less = /^claim|and claim/.test(title) ? 1 : uncounted;
+      expect([statements! + less, commits, rows! + uncounted].map(String)).toEqual([listed[2], listed[4], listed[5]]);
       await empty(world);
     }
   });

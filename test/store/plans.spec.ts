@@ -1,3 +1,12 @@
+import type { DataSource } from 'typeorm';
+import { MysqlPool } from '../../lib/store/dialects/mysql-pool.js';
+import { mysql } from '../../lib/store/dialects/mysql.js';
+import { endLine } from '../../lib/store/dialects/numbered-commits.js';
+import type { Settlement } from '../../lib/store/job-store.js';
+import { lockedOut } from '../../lib/store/sql/settle.js';
+import { Templates } from '../../lib/store/sql/template.js';
+import { tableNames } from '../../lib/store/tables.js';
+import { systemClock } from '../../lib/time/clock.js';
 import { everyVerb } from '../support/every-verb.js';
 import { lockingStatements, locks } from '../support/locking-statements.js';
 import { fill } from '../support/noise.js';
@@ -40,14 +49,31 @@ async function explainEverything(world: World) {
       if (problem) problems.add(`${phase} it ${problem}: ${withoutValues(sql)}`);
     }
   });
-  const store = await world.open({ dataSource: await world.connect({ driver }) });
+  const dataSource = await world.connect({ driver });
+  const store = await world.open({ dataSource });
 
   await everyVerb(store, world.advance);
-  await world.sql('ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers');
+  await whatFaultsNeed(dataSource);
+  await world.sql(
+    'ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers',
+  );
   phase = 'after ANALYZE';
   await everyVerb(store, world.advance);
+  await whatFaultsNeed(dataSource);
 
   return { problems: [...problems], statements: [...statements] };
+}
+
+/** Sent only where an answer was lost, or somebody keeps a lock for long. */
+async function whatFaultsNeed(dataSource: DataSource): Promise<void> {
+  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql.now, () => 0), systemClock, 30_000);
+  for (const count of [1, 5, 100]) {
+    await pool.repeatable(() =>
+      lockedOut(Array.from({ length: count }, (_, n) => ({ job: { id: n + 1 } }) as Settlement)),
+    );
+    await pool.transaction(() => endLine(count));
+  }
+  await pool.close();
 }
 
 function withoutValues(sql: string): string {

@@ -1,6 +1,7 @@
 import type { DataSource } from 'typeorm';
 import { QueueAdmin } from '../../lib/admin/queue-admin.js';
 import { overlay, resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+import { ThreadPulse } from '../../lib/heartbeat/thread-pulse.js';
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import { HandlerTable } from '../../lib/runtime/handler-table.js';
 import { QueueEvents } from '../../lib/runtime/queue-events.js';
@@ -8,6 +9,7 @@ import type { Handler, HandlerEntry } from '../../lib/runtime/run.js';
 import { SqlQueueRunner } from '../../lib/runtime/sql-queue-runner.js';
 import { resolveWorkerOptions, type WorkerOptions } from '../../lib/runtime/worker-options.js';
 import type { JobStore } from '../../lib/store/job-store.js';
+import { leaseDatabase } from '../../lib/store/open-leases.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock, type Clock } from '../../lib/time/clock.js';
 import { EventLog } from './event-log.js';
@@ -24,6 +26,7 @@ export interface EngineSettings {
   readonly clock?: Clock | undefined;
   readonly storeClock?: Clock | undefined;
   readonly skewMs?: (() => number) | undefined;
+  readonly hosts?: readonly string[] | undefined;
 }
 
 /** A queue's producer, worker and admin over a real store, without Nest. */
@@ -47,13 +50,19 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const { dataSource, queues = {}, clock = systemClock, storeClock = systemClock, worker = {} } = settings;
   const defaults = overlay(QUICK, settings.defaults ?? {});
   const optionsFor = (queue: string) => resolveQueueOptions(overlay(defaults, queues[queue] ?? {}));
+  const shortestLeaseMs = Math.min(...['', ...Object.keys(queues)].map((queue) => optionsFor(queue).leaseMs));
+  const skewMs = settings.skewMs ?? (() => 0);
+  const options = resolveWorkerOptions({ poll: QUICK_POLL, ...worker });
+  const leases =
+    options.heartbeat === 'thread'
+      ? leaseDatabase(dataSource, { prefix: undefined, hosts: settings.hosts, shortestLeaseMs, skewMs: skewMs() })
+      : undefined;
   const {
     jobs: store,
     admin,
     doorbell: unobserved,
   } = await openStore({
-    ...{ dataSource, migrate: 'run', clock: storeClock, skewMs: settings.skewMs ?? (() => 0) },
-    shortestLeaseMs: Math.min(...['', ...Object.keys(queues)].map((queue) => optionsFor(queue).leaseMs)),
+    ...{ dataSource, hosts: settings.hosts, migrate: 'run', clock: storeClock, skewMs, shortestLeaseMs },
     largestPayloadBytes: 1_048_576,
   });
   // All databases of these tests can be had by several processes.
@@ -75,11 +84,12 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       events: bus,
       optionsFor,
     },
-    options: resolveWorkerOptions({ poll: QUICK_POLL, ...worker }),
+    options,
+    pulse: leases && ((given) => new ThreadPulse(leases, options.maxBlockedMs, systemClock, given)),
   });
   return {
     ...{ store, doorbell, runner, events, log },
-    producer: new QueueProducer({ store, optionsFor, hints: runner }),
+    producer: new QueueProducer({ store, optionsFor, hints: runner, clock }),
     admin: new QueueAdmin({ store: admin, jobs: store, optionsFor, runner }),
     close: async () => {
       await runner.stop({ timeout: 0 });

@@ -23,6 +23,11 @@ describe('the history checker', () => {
     ],
     ['a killed worker', ['a begin 1', 'a died', 'b begin 2', 'b end 2', 'b completed 2'], { ...done, attempt: 2 }],
     [
+      'a handler that goes on after its timeout',
+      ['a begin 1', 'a failed 1', 'b begin 2', 'a end 1', 'b end 2', 'b completed 2'],
+      { ...done, attempt: 2 },
+    ],
+    [
       'a lost lease',
       ['a begin 1', 'b begin 2', 'b end 2', 'b completed 2', 'a end 1', 'a lost 1'],
       { ...done, attempt: 2 },
@@ -36,6 +41,11 @@ describe('the history checker', () => {
     ['came from nowhere', [], [done]],
     ['was completed 2 times', [...once, 'b completed 1'], [done]],
     ['ran again after it had completed', [...once, 'b begin 2', 'b end 2'], [{ ...done, attempt: 2 }]],
+    [
+      'was completed by a run whose lease had been taken',
+      ['a begin 1', 'a end 1', 'b begin 2', 'b end 2', 'b lost 2', 'a completed 1'],
+      [{ ...done, attempt: 2 }],
+    ],
     ['ran twice at a time', ['a begin 1', 'b begin 2', 'a end 1', 'b end 2'], [{ ...done, attempt: 2 }]],
     ['ran twice in one attempt', ['a begin 1', 'a end 1', 'b begin 1', 'b end 1'], [done]],
     ['used more attempts than were counted', ['a begin 2', 'a end 2'], [done]],

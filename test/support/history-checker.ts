@@ -7,6 +7,8 @@ export interface Finished {
   readonly attempt: number;
 }
 
+const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed'];
+
 interface Span {
   readonly by: string;
   readonly attempt: number;
@@ -37,7 +39,14 @@ export function violations(entries: readonly Entry[], finished: readonly Finishe
       found.push(`job ${job} was lost`);
       continue;
     }
-    found.push(...afterTheEnd(job, history), ...sideBySide(job, history, died), ...miscounted(job, history, end));
+    const problems = [
+      ...afterTheEnd(job, history),
+      ...sideBySide(job, history, died),
+      ...stolen(job, history),
+      ...miscounted(job, history, end),
+    ];
+    if (problems.length > 0)
+      found.push(...problems, `  ${history.map(({ by, kind, attempt }) => `${by} ${kind} ${attempt}`).join(', ')}`);
   }
   for (const { id } of finished) if (!jobs.has(id)) found.push(`job ${id} came from nowhere`);
   return found;
@@ -59,12 +68,20 @@ function sideBySide(job: number, history: readonly Entry[], died: ReadonlyMap<st
   for (const { kind, by, attempt, at } of history) {
     if (kind === 'begin') spans.push({ by, attempt, from: at, to: died.has(by) ? at : Infinity });
     const span = spans.filter((one) => one.by === by && one.attempt === attempt).at(-1);
-    if (kind === 'end' && span) span.to = at;
+    // A run whose outcome has committed is over for the queue, though its handler may go on, as after its timeout.
+    if (span && (kind === 'end' || OUTCOMES.includes(kind))) span.to = Math.min(span.to, at);
   }
   const isLost = ({ by, attempt }: Span) =>
     history.some((entry) => entry.kind === 'lost' && entry.by === by && entry.attempt === attempt);
   const bad = spans.some((span, index) => spans.slice(index + 1).some((next) => next.from < span.to) && !isLost(span));
   return bad ? [`job ${job} ran twice at a time, and neither lease was lost`] : [];
+}
+
+/** Whoever runs a later attempt has taken the lease of those before it. */
+function stolen(job: number, history: readonly Entry[]): string[] {
+  const completed = history.find(({ kind }) => kind === 'completed');
+  const isLater = ({ kind, attempt }: Entry) => kind === 'begin' && attempt > completed!.attempt;
+  return completed && history.some(isLater) ? [`job ${job} was completed by a run whose lease had been taken`] : [];
 }
 
 function miscounted(job: number, history: readonly Entry[], end: Finished): string[] {

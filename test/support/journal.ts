@@ -4,12 +4,16 @@ import type { QueueEventName } from '../../lib/runtime/queue-events.js';
 
 /** One line of what really happened, written where no fault of the database can reach it. */
 export interface Entry {
-  /** `begin` and `end` of a handler · a `QueueEvent` · `enqueued` · a process was seen to have `died`. */
-  readonly kind: 'begin' | 'end' | 'enqueued' | 'died' | QueueEventName;
+  /**
+   * `begin` and `end` of a handler · a `QueueEvent` · `enqueued` · a process was seen to have `died`. Of jobs with a token
+   * also: that a producer `tried` to put it in, and was told that it is `enqueued`, or `refused`, or is `unsure`.
+   */
+  readonly kind: 'begin' | 'end' | 'enqueued' | 'died' | 'tried' | 'refused' | 'unsure' | QueueEventName;
   /** The process. */
   readonly by: string;
   readonly job: number;
   readonly attempt: number;
+  readonly token?: string;
   /** Nanoseconds of the machine's monotonic clock, which all processes share. */
   readonly at: number;
 }
@@ -26,7 +30,19 @@ export class Journal {
   }
 
   note(kind: Entry['kind'], job = 0, attempt = 0): void {
-    const entry: Entry = { kind, by: this.by, job, attempt, at: Number(process.hrtime.bigint()) };
+    this.#write({ kind, by: this.by, job, attempt, at: Number(process.hrtime.bigint()) });
+  }
+
+  /** Of another process, which cannot speak for itself. */
+  noteFor(by: string, kind: Entry['kind']): void {
+    this.#write({ kind, by, job: 0, attempt: 0, at: Number(process.hrtime.bigint()) });
+  }
+
+  noteToken(kind: 'tried' | 'enqueued' | 'refused' | 'unsure', token: string, job = 0): void {
+    this.#write({ kind, by: this.by, job, attempt: 0, token, at: Number(process.hrtime.bigint()) });
+  }
+
+  #write(entry: Entry): void {
     // The line before may be a torn one.
     appendFileSync(this.#file, `\n${JSON.stringify(entry)}`);
   }

@@ -21,4 +21,7 @@ export async function fill(source: DataSource, size: number): Promise<void> {
   await source.query(`
     INSERT INTO sql_queue_workers (id, host, pid, queues, started_at, seen_at)
     SELECT n, 'h', 1, '[]', 0, ${far} FROM ${numbers} WHERE n % 100 = 0`);
+  await source.query(`
+    INSERT INTO sql_queue_producers (id, number, seen_at)
+    SELECT n, 1, ${far} FROM ${numbers} WHERE n % 10 = 0`);
 }

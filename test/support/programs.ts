@@ -16,7 +16,8 @@ const STALE_MS = 3_600_000;
 let compiling: Promise<string> | undefined;
 
 /** What a program tells the test. */
-export type Told = { ready: true } | { event: QueueEvent } | { said: string; job?: number };
+export type Told =
+  { ready: true } | { event: QueueEvent } | { said: string; job?: number } | { /** Jobs so far. */ completed: number };
 
 /** A program of test/faults/programs in a process of its own. */
 export class ProgramProcess {
@@ -25,6 +26,8 @@ export class ProgramProcess {
   readonly ended: Promise<unknown>;
   #waiting: (() => void)[] = [];
   hasEnded = false;
+  /** Jobs that it says it has completed. */
+  completed = 0;
 
   private constructor(private readonly child: ChildProcess) {
     this.ended = once(child, 'exit');
@@ -46,6 +49,11 @@ export class ProgramProcess {
     const program = new ProgramProcess(child);
     await program.untilSaid('ready');
     return program;
+  }
+
+  /** Null where it runs, or was ended by a signal. */
+  get exitCode(): number | null {
+    return this.child.exitCode;
   }
 
   get pid(): number {
@@ -80,6 +88,7 @@ export class ProgramProcess {
 
   #hear(told: Told): void {
     if ('event' in told) this.events.add(told.event);
+    else if ('completed' in told) this.completed = told.completed;
     else this.said.push('ready' in told ? { said: 'ready' } : told);
     this.#wakeWaiting();
   }

@@ -4,9 +4,10 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 /**
  * What becomes of a statement. `cut`: the connection breaks before the server has it. `unheard`: the server does it, and
  * the connection breaks before the answer. `silent`: nothing is heard of the connection any more, either way, and nobody
- * closes it, as when a host is switched off.
+ * closes it, as when a host is switched off. `late`: the connection breaks for the client, while the statement is still on
+ * its way to the server, which it reaches when the test says so. `held`: it is on its way for so long, and nothing breaks.
  */
-export type Fate = 'pass' | 'cut' | 'unheard' | 'silent';
+export type Fate = 'pass' | 'cut' | 'unheard' | 'silent' | 'late' | 'held';
 
 export interface Sent {
   readonly sql: string;
@@ -18,10 +19,11 @@ const COM_QUERY = 3;
 
 /** Stands between clients and a MySQL server, reads the statements that pass, and breaks what a test wants broken. */
 export class WireProxy {
-  readonly #connections = new Set<{ client: Socket; upstream: Socket; silence: () => void }>();
+  readonly #connections = new Set<{ client: Socket; upstream: Socket; silence: () => void; isSilent: () => boolean }>();
   #fate: (sent: Sent) => Fate = () => 'pass';
   #silent = false;
   #renumberedBy = 0;
+  #late: { upstream: Socket; packet: Buffer; isBroken: boolean }[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -52,6 +54,26 @@ export class WireProxy {
     this.#renumberedBy = by;
   }
 
+  /** Lets the server have what is late or held; answers how much that was. */
+  deliver(): number {
+    const late = this.#late.splice(0);
+    for (const { upstream, packet, isBroken } of late) {
+      upstream.write(packet);
+      if (isBroken) upstream.end();
+    }
+    return late.length;
+  }
+
+  /** What is late never gets to the server, which hears that the connection is gone. */
+  lose(): void {
+    for (const { upstream } of this.#late.splice(0)) upstream.destroy();
+  }
+
+  /** The server notices by itself who has gone silent, as it does after a time, and gives up their connections. */
+  giveUpSilent(): void {
+    for (const { upstream, isSilent } of this.#connections) if (isSilent()) upstream.destroy();
+  }
+
   /** The host that all clients run on, or the network, falls silent. */
   silence(): void {
     this.#silent = true;
@@ -75,7 +97,7 @@ export class WireProxy {
     let held = Buffer.alloc(0);
     let silent = this.#silent;
     let unheard = false;
-    const connection = { client, upstream, silence: () => void (silent = true) };
+    const connection = { client, upstream, silence: () => void (silent = true), isSilent: () => silent };
     this.#connections.add(connection);
     const breakOff = () => {
       this.#connections.delete(connection);
@@ -91,8 +113,10 @@ export class WireProxy {
         held = held.subarray(packet.length);
         const fate = this.#fateOf(packet, transaction);
         if (fate === 'cut') return breakOff();
-        if (fate === 'silent') silent = true;
-        else upstream.write(packet);
+        if (fate === 'late' || fate === 'held') this.#late.push({ upstream, packet, isBroken: fate === 'late' });
+        if (fate === 'late' || fate === 'silent') silent = true;
+        if (fate === 'late') client.destroy();
+        if (fate === 'pass' || fate === 'unheard') upstream.write(packet);
         unheard = fate === 'unheard';
       }
     });
@@ -116,6 +140,11 @@ export class WireProxy {
   }
 }
 
+/** Whether it commits new jobs. */
+export function commitsJobs({ sql, transaction }: Sent): boolean {
+  return sql.includes('COMMIT') && transaction.some((before) => /INSERT INTO sql_queue_jobs/.test(before));
+}
+
 /** Whether it commits the claiming of jobs. */
 export function commitsClaim({ sql, transaction }: Sent): boolean {
   return sql.includes('COMMIT') && transaction.some((before) => /INSERT INTO sql_queue_claims/.test(before));
@@ -136,13 +165,22 @@ export function commitsBoth({ sql, transaction }: Sent): boolean {
   return sql.includes('COMMIT') && wrote('history') && wrote('claims');
 }
 
-/** That fate for the first statement that matches, and none for all others. Answers when it has struck. */
-export function strikeOnce(proxy: WireProxy, fate: Fate, matches: (sent: Sent) => boolean): { struck: Promise<void> } {
+/**
+ * That fate for the first statement that matches, then what `next` says, and none for all others. Answers when it has
+ * struck.
+ */
+export function strikeOnce(
+  proxy: WireProxy,
+  fate: Fate,
+  matches: (sent: Sent) => boolean,
+  next: (sent: Sent) => Fate = () => 'pass',
+): { struck: Promise<void> } {
   let strike!: () => void;
   const struck = new Promise<void>((resolve) => (strike = resolve));
   let done = false;
   proxy.decide((sent) => {
-    if (done || !matches(sent)) return 'pass';
+    if (done) return next(sent);
+    if (!matches(sent)) return 'pass';
     done = true;
     strike();
     return fate;

@@ -106,7 +106,7 @@ describe('a job suspected of killing its worker', () => {
         [other, other],
         [other, other, suspect],
         [suspect, suspect],
-      ].map(startable),
+      ].map((jobs) => startable(jobs.map(isSuspect))),
     ).toEqual([2, 2, 1]);
   });
 });

@@ -4,6 +4,7 @@ import type { Doorbell, Heard } from '../doorbell.js';
 import { Ringer } from '../ringer.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { query } from '../sql/statement.js';
+import type { Hosts } from './hosts.js';
 import type { MysqlOptions } from './mysql-connection.js';
 import { Line } from './mysql-line.js';
 import { MysqlListeners } from './mysql-listeners.js';
@@ -24,6 +25,7 @@ export class MysqlDoorbell implements Doorbell {
   constructor(
     private readonly database: SqlDatabase,
     private readonly options: MysqlOptions,
+    private readonly hosts: Hosts,
     jobsTable: string,
     private readonly clock: Clock,
   ) {
@@ -106,7 +108,7 @@ export class MysqlDoorbell implements Doorbell {
   }
 
   async #connected(stop: AbortSignal): Promise<Line> {
-    if (!this.#line?.isOpen) this.#line = await Line.open(this.options, this.clock, stop);
+    if (!this.#line?.isOpen) this.#line = await Line.open(this.options, this.hosts, this.clock, stop);
     return this.#line;
   }
 

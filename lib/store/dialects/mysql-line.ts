@@ -1,6 +1,7 @@
 import type { Connection } from 'mysql2';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../time/clock.js';
+import type { Hosts } from './hosts.js';
 import { connectionFields, driverOf, type MysqlOptions } from './mysql-connection.js';
 
 // As long as no proxy and no firewall takes the connection for dead.
@@ -26,13 +27,14 @@ export class Line {
     connection.on('end', () => this.hangUp());
   }
 
-  static async open(options: MysqlOptions, clock: Clock, stop: AbortSignal): Promise<Line> {
+  static async open(options: MysqlOptions, hosts: Hosts, clock: Clock, stop: AbortSignal): Promise<Line> {
     const { createConnection } = await driverOf(options);
     const connection = createConnection({
       ...connectionFields(options),
       charset: 'utf8mb4',
       enableKeepAlive: true,
       keepAliveInitialDelay: 10_000,
+      ...hosts.fields,
     });
     const line = new Line(connection, clock);
     const hangUp = () => line.hangUp();

@@ -10,16 +10,21 @@ import { drive, type Answer, type SqlValue, type Statement, type Work } from '..
 import type { Templates } from '../sql/template.js';
 import { AnswerWatch } from './answer-watch.js';
 import { connectionFields, driverOf, type MysqlOptions } from './mysql-connection.js';
+import { Hosts } from './hosts.js';
+import { NumberedCommits } from './numbered-commits.js';
 
 type Pool = import('mysql2').Pool;
 
 // Enough for the claims of many queues, a flush and a heartbeat side by side; each statement takes milliseconds.
 const POOL_SIZE = 5;
 
-// A server that does not answer for this long is taken for gone: the connection is dropped and the work done again.
-const ANSWER_TIMEOUT_MS = 30_000;
+// A server that does not answer within the shortest lease, with these limits, is taken for gone: the connection is dropped
+// and the work done again. Longer than any wait that the server itself ends.
+const SHORTEST_ANSWER_TIMEOUT_MS = 5_000;
+const LONGEST_ANSWER_TIMEOUT_MS = 30_000;
 
-const LOCK_WAIT_S = 3;
+// Far longer than any transaction of the library's own keeps a row.
+const LOCK_WAIT_S = 1;
 
 // A session keeps its step, but on Galera, where it is the number of nodes at that moment.
 const ID_STEP = `SELECT @@auto_increment_increment AS step`;
@@ -41,6 +46,8 @@ export class MysqlPool implements SqlDatabase {
   readonly #usedAt = new WeakMap<PoolConnection, number>();
   readonly #idSteps = new WeakMap<PoolConnection, number>();
   readonly #watch: AnswerWatch;
+  readonly #numbered: NumberedCommits;
+  readonly #answerTimeoutMs: number;
   #isRowImageDenied = false;
 
   private constructor(
@@ -49,8 +56,12 @@ export class MysqlPool implements SqlDatabase {
     private readonly templates: Templates,
     private readonly clock: Clock,
     private readonly waitTimeoutS: number,
+    private readonly hosts: Hosts,
   ) {
-    this.#watch = new AnswerWatch(clock, ANSWER_TIMEOUT_MS);
+    const timeoutMs = Math.max(SHORTEST_ANSWER_TIMEOUT_MS, waitTimeoutS * 1_000);
+    this.#answerTimeoutMs = Math.min(LONGEST_ANSWER_TIMEOUT_MS, timeoutMs);
+    this.#watch = new AnswerWatch(clock, this.#answerTimeoutMs);
+    this.#numbered = new NumberedCommits(this, clock);
   }
 
   /** @param shortestLeaseMs a host that was switched off in mid-transaction keeps its row locks no longer than this */
@@ -59,6 +70,7 @@ export class MysqlPool implements SqlDatabase {
     templates: Templates,
     clock: Clock,
     shortestLeaseMs: number,
+    hosts = new Hosts(),
   ): Promise<MysqlPool> {
     const options = dataSource.options as MysqlOptions;
     const { createPool } = await driverOf(options);
@@ -75,12 +87,13 @@ export class MysqlPool implements SqlDatabase {
       idleTimeout: Math.min(60_000, waitTimeoutS * 500),
       enableKeepAlive: true,
       keepAliveInitialDelay: 10_000,
+      ...hosts.fields,
     });
-    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS);
+    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS, hosts);
   }
 
-  transaction<T>(work: () => Work<T>): Promise<T> {
-    return persist(this.clock, async () => {
+  transaction<T>(work: () => Work<T>, lockWaits?: number): Promise<T> {
+    const attempt = async () => {
       const connection = await this.#connect();
       let committing = false;
       try {
@@ -95,7 +108,8 @@ export class MysqlPool implements SqlDatabase {
         if (committing && remedyFor(error) === 'reconnect') throw unavailable(error, 'unknown');
         throw error;
       }
-    });
+    };
+    return persist(this.clock, attempt, lockWaits);
   }
 
   repeatable<T>(work: () => Work<T>): Promise<T> {
@@ -103,12 +117,7 @@ export class MysqlPool implements SqlDatabase {
   }
 
   once<T>(work: () => Work<T>): Promise<T> {
-    return persist(this.clock, async () => {
-      const connection = await this.#connect();
-      return this.#autocommit(work, connection).catch((error: unknown) => {
-        throw remedyFor(error) === 'reconnect' ? unavailable(error, 'unknown') : error;
-      });
-    });
+    return this.#numbered.commit(work);
   }
 
   async within<T>(transaction: Parameters<SqlDatabase['within']>[0], work: () => Work<T>): Promise<T> {
@@ -129,14 +138,15 @@ export class MysqlPool implements SqlDatabase {
   /** Waits for statements under way, but not long for a server that does not answer them. */
   async close(): Promise<void> {
     const waiting = new AbortController();
+    await Promise.race([this.#numbered.close(), this.clock.sleep(CLOSE_TIMEOUT_MS, waiting.signal)]);
     const ended = new Promise<void>((resolve) => this.pool.end(() => resolve()));
     await Promise.race([ended, this.clock.sleep(CLOSE_TIMEOUT_MS, waiting.signal)]);
     waiting.abort();
     this.#watch.stop();
   }
 
-  async #autocommit<T>(work: () => Work<T>, given?: PoolConnection): Promise<T> {
-    const connection = given ?? (await this.#connect());
+  async #autocommit<T>(work: () => Work<T>): Promise<T> {
+    const connection = await this.#connect();
     try {
       const value = await this.#drive(connection, work);
       this.#release(connection);
@@ -157,7 +167,7 @@ export class MysqlPool implements SqlDatabase {
   #text(connection: PoolConnection, sql: string, values: readonly SqlValue[] = []): Promise<Answer> {
     return new Promise((resolve, reject) => {
       // Not the driver's own timeout: where the connection breaks, that one goes on and keeps the process alive.
-      const answered = this.#watch.begin(() => reject(noAnswer()));
+      const answered = this.#watch.begin(() => reject(noAnswer(this.#answerTimeoutMs)));
       connection.query({ sql, values: values as SqlValue[] }, (error, result) => {
         answered();
         if (error) return reject(error);
@@ -168,7 +178,20 @@ export class MysqlPool implements SqlDatabase {
     });
   }
 
+  /** From the first node that answers and may be written to, beginning with the one that did so last. */
   async #connect(): Promise<PoolConnection> {
+    for (let tries = 1; ; tries++) {
+      const { current } = this.hosts;
+      try {
+        return await this.#connected();
+      } catch (error) {
+        this.hosts.leave(current);
+        if (tries >= this.hosts.count) throw error;
+      }
+    }
+  }
+
+  async #connected(): Promise<PoolConnection> {
     for (;;) {
       const connection = await this.#acquire();
       const usedAt = this.#usedAt.get(connection);
@@ -194,6 +217,7 @@ export class MysqlPool implements SqlDatabase {
 
   async #setUp(connection: PoolConnection): Promise<void> {
     try {
+      if (this.hosts.count > 0) await this.#requireWritable(connection);
       await this.#text(connection, 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
       await this.#text(
         connection,
@@ -210,6 +234,13 @@ export class MysqlPool implements SqlDatabase {
       connection.destroy();
       throw error;
     }
+  }
+
+  /** A node that a failover has made a replica still answers. */
+  async #requireWritable(connection: PoolConnection): Promise<void> {
+    const [row] = (await this.#text(connection, 'SELECT @@GLOBAL.read_only AS is_read_only')).rows;
+    if (Number(row!['is_read_only']) === 0) return;
+    throw Object.assign(new Error('The node may not be written to'), { errno: 1290 });
   }
 
   async #shortenRowImage(connection: PoolConnection): Promise<void> {
@@ -249,7 +280,7 @@ export class MysqlPool implements SqlDatabase {
   }
 }
 
-function noAnswer(): Error {
-  const problem = new Error(`The server did not answer a statement within ${ANSWER_TIMEOUT_MS / 1_000} s.`);
+function noAnswer(timeoutMs: number): Error {
+  const problem = new Error(`The server did not answer a statement within ${timeoutMs / 1_000} s.`);
   return Object.assign(problem, { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true });
 }

@@ -31,9 +31,9 @@ const COUNT_ACTIVE = `
   GROUP BY queue`;
 
 // A digest, since a lock's name has 64 characters at most and counts for the whole server. The wait is shorter than the one
-// for the answer to a statement.
+// for the answer to any statement.
 const LOCK_NAME = `SHA2(CONCAT(DATABASE(), '.{schema}'), 224)`;
-const TAKE_LOCK = `SELECT GET_LOCK(${LOCK_NAME}, 20) AS taken`;
+const TAKE_LOCK = `SELECT GET_LOCK(${LOCK_NAME}, 3) AS taken`;
 const RELEASE_LOCK = `SELECT RELEASE_LOCK(${LOCK_NAME})`;
 
 /** MySQL 8.0.13 up and MariaDB 10.6 up. */

@@ -80,9 +80,9 @@ export class SqliteHandle implements SqlDatabase {
     return this.#whenFree(() => driveSync(work(), (statement) => this.#send(statement)));
   }
 
-  // There is no connection to lose, so a statement that was not answered was not done.
+  // There is no connection to lose: a commit that was not answered was not done.
   once<T>(work: () => Work<T>): Promise<T> {
-    return this.repeatable(work);
+    return this.transaction(work);
   }
 
   async within<T>(transaction: Parameters<SqlDatabase['within']>[0], work: () => Work<T>): Promise<T> {

@@ -3,16 +3,18 @@ import { DEFAULT_PREFIX, tableNames } from '../tables.js';
 import { claimEntity, type SqlQueueClaimRow } from './claim.entity.js';
 import { historyEntity, type SqlQueueHistoryRow } from './history.entity.js';
 import { jobEntity, type SqlQueueJobRow } from './job.entity.js';
+import { producerEntity, type SqlQueueProducerRow } from './producer.entity.js';
 import { queueEntity, type SqlQueueQueueRow } from './queue.entity.js';
 import { workerEntity, type SqlQueueWorkerRow } from './worker.entity.js';
 
-/** In this order: jobs, claims, history, queues, workers. */
+/** In this order: jobs, claims, history, queues, workers, producers. */
 export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueJobRow>,
   EntitySchema<SqlQueueClaimRow>,
   EntitySchema<SqlQueueHistoryRow>,
   EntitySchema<SqlQueueQueueRow>,
   EntitySchema<SqlQueueWorkerRow>,
+  EntitySchema<SqlQueueProducerRow>,
 ];
 
 const made = new Map<string, SqlQueueEntities>();
@@ -21,7 +23,7 @@ const made = new Map<string, SqlQueueEntities>();
  * The library's tables as TypeORM entities, for an application that wants to read them with repositories of its own. The
  * same prefix always gives the same objects. They are never synchronized: the library's migrations make the tables.
  *
- * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue` and `SqlQueueWorker`, followed by `_` and the
+ * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker` and `SqlQueueProducer`, followed by `_` and the
  * prefix where that is not the default.
  *
  * @example
@@ -41,6 +43,7 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
     historyEntity(tables, named('SqlQueueHistory')),
     queueEntity(tables, named('SqlQueueQueue')),
     workerEntity(tables, named('SqlQueueWorker')),
+    producerEntity(tables, named('SqlQueueProducer')),
   ];
   made.set(prefix, entities);
   return entities;

@@ -90,6 +90,14 @@ const WORKERS = `
     PRIMARY KEY (id)
   ) ${INNODB}`;
 
+const PRODUCERS = `
+  CREATE TABLE IF NOT EXISTS {producers} (
+    id BIGINT NOT NULL,
+    number BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
+  ) ${INNODB}`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL,
@@ -97,4 +105,4 @@ const SCHEMA = `
     PRIMARY KEY (version)
   ) ${INNODB}`;
 
-export const TABLES_MYSQL = [JOBS, CLAIMS, HISTORY, QUEUES, WORKERS, SCHEMA];
+export const TABLES_MYSQL = [JOBS, CLAIMS, HISTORY, QUEUES, WORKERS, PRODUCERS, SCHEMA];

@@ -74,6 +74,14 @@ const WORKERS = `
     seen_at BIGINT NOT NULL
   )`;
 
+// Of use only where a connection can break. It is here so that the tables are the same everywhere.
+const PRODUCERS = `
+  CREATE TABLE IF NOT EXISTS {producers} (
+    id BIGINT NOT NULL PRIMARY KEY,
+    number BIGINT NOT NULL,
+    seen_at BIGINT NOT NULL
+  )`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL PRIMARY KEY,
@@ -86,4 +94,4 @@ const INDEXES = [
   `CREATE INDEX IF NOT EXISTS {history}_state ON {history} (queue, state, id)`,
 ];
 
-export const TABLES_SQLITE = [JOBS, CLAIMS, HISTORY, QUEUES, WORKERS, SCHEMA, ...INDEXES];
+export const TABLES_SQLITE = [JOBS, CLAIMS, HISTORY, QUEUES, WORKERS, PRODUCERS, SCHEMA, ...INDEXES];

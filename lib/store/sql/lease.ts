@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import { startable } from '../../job/outcome.js';
+import { isSuspect, startable } from '../../job/outcome.js';
 import type { ClaimRequest, HeldLease } from '../job-store.js';
 import { parseOr } from './claimed-row.js';
 import { change, query, type Work } from './statement.js';
@@ -36,7 +36,7 @@ const END_CLAIM = `
 
 export function* addClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]): Work<void> {
   const { claimId, workerId, queue, leaseMs } = request;
-  const started = Math.min(request.started, startable(jobs));
+  const started = Math.min(request.started, startable(jobs.map(isSuspect)));
   const jobIds = JSON.stringify(jobs.map(({ id }) => id));
   yield* change(ADD_CLAIM, { claimId, workerId, queue, leaseMs, started, jobIds });
 }

@@ -9,14 +9,20 @@ export type Remedy =
   /** Trying again changes nothing. */
   | 'none';
 
-// 1213 deadlock, 1205 lock wait timeout, 1020 record has changed, 3101 and 1180 certification, 9007 and 8028 TiDB.
-const AGAIN = new Set([1213, 1205, 1020, 3101, 1180, 9007, 8028]);
+// 1213 deadlock, 1205 lock wait timeout, 1020 record has changed, 3101 and 1180 certification, 9007 and 8028 TiDB; 1021, 1026
+// and 1114 a full disk, which somebody will clear: no reason to fail a job for it.
+const AGAIN = new Set([1213, 1205, 1020, 3101, 1180, 9007, 8028, 1021, 1026, 1114]);
 // Refused or ended connections, and servers that became read-only in a failover (1290, 1792, 1836).
 const RECONNECT = new Set([2006, 2013, 1053, 1927, 1040, 1047, 1290, 1792, 1836, 1158, 1159, 1160, 1161, 4031]);
 const RECONNECT_CODES = new Set([
   ...['PROTOCOL_CONNECTION_LOST', 'PROTOCOL_SEQUENCE_TIMEOUT', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ECONNREFUSED'],
   ...['ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
 ]);
+
+/** Whether somebody else has had a row locked for too long. */
+export function isLockWait(error: unknown): boolean {
+  return (error as { errno?: number } | null)?.errno === 1205;
+}
 
 interface DriverError {
   errno?: number;

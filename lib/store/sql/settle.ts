@@ -51,6 +51,16 @@ const KEEP = `
 const KEPT = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?)`;
 
 // The payloads of jobs that ended alike need not travel back to the database they came from.
+const THERE = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids`;
+
+const THERE_AND_FREE = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids /*! FOR UPDATE SKIP LOCKED */`;
+
 const KEEP_ALIKE = `
   INSERT INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
                          created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
@@ -84,6 +94,15 @@ export function* settleSurvivors(flush: Flush): Work<ReadonlySet<Settlement>> {
   }
   yield* settleClaimed(flush.settlements.filter((settlement) => !missing.has(settlement)));
   return flush.again ? yield* trulyLost(missing) : missing;
+}
+
+/** Those whose jobs another transaction has locked. What is locked here is free again with the next statement. */
+export function* lockedOut(settlements: readonly Settlement[]): Work<Set<Settlement>> {
+  if (settlements.length === 0) return new Set();
+  const ids = new Ids(settlements.map(idOf));
+  const there = new Set((yield* query<{ id: number }>(THERE, { ids })).map(({ id }) => Number(id)));
+  for (const { id } of yield* query<{ id: number }>(THERE_AND_FREE, { ids })) there.delete(Number(id));
+  return new Set(settlements.filter(({ job }) => there.has(job.id)));
 }
 
 /** Outcomes of jobs whose claims are accounted for elsewhere. */

@@ -4,13 +4,20 @@ import type { Work } from './statement.js';
 
 /** A database of one kind: how its statements are sent, repeated and undone. */
 export interface SqlDatabase {
-  /** All of the work or nothing. Begun again, as a whole, after a deadlock and the like: the work must be repeatable. */
-  transaction<T>(work: () => Work<T>): Promise<T>;
+  /**
+   * All of the work or nothing. Begun again, as a whole, after a deadlock and the like: the work must be repeatable.
+   *
+   * @param lockWaits after so many, of a second each, it is given up; default 20
+   */
+  transaction<T>(work: () => Work<T>, lockWaits?: number): Promise<T>;
 
   /** Each statement by itself, and again where the connection went away: for what may be done twice. */
   repeatable<T>(work: () => Work<T>): Promise<T>;
 
-  /** Each statement by itself, and never again where it may have been done. */
+  /**
+   * All of the work or nothing, and never twice: where the answer to its commit is lost, it is found out what became of it
+   * before anything is done again. Rejects with outcome `unknown` where that cannot be found out within a minute.
+   */
   once<T>(work: () => Work<T>): Promise<T>;
 
   /** On the caller's own transaction, without any retry. */

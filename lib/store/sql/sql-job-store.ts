@@ -1,19 +1,22 @@
 import type { EntityManager } from 'typeorm';
-import { LeaseLostError } from '../../job/errors.js';
+import { LeaseLostError, StoreUnavailableError } from '../../job/errors.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { ClaimBounds, ClaimStart } from '../claims/claim-bounds.js';
 import type { CommitListener } from '../commit-listener.js';
-import type * as port from '../job-store.js';
+import * as port from '../job-store.js';
 import type { Dialect } from './dialect.js';
 import { insertJobs, jobChunks } from './enqueue.js';
 import { extend, retire } from './lease.js';
 import { lapsedClaims, rescueClaim } from './rescue.js';
-import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError } from './settle.js';
+import { lockedOut, settleAtOnce, settleClaimed, settleSurvivors, ShortCountError } from './settle.js';
 import type { SqlDatabase } from './sql-database.js';
 import type { Work } from './statement.js';
-import { survey } from './survey.js';
+import { countWaiting, survey } from './survey.js';
 import { prune, promote } from './upkeep.js';
 import { enter, leave, seen, unknownQueues } from './workers.js';
+
+// All outcomes of a process wait for those before them: then it is looked which of them it is that has to wait.
+const LOCK_WAITS = 3;
 
 /** The port, over any database: which verb is which work, and whether it may be done twice. */
 export class SqlJobStore implements port.JobStore {
@@ -33,7 +36,7 @@ export class SqlJobStore implements port.JobStore {
     const chunks = jobChunks(jobs);
     const work = () => this.#insert(chunks);
     if (transaction) return this.database.within(transaction, work);
-    return chunks.length > 1 ? this.database.transaction(work) : this.database.once(work);
+    return this.database.once(work);
   }
 
   *#insert(chunks: readonly NewJob[][]): Work<number[]> {
@@ -44,6 +47,10 @@ export class SqlJobStore implements port.JobStore {
 
   afterCommit(transaction: port.CallerTransaction, act: () => void): void {
     this.commits.after(transaction, act);
+  }
+
+  countWaiting(queue: string, most: number): Promise<number> {
+    return this.database.repeatable(() => countWaiting(queue, most));
   }
 
   survey(queues: readonly string[]): Promise<port.Survey> {
@@ -88,17 +95,21 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async #settleAnd<T>(flush: port.Flush, next: () => Work<T>): Promise<Settled<T>> {
-    const settled = await this.#transactSettling(flush, next);
+    const settled = await this.#transactSettling(flush, next).catch(async (error: unknown) => {
+      const isLocked = error instanceof StoreUnavailableError && error.locked;
+      const locked = isLocked && (await this.database.repeatable(() => lockedOut(flush.settlements)));
+      throw locked && locked.size > 0 ? new port.JobsLockedError(locked) : error;
+    });
     if (hasReturns(flush)) this.bounds.forget();
     return settled;
   }
 
   async #transactSettling<T>(flush: port.Flush, next: () => Work<T>): Promise<Settled<T>> {
     try {
-      return await this.database.transaction(() => thenMore(settleAtOnce(flush), next));
+      return await this.database.transaction(() => thenMore(settleAtOnce(flush), next), LOCK_WAITS);
     } catch (error) {
       if (!(error instanceof ShortCountError)) throw error;
-      return this.database.transaction(() => thenMore(settleSurvivors(flush), next));
+      return this.database.transaction(() => thenMore(settleSurvivors(flush), next), LOCK_WAITS);
     }
   }
 

@@ -32,6 +32,15 @@ const SURVEY = `
   FROM {queues} q
   WHERE q.queue IN (:queues)`;
 
+const COUNT_WAITING = `
+  SELECT COUNT(*) AS jobs
+  FROM (
+    SELECT 1
+    FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
+    WHERE queue = :queue AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
+    LIMIT :most
+  ) AS some`;
+
 interface SurveyRow {
   queue: string;
   paused: number;
@@ -49,6 +58,11 @@ export function* survey(queues: readonly string[]): Work<Survey> {
     dueInMs: earlier(fromNow(rows[0]?.due_in), fromNow(rows[0]?.plain_due_in)),
     lapseInMs: fromNow(rows[0]?.lapse_in),
   };
+}
+
+export function* countWaiting(queue: string, most: number): Work<number> {
+  const [row] = yield* query<{ jobs: number | string }>(COUNT_WAITING, { queue, most });
+  return Number(row!.jobs);
 }
 
 function earlier(one: number | null, other: number | null): number | null {

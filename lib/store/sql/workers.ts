@@ -29,6 +29,15 @@ const FORGET = `
   DELETE /*! {workers} */ FROM {workers} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids)`;
 
+const SILENT_PRODUCERS = `
+  SELECT id
+  FROM {producers}
+  WHERE seen_at < :now - 86400000`;
+
+const FORGET_PRODUCERS = `
+  DELETE /*! {producers} */ FROM {producers} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND seen_at < :now - 86400000`;
+
 /** The queues of a worker's that have no row of their own yet. */
 export function* unknownQueues(queues: readonly string[]): Work<string[]> {
   if (queues.length === 0) return [];
@@ -39,6 +48,8 @@ export function* unknownQueues(queues: readonly string[]): Work<string[]> {
 export function* enter(worker: WorkerEntry): Work<void> {
   const gone = yield* query<{ id: string }>(LONG_GONE);
   if (gone.length > 0) yield* change(FORGET, { ids: gone.map(({ id }) => id).sort() });
+  const silent = yield* query<{ id: number }>(SILENT_PRODUCERS);
+  if (silent.length > 0) yield* change(FORGET_PRODUCERS, { ids: silent.map(({ id }) => Number(id)) });
   // Asked again after an answer that was lost, it may be there already.
   yield* change(LEAVE, { id: worker.id });
   yield* change(ENTER, { ...worker, queues: JSON.stringify(worker.queues) });

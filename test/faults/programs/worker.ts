@@ -26,6 +26,8 @@ export interface Wish {
   exit?: boolean;
   /** Goes on until the test says `{ finish: true }`, whatever the signal says. */
   hold?: boolean;
+  /** Computes for so many milliseconds without a pause. */
+  block?: number;
   /** Throws in its first attempt. */
   failFirst?: boolean;
 }
@@ -49,12 +51,19 @@ async function handle({ id, attempt, payload, signal }: JobContext<Wish>): Promi
   journal.note('begin', id, attempt);
   try {
     if (payload.exit) process.exit(1);
+    if (payload.block) block(id, payload.block);
     if (payload.hold) await hold(id, signal);
     if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
     return process.pid;
   } finally {
     journal.note('end', id, attempt);
   }
+}
+
+function block(job: number, ms: number): void {
+  say({ said: 'blocking', job });
+  const until = process.hrtime.bigint() + BigInt(ms) * 1_000_000n;
+  while (process.hrtime.bigint() < until);
 }
 
 async function hold(job: number, signal: AbortSignal): Promise<void> {

@@ -1,0 +1,90 @@
+import { describeEngines } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { processesOf } from '../support/processes.js';
+
+const queue = { lease: '1s', retry: { attempts: 3, backoff: 0 } } as const;
+// Two leases.
+const LONG_MS = 2_200;
+
+describeEngines('a worker whose handler computes for longer than its lease, without a pause,', (setup) => {
+  it('loses its job to others after `maxBlocked`, as a dead-locked process must', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    const worker = { heartbeat: 'thread', maxBlocked: '1s' } as const;
+    const deadlocked = await processes.worker({ queue, worker, tell: ['lost'] });
+    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
+    const { id } = await heir.producer.enqueue('q', { block: 2 * LONG_MS });
+    await deadlocked.untilSaid('blocking', id);
+
+    await heir.runner.start();
+    await heir.events.until('completed');
+    await deadlocked.events.until('lost');
+
+    expect(await heir.admin.get(id)).toMatchObject({ attempt: 2, result: 'heir' });
+    expect(await processes.violations()).toEqual([]);
+  });
+
+  it('keeps its job where a thread renews its leases, and those that it has claimed ahead', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
+    const jobs = await heir.producer.enqueueMany('q', [
+      { payload: { block: LONG_MS } },
+      ...Array.from({ length: 9 }, () => ({ payload: {} })),
+    ]);
+    const settings = { ...queue, concurrency: 1, prefetch: 9 };
+    const busy = await processes.worker({ queue: settings, worker: { heartbeat: 'thread' }, tell: ['completed'] });
+    await busy.untilSaid('blocking', jobs[0]!.id);
+
+    await heir.runner.start();
+    await busy.events.untilCount(10, 'completed');
+
+    expect(heir.events.of('started')).toEqual([]);
+    expect(await processes.violations()).toEqual([]);
+  });
+});
+
+describeEngines('a worker with a heartbeat thread', (setup) => {
+  it('that is killed has its jobs taken when their lease has lapsed', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    const doomed = await processes.worker({ queue, worker: { heartbeat: 'thread' } });
+    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
+    const { id } = await heir.producer.enqueue('q', { hold: true });
+    await doomed.untilSaid('holding', id);
+
+    await doomed.kill();
+    processes.died(doomed);
+    await heir.runner.start();
+    await heir.events.until('completed');
+
+    expect(await heir.admin.get(id)).toMatchObject({ attempt: 2, result: 'heir' });
+  });
+
+  it('ends when it has stopped, and takes its thread along', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    const worker = await processes.worker({ queue, worker: { heartbeat: 'thread' } });
+
+    await worker.stop();
+
+    expect(worker.hasEnded).toBe(true);
+  });
+
+  it('hears through it of jobs that somebody wants cancelled', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    const worker = await processes.worker({ queue, worker: { heartbeat: 'thread' } });
+    const { producer, admin } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', { hold: true });
+    await worker.untilSaid('holding', id);
+
+    await admin.cancel(id);
+    await worker.untilSaid('aborted JOB_CANCELLED', id);
+    worker.tell({ finish: true });
+
+    await eventually(
+      async () => (await admin.get(id))!.state === 'cancelled' || (await admin.get(id))!.state === 'completed',
+    );
+  });
+});

@@ -1,0 +1,68 @@
+import { QueueFullError } from '../../lib/job/errors.js';
+import { describeEngines, plain } from '../support/engines.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+const queues = { 'few.*': {}, q: { maxWaiting: 3 } };
+
+describeEngines('a queue with maxWaiting', (setup) => {
+  it('takes jobs up to that number, and then none', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ queues, autoStart: false });
+
+    await producer.enqueueMany('q', plain(2));
+    await expect(producer.enqueueMany('q', plain(2))).rejects.toThrow(QueueFullError);
+    await producer.enqueue('q', 0);
+    const refused = await producer.enqueue('q', 0).catch((error: unknown) => error);
+
+    expect(refused).toMatchObject({ code: 'QUEUE_FULL', queue: 'q', waiting: 3, maxWaiting: 3 });
+    expect(await admin.counts('q')).toMatchObject({ waiting: 3 });
+  });
+
+  it('counts what others have put in and taken out within a second', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { producer } = await world.start({ queues, clock, autoStart: false });
+    const other = await world.start({ autoStart: false });
+    await producer.enqueue('q', 0);
+
+    await other.producer.enqueueMany('q', plain(5));
+    await clock.advance(1_000);
+    await expect(producer.enqueue('q', 0)).rejects.toThrow(QueueFullError);
+    await world.sql('DELETE FROM sql_queue_jobs');
+    await clock.advance(1_000);
+
+    await expect(producer.enqueue('q', 0)).resolves.toMatchObject({ queue: 'q' });
+  });
+
+  it('takes in no more than that from a hundred who ask at once', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ queues: { q: { maxWaiting: 40 } }, autoStart: false });
+
+    const answers = await Promise.allSettled(Array.from({ length: 100 }, () => producer.enqueue('q', 0)));
+
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(40);
+    expect(await admin.counts('q')).toMatchObject({ waiting: 40 });
+  });
+
+  it('counts neither jobs for later nor those that run', async () => {
+    const world = await setup();
+    const { producer, store } = await world.start({ queues, autoStart: false });
+    await producer.enqueueMany('q', plain(9, { delay: '1h' }));
+    await producer.enqueueMany('q', plain(3));
+
+    expect(await store.countWaiting('q', 100)).toBe(3);
+    await producer.enqueue('q', 0, { delay: '1h' });
+  });
+
+  it('leaves a caller’s transaction usable when it refuses', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ queues, autoStart: false });
+
+    await world.dataSource.transaction(async (manager) => {
+      await expect(producer.enqueueMany('q', plain(4), { manager })).rejects.toThrow(QueueFullError);
+      await producer.enqueue('q', 0, { manager });
+    });
+
+    expect(await admin.counts('q')).toMatchObject({ waiting: 1 });
+  });
+});
