@@ -1,0 +1,182 @@
+import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
+import { processorOptionProblems, queueOptionProblems, resolveQueueOptions } from '../../lib/job/queue-options.js';
+import { checkModuleOptions, checkStaticOptions } from '../../lib/nest/module-options.js';
+import { describeEngines } from '../support/engines.js';
+import { fuzzedOptions, fuzzedText, fuzzedValue } from '../support/fuzz.js';
+import { Random } from '../support/random.js';
+
+const ROUNDS = 1_000;
+const REFUSALS = ['INVALID_OPTIONS', 'PAYLOAD_INVALID', 'PAYLOAD_TOO_LARGE'];
+
+const DURATIONS = [0, 1, '1s', '5m', '1d', -1, '1w', ''];
+const ENQUEUE = {
+  name: ['default', 'welcome', 'Welcome'],
+  delay: DURATIONS,
+  runAt: [new Date(2e12), new Date(NaN)],
+  priority: [0, 1, -5, 40_000],
+  attempts: [1, 3, 0],
+  backoff: [...DURATIONS, { type: 'fixed', delay: '1s' }],
+  timeout: DURATIONS,
+  headers: [{}, { tenant: 'a' }, { __proto__: 'x' }, { 'x:y': '' }],
+};
+const QUEUE = {
+  concurrency: [1, 10, 0],
+  retry: [3, { attempts: 3, backoff: '1s' }, null],
+  lease: DURATIONS,
+  timeout: DURATIONS,
+  order: ['fifo', 'lifo', 'FIFO'],
+  claim: ['auto', 'skip-locked'],
+  prefetch: [0, 'auto', 7],
+  retention: [{ completed: false }, { dead: '1d' }, null, 7],
+  schema: [{ '~standard': { validate: () => ({}) } }, {}, null],
+  paused: [true, false],
+  maxPayloadBytes: [1, 100, 1e9],
+  maxWaiting: [false, 10, 0],
+  batch: [1, 100],
+};
+const WORKER = {
+  autoStart: [true],
+  queues: [{ include: ['a'] }, null, { exclude: 'x' }],
+  concurrency: [1],
+  poll: [{ min: 1 }, null, 5],
+  doorbell: ['auto', false],
+  shutdown: [{ timeout: '1s' }, null],
+  heartbeat: ['main', 'thread'],
+  maxBlocked: DURATIONS,
+};
+const MODULE = {
+  connection: [{ type: 'mysql' }, null],
+  hosts: [['db-1:3306'], [], ['a b'], null],
+  defaults: [{}, { lease: '1s' }, null],
+  queues: [{ a: {} }, { 'a.*': { lease: '5s' } }, null, JSON.parse('{"__proto__":{"lease":"1s"}}')],
+  worker: [true, false, {}, null],
+  enhancers: ['all', 'none'],
+  schema: [{ migrate: 'off' }, null],
+};
+const STATIC = { name: ['a', 'a b'], dataSource: ['x', {}], isGlobal: [true], prefix: ['x_', "x'; --", ''] };
+
+describeEngines('a thousand fuzzed jobs', (setup) => {
+  it('come back as they were, or are refused with a typed error, and nothing else happens', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    const random = new Random(7);
+    let taken = 0;
+
+    for (let round = 0; round < ROUNDS; round++) {
+      const queue = random.next() < 0.7 ? random.pick(['q', 'Q', 'a.b:c-d_e']) : fuzzedText(random);
+      const payload = fuzzedValue(random);
+      const options = random.next() < 0.5 ? {} : (fuzzedOptions(random, ENQUEUE) as object);
+      const id = await producer.enqueue(queue, payload, options).then(
+        (job) => job.id,
+        (error: unknown) => refusal(error, { queue, payload, options }),
+      );
+      if (id === undefined) continue;
+      taken++;
+      const {
+        name = 'default',
+        headers = {},
+        priority = 0,
+      } = options as { name?: string; headers?: object; priority?: number };
+      expect(await admin.get(id)).toMatchObject({ queue, name, priority });
+      const record = (await admin.get(id))!;
+      expect(JSON.stringify(record.payload)).toBe(JSON.stringify(payload));
+      expect(JSON.stringify(record.headers)).toBe(JSON.stringify(headers));
+    }
+
+    expect(taken).toBeGreaterThan(ROUNDS / 10);
+    expect(taken).toBeLessThan(ROUNDS);
+    const counted = Object.values(await admin.counts()).reduce((sum, count) => sum + count, 0);
+    expect(counted).toBe(taken);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  }, 120_000);
+
+  it('are handled without a trace in any prototype', async () => {
+    const world = await setup();
+    const seen: unknown[] = [];
+    const { producer, events } = await world.start({
+      handlers: {
+        q: ({ payload, headers }) => {
+          seen.push({ ...(payload as object), ...headers });
+          return payload;
+        },
+      },
+    });
+
+    await producer.enqueue('q', JSON.parse('{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}'), {
+      headers: JSON.parse('{"__proto__":"x"}') as Record<string, string>,
+    });
+    await events.until('completed');
+
+    expect(seen).toHaveLength(1);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it('can be looked for by any filter, which finds something true or is refused', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    await producer.enqueue('q', 1);
+    const random = new Random(11);
+
+    for (let round = 0; round < ROUNDS / 4; round++) {
+      const filter = fuzzedOptions(random, { queue: ['q', 'x'], state: ['waiting', 'dead'], name: ['default', 'x'] });
+      const page = fuzzedOptions(random, { after: [0, 5], limit: [1, 100] });
+      const found = await admin.find(filter as object, page as object).catch((error: unknown) => {
+        refusal(error, { filter, page });
+        return [];
+      });
+      for (const job of found) expect(job).toMatchObject({ queue: 'q', name: 'default' });
+      const id = fuzzedValue(random) as number;
+      await admin.get(id).catch((error: unknown) => refusal(error, { id }));
+      await admin.cancel(id).catch((error: unknown) => refusal(error, { id }));
+      await admin.pause(fuzzedText(random)).catch((error: unknown) => refusal(error, {}));
+    }
+  }, 60_000);
+});
+
+describe('a thousand fuzzed options', () => {
+  it.each<[string, (random: Random) => unknown]>([
+    ['of the module', (random) => checkModuleOptions(fuzzedOptions(random, MODULE) as object)],
+    ['of its worker', (random) => checkModuleOptions({ worker: fuzzedOptions(random, WORKER) as object })],
+    [
+      'of its queues',
+      (random) => checkModuleOptions({ queues: { [fuzzedText(random)]: fuzzedOptions(random, QUEUE) as object } }),
+    ],
+    ['that decide tokens', (random) => checkStaticOptions(fuzzedOptions(random, STATIC) as object)],
+    ['of one enqueue', (random) => resolveEnqueueOptions('q', fuzzedOptions(random, ENQUEUE) as object)],
+  ])('%s are taken, or refused with a typed error', (_, check) => {
+    const random = new Random(13);
+    let refused = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      try {
+        check(random);
+      } catch (error) {
+        refused++;
+        refusal(error, { round });
+      }
+    }
+
+    expect(refused).toBeGreaterThan(ROUNDS / 20);
+    expect(refused).toBeLessThan(ROUNDS);
+  });
+
+  it('of a queue that are taken can be worked with', () => {
+    const random = new Random(17);
+    for (let round = 0; round < ROUNDS; round++) {
+      const options = fuzzedOptions(random, QUEUE);
+      processorOptionProblems(options);
+      if (queueOptionProblems(options).length > 0) continue;
+      const { leaseMs, concurrency, retention } = resolveQueueOptions(options as object);
+      for (const number of [leaseMs, concurrency]) expect(Number.isFinite(number)).toBe(true);
+      for (const ms of Object.values(retention)) expect(ms === false || Number.isFinite(ms)).toBe(true);
+    }
+  });
+});
+
+/** What a refusal is: anything else is a fault of ours. */
+function refusal(error: unknown, given: object): undefined {
+  const { code, message } = error as { code?: string; message?: string };
+  if (!REFUSALS.includes(code ?? ''))
+    throw new Error(`not a typed refusal: ${String(error)}`, { cause: { error, given } });
+  expect(message!.length).toBeLessThan(100_000);
+  return undefined;
+}

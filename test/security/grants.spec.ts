@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describeEngines, plain, type World } from '../support/engines.js';
+import { everyVerb } from '../support/every-verb.js';
+import { openStore } from '../../lib/store/open-store.js';
+import { systemClock } from '../../lib/time/clock.js';
+
+const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/security.md'), 'utf8');
+const GRANTS = [...GUIDE.matchAll(/^GRANT [^;]+;$/gm)].map(([statement]) => statement);
+
+describeEngines(
+  'an account with the documented grants and no others',
+  (setup) => {
+    it('can make the tables', async () => {
+      const world = await setup();
+      const migrator = await account(world, 'migrator');
+
+      const { producer } = await world.start({ dataSource: migrator, autoStart: false });
+
+      await expect(producer.enqueue('q', 0)).resolves.toMatchObject({ queue: 'q' });
+    });
+
+    it('can put jobs in, one, many, for later, in its own transactions, with a limit, and can do nothing else', async () => {
+      const world = await setup();
+      await world.start({ autoStart: false });
+      const dataSource = await account(world, 'producer');
+      const queues = { q: { maxWaiting: 100 } };
+
+      const engine = await world.start({ dataSource, queues, autoStart: false });
+      await engine.producer.enqueue('q', 0);
+      await engine.producer.enqueueMany('q', plain(50));
+      await engine.producer.enqueue('q', 0, { delay: '1h' });
+      await dataSource.transaction((manager) => engine.producer.enqueue('q', 0, { manager }));
+      await engine.close();
+
+      const [{ jobs }] = (await world.sql<{ jobs: string }>('SELECT COUNT(*) AS jobs FROM sql_queue_jobs')) as [
+        { jobs: string },
+      ];
+      expect(Number(jobs)).toBe(53);
+      expect(await world.sql('SELECT id FROM sql_queue_producers')).toEqual([]);
+      await expect(dataSource.query('DELETE FROM sql_queue_jobs')).rejects.toThrow(/denied/);
+      await expect(dataSource.query('SELECT * FROM sql_queue_history')).rejects.toThrow(/denied/);
+    });
+
+    it('can do everything that a worker and an admin do', async () => {
+      const world = await setup();
+      await world.start({ autoStart: false });
+      const dataSource = await account(world, 'worker');
+      let skewMs = 0;
+      const store = await openStore({
+        ...{ dataSource, clock: systemClock, skewMs: () => skewMs, migrate: 'check' },
+        ...{ shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576 },
+      });
+      world.afterTest(() => store.jobs.close());
+
+      await everyVerb(store, (ms) => void (skewMs += ms));
+
+      const { producer, events, log } = await world.start({ dataSource, handlers: { another: () => 'done' } });
+      await producer.enqueue('another', 0);
+      await events.until('completed');
+      expect(log.filter((line) => line.startsWith('error'))).toEqual([]);
+      await expect(dataSource.query('DROP TABLE sql_queue_jobs')).rejects.toThrow(/denied/);
+    });
+
+    /** A DataSource of an account that was given what the guide says, and nothing besides. */
+    async function account({ sql, connection, connect, afterTest }: World, who: string) {
+      const name = `${who}_${randomBytes(4).toString('hex')}`;
+      const [{ database }] = (await sql<{ database: string }>('SELECT DATABASE() AS `database`')) as [
+        { database: string },
+      ];
+      await sql(`CREATE USER '${name}'@'%'`);
+      afterTest(() => sql(`DROP USER '${name}'@'%'`));
+      const grants = GRANTS.filter((grant) => grant.includes(`'${who}'@`));
+      expect(grants).not.toEqual([]);
+      for (const grant of grants) await sql(grant.replace(' app.', ` ${database}.`).replace(`'${who}'@`, `'${name}'@`));
+      const url = new URL((connection as { url: string }).url);
+      url.username = name;
+      return connect({ url: url.href });
+    }
+  },
+  ['mysql', 'mariadb'],
+);
