@@ -19,6 +19,10 @@ for pid in "${!groups[@]}"; do
 done
 # The data goes as well: there is nothing to shut down in order.
 for file in "$BASE"/*/server.pid; do
-  if [ -e "$file" ]; then stop_pid "$file" KILL; fi
+  if pid=$(alive "$file"); then
+    stop_pid "$file" KILL
+    # What it had started for itself, as a cluster's node does to get its data.
+    kill -KILL -- "-$pid" 2>/dev/null || true
+  fi
 done
 rm -rf "$BASE"

@@ -32,6 +32,10 @@ export const serverKinds = {
   },
 };
 
+/** Three nodes each. */
+const clusterScripts = { galera: 'galera-up.sh', 'group-replication': 'group-replication-up.sh' };
+export const clusterKinds = Object.keys(clusterScripts);
+
 /** Everything one run starts. Whatever becomes of the run, the keeper stops it and removes its files. */
 export class ServerRun {
   #base;
@@ -97,20 +101,36 @@ export class ServerRun {
     const port = await freePort();
     const dir = this.file(`${kind}-${port}`);
     await mkdir(dir);
-    const child = this.spawn('bash', [join(import.meta.dirname, script), dir, String(port), profile], {
+    const env = { ...process.env, [name.toUpperCase()]: program ?? '' };
+    const client = await this.#script(kind, script, [dir, String(port), profile], env);
+    return { url: `mysql://root@127.0.0.1:${port}/`, client: client.trim() || undefined };
+  }
+
+  /** What the script prints; what it says goes to the terminal, and is why it failed where it does. */
+  async #script(title, script, args, env) {
+    const child = this.spawn('bash', [join(import.meta.dirname, script), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, [name.toUpperCase()]: program ?? '' },
+      env,
     });
-    let client = '';
+    let printed = '';
     let last = '';
-    child.stdout.on('data', (chunk) => (client += chunk));
+    child.stdout.on('data', (chunk) => (printed += chunk));
     createInterface({ input: child.stderr }).on('line', (line) => {
       last = line.replace(/^\[ *\d+ ms\] /, '');
-      process.stderr.write(`${kind}: ${line}\n`);
+      process.stderr.write(`${title}: ${line}\n`);
     });
     const [code] = await once(child, 'close');
     if (code !== 0) throw new Error(last || `${script} ended with ${code}`);
-    return { url: `mysql://root@127.0.0.1:${port}/`, client: client.trim() || undefined };
+    return printed;
+  }
+
+  /** A cluster of this run's own, its first node's port and what starts the nodes that are missing. */
+  async cluster(kind, profile = 'durable') {
+    const port = await freePorts();
+    const dir = this.file(`${kind}-${port}`);
+    const up = () => this.#script(kind, clusterScripts[kind], [dir, String(port), profile], process.env);
+    await up();
+    return { port, dir, up };
   }
 
   /** Resolves when nothing that was started runs any more. */
@@ -171,11 +191,21 @@ function isOlder(version, oldest) {
   return false;
 }
 
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1');
+async function freePort(wanted = 0) {
+  const probe = createServer().listen(wanted, '127.0.0.1');
   await once(probe, 'listening');
   const { port } = probe.address();
   probe.close();
   await once(probe, 'close');
   return port;
+}
+
+/** The first of as many as a cluster takes: three for each of its purposes, twenty apart. Below those that are given out. */
+async function freePorts() {
+  for (;;) {
+    const first = 10_000 + Math.floor(Math.random() * 20_000);
+    const all = [0, 20, 40, 60].flatMap((purpose) => [0, 1, 2].map((node) => first + purpose + node));
+    const free = await Promise.all(all.map((port) => freePort(port).catch(() => undefined)));
+    if (free.every((port) => port !== undefined)) return first;
+  }
 }

@@ -1,0 +1,46 @@
+// npm run torture -- [--minutes 5] [--seed N] [--server mysql|mariadb|galera|group-replication] [--fault 'disk full,read-only']
+//
+// Lets workers and producers of a server of its own work while a nemesis breaks everything that can break, then reads the
+// whole history and names what must never have happened. A seed repeats a schedule, as far as processes allow.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { clusterKinds, serverKinds } from './databases/servers.mjs';
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '5' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    server: { type: 'string', default: 'mysql' },
+    fault: { type: 'string' },
+  },
+});
+const seconds = Math.round(Number(values.minutes) * 60);
+const seed = Number(values.seed);
+if (
+  !(seconds > 0) ||
+  !Number.isInteger(seed) ||
+  ![...Object.keys(serverKinds), ...clusterKinds].includes(values.server)
+) {
+  console.error(
+    'expected --minutes above 0, --seed a whole number, --server mysql, mariadb, galera or group-replication',
+  );
+  process.exit(2);
+}
+const cluster = clusterKinds.includes(values.server) ? values.server : undefined;
+const faults = values.fault?.split(',').map((fault) => fault.trim());
+console.error(`${values.server}, ${values.minutes} minutes, seed ${seed}`);
+const test = spawn(
+  process.execPath,
+  [
+    join(import.meta.dirname, 'test.mjs'),
+    // A cluster's nodes are its own; the run's server is not used then.
+    ...['--server', cluster ? 'sqlite' : values.server, 'test/faults/torture.spec.ts', '--selectProjects', 'nest12'],
+  ],
+  { stdio: 'inherit', env: { ...process.env, SQL_QUEUE_TORTURE: JSON.stringify({ seconds, seed, cluster, faults }) } },
+);
+// Ctrl-C reaches both; the tests end in order, and this with them.
+process.on('SIGINT', () => undefined);
+const [code] = await once(test, 'exit');
+process.exitCode = code ?? 1;

@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { QueueOptions } from '../../../lib/job/queue-options.js';
+import type { JobContext } from '../../../lib/runtime/job-context.js';
+import type { WorkerOptions } from '../../../lib/runtime/worker-options.js';
+import { openEngine } from '../../support/engine.js';
+import { Journal } from '../../support/journal.js';
+import { Random } from '../../support/random.js';
+import type { TortureJob } from '../../support/torture/torture-job.js';
+import { shiftClock } from '../../support/torture/shift-clock.js';
+
+const { connection, hosts, journals, seed, queue, worker, clockOffsetMs } = JSON.parse(process.argv[2]!) as {
+  connection: object;
+  /** All nodes, the one of `connection` first. */
+  hosts: readonly string[];
+  journals: string;
+  seed: number;
+  queue: QueueOptions;
+  worker: WorkerOptions;
+  clockOffsetMs: number;
+};
+const POOL = 4;
+
+shiftClock(clockOffsetMs);
+const random = new Random(seed);
+const journal = new Journal(journals, `worker-${process.pid}`);
+const options = { ...connection, extra: { connectionLimit: POOL } } as DataSourceOptions;
+const dataSource = await new DataSource(options).initialize().catch(away);
+const engine = await openEngine({ dataSource, hosts, worker, queues: { q: queue }, handlers: { q: handle } }).catch(
+  away,
+);
+let completed = 0;
+const add = engine.events.add.bind(engine.events);
+engine.events.add = (event) => {
+  // Kept in the journal only: there will be very many.
+  void add;
+  if (event.event !== 'started') journal.note(event.event, event.jobId, event.attempt);
+  if (event.event === 'completed') completed++;
+};
+process.on('disconnect', () => process.exit(1));
+process.on('message', (message: { stop?: true; block?: number }) => {
+  if (message.stop) void end();
+  else if (message.block) block(message.block);
+});
+await engine.runner.start().catch(away);
+process.send?.({ ready: true });
+const telling = setInterval(() => process.send?.({ completed }), 100);
+
+/** The application's own connections go to a node that a failover has made a replica: as for any such, begin anew. */
+function requireWritable(error: unknown): never {
+  if ((error as { errno?: number }).errno === 1290) away();
+  throw error;
+}
+
+/** The database is away just now: another process will try it again. */
+function away(): never {
+  process.exit(3);
+}
+
+async function handle(job: JobContext<TortureJob>): Promise<void> {
+  journal.note('begin', job.id, job.attempt);
+  try {
+    await work(job);
+  } finally {
+    journal.note('end', job.id, job.attempt);
+  }
+}
+
+async function work(job: JobContext<TortureJob>): Promise<void> {
+  switch (job.payload.kind) {
+    case 'plain':
+      return;
+    case 'slow':
+      return sleep(random.between(50, 500));
+    case 'fails':
+      if (random.next() < 0.5) throw new Error('as it was asked to');
+      return;
+    case 'snoozes':
+      if (random.next() < 0.5) job.snooze(random.between(1, 100));
+      return;
+    case 'releases':
+      if (random.next() < 0.5) job.release();
+      return;
+    case 'discards':
+      return job.discard('as it was asked to');
+    case 'transacts':
+      // One effect for each completion: no more and no less.
+      await job
+        .transaction((manager) => manager.query('INSERT INTO effects (job_id) VALUES (?)', [job.id]))
+        .catch(requireWritable);
+      return;
+    case 'blocks':
+      return block(random.between(10, 100));
+    case 'exhausts':
+      // All connections that the application has, in the hands of handlers.
+      await Promise.all(Array.from({ length: POOL }, () => dataSource.query('SELECT SLEEP(0.2)')));
+  }
+}
+
+function block(ms: number): void {
+  const until = process.hrtime.bigint() + BigInt(ms) * 1_000_000n;
+  while (process.hrtime.bigint() < until);
+}
+
+async function end(): Promise<void> {
+  clearInterval(telling);
+  await engine.runner.stop();
+  await engine.close();
+  // The application's own connections may be silent ones.
+  process.exit(0);
+}

@@ -1,0 +1,69 @@
+import { OwnCluster, type ClusterName } from '../support/own-cluster.js';
+import { OwnServer } from '../support/own-server.js';
+import { servers, type ServerName } from '../support/servers.js';
+import { FAULTS } from '../support/torture/faults.js';
+import { torture, type TortureReport, type TortureSettings } from '../support/torture/torture.js';
+
+// Long forms by hand: npm run torture.
+const long = process.env.SQL_QUEUE_TORTURE;
+const { seconds, seed, cluster, faults } = JSON.parse(long ?? '{ "seconds": 20, "seed": 1 }') as {
+  seconds: number;
+  seed: number;
+  cluster?: ClusterName;
+  faults?: string[];
+};
+// On a cluster, these would be of one node alone.
+const OF_ONE_SERVER = ['disk full', 'too many connections', 'read-only'];
+const single = servers.map(({ name }) => name).filter((name) => name !== 'sqlite');
+
+describe.each<ServerName | ClusterName>(cluster ? [cluster] : single)(
+  'workers and producers on %s, while everything breaks that can,',
+  (name) => {
+    const cleanups: (() => Promise<void>)[] = [];
+    afterAll(() => cleanups.pop()?.());
+
+    it(
+      'lose no job, do none twice, and recover by themselves',
+      async () => {
+        const site = cluster ? await ofCluster(cluster) : await ofServer(name as 'mysql' | 'mariadb');
+        const say = (line: string) => void (long && process.stderr.write(`  ${line}\n`));
+        const report = await torture({ ...site, seconds, seed, say, pauseMs: long ? 5 : 20 });
+        if (long) tell(name, report);
+
+        expect(report.violations).toEqual([]);
+        expect(report.jobs['completed']).toBeGreaterThan(100);
+        expect(Object.keys(report.faults).length).toBeGreaterThan(Math.min(2, site.faults.length - 1));
+      },
+      (seconds + 300) * 1_000,
+    );
+
+    async function ofServer(kind: 'mysql' | 'mariadb'): Promise<Site> {
+      const own = await OwnServer.start(kind);
+      cleanups.push(() => own.end());
+      const restart = () => own.restart('SIGKILL');
+      return { urls: [own.server.url], isMariadb: kind === 'mariadb', restart, faults: faults ?? Object.keys(FAULTS) };
+    }
+
+    async function ofCluster(kind: ClusterName): Promise<Site> {
+      const own = await OwnCluster.start(kind);
+      cleanups.push(() => own.end());
+      const restart = async (node: number) => {
+        await own.kill(node);
+        await own.revive();
+      };
+      const possible = Object.keys(FAULTS).filter((fault) => !OF_ONE_SERVER.includes(fault));
+      return { urls: own.urls, isMariadb: kind === 'galera', restart, faults: faults ?? possible };
+    }
+  },
+);
+
+type Site = Pick<TortureSettings, 'urls' | 'isMariadb' | 'restart' | 'faults'>;
+
+function tell(server: string, { jobs, faults, violations }: TortureReport): void {
+  const states = Object.entries(jobs).map(([state, count]) => `${count} ${state}`);
+  process.stderr.write(`\n${server}, ${seconds} s, seed ${seed}: ${violations.length} violations\n`);
+  process.stderr.write(`  jobs: ${states.join(', ')}\n`);
+  for (const [fault, { times, slowestMs }] of Object.entries(faults)) {
+    process.stderr.write(`  ${fault}: ${times} times, jobs completed again within ${slowestMs} ms\n`);
+  }
+}
