@@ -1,7 +1,8 @@
-// npm run torture -- [--minutes 5] [--seed N] [--server mysql|mariadb|galera|group-replication] [--fault 'disk full,read-only']
+// npm run torture -- [--minutes 5] [--seed N] [--server mysql|mariadb|galera|group-replication] [--fault 'disk full,read-only'] [--break 'NAME']
 //
 // Lets workers and producers of a server of its own work while a nemesis breaks everything that can break, then reads the
 // whole history and names what must never have happened. A seed repeats a schedule, as far as processes allow.
+// --break breaks one fence of the library in the copy that the processes run: then the checker has to find something.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     server: { type: 'string', default: 'mysql' },
     fault: { type: 'string' },
+    break: { type: 'string' },
   },
 });
 const seconds = Math.round(Number(values.minutes) * 60);
@@ -38,7 +40,14 @@ const test = spawn(
     // A cluster's nodes are its own; the run's server is not used then.
     ...['--server', cluster ? 'sqlite' : values.server, 'test/faults/torture.spec.ts', '--selectProjects', 'nest12'],
   ],
-  { stdio: 'inherit', env: { ...process.env, SQL_QUEUE_TORTURE: JSON.stringify({ seconds, seed, cluster, faults }) } },
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      ...(values.break && { SQL_QUEUE_BREAK: values.break }),
+      SQL_QUEUE_TORTURE: JSON.stringify({ seconds, seed, cluster, faults }),
+    },
+  },
 );
 // Ctrl-C reaches both; the tests end in order, and this with them.
 process.on('SIGINT', () => undefined);

@@ -1,4 +1,4 @@
-import { transformFile } from '@swc/core';
+import { transform } from '@swc/core';
 import { fork, type ChildProcess } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -7,6 +7,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/p
 import { dirname, join, relative } from 'node:path';
 import type { QueueEvent } from '../../lib/runtime/queue-events.js';
 import { EventLog } from './event-log.js';
+import { broken } from './torture/breaks.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/nestjs-sql-queue');
@@ -105,12 +106,18 @@ export class ProgramProcess {
 async function compile(): Promise<string> {
   const files = await sources();
   const digest = createHash('sha1');
-  const texts = await Promise.all(files.map((file) => readFile(file, 'utf8')));
+  const texts = await Promise.all(
+    files.map(async (file) => broken(relative(ROOT, file), await readFile(file, 'utf8'))),
+  );
   files.forEach((file, index) => digest.update(relative(ROOT, file)).update(texts[index]!));
   const folder = join(CACHE, digest.digest('hex').slice(0, 16));
   if (existsSync(folder)) return folder;
   const growing = `${folder}.${randomUUID()}`;
-  await Promise.all(files.map((file) => compileFile(file, join(growing, relative(ROOT, file).replace(/ts$/, 'js')))));
+  await Promise.all(
+    files.map((file, index) =>
+      compileFile(file, texts[index]!, join(growing, relative(ROOT, file).replace(/ts$/, 'js'))),
+    ),
+  );
   await writeFile(join(growing, 'package.json'), '{ "type": "module" }\n');
   await rename(growing, folder).catch(() => rm(growing, { recursive: true }));
   await forgetStale();
@@ -126,8 +133,9 @@ async function sources(): Promise<string[]> {
   return found.filter((file) => !file.endsWith('.spec.ts') && !file.includes('/lib/nest/')).sort();
 }
 
-async function compileFile(file: string, target: string): Promise<void> {
-  const { code } = await transformFile(file, {
+async function compileFile(file: string, text: string, target: string): Promise<void> {
+  const { code } = await transform(text, {
+    filename: file,
     swcrc: false,
     configFile: false,
     jsc: { target: 'es2022', parser: { syntax: 'typescript', decorators: true }, keepClassNames: true },
