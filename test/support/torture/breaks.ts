@@ -1,6 +1,7 @@
 interface Break {
   readonly file: string;
-  readonly find: string;
+  /** All of them. */
+  readonly find: readonly string[];
   readonly replace: string;
 }
 
@@ -11,37 +12,37 @@ interface Break {
 export const BREAKS: Readonly<Record<string, Break>> = {
   'outcomes are written without the fence': {
     file: 'lib/store/sql/settle.ts',
-    find: 'WHERE :ids AND claim_id = :claimId',
+    find: ['WHERE :ids AND claim_id = :claimId'],
     replace: 'WHERE :ids AND :claimId = :claimId',
   },
-  'jobs are claimed without locks': {
+  'jobs are claimed without locks, and without looking who has them': {
     file: 'lib/store/claims/skip-locked.ts',
-    find: 'FOR UPDATE SKIP LOCKED',
+    find: ['FOR UPDATE SKIP LOCKED', 'AND claim_id = 0'],
     replace: '',
   },
   'an enqueue in doubt is done again': {
     file: 'lib/store/dialects/numbered-commits.ts',
-    find: '(await this.#hasCommitted(line.id, number, error)) ? { value } : undefined',
+    find: ['(await this.#hasCommitted(line.id, number, error)) ? { value } : undefined'],
     replace: 'undefined',
   },
   'an enqueue in doubt is believed': {
     file: 'lib/store/dialects/numbered-commits.ts',
-    find: '(await this.#hasCommitted(line.id, number, error)) ? { value } : undefined',
+    find: ['(await this.#hasCommitted(line.id, number, error)) ? { value } : undefined'],
     replace: '{ value }',
   },
   'a job’s own transaction does not complete it': {
     file: 'lib/store/sql/sql-job-store.ts',
-    find: '.within(manager, () => settleClaimed([settlement]))',
+    find: ['.within(manager, () => settleClaimed([settlement]))'],
     replace: '.within(manager, () => settleClaimed([]))',
   },
   'a lost outcome counts as written': {
     file: 'lib/store/sql/settle.ts',
-    find: 'throw new ShortCountError()',
+    find: ['throw new ShortCountError()'],
     replace: 'return',
   },
   'rescued jobs lose their attempt': {
     file: 'lib/store/sql/rescue.ts',
-    find: 'mayHaveBegun: begun.has(job.id)',
+    find: ['mayHaveBegun: begun.has(job.id)'],
     replace: 'mayHaveBegun: false',
   },
 };
@@ -51,6 +52,8 @@ export function broken(file: string, text: string, name = process.env.SQL_QUEUE_
   const way = name === undefined ? undefined : BREAKS[name];
   if (name !== undefined && !way) throw new Error(`expected one of ${Object.keys(BREAKS).join(' | ')}, got ${name}`);
   if (way?.file !== file) return text;
-  if (!text.includes(way.find)) throw new Error(`${file}: expected to find ${way.find}`);
-  return text.replaceAll(way.find, way.replace);
+  return way.find.reduce((changed, find) => {
+    if (!changed.includes(find)) throw new Error(`${file}: expected to find ${find}`);
+    return changed.replaceAll(find, way.replace);
+  }, text);
 }
