@@ -141,4 +141,30 @@ describeStores('a flush whose answer was lost', (setup) => {
 
     expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
   });
+
+  it('answers the jobs that another worker has finished meanwhile', async () => {
+    const { put, claim, jobs, advance, admin } = await setup();
+    const [id] = await put({});
+    const taken = await claim({ workerId: 'first' });
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules());
+    await jobs.settle(endOf(await claim({ workerId: 'second' })));
+
+    const lost = await jobs.settle(again(taken, outcomes.complete));
+
+    expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
+    expect(await admin.get(id!)).toMatchObject({ state: 'completed', worker: 'second', attempt: 2 });
+  });
+
+  it('answers the jobs that were lost before it, where others of it still stand', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    await put({}, {});
+    const taken = await claim({ limit: 2 });
+    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!, outcomes.release)]));
+
+    const lost = await jobs.settle(again(taken, outcomes.snooze));
+
+    expect(jobIdsOf(lost)).toEqual([taken.jobs[0]!.id]);
+    expect(await admin.get(taken.jobs[0]!.id)).toMatchObject({ state: 'waiting' });
+  });
 });

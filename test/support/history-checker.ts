@@ -40,7 +40,7 @@ export function violations(entries: readonly Entry[], finished: readonly Finishe
       continue;
     }
     const problems = [
-      ...afterTheEnd(job, history),
+      ...afterTheEnd(job, history, died),
       ...sideBySide(job, history, died),
       ...stolen(job, history),
       ...miscounted(job, history, end),
@@ -52,10 +52,14 @@ export function violations(entries: readonly Entry[], finished: readonly Finishe
   return found;
 }
 
-function afterTheEnd(job: number, history: readonly Entry[]): string[] {
+function afterTheEnd(job: number, history: readonly Entry[], died: ReadonlyMap<string, number>): string[] {
   const completed = history.filter(({ kind }) => kind === 'completed');
   if (completed.length === 0) return [];
-  const again = history.some(({ kind, at }) => kind === 'begin' && at > completed[0]!.at);
+  // Between its last look at its lease and the beginning a process may be frozen for long: then it is told, and the fence
+  // holds. Of one that died nobody knows.
+  const wasTold = ({ by, attempt }: Entry) =>
+    died.has(by) || history.some((other) => other.kind === 'lost' && other.by === by && other.attempt === attempt);
+  const again = history.some((entry) => entry.kind === 'begin' && entry.at > completed[0]!.at && !wasTold(entry));
   return [
     ...(completed.length > 1 ? [`job ${job} was completed ${completed.length} times`] : []),
     ...(again ? [`job ${job} ran again after it had completed`] : []),

@@ -31,6 +31,11 @@ const STILL_THERE = `
   FROM {jobs}
   WHERE id IN (:ids)`;
 
+const FINISHED_BY = `
+  SELECT id, worker_id, attempt
+  FROM {history}
+  WHERE id IN (:ids)`;
+
 const SCHEDULE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, claim_id = 0,
@@ -93,7 +98,9 @@ export function* settleSurvivors(flush: Flush): Work<ReadonlySet<Settlement>> {
     for (const settlement of yield* findMissing(claimId, settlements)) missing.add(settlement);
   }
   yield* settleClaimed(flush.settlements.filter((settlement) => !missing.has(settlement)));
-  return flush.again ? yield* trulyLost(missing) : missing;
+  // Had the commit of before been done, none would have survived it.
+  const mayBeDone = flush.again && missing.size === flush.settlements.length;
+  return mayBeDone ? yield* trulyLost(missing) : missing;
 }
 
 /** Those whose jobs another transaction has locked. What is locked here is free again with the next statement. */
@@ -140,13 +147,22 @@ function* findMissing(claimId: number, settlements: readonly Settlement[]): Work
 
 /**
  * After a commit whose answer was lost: which of the missing jobs are truly lost, and which this flush had settled
- * already. A finished job is gone from the table; a returned one has left our claim either way.
+ * already. A finished job is gone from the table, and where a history is kept it says whose run it was: another worker may
+ * have finished the job meanwhile. A returned one has left our claim either way.
  */
 function* trulyLost(missing: ReadonlySet<Settlement>): Work<ReadonlySet<Settlement>> {
   if (missing.size === 0) return missing;
-  const rows = yield* query<{ id: number }>(STILL_THERE, { ids: Array.from(missing, ({ job }) => job.id) });
+  const ids = Array.from(missing, ({ job }) => job.id);
+  const rows = yield* query<{ id: number }>(STILL_THERE, { ids });
   const there = new Set(rows.map(({ id }) => Number(id)));
-  return new Set([...missing].filter(({ job, outcome }) => isFinished(outcome.kind) && there.has(job.id)));
+  const runs = yield* query<{ id: number; worker_id: string | null; attempt: number }>(FINISHED_BY, { ids });
+  const finished = new Map(runs.map((run) => [Number(run.id), run]));
+  const isOthers = ({ job, workerId }: Settlement) => {
+    const run = finished.get(job.id);
+    return run !== undefined && (run.worker_id !== workerId || Number(run.attempt) !== job.attempt);
+  };
+  const isLost = (one: Settlement) => isFinished(one.outcome.kind) && (there.has(one.job.id) || isOthers(one));
+  return new Set([...missing].filter(isLost));
 }
 
 /** In the order of ids, whether they end or go on: a heartbeat locks the same claims in that order. */
