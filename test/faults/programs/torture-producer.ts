@@ -15,7 +15,7 @@ const { connection, hosts, journals, seed, pauseMs } = JSON.parse(process.argv[2
   pauseMs: number;
 };
 const LOOPS = 4;
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 4_000;
 const MOST_WAITING = 500;
 
 const random = new Random(seed);
