@@ -2,9 +2,9 @@ import { describeEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 
-const queue = { lease: '1s', retry: { attempts: 3, backoff: 0 } } as const;
+const queue = { lease: '2s', retry: { attempts: 3, backoff: 0 } } as const;
 // Two leases.
-const LONG_MS = 2_200;
+const LONG_MS = 4_400;
 
 describeEngines('a worker whose handler computes for longer than its lease, without a pause,', (setup) => {
   it('loses its job to others after `maxBlocked`, as a dead-locked process must', async () => {
@@ -13,7 +13,7 @@ describeEngines('a worker whose handler computes for longer than its lease, with
     const worker = { heartbeat: 'thread', maxBlocked: '1s' } as const;
     const deadlocked = await processes.worker({ queue, worker, tell: ['lost'] });
     const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
-    const { id } = await heir.producer.enqueue('q', { block: 2 * LONG_MS });
+    const { id } = await heir.producer.enqueue('q', { block: 1.5 * LONG_MS });
     await deadlocked.untilSaid('blocking', id);
 
     await heir.runner.start();
@@ -74,7 +74,7 @@ describeEngines('a worker with a heartbeat thread', (setup) => {
   it('hears through it of jobs that somebody wants cancelled', async () => {
     const world = await setup();
     const processes = await processesOf(world);
-    const worker = await processes.worker({ queue, worker: { heartbeat: 'thread' } });
+    const worker = await processes.worker({ queue: { lease: '6s' }, worker: { heartbeat: 'thread' } });
     const { producer, admin } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', { hold: true });
     await worker.untilSaid('holding', id);
