@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import mysql from 'mysql2/promise';
+import { eventually } from './eventually.js';
+import { startOf } from './own-server.js';
 
 // scripts/databases/servers.mjs, as far as it is used here.
 interface ClusterRun {
@@ -35,8 +37,9 @@ export class OwnCluster {
 
   /** As if its power went. */
   async kill(node: number): Promise<void> {
-    const [pid] = (await readFile(`${this.made.dir}-${node}/server.pid`, 'utf8')).split(' ');
-    process.kill(Number(pid), 'SIGKILL');
+    const pid = Number((await readFile(`${this.made.dir}-${node}/server.pid`, 'utf8')).split(' ')[0]);
+    process.kill(pid, 'SIGKILL');
+    await eventually(async () => (await startOf(pid)) === undefined);
   }
 
   /** Resolves when all nodes are in the cluster again. */

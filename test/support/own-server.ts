@@ -87,7 +87,7 @@ export class OwnServer {
 }
 
 /** When the process was started, in the kernel's own count; undefined where it has ended. */
-async function startOf(pid: number): Promise<string | undefined> {
+export async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields?.[0] === 'Z' ? undefined : fields?.[19];
