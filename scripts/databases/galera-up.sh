@@ -77,7 +77,19 @@ position_of() { # position_of NODE  -> POSITION
   POSITION=$(sed -n 's/.*WSREP: Recovered position: *\([^ ]*\).*/\1/p' "$dir/recover.log" 2>/dev/null | tail -n 1)
 }
 
+# A node that was killed a moment ago may be refused while the others still take it for a member: it is tried again.
 start_node() { # start_node NODE OPTION...
+  local tries
+  for tries in 1 2 3; do
+    if try_node "$@"; then return; fi
+    log "node $1 ended, try $tries"
+    sleep 3
+  done
+  tail -n 40 "$DIR-$1/error.log" >&2
+  die "node $1 ended"
+}
+
+try_node() {
   local node=$1 dir=$DIR-$1 i
   shift
   mkdir -p "$dir"
@@ -90,10 +102,7 @@ start_node() { # start_node NODE OPTION...
   : >"$dir/error.log"
   spawn "$dir/server.pid" "$dir/stdout.log" "$USR/sbin/mariadbd" "${OPTIONS[@]}" --log-error="$dir/error.log" "$@"
   for ((i = 0; i < 900; i++)); do
-    if ! alive "$dir/server.pid" >/dev/null; then
-      tail -n 40 "$dir/error.log" >&2
-      die "node $node ended"
-    fi
+    if ! alive "$dir/server.pid" >/dev/null; then return 1; fi
     if synced "$node"; then
       log "node $node is in the cluster, on port $((PORT + node))"
       return

@@ -1,17 +1,28 @@
 import { deadlocks } from '../support/deadlocks.js';
-import { describeEngines } from '../support/engines.js';
+import { worldOn } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { OwnServer } from '../support/own-server.js';
 import { processesOf } from '../support/processes.js';
+import { describeServers } from '../support/servers.js';
 
 const JOBS = 20_000;
 const WORKERS = 4;
 const PRODUCERS = 2;
 
-describeEngines(
+// A server of its own: deadlocks are counted for all that is on it.
+describeServers(
   'four workers and two producers',
-  (setup) => {
+  ({ name }) => {
+    const cleanups: (() => Promise<void>)[] = [];
+    afterEach(async () => {
+      for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    });
+
     it('complete 20,000 jobs, each once or as often as its retries say, without a single deadlock', async () => {
-      const world = await setup();
+      const own = await OwnServer.start(name as 'mysql' | 'mariadb');
+      cleanups.push(() => own.end());
+      const { world, close } = await worldOn(own.server, await own.emptyDatabase('under_load'));
+      cleanups.push(close);
       await world.start({ autoStart: false });
       const processes = await processesOf(world);
       const deadlocksBefore = await deadlocks(world);

@@ -1,4 +1,3 @@
-import mysql from 'mysql2/promise';
 import { gate, plain, worldOn } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { OwnServer } from '../support/own-server.js';
@@ -23,10 +22,7 @@ describeServers(
     it.each(['SIGKILL', 'SIGTERM'] as const)(
       '(%s) finds its workers again by itself, and each job runs once',
       async (signal) => {
-        const connection = own.connectionTo(`queue_${signal}`);
-        const admin = await mysql.createConnection(own.server.url);
-        await admin.query(`CREATE DATABASE queue_${signal}`);
-        await admin.end();
+        const connection = await own.emptyDatabase(`queue_${signal}`);
         const { world, close } = await worldOn(own.server, connection);
         cleanups.push(close);
         const { open, opened } = gate();

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import mysql from 'mysql2/promise';
 import { eventually } from './eventually.js';
 import type { TestConnection, TestServer } from './servers.js';
 
@@ -43,6 +44,13 @@ export class OwnServer {
     const url = new URL(this.url);
     url.pathname = `/${database}`;
     return { type: this.name, url: url.href };
+  }
+
+  async emptyDatabase(database: string): Promise<TestConnection> {
+    const admin = await mysql.createConnection(this.url.href);
+    await admin.query(`CREATE DATABASE ${database}`);
+    await admin.end();
+    return this.connectionTo(database);
   }
 
   /** SIGKILL: as if the power went. SIGTERM: in order. Starts it again on the same files, as it was started before. */
