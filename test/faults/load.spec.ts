@@ -48,7 +48,7 @@ describeServers(
       ]);
       expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
       expect((await deadlocks(world)) - deadlocksBefore).toBe(0);
-    }, 120_000);
+    }, 240_000);
   },
   ['mysql', 'mariadb'],
 );
