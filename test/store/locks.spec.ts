@@ -85,6 +85,26 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     expect(free).toEqual([ids.filter((_, n) => !ending.includes(n))]);
   });
 
+  it.each([0, 1])(
+    'of a flush wait for no neighbour that another worker has locked, with %i jobs lost',
+    async (lost) => {
+      const { put, claim, jobs, dataSource, sql, admin } = await setup();
+      await put(...Array.from({ length: 20 }, () => ({})));
+      const [before, ours, after] = [await claim({ limit: 5 }), await claim({ limit: 10 }), await claim({ limit: 5 })];
+      const neighbours = [before.jobs.at(-1)!, after.jobs[0]!];
+      for (const { id } of ours.jobs.slice(0, lost))
+        await sql(`UPDATE sql_queue_jobs SET claim_id = 0, state = 'waiting' WHERE id = ${id}`);
+
+      await dataSource.transaction(async (manager) => {
+        for (const { id } of neighbours)
+          await manager.query(`SELECT id FROM sql_queue_jobs WHERE id = ${id} FOR UPDATE`);
+        await jobs.settle(endOf(ours));
+      });
+
+      expect(await admin.counts()).toMatchObject({ active: 10, waiting: lost, completed: 10 - lost });
+    },
+  );
+
   it('of outcomes and the next claim in one are on no waiting job but its own', async () => {
     const world = await setup();
     const waiting = await world.put(...Array.from({ length: 20 }, () => ({})));

