@@ -17,6 +17,7 @@ import { sqlite } from './dialects/sqlite.js';
 import type { Doorbell } from './doorbell.js';
 import type { JobStore } from './job-store.js';
 import { prepareSchema, type MigrateMode } from './schema.js';
+import type { Dialect } from './sql/dialect.js';
 import { SqlAdminStore } from './sql/sql-admin-store.js';
 import { SqlJobStore } from './sql/sql-job-store.js';
 import { Templates } from './sql/template.js';
@@ -64,18 +65,19 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
   const templates = new Templates(tables, mysql.now, settings.skewMs ?? (() => 0));
   const hosts = new Hosts(settings.hosts);
   const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
+  let dialect: Dialect;
   try {
-    await checkServer(pool, settings.largestPayloadBytes);
-    await prepareSchema(pool, mysql, 'mysql', migrate);
+    dialect = await checkServer(pool, settings.largestPayloadBytes);
+    await prepareSchema(pool, dialect, 'mysql', migrate);
   } catch (error) {
     await pool.close();
     throw error;
   }
   return {
-    jobs: new SqlJobStore(pool, mysql, new CommitListener(dataSource), new ClaimBounds(clock), (workerId) =>
+    jobs: new SqlJobStore(pool, dialect, new CommitListener(dataSource), new ClaimBounds(clock), (workerId) =>
       proveSkipLocked(pool, workerId),
     ),
-    admin: new SqlAdminStore(pool, mysql),
+    admin: new SqlAdminStore(pool, dialect),
     doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.jobs, clock),
   };
 }

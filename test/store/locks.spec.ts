@@ -51,6 +51,18 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     expect(free[0]!.filter((id) => ours.includes(id))).toEqual([...waiting.slice(3), ...others]);
   });
 
+  it('of a claim are on no active job in front of its own', async () => {
+    const world = await setup();
+    const active = await world.put(...Array.from({ length: 5 }, () => ({})));
+    await world.claim({ limit: 5 });
+    const waiting = await world.put(...Array.from({ length: 5 }, () => ({})));
+    const { jobs, free } = await watched(world);
+
+    await jobs.claim(claimOf({ limit: 3 }));
+
+    expect(free).toEqual([[...active, ...waiting.slice(3)]]);
+  });
+
   it('of an empty claim are on nothing that waits elsewhere', async () => {
     const world = await setup();
     const others = await world.put({ queue: 'a' }, { queue: 'r' }, { delayMs: 60_000 });

@@ -19,6 +19,17 @@ const LOCK_OLDEST = `
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
+const OLDEST = `
+  SELECT priority, id ${CLAIMABLE}
+  ORDER BY priority, id
+  LIMIT 1`;
+
+const LOCK_OLDEST_FROM = `
+  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND (${rangesBeyond(1)})
+  ORDER BY priority, id
+  LIMIT :limit
+  FOR UPDATE SKIP LOCKED`;
+
 /**
  * The same beyond the last places claimed, and with each row whether a more urgent job waits that these ranges leave out.
  * That is looked for backwards and without locks: dead entries of finished jobs lie in front of the bound by the hundred
@@ -41,11 +52,6 @@ const waitingBehind = (bounds: number) => `
   SELECT 1 AS one ${CLAIMABLE} AND (${rangesBetween(bounds)} OR ${rangesUpTo(bounds)})
   LIMIT 1`;
 
-const MOST_URGENT = `
-  SELECT priority ${CLAIMABLE}
-  ORDER BY priority, id
-  LIMIT 1`;
-
 // One priority at a time: an index can be read backwards, but not priority forwards and id backwards.
 const LOCK_NEWEST = `
   SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND priority = :priority
@@ -64,10 +70,17 @@ const MARKED = `
   FROM {jobs} FORCE INDEX (PRIMARY)
   WHERE :ids AND claim_id = :claimId`;
 
-/** Locks the next jobs, passing over those that others have locked, and writes the claim. MySQL 8 and MariaDB 10.6 up. */
-export function* claimSkippingLocked(request: ClaimRequest, start: ClaimStart): Work<ClaimedJob[]> {
+/** Locks the jobs that stand first in the queue. */
+type LockFirst = (request: ClaimRequest) => Work<readonly ClaimedRow[]>;
+
+/** Locks the next jobs, passing over those that others have locked, and writes the claim. */
+export function* claimSkippingLocked(
+  request: ClaimRequest,
+  start: ClaimStart,
+  lockFirst: LockFirst = lockFromHead,
+): Work<ClaimedJob[]> {
   const { claimId, maxAttempts } = request;
-  const rows = yield* request.order === 'fifo' ? lockOldest(request, start) : lockNewest(request);
+  const rows = yield* request.order === 'fifo' ? lockOldest(request, start, lockFirst) : lockNewest(request);
   if (rows.length === 0) return [];
   const ids = new Ids(rows.map(({ id }) => id));
   let ours = rows;
@@ -84,12 +97,25 @@ export function* claimSkippingLocked(request: ClaimRequest, start: ClaimStart): 
   return jobs;
 }
 
+/**
+ * The same on MariaDB, which keeps the lock of every row that a scan has examined: whoever is about to complete an active
+ * job that was passed over waits for the claim, and where the scan goes on to a row of his, one of the two is rolled back.
+ * Most active jobs are passed over at the head.
+ */
+export function claimBehindActive(request: ClaimRequest, start: ClaimStart): Work<ClaimedJob[]> {
+  return claimSkippingLocked(request, start, lockFromFirst);
+}
+
 /** Whether a job waits that a scan from the bounds does not see. */
 export function* waitsBehind(queue: string, bounds: readonly Bound[]): Work<boolean> {
   return (yield* query(waitingBehind(bounds.length), { queue, ...places(bounds) })).length > 0;
 }
 
-function* lockOldest(request: ClaimRequest, { bounds, mayLook }: ClaimStart): Work<readonly ClaimedRow[]> {
+function* lockOldest(
+  request: ClaimRequest,
+  { bounds, mayLook }: ClaimStart,
+  lockFirst: LockFirst,
+): Work<readonly ClaimedRow[]> {
   const { queue, limit } = request;
   if (bounds.length > 0) {
     const values = { queue, limit, ...places(bounds) };
@@ -99,8 +125,24 @@ function* lockOldest(request: ClaimRequest, { bounds, mayLook }: ClaimStart): Wo
     const isShort = rows.length < limit && mayLook;
     if (!isOvertaken && !(isShort && (yield* waitsBehind(queue, bounds)))) return rows;
   }
-  // From the head. It hands out again what has just been locked.
-  return yield* query<ClaimedRow>(LOCK_OLDEST, { queue, limit });
+  // It hands out again what has just been locked.
+  return yield* lockFirst(request);
+}
+
+function lockFromHead({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
+  return query<ClaimedRow>(LOCK_OLDEST, { queue, limit });
+}
+
+function* lockFromFirst({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
+  const [first] = yield* query<Place>(OLDEST, { queue });
+  if (!first) return [];
+  const from = places([{ priority: first.priority, lastId: first.id - 1 }]);
+  return yield* query<ClaimedRow>(LOCK_OLDEST_FROM, { queue, limit, ...from });
+}
+
+interface Place {
+  priority: number;
+  id: number;
 }
 
 interface Beyond extends ClaimedRow {
@@ -136,7 +178,7 @@ function rangesBetween(bounds: number, of = ''): string {
 }
 
 function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
-  const [urgent] = yield* query<{ priority: number }>(MOST_URGENT, { queue });
+  const [urgent] = yield* query<Place>(OLDEST, { queue });
   if (!urgent) return [];
   return yield* query<ClaimedRow>(LOCK_NEWEST, { queue, limit, priority: urgent.priority });
 }

@@ -1,5 +1,7 @@
 import { UnsupportedDatabaseError } from '../../job/errors.js';
+import type { Dialect } from '../sql/dialect.js';
 import { query, type Work } from '../sql/statement.js';
+import { mariadb, mysql } from './mysql.js';
 import type { MysqlPool } from './mysql-pool.js';
 
 const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet`;
@@ -13,15 +15,18 @@ const LOCK_WORKER_IF_FREE = `SELECT id FROM {workers} FORCE INDEX (PRIMARY) WHER
 /** What keeps this library from working on a server of that version, or undefined. */
 export function versionProblem(version: string): string | undefined {
   const [, major, minor, patch] = (/(\d+)\.(\d+)\.(\d+)/.exec(version.replace(/^5\.5\.5-/, '')) ?? []).map(Number);
-  const isMariadb = /mariadb/i.test(version);
   const number = major! * 1e6 + minor! * 1e3 + patch!;
-  if (number >= (isMariadb ? 10_006_000 : 8_000_013)) return undefined;
-  const needed = isMariadb ? 'MariaDB 10.6 or newer' : 'MySQL 8.0.13 or newer';
+  if (number >= (isMariadb(version) ? 10_006_000 : 8_000_013)) return undefined;
+  const needed = isMariadb(version) ? 'MariaDB 10.6 or newer' : 'MySQL 8.0.13 or newer';
   return `expected ${needed} (for SKIP LOCKED and defaults that are expressions), got ${version}. Upgrade the server`;
 }
 
-/** Refuses a server that cannot do what the queue stands on, and says what to change. */
-export async function checkServer(pool: MysqlPool, largestPayloadBytes: number): Promise<void> {
+function isMariadb(version: string): boolean {
+  return /mariadb/i.test(version);
+}
+
+/** How the server is spoken to. Refuses one that cannot do what the queue stands on, and says what to change. */
+export async function checkServer(pool: MysqlPool, largestPayloadBytes: number): Promise<Dialect> {
   const [server] = await pool.repeatable(() => query<{ version: string; packet: number }>(SERVER));
   const binlog = await pool.repeatable(() => query<{ Variable_name: string; Value: string }>(BINLOG));
   const setting = Object.fromEntries(binlog.map(({ Variable_name, Value }) => [Variable_name, Value]));
@@ -40,6 +45,7 @@ export async function checkServer(pool: MysqlPool, largestPayloadBytes: number):
   ].filter((line) => line !== undefined);
   if (problems.length > 0)
     throw new UnsupportedDatabaseError(`The queue cannot work on this server: ${problems.join('; ')}.`);
+  return isMariadb(server!.version) ? mariadb : mysql;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Dialect, LiveCount } from '../sql/dialect.js';
-import { claimSkippingLocked, waitsBehind } from '../claims/skip-locked.js';
+import { claimBehindActive, claimSkippingLocked, waitsBehind } from '../claims/skip-locked.js';
 import { safeId } from '../sql/claimed-row.js';
 import { change, query, type Answer, type Work } from '../sql/statement.js';
 
@@ -36,10 +36,10 @@ const LOCK_NAME = `SHA2(CONCAT(DATABASE(), '.{schema}'), 224)`;
 const TAKE_LOCK = `SELECT GET_LOCK(${LOCK_NAME}, 3) AS taken`;
 const RELEASE_LOCK = `SELECT RELEASE_LOCK(${LOCK_NAME})`;
 
-/** MySQL 8.0.13 up and MariaDB 10.6 up. */
+/** MySQL 8.0.13 up. */
 export const mysql: Dialect = {
   now: NOW,
-  claim: claimSkippingLocked,
+  claim: (request, start) => claimSkippingLocked(request, start),
   waitsBehind,
 
   // InnoDB gives one plain multi-row INSERT contiguous ids, in steps of the server's; on a cluster these are its size.
@@ -87,3 +87,6 @@ export const mysql: Dialect = {
     },
   },
 };
+
+/** MariaDB 10.6 up. */
+export const mariadb: Dialect = { ...mysql, claim: claimBehindActive };
