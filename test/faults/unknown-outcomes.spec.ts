@@ -2,6 +2,7 @@ import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines, plain, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { Traffic } from '../support/traffic.js';
 import { commitsJobs, strikeOnce, type Fate, type Sent } from '../support/wire-proxy.js';
 
 const LOOKS = /FROM sql_queue_producers.*FOR UPDATE/s;
@@ -20,12 +21,17 @@ describeEngines(
       expect(await idsOf(world)).toEqual([id]);
     });
 
-    it.each<Fate>(['cut', 'unheard'])('has put many in, all of them once (%s)', async (fate) => {
+    it.each<[number, Fate]>([
+      [20, 'cut'],
+      [20, 'unheard'],
+      [2_500, 'cut'],
+      [2_500, 'unheard'],
+    ])('has put %i in, all of them once (%s)', async (count, fate) => {
       const { world, proxy, dataSource } = await behindProxy(await setup());
       const { producer } = await world.start({ dataSource, autoStart: false });
       const { struck } = strikeOnce(proxy, fate, commitsJobs);
 
-      const jobs = await producer.enqueueMany('q', plain(2_500));
+      const jobs = await producer.enqueueMany('q', plain(count));
       await struck;
 
       expect(await idsOf(world)).toEqual(jobs.map(({ id }) => id));
@@ -42,27 +48,42 @@ describeEngines(
       await struck;
       await worker.events.until('completed');
       await eventually(async () => (await idsOf(world)).length === 0);
-      await eventually(() => proxy.deliver() > 0);
+      await eventually(async () => (await proxy.deliver()) > 0);
 
       expect((await enqueued).id).toBe(worker.events.jobs('completed')[0]);
       await worker.runner.whenIdle();
       expect(worker.events.of('completed')).toHaveLength(1);
     });
 
+    it('has put it in once where all of it reaches the server after the producer has looked', async () => {
+      const { world, proxy, dataSource } = await behindProxy(await setup());
+      const { producer } = await world.start({ dataSource, autoStart: false });
+      await producer.enqueue('q', 'zero');
+      const { struck } = strikeOnce(proxy, 'late', commitsJobs);
+
+      const enqueued = producer.enqueueMany('q', plain(3));
+      await struck;
+      const jobs = await enqueued;
+      await proxy.deliver();
+
+      expect((await idsOf(world)).slice(1)).toEqual(jobs.map(({ id }) => id));
+    });
+
+    // So many that they are put in by several statements, and committed when all of these have been answered.
     it('waits for a COMMIT that is still on its way', async () => {
       const { world, proxy, dataSource } = await behindProxy(await setup());
       const { producer } = await world.start({ dataSource, autoStart: false });
       const { struck } = strikeOnce(proxy, 'late', commitsJobs);
       let isSettled = false;
 
-      const enqueued = producer.enqueue('q', 'one').finally(() => (isSettled = true));
+      const enqueued = producer.enqueueMany('q', plain(2_500)).finally(() => (isSettled = true));
       await struck;
       await blockedLook(world);
       expect(isSettled).toBe(false);
-      proxy.deliver();
-      const { id } = await enqueued;
+      await proxy.deliver();
+      const jobs = await enqueued;
 
-      expect(await idsOf(world)).toEqual([id]);
+      expect(await idsOf(world)).toEqual(jobs.map(({ id }) => id));
     });
 
     it('puts it in again where the COMMIT was lost on its way', async () => {
@@ -70,13 +91,13 @@ describeEngines(
       const { producer } = await world.start({ dataSource, autoStart: false });
       const { struck } = strikeOnce(proxy, 'late', commitsJobs);
 
-      const enqueued = producer.enqueue('q', 'one');
+      const enqueued = producer.enqueueMany('q', plain(2_500));
       await struck;
       await blockedLook(world);
       proxy.lose();
-      const { id } = await enqueued;
+      const jobs = await enqueued;
 
-      expect(await idsOf(world)).toEqual([id]);
+      expect(await idsOf(world)).toEqual(jobs.map(({ id }) => id));
     });
 
     it('looks again where the answer to its look is lost too', async () => {
@@ -115,6 +136,30 @@ describeEngines(
 describeEngines(
   'a producer',
   (setup) => {
+    it('goes on where something in front of the server takes one statement at a time', async () => {
+      const world = await setup();
+      const traffic = new Traffic();
+      const dataSource = await world.connect({ driver: oneByOne(traffic.driver) });
+      const { producer } = await world.start({ dataSource, autoStart: false });
+      traffic.take();
+
+      const jobs = await producer.enqueueMany('q', plain(3));
+
+      expect(traffic.take().at(-1)).toMatchObject({ roundTrips: 4 });
+      expect(await idsOf(world)).toEqual(jobs.map(({ id }) => id));
+    });
+
+    it('whose lines have gone back to an earlier state goes on', async () => {
+      const world = await setup();
+      const { producer } = await world.start({ autoStart: false });
+      const first = await producer.enqueue('q', 'one');
+      await world.sql('UPDATE sql_queue_producers SET number = 0');
+
+      const second = await producer.enqueue('q', 'two');
+
+      expect(await idsOf(world)).toEqual([first.id, second.id]);
+    });
+
     it('that was silent for so long that it was forgotten goes on', async () => {
       const world = await setup();
       const { producer } = await world.start({ autoStart: false });
@@ -140,7 +185,10 @@ describeEngines(
     it('that was killed is forgotten after a day', async () => {
       const world = await setup();
       await world.start({ autoStart: false });
-      await world.sql('INSERT INTO sql_queue_producers (id, number, seen_at) VALUES (1, 1, ?)', [await world.now()]);
+      await world.sql(
+        'INSERT INTO sql_queue_producers (id, number, first_id, id_step, seen_at) VALUES (1, 1, 1, 1, ?)',
+        [await world.now()],
+      );
       const worker = () => world.start({ handlers: { q: () => undefined } });
 
       await worker();
@@ -153,6 +201,12 @@ describeEngines(
   },
   ['mysql', 'mariadb'],
 );
+
+/** As some proxies are. */
+function oneByOne(driver: object): object {
+  const { createPool } = driver as { createPool: (options: object) => unknown };
+  return { ...driver, createPool: (options: object) => createPool({ ...options, multipleStatements: false }) };
+}
 
 async function idsOf({ sql }: World): Promise<number[]> {
   return (await sql<{ id: string }>('SELECT id FROM sql_queue_jobs ORDER BY id')).map(({ id }) => Number(id));

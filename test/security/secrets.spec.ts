@@ -4,6 +4,7 @@ import { systemClock } from '../../lib/time/clock.js';
 import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
 
 const PASSWORD = 'hunter2-of-the-database';
 const SECRET = 'card-4111111111111111';
@@ -51,10 +52,12 @@ describeEngines(
         ...{ shortestLeaseMs: 30_000, largestPayloadBytes: 1_000 },
       });
       await store.catch((error: unknown) => thrown.push(error));
-      const { producer, log } = await world.start({ dataSource, handlers: { q: () => undefined } });
+      const storeClock = new FakeClock();
+      const { producer, log } = await world.start({ dataSource, storeClock, handlers: { q: () => undefined } });
       await producer.enqueue('q', { card: SECRET });
       await proxy.close();
-      await producer.enqueue('q', { card: SECRET }).catch((error: unknown) => thrown.push(error));
+      const refused = producer.enqueue('q', { card: SECRET }).catch((error: unknown) => thrown.push(error));
+      while ((await Promise.race([refused, storeClock.advance(2_000)])) === undefined);
       await eventually(() => log.length > 0);
 
       expect(thrown).toHaveLength(2);

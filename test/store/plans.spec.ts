@@ -1,16 +1,18 @@
 import type { DataSource } from 'typeorm';
 import { MysqlPool } from '../../lib/store/dialects/mysql-pool.js';
 import { mysql } from '../../lib/store/dialects/mysql.js';
-import { endLine } from '../../lib/store/dialects/numbered-commits.js';
+import { closeLine } from '../../lib/store/dialects/numbered-commits.js';
 import type { Settlement } from '../../lib/store/job-store.js';
+import { insertJobs } from '../../lib/store/sql/enqueue.js';
 import { lockedOut } from '../../lib/store/sql/settle.js';
 import { Templates } from '../../lib/store/sql/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';
 import { everyVerb } from '../support/every-verb.js';
 import { lockingStatements, locks } from '../support/locking-statements.js';
+import { newJob } from '../support/jobs.js';
 import { fill } from '../support/noise.js';
-import { recordingDriver } from '../support/recording-driver.js';
+import { recordingDriver, statementsOf } from '../support/recording-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 interface Plan {
@@ -41,12 +43,13 @@ async function explainEverything(world: World) {
   const problems = new Set<string>();
   const statements = new Set<string>();
   let phase = 'before ANALYZE';
-  const driver = recordingDriver(async (sql, ask) => {
-    if (!locks(sql)) return;
-    statements.add(sql);
-    for (const plan of await ask<Plan>(`EXPLAIN FORMAT = TRADITIONAL ${sql}`)) {
-      const problem = problemOf(plan, sql);
-      if (problem) problems.add(`${phase} it ${problem}: ${withoutValues(sql)}`);
+  const driver = recordingDriver(async (text, ask) => {
+    for (const sql of statementsOf(text).filter(locks)) {
+      statements.add(sql);
+      for (const plan of await ask<Plan>(`EXPLAIN FORMAT = TRADITIONAL ${sql}`)) {
+        const problem = problemOf(plan, sql);
+        if (problem) problems.add(`${phase} it ${problem}: ${withoutValues(sql)}`);
+      }
     }
   });
   const dataSource = await world.connect({ driver });
@@ -71,8 +74,10 @@ async function whatFaultsNeed(dataSource: DataSource): Promise<void> {
     await pool.repeatable(() =>
       lockedOut(Array.from({ length: count }, (_, n) => ({ job: { id: n + 1 } }) as Settlement)),
     );
-    await pool.transaction(() => endLine(count));
+    await pool.transaction(() => closeLine(count));
   }
+  // Ends its line when it closes.
+  await pool.once([insertJobs([newJob({ queue: 'other' })])]);
   await pool.close();
 }
 

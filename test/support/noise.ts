@@ -22,6 +22,6 @@ export async function fill(source: DataSource, size: number): Promise<void> {
     INSERT INTO sql_queue_workers (id, host, pid, queues, started_at, seen_at)
     SELECT n, 'h', 1, '[]', 0, ${far} FROM ${numbers} WHERE n % 100 = 0`);
   await source.query(`
-    INSERT INTO sql_queue_producers (id, number, seen_at)
-    SELECT n, 1, ${far} FROM ${numbers} WHERE n % 10 = 0`);
+    INSERT INTO sql_queue_producers (id, number, first_id, id_step, seen_at)
+    SELECT n, 1, 1, 1, ${far} FROM ${numbers} WHERE n % 10 = 0`);
 }

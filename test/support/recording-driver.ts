@@ -30,6 +30,11 @@ export function recordingDriver(listen: Listener, answered: AnswerListener = () 
   return { ...mysql2, createPool, createConnection };
 }
 
+/** The statements of a transaction that travels as one text; else the text itself. No test's payload has a semicolon. */
+export function statementsOf(text: string): string[] {
+  return text.startsWith('START TRANSACTION;') ? text.split(';').slice(1, -1) : [text];
+}
+
 const recorded = new WeakSet<Connection>();
 
 function record(connection: Connection, listen: Listener, answered: AnswerListener): void {

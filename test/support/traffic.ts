@@ -1,5 +1,5 @@
 import type { ResultSetHeader } from 'mysql2';
-import { recordingDriver } from './recording-driver.js';
+import { recordingDriver, statementsOf } from './recording-driver.js';
 
 /** One transaction that has committed; a statement outside of any is one by itself. */
 export interface Transaction {
@@ -24,7 +24,9 @@ export class Traffic {
   readonly driver: object = recordingDriver(
     () => Promise.resolve(),
     (sql, answer, connection) => {
-      this.#note(sql.trim(), Array.isArray(answer) ? 0 : (answer as ResultSetHeader).affectedRows, connection);
+      const statements = statementsOf(sql);
+      if (statements.length > 1) this.#noteBatch(statements, answer as ResultSetHeader[]);
+      else this.#note(sql.trim(), rowsOf(answer), connection);
     },
   );
 
@@ -36,6 +38,11 @@ export class Traffic {
   /** The transactions since the last call, in the order of their commits. */
   take(): Transaction[] {
     return this.#committed.splice(0);
+  }
+
+  #noteBatch(statements: readonly string[], answers: readonly ResultSetHeader[]): void {
+    const rowsWritten = answers.slice(1, -1).reduce((sum, answer) => sum + rowsOf(answer), 0);
+    this.#committed.push({ statements: statements.map((sql) => sql.trim()), rowsWritten, roundTrips: 1 });
   }
 
   #note(sql: string, rowsWritten: number, connection: object): void {
@@ -50,6 +57,10 @@ export class Traffic {
       open.rowsWritten += rowsWritten;
     } else this.#committed.push({ statements: [sql], rowsWritten, roundTrips: 1 });
   }
+}
+
+function rowsOf(answer: unknown): number {
+  return Array.isArray(answer) ? 0 : (answer as ResultSetHeader).affectedRows;
 }
 
 /** better-sqlite3 that tells of each statement that was done. */

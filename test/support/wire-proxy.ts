@@ -54,12 +54,14 @@ export class WireProxy {
     this.#renumberedBy = by;
   }
 
-  /** Lets the server have what is late or held; answers how much that was. */
-  deliver(): number {
+  /** Lets the server have what is late or held; answers how much that was, when the server is done with what was late. */
+  async deliver(): Promise<number> {
     const late = this.#late.splice(0);
     for (const { upstream, packet, isBroken } of late) {
       upstream.write(packet);
-      if (isBroken) upstream.end();
+      if (!isBroken) continue;
+      upstream.end();
+      if (!upstream.closed) await once(upstream, 'close');
     }
     return late.length;
   }
@@ -142,7 +144,7 @@ export class WireProxy {
 
 /** Whether it commits new jobs. */
 export function commitsJobs({ sql, transaction }: Sent): boolean {
-  return sql.includes('COMMIT') && transaction.some((before) => /INSERT INTO sql_queue_jobs/.test(before));
+  return sql.includes('COMMIT') && [...transaction, sql].some((each) => /INSERT INTO sql_queue_jobs/.test(each));
 }
 
 /** Whether it commits the claiming of jobs. */

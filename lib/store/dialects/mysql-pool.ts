@@ -1,16 +1,18 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import type { DataSource, EntityManager } from 'typeorm';
 import { StoreUnavailableError } from '../../job/errors.js';
+import type { CallerTransaction } from '../job-store.js';
 import type { Clock } from '../../time/clock.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
-import { remedyFor } from '../sql/remedy.js';
+import { isUnsent, remedyFor } from '../sql/remedy.js';
 import { persist, unavailable } from '../sql/patience.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
-import { drive, type Answer, type SqlValue, type Statement, type Work } from '../sql/statement.js';
+import { drive, inTurn, type Answer, type SqlValue, type Statement, type Work } from '../sql/statement.js';
 import type { Templates } from '../sql/template.js';
 import { AnswerWatch } from './answer-watch.js';
 import { connectionFields, driverOf, type MysqlOptions } from './mysql-connection.js';
 import { Hosts } from './hosts.js';
+import { MysqlSessions } from './mysql-sessions.js';
 import { NumberedCommits } from './numbered-commits.js';
 
 type Pool = import('mysql2').Pool;
@@ -22,18 +24,6 @@ const POOL_SIZE = 5;
 // and the work done again. Longer than any wait that the server itself ends.
 const SHORTEST_ANSWER_TIMEOUT_MS = 5_000;
 const LONGEST_ANSWER_TIMEOUT_MS = 30_000;
-
-// Far longer than any transaction of the library's own keeps a row.
-const LOCK_WAIT_S = 1;
-
-// A session keeps its step, but on Galera, where it is the number of nodes at that moment.
-const ID_STEP = `SELECT @@auto_increment_increment AS step`;
-const GALERA = `SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'`;
-
-// The binary log then has the key of a row and what changed, not the payload, twice, of every job claimed and finished. It
-// takes a privilege that not every account has: 1227. Galera replicates whole rows.
-const SHORT_ROW_IMAGE = `SET SESSION binlog_row_image = 'MINIMAL'`;
-const ACCESS_DENIED = 1227;
 
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -47,8 +37,8 @@ export class MysqlPool implements SqlDatabase {
   readonly #idSteps = new WeakMap<PoolConnection, number>();
   readonly #watch: AnswerWatch;
   readonly #numbered: NumberedCommits;
+  readonly #sessions: MysqlSessions;
   readonly #answerTimeoutMs: number;
-  #isRowImageDenied = false;
 
   private constructor(
     private readonly pool: Pool,
@@ -62,6 +52,7 @@ export class MysqlPool implements SqlDatabase {
     this.#answerTimeoutMs = Math.min(LONGEST_ANSWER_TIMEOUT_MS, timeoutMs);
     this.#watch = new AnswerWatch(clock, this.#answerTimeoutMs);
     this.#numbered = new NumberedCommits(this, clock);
+    this.#sessions = new MysqlSessions(waitTimeoutS, hosts);
   }
 
   /** @param shortestLeaseMs a host that was switched off in mid-transaction keeps its row locks no longer than this */
@@ -80,6 +71,7 @@ export class MysqlPool implements SqlDatabase {
       charset: 'utf8mb4',
       supportBigNumbers: true,
       bigNumberStrings: false,
+      multipleStatements: true,
       connectionLimit: POOL_SIZE,
       // mysql2 lets idle connections go only where there may be fewer idle ones than connections.
       maxIdle: POOL_SIZE - 1,
@@ -93,36 +85,44 @@ export class MysqlPool implements SqlDatabase {
   }
 
   transaction<T>(work: () => Work<T>, lockWaits?: number): Promise<T> {
-    const attempt = async () => {
-      const connection = await this.#connect();
-      let committing = false;
-      try {
-        await this.#text(connection, 'START TRANSACTION');
-        const value = await this.#drive(connection, work);
-        committing = true;
-        await this.#text(connection, 'COMMIT');
-        this.#release(connection);
-        return value;
-      } catch (error) {
-        await this.#undo(connection, error);
-        if (committing && remedyFor(error) === 'reconnect') throw unavailable(error, 'unknown');
-        throw error;
-      }
-    };
+    const attempt = () => this.#lend((connection, inDoubt) => this.#transact(connection, work, inDoubt));
     return persist(this.clock, attempt, lockWaits);
   }
 
+  /**
+   * A transaction of few and short statements, none of which needs the answer to another: one round trip for all of them.
+   * Where the connection breaks, the outcome is unknown, and the server may come to do it all even later.
+   */
+  batch(statements: readonly Statement[]): Promise<readonly Answer[]> {
+    const attempt = () =>
+      this.#lend((connection, inDoubt) => {
+        // What connections take is known when there is one.
+        if (!this.takesBatches) return this.#transact(connection, () => inTurn(statements), inDoubt);
+        inDoubt();
+        return this.#inOneText(connection, statements);
+      });
+    return persist(this.clock, attempt);
+  }
+
+  /** Whether a batch is one round trip here, and its answers are complete. */
+  get takesBatches(): boolean {
+    return this.#sessions.takeSeveral && !this.#sessions.isGalera;
+  }
+
   repeatable<T>(work: () => Work<T>): Promise<T> {
-    return persist(this.clock, () => this.#autocommit(work));
+    return persist(this.clock, () => this.#lend((connection) => this.#drive(connection, work)));
   }
 
-  once<T>(work: () => Work<T>): Promise<T> {
-    return this.#numbered.commit(work);
+  once(writes: readonly Statement[]): Promise<readonly Answer[]> {
+    return this.#numbered.commit(writes);
   }
 
-  async within<T>(transaction: Parameters<SqlDatabase['within']>[0], work: () => Work<T>): Promise<T> {
-    const runner = callersRunner(this.dataSource, transaction);
-    return runner ? onRunner(runner, this.templates, work) : this.once(work);
+  isOpen(transaction: CallerTransaction): boolean {
+    return callersRunner(this.dataSource, transaction) !== undefined;
+  }
+
+  within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+    return onRunner(callersRunner(this.dataSource, transaction)!, this.templates, work);
   }
 
   ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
@@ -145,16 +145,38 @@ export class MysqlPool implements SqlDatabase {
     this.#watch.stop();
   }
 
-  async #autocommit<T>(work: () => Work<T>): Promise<T> {
+  /** @param use calls `inDoubt` from where on its work may have been done although the answer to it is lost */
+  async #lend<T>(use: (connection: PoolConnection, inDoubt: () => void) => Promise<T>): Promise<T> {
     const connection = await this.#connect();
+    let isInDoubt = false;
     try {
-      const value = await this.#drive(connection, work);
+      const value = await use(connection, () => (isInDoubt = true));
       this.#release(connection);
       return value;
     } catch (error) {
       await this.#undo(connection, error);
+      if (isInDoubt && remedyFor(error) === 'reconnect' && !isUnsent(error)) throw unavailable(error, 'unknown');
       throw error;
     }
+  }
+
+  async #transact<T>(connection: PoolConnection, work: () => Work<T>, inDoubt: () => void): Promise<T> {
+    await this.#text(connection, 'START TRANSACTION');
+    const value = await this.#drive(connection, work);
+    inDoubt();
+    await this.#text(connection, 'COMMIT');
+    return value;
+  }
+
+  async #inOneText(connection: PoolConnection, statements: readonly Statement[]): Promise<Answer[]> {
+    const bound = statements.map((statement) => this.templates.bind(statement));
+    const sql = ['START TRANSACTION', ...bound.map(({ text }) => text), 'COMMIT'].join(';');
+    const results = await this.#send(
+      connection,
+      sql,
+      bound.flatMap(({ values }) => values),
+    );
+    return (results as unknown[]).slice(1, -1).map((result) => this.#answer(connection, result));
   }
 
   #drive<T>(connection: PoolConnection, work: () => Work<T>): Promise<T> {
@@ -164,18 +186,26 @@ export class MysqlPool implements SqlDatabase {
     });
   }
 
-  #text(connection: PoolConnection, sql: string, values: readonly SqlValue[] = []): Promise<Answer> {
+  async #text(connection: PoolConnection, sql: string, values?: readonly SqlValue[]): Promise<Answer> {
+    return this.#answer(connection, await this.#send(connection, sql, values));
+  }
+
+  #send(connection: PoolConnection, sql: string, values: readonly SqlValue[] = []): Promise<unknown> {
     return new Promise((resolve, reject) => {
       // Not the driver's own timeout: where the connection breaks, that one goes on and keeps the process alive.
       const answered = this.#watch.begin(() => reject(noAnswer(this.#answerTimeoutMs)));
       connection.query({ sql, values: values as SqlValue[] }, (error, result) => {
         answered();
-        if (error) return reject(error);
-        if (Array.isArray(result)) return resolve({ rows: result as never, changed: 0, insertId: 0 });
-        const { affectedRows, insertId } = result as ResultSetHeader;
-        resolve({ rows: [], changed: affectedRows, insertId, idStep: this.#idSteps.get(connection) });
+        if (error) reject(error);
+        else resolve(result);
       });
     });
+  }
+
+  #answer(connection: PoolConnection, result: unknown): Answer {
+    if (Array.isArray(result)) return { rows: result as Answer['rows'], changed: 0, insertId: 0 };
+    const { affectedRows, insertId } = result as ResultSetHeader;
+    return { rows: [], changed: affectedRows, insertId, idStep: this.#idSteps.get(connection) };
   }
 
   /** From the first node that answers and may be written to, beginning with the one that did so last. */
@@ -217,39 +247,13 @@ export class MysqlPool implements SqlDatabase {
 
   async #setUp(connection: PoolConnection): Promise<void> {
     try {
-      if (this.hosts.count > 0) await this.#requireWritable(connection);
-      await this.#text(connection, 'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED');
-      await this.#text(
-        connection,
-        `SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, wait_timeout = ?,
-           innodb_lock_wait_timeout = ?, eq_range_index_dive_limit = 1`,
-        [this.waitTimeoutS, LOCK_WAIT_S],
-      );
-      const [galera] = (await this.#text(connection, GALERA)).rows;
-      if (Number(galera?.['Value'] ?? 0) > 0) return;
-      await this.#shortenRowImage(connection);
-      const [row] = (await this.#text(connection, ID_STEP)).rows;
-      this.#idSteps.set(connection, Number(row!['step']));
+      const send = async (sql: string, values?: readonly SqlValue[]) =>
+        (await this.#text(connection, sql, values)).rows;
+      const idStep = await this.#sessions.setUp(send);
+      if (idStep !== undefined) this.#idSteps.set(connection, idStep);
     } catch (error) {
       connection.destroy();
       throw error;
-    }
-  }
-
-  /** A node that a failover has made a replica still answers. */
-  async #requireWritable(connection: PoolConnection): Promise<void> {
-    const [row] = (await this.#text(connection, 'SELECT @@GLOBAL.read_only AS is_read_only')).rows;
-    if (Number(row!['is_read_only']) === 0) return;
-    throw Object.assign(new Error('The node may not be written to'), { errno: 1290 });
-  }
-
-  async #shortenRowImage(connection: PoolConnection): Promise<void> {
-    if (this.#isRowImageDenied) return;
-    try {
-      await this.#text(connection, SHORT_ROW_IMAGE);
-    } catch (error) {
-      if ((error as { errno?: number }).errno !== ACCESS_DENIED) throw error;
-      this.#isRowImageDenied = true;
     }
   }
 

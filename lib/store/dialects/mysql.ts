@@ -1,7 +1,7 @@
 import type { Dialect, LiveCount } from '../sql/dialect.js';
 import { claimBehindActive, claimSkippingLocked, waitsBehind } from '../claims/skip-locked.js';
 import { safeId } from '../sql/claimed-row.js';
-import { change, query, type Answer, type Work } from '../sql/statement.js';
+import { change, query, type Work } from '../sql/statement.js';
 
 // UTC_TIMESTAMP() knows no session time zone; UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
 const NOW = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`;
@@ -43,10 +43,12 @@ export const mysql: Dialect = {
   waitsBehind,
 
   // InnoDB gives one plain multi-row INSERT contiguous ids, in steps of the server's; on a cluster these are its size.
-  *insertedIds({ insertId, idStep }: Answer, count: number): Work<number[]> {
-    if (count === 1) return [safeId(insertId)];
-    const step = idStep ?? Number((yield* query<{ step: number }>(STEP))[0]!.step);
-    return Array.from({ length: count }, (_, index) => safeId(insertId + index * step));
+  insertedIds(insertId: number, count: number, idStep: number): number[] {
+    return Array.from({ length: count }, (_, index) => safeId(insertId + index * idStep));
+  },
+
+  *idStep(): Work<number> {
+    return Number((yield* query<{ step: number }>(STEP))[0]!.step);
   },
 
   *addQueue(queue: string): Work<void> {

@@ -2,8 +2,8 @@ import { hasCode, type StoreUnavailableError } from '../../job/errors.js';
 import { randomId } from '../../job/random-id.js';
 import type { Clock } from '../../time/clock.js';
 import { unavailable } from '../sql/patience.js';
-import type { SqlDatabase } from '../sql/sql-database.js';
-import { change, query, type Work } from '../sql/statement.js';
+import { change, inTurn, query, type Answer, type Statement, type Work } from '../sql/statement.js';
+import type { MysqlPool } from './mysql-pool.js';
 
 // A server that restarts is back by then, and one that has lost a connection without noticing has ended its transaction.
 const PATIENCE_MS = 60_000;
@@ -12,23 +12,36 @@ const MOST_LINES = 5;
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
+// Nobody uses a line any more before its row is forgotten, after a day without use.
+const LINE_LIFE_MS = 3_600_000;
+
 // Asked again after an answer that was lost, it may be there already.
 const OPEN = `
-  INSERT INTO {producers} (id, number, seen_at)
-  VALUES (:id, 0, :now)
+  INSERT INTO {producers} (id, number, first_id, id_step, seen_at)
+  VALUES (:id, 0, 0, 1, :now)
   ON DUPLICATE KEY UPDATE number = 0`;
 
+// Fails where the line is closed, and with it a transaction that comes late: a number must not be NULL. Keeps what the answer
+// to an INSERT says.
 const COUNT = `
   UPDATE {producers} FORCE INDEX (PRIMARY)
-  SET number = :number, seen_at = :now
+  SET number = IF(number = :number - 1, :number, NULL),
+      first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
   WHERE id = :id`;
+const NOT_NULL = 1048;
 
-// Waits for a transaction that is still under way, its COMMIT not yet done or never to come.
+const STEP = `SELECT @@auto_increment_increment AS step`;
+
 const LOCK = `
-  SELECT number
+  SELECT number, first_id AS firstId, id_step AS idStep
   FROM {producers} FORCE INDEX (PRIMARY)
   WHERE id = :id
   FOR UPDATE`;
+
+const CLOSE = `
+  UPDATE {producers} FORCE INDEX (PRIMARY)
+  SET number = -1, seen_at = :now
+  WHERE id = :id`;
 
 const END = `
   DELETE {producers} FROM {producers} FORCE INDEX (PRIMARY)
@@ -38,6 +51,13 @@ const END = `
 interface Line {
   readonly id: number;
   number: number;
+  usedAtMs: number;
+}
+
+interface Counted {
+  readonly number: number;
+  readonly firstId: number;
+  readonly idStep: number;
 }
 
 /**
@@ -50,14 +70,15 @@ export class NumberedCommits {
   #waiting: (() => void)[] = [];
 
   constructor(
-    private readonly database: Pick<SqlDatabase, 'transaction' | 'repeatable'>,
+    private readonly database: Pick<MysqlPool, 'transaction' | 'batch' | 'takesBatches' | 'repeatable'>,
     private readonly clock: Clock,
   ) {}
 
-  async commit<T>(work: () => Work<T>): Promise<T> {
+  /** The answers to the writes, and what else there was to ask. */
+  async commit(writes: readonly Statement[]): Promise<readonly Answer[]> {
     for (;;) {
-      const done = await this.#onLine((line) => this.#tryOn(line, work));
-      if (done) return done.value;
+      const answers = await this.#onLine((line) => this.#tryOn(line, writes));
+      if (answers) return answers;
     }
   }
 
@@ -71,50 +92,65 @@ export class NumberedCommits {
     while (this.#inUse >= MOST_LINES) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#inUse++;
     try {
-      return await act(this.#free.pop() ?? (await this.#open()));
+      return await act(this.#lineInUse() ?? (await this.#open()));
     } finally {
       this.#inUse--;
       this.#waiting.shift()?.();
     }
   }
 
+  #lineInUse(): Line | undefined {
+    const line = this.#free.pop();
+    return line && this.clock.monotonic() - line.usedAtMs < LINE_LIFE_MS ? line : undefined;
+  }
+
   async #open(): Promise<Line> {
-    const line = { id: randomId(), number: 0 };
+    const line = { id: randomId(), number: 0, usedAtMs: this.clock.monotonic() };
     await this.database.repeatable(() => change(OPEN, { id: line.id }));
     return line;
   }
 
   /** Undefined where nothing was done: then it can be done on another line. */
-  async #tryOn<T>(line: Line, work: () => Work<T>): Promise<{ value: T } | undefined> {
+  async #tryOn(line: Line, writes: readonly Statement[]): Promise<readonly Answer[] | undefined> {
     const number = line.number + 1;
-    let value!: T;
+    const count = { sql: COUNT, values: { id: line.id, number } };
+    let answers: readonly Answer[] | undefined;
     try {
-      await this.database.transaction(function* () {
-        value = yield* work();
-        if ((yield* change(COUNT, { id: line.id, number })) !== 1) throw new LineGoneError();
-      });
+      if (writes.length === 1 && this.database.takesBatches) answers = await this.database.batch([...writes, count]);
+      else
+        await this.database.transaction(function* () {
+          answers = yield* stepping([...writes, count]);
+        });
     } catch (error) {
-      if (error instanceof LineGoneError) return undefined;
-      if (isInDoubt(error)) return (await this.#hasCommitted(line.id, number, error)) ? { value } : undefined;
+      if (isInDoubt(error)) return this.#answersOf(line.id, number, error, answers);
+      // Closed, by a database that has gone back to an earlier state.
+      if (line.number > 0 && (error as { errno?: number }).errno === NOT_NULL) return undefined;
       this.#free.push(line);
       throw error;
     }
-    line.number = number;
-    this.#free.push(line);
-    return { value };
+    const isCounted = answers!.at(-1)!.changed === 1;
+    if (isCounted) this.#free.push({ ...line, number, usedAtMs: this.clock.monotonic() });
+    return answers;
   }
 
-  /** Once it has answered, a transaction that had not committed never will. The line is not used again. */
-  async #hasCommitted(id: number, number: number, error: StoreUnavailableError): Promise<boolean> {
-    let seen: number | undefined;
+  /** Undefined where it has not committed. The line is closed: what is still on its way to the server comes to nothing. */
+  async #answersOf(id: number, number: number, error: StoreUnavailableError, answers?: readonly Answer[]) {
+    const { number: seen, firstId, idStep } = await this.#close(id, error);
+    if (seen !== number) return undefined;
+    return answers ?? [{ rows: [], changed: 0, insertId: firstId, idStep }];
+  }
+
+  async #close(id: number, error: StoreUnavailableError): Promise<Counted> {
+    let seen: Counted | undefined;
     const until = this.clock.monotonic() + PATIENCE_MS;
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       try {
-        // Without the row it is what was read when it went: nobody else deletes it.
         await this.database.transaction(function* () {
-          seen = (yield* endLine(id)) ?? seen;
+          const counted = yield* closeLine(id);
+          // Closed already, it is what was read when it was: nobody else closes it.
+          if (counted && counted.number >= 0) seen = counted;
         });
-        if (seen !== undefined) return seen === number;
+        if (seen) return seen;
         throw error;
       } catch (problem) {
         if (!hasCode(problem, 'STORE_UNAVAILABLE')) throw unavailable(problem, 'unknown');
@@ -125,16 +161,20 @@ export class NumberedCommits {
   }
 }
 
-/** Answers the line's last number, undefined where it has ended before. */
-export function* endLine(id: number): Work<number | undefined> {
-  const [row] = yield* query<{ number: number }>(LOCK, { id });
-  // Written, not only read: on Galera another node may be about to commit, and then loses to this.
-  yield* change(END, { ids: [id] });
-  return row && Number(row.number);
+/** Answers what the line had counted; undefined where it has been forgotten. */
+export function* closeLine(id: number): Work<Counted | undefined> {
+  const [row] = yield* query<Counted>(LOCK, { id });
+  // On Galera another node may be about to commit, and then loses to this.
+  yield* change(CLOSE, { id });
+  return row && { number: Number(row.number), firstId: Number(row.firstId), idStep: Number(row.idStep) };
 }
 
-/** Nobody used the line for so long that its row was forgotten. */
-class LineGoneError extends Error {}
+function* stepping(writes: readonly Statement[]): Work<readonly Answer[]> {
+  const answers = yield* inTurn(writes);
+  if (answers[0]!.idStep !== undefined) return answers;
+  const [row] = yield* query<{ step: number }>(STEP);
+  return answers.map((answer) => ({ ...answer, idStep: Number(row!.step) }));
+}
 
 function isInDoubt(error: unknown): error is StoreUnavailableError {
   return hasCode(error, 'STORE_UNAVAILABLE') && (error as StoreUnavailableError).outcome === 'unknown';

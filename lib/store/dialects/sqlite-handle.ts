@@ -1,11 +1,12 @@
 import type { Database, Statement as Prepared } from 'better-sqlite3';
 import type { DataSource, DataSourceOptions, EntityManager } from 'typeorm';
 import { StoreUnavailableError } from '../../job/errors.js';
+import type { CallerTransaction } from '../job-store.js';
 import type { Clock } from '../../time/clock.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
 import { remedyFor } from '../sql/remedy.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
-import { driveSync, type Answer, type Statement, type Work } from '../sql/statement.js';
+import { driveSync, inTurn, type Answer, type Statement, type Work } from '../sql/statement.js';
 import type { Templates } from '../sql/template.js';
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>;
@@ -81,13 +82,16 @@ export class SqliteHandle implements SqlDatabase {
   }
 
   // There is no connection to lose: a commit that was not answered was not done.
-  once<T>(work: () => Work<T>): Promise<T> {
-    return this.transaction(work);
+  once(writes: readonly Statement[]): Promise<readonly Answer[]> {
+    return this.transaction(() => inTurn(writes));
   }
 
-  async within<T>(transaction: Parameters<SqlDatabase['within']>[0], work: () => Work<T>): Promise<T> {
-    const runner = callersRunner(this.dataSource, transaction);
-    return runner ? onRunner(runner, this.templates, work) : this.once(work);
+  isOpen(transaction: CallerTransaction): boolean {
+    return callersRunner(this.dataSource, transaction) !== undefined;
+  }
+
+  within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+    return onRunner(callersRunner(this.dataSource, transaction)!, this.templates, work);
   }
 
   // TypeORM has one connection here, on which a second transaction would become a savepoint within the first.

@@ -1,6 +1,6 @@
 import type { Dialect, LiveCount } from '../sql/dialect.js';
 import { claimInOneStatement } from '../claims/single-statement.js';
-import { change, query, type Answer, type Work } from '../sql/statement.js';
+import { change, query, type Work } from '../sql/statement.js';
 
 // unixepoch('subsec') would be shorter, but command-line clients of distributions do not know it yet.
 const NOW = `CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
@@ -21,9 +21,13 @@ export const sqlite: Dialect = {
   claim: claimInOneStatement,
 
   // One writer at a time, so the rows of one INSERT are neighbours and the last one's id is known.
-  // eslint-disable-next-line require-yield
-  *insertedIds({ insertId }: Answer, count: number): Work<number[]> {
+  insertedIds(insertId: number, count: number): number[] {
     return Array.from({ length: count }, (_, index) => insertId - count + 1 + index);
+  },
+
+  // eslint-disable-next-line require-yield
+  *idStep(): Work<number> {
+    return 1;
   },
 
   *addQueue(queue: string): Work<void> {

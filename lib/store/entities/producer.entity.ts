@@ -5,8 +5,11 @@ import { bigint } from './columns.js';
 /** A line on which a process puts jobs in, one transaction after the other. */
 export interface SqlQueueProducerRow {
   id: number;
-  /** Of its last transaction that committed. */
+  /** Of its last transaction that committed; -1 once the line is closed. */
   number: number;
+  /** The first id that its last INSERT has given, and how far these are apart. */
+  firstId: number;
+  idStep: number;
   seenAt: number;
 }
 
@@ -18,6 +21,8 @@ export function producerEntity(tables: Tables, name: string): EntitySchema<SqlQu
     columns: {
       id: { ...bigint('id'), primary: true },
       number: bigint('number'),
+      firstId: bigint('first_id'),
+      idStep: bigint('id_step'),
       seenAt: bigint('seen_at'),
     },
   });

@@ -79,6 +79,8 @@ const PRODUCERS = `
   CREATE TABLE IF NOT EXISTS {producers} (
     id BIGINT NOT NULL PRIMARY KEY,
     number BIGINT NOT NULL,
+    first_id BIGINT NOT NULL,
+    id_step BIGINT NOT NULL,
     seen_at BIGINT NOT NULL
   )`;
 

@@ -1,7 +1,7 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
 import type { Bound, ClaimStart } from '../claims/claim-bounds.js';
-import type { Answer, Work } from './statement.js';
+import type { Work } from './statement.js';
 
 /** The operations that each kind of database does in its own way. */
 export interface Dialect {
@@ -12,7 +12,9 @@ export interface Dialect {
   /** Whether a job waits that a claim which begins at the bounds does not see. Missing where claims do not begin there. */
   waitsBehind?(queue: string, bounds: readonly Bound[]): Work<boolean>;
   /** The ids of an INSERT of several rows, in their order. */
-  insertedIds(answer: Answer, count: number): Work<number[]>;
+  insertedIds(insertId: number, count: number, idStep: number): number[];
+  /** How far these are apart, on the connection that is used. */
+  idStep(): Work<number>;
   /** Adds a queue's row where it has none. */
   addQueue(queue: string): Work<void>;
   /** How many jobs of which queue stand where, without a look at the jobs themselves if that can be had. */

@@ -1,5 +1,5 @@
 import type { NewJob } from '../../job/job.js';
-import { Rows, type Answer, type SqlValue, type Work } from './statement.js';
+import { Rows, type SqlValue, type Statement } from './statement.js';
 
 const ENQUEUE = `
   INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options)
@@ -38,10 +38,10 @@ export function jobChunks(jobs: readonly NewJob[]): NewJob[][] {
   return chunks;
 }
 
-/** One statement; its ids follow from the first, in a way each database has its own word on. */
-export function* insertJobs(jobs: readonly NewJob[]): Work<Answer> {
-  if (jobs.some(isForLater)) return yield { sql: ENQUEUE, values: { rows: new Rows(NEW_JOB, jobs.map(jobRow)) } };
-  return yield { sql: ENQUEUE_AT_ONCE, values: { rows: new Rows(JOB_AT_ONCE, jobs.map(rowAtOnce)) } };
+/** Their ids follow from the first, in a way each database has its own word on. */
+export function insertJobs(jobs: readonly NewJob[]): Statement {
+  if (jobs.some(isForLater)) return { sql: ENQUEUE, values: { rows: new Rows(NEW_JOB, jobs.map(jobRow)) } };
+  return { sql: ENQUEUE_AT_ONCE, values: { rows: new Rows(JOB_AT_ONCE, jobs.map(rowAtOnce)) } };
 }
 
 function isForLater({ runAtMs, delayMs }: NewJob): boolean {

@@ -24,6 +24,11 @@ export function isLockWait(error: unknown): boolean {
   return (error as { errno?: number } | null)?.errno === 1205;
 }
 
+/** Whether the connection was known to be closed, so that nothing was sent. */
+export function isUnsent(error: unknown): boolean {
+  return /new command .* closed state/.test((error as DriverError | null)?.message ?? '');
+}
+
 interface DriverError {
   errno?: number;
   code?: string;

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { CallerTransaction } from '../job-store.js';
-import type { Work } from './statement.js';
+import type { Answer, Statement, Work } from './statement.js';
 
 /** A database of one kind: how its statements are sent, repeated and undone. */
 export interface SqlDatabase {
@@ -15,12 +15,15 @@ export interface SqlDatabase {
   repeatable<T>(work: () => Work<T>): Promise<T>;
 
   /**
-   * All of the work or nothing, and never twice: where the answer to its commit is lost, it is found out what became of it
-   * before anything is done again. Rejects with outcome `unknown` where that cannot be found out within a minute.
+   * All of the statements or none, and never twice: where the answer to their commit is lost, it is found out what became
+   * of it before anything is done again. Rejects with outcome `unknown` where that cannot be found out within a minute.
    */
-  once<T>(work: () => Work<T>): Promise<T>;
+  once(writes: readonly Statement[]): Promise<readonly Answer[]>;
 
-  /** On the caller's own transaction, without any retry. */
+  /** Whether the caller's manager has a transaction. Refuses one of another DataSource. */
+  isOpen(transaction: CallerTransaction): boolean;
+
+  /** On the caller's own transaction, which is open, without any retry. */
   within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
 
   /** A transaction of the application's own DataSource. */

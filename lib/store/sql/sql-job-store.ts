@@ -32,16 +32,25 @@ export class SqlJobStore implements port.JobStore {
     private readonly prove: (workerId: string) => Promise<void>,
   ) {}
 
-  enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
+  async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
+    if (jobs.length === 0) return [];
     const chunks = jobChunks(jobs);
-    const work = () => this.#insert(chunks);
-    if (transaction) return this.database.within(transaction, work);
-    return this.database.once(work);
+    if (transaction && this.database.isOpen(transaction))
+      return this.database.within(transaction, () => this.#insert(chunks));
+    const answers = await this.database.once(chunks.map(insertJobs));
+    return chunks.flatMap(({ length }, index) => {
+      const { insertId, idStep = 1 } = answers[index]!;
+      return this.dialect.insertedIds(insertId, length, idStep);
+    });
   }
 
   *#insert(chunks: readonly NewJob[][]): Work<number[]> {
     const ids: number[] = [];
-    for (const chunk of chunks) ids.push(...(yield* this.dialect.insertedIds(yield* insertJobs(chunk), chunk.length)));
+    for (const chunk of chunks) {
+      const { insertId } = yield insertJobs(chunk);
+      const idStep = chunk.length > 1 ? yield* this.dialect.idStep() : 1;
+      ids.push(...this.dialect.insertedIds(insertId, chunk.length, idStep));
+    }
     return ids;
   }
 

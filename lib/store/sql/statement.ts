@@ -48,6 +48,12 @@ export function* change(sql: string, values: Values = {}): Work<number> {
   return (yield { sql, values }).changed;
 }
 
+export function* inTurn(statements: readonly Statement[]): Work<Answer[]> {
+  const answers: Answer[] = [];
+  for (const statement of statements) answers.push(yield statement);
+  return answers;
+}
+
 /** Sends the statements of `work` one after the other. An error is thrown where the statement stands in the work. */
 export async function drive<T>(work: Work<T>, send: (statement: Statement) => Promise<Answer>): Promise<T> {
   let step = work.next();

@@ -22,13 +22,18 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   },
   'an enqueue in doubt is done again': {
     file: 'lib/store/dialects/numbered-commits.ts',
-    find: ['(await this.#hasCommitted(line.id, number, error)) ? { value } : undefined'],
-    replace: 'undefined',
+    find: ['if (seen !== number) return undefined'],
+    replace: 'return undefined',
   },
   'an enqueue in doubt is believed': {
     file: 'lib/store/dialects/numbered-commits.ts',
-    find: ['(await this.#hasCommitted(line.id, number, error)) ? { value } : undefined'],
-    replace: '{ value }',
+    find: ['if (seen !== number) return undefined'],
+    replace: '',
+  },
+  'an enqueue that comes late is not refused': {
+    file: 'lib/store/dialects/numbered-commits.ts',
+    find: ['SET number = -1,'],
+    replace: 'SET',
   },
   'a job’s own transaction does not complete it': {
     file: 'lib/store/sql/sql-job-store.ts',

@@ -59,7 +59,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
 
   'answers lost at COMMIT': async ({ proxies, random }) => {
     decide(proxies, ({ sql }) =>
-      sql.startsWith('COMMIT') && random.next() < 0.3 ? random.pick(['cut', 'unheard', 'late']) : 'pass',
+      sql.endsWith('COMMIT') && random.next() < 0.3 ? random.pick(['cut', 'unheard', 'late']) : 'pass',
     );
     await sleep(2_000);
     await healed(proxies, random);
@@ -160,7 +160,7 @@ async function healed(proxies: Battlefield['proxies'], random: Random): Promise<
   decide(proxies, () => 'pass');
   await sleep(random.between(0, 300));
   for (const proxy of proxies) {
-    if (random.next() < 0.7) proxy.deliver();
+    if (random.next() < 0.7) void proxy.deliver();
     else proxy.lose();
   }
 }
