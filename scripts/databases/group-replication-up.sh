@@ -33,6 +33,7 @@ state_of() {
                              WHERE member_id = @@server_uuid), 'OFFLINE')" 2>/dev/null || true
 }
 
+# Not to be written to until it is in the group: what it took alone, the group would never have.
 start_node() {
   local dir=$DIR-$1 i
   mkdir -p "$dir"
@@ -43,7 +44,7 @@ start_node() {
     --log-error="$dir/error.log" --port=$((PORT + $1)) --bind-address=127.0.0.1 --socket="$dir/s.sock" \
     --pid-file="$dir/mysqld.pid" --mysqlx=OFF --server-id=$((PORT + $1)) --report-host=127.0.0.1 \
     --report-port=$((PORT + $1)) --max-connections=300 --gtid-mode=ON --enforce-gtid-consistency=ON \
-    --log-bin="$dir/data/binlog" --relay-log="$dir/data/relay" --innodb-buffer-pool-size=128M \
+    --super-read-only=ON --log-bin="$dir/data/binlog" --relay-log="$dir/data/relay" --innodb-buffer-pool-size=128M \
     --innodb-redo-log-capacity=64M "${DURABLE[@]}" \
     --plugin-load-add=group_replication.so --plugin-load-add=mysql_clone.so \
     --loose-group-replication-group-name="$(cat "$DIR-group/uuid")" --loose-group-replication-start-on-boot=OFF \
@@ -66,7 +67,8 @@ start_node() {
     CREATE USER IF NOT EXISTS replicator@'%' IDENTIFIED BY 'replicator';
     GRANT REPLICATION SLAVE, CONNECTION_ADMIN, BACKUP_ADMIN, GROUP_REPLICATION_STREAM ON *.* TO replicator@'%';
     CHANGE REPLICATION SOURCE TO source_user = 'replicator', source_password = 'replicator'
-      FOR CHANNEL 'group_replication_recovery'"
+      FOR CHANNEL 'group_replication_recovery';
+    SET GLOBAL super_read_only = 1"
   touch "$dir/users"
 }
 
