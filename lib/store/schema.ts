@@ -2,7 +2,7 @@ import { SchemaOutOfDateError } from '../job/errors.js';
 import { MIGRATIONS, SCHEMA_VERSION, upStatements, type DialectName } from './migrations/migrations.js';
 import type { Dialect } from './sql/dialect.js';
 import type { SqlDatabase } from './sql/sql-database.js';
-import { query, type Work } from './sql/statement.js';
+import { query, together, type Work } from './sql/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
 
@@ -52,7 +52,7 @@ function* migrate(dialect: Dialect, name: DialectName): Work<void> {
   try {
     const version = yield* currentVersion();
     const due = MIGRATIONS.filter((migration) => migration.version > version);
-    for (const statement of due.flatMap((migration) => upStatements(migration, name))) yield statement;
+    for (const statement of due.flatMap((migration) => upStatements(migration, name))) yield* together([statement]);
   } finally {
     yield* dialect.lock.release();
   }

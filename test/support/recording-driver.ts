@@ -10,10 +10,17 @@ export type Listener = (sql: string, ask: <Row>(sql: string) => Promise<Row[]>) 
 /** Called with each statement that the server has done, with its answer and the connection it was sent on. */
 export type AnswerListener = (sql: string, answer: unknown, connection: object) => void;
 
-/** mysql2 for the option `driver` of a DataSource: all connections of the application and the library go through it. */
-export function recordingDriver(listen: Listener, answered: AnswerListener = () => undefined): object {
+/**
+ * mysql2 for the option `driver` of a DataSource: all connections of the application and the library go through it. One
+ * statement at a time, as with some proxies, unless several are to travel as one text.
+ */
+export function recordingDriver(
+  listen: Listener,
+  answered: AnswerListener = () => undefined,
+  { multipleStatements = false } = {},
+): object {
   const createPool = (options: PoolOptions): Pool => {
-    const pool = mysql2.createPool(options);
+    const pool = mysql2.createPool({ ...options, multipleStatements });
     const getConnection = pool.getConnection.bind(pool);
     pool.getConnection = (callback) =>
       getConnection((error, connection) => {
@@ -30,9 +37,9 @@ export function recordingDriver(listen: Listener, answered: AnswerListener = () 
   return { ...mysql2, createPool, createConnection };
 }
 
-/** The statements of a transaction that travels as one text; else the text itself. No test's payload has a semicolon. */
+/** The statements of a text, as the library joins them. No value has a line break that is not escaped. */
 export function statementsOf(text: string): string[] {
-  return text.startsWith('START TRANSACTION;') ? text.split(';').slice(1, -1) : [text];
+  return text.split(';\n');
 }
 
 const recorded = new WeakSet<Connection>();
@@ -57,7 +64,8 @@ function record(connection: Connection, listen: Listener, answered: AnswerListen
         give(error, answer, ...more);
       });
     listen(sql, ask).then(send, (error: unknown) => {
-      connection.destroy();
+      // What a server answers leaves the connection as it is.
+      if ((error as { errno?: number }).errno === undefined) connection.destroy();
       give(error);
     });
   }) as Connection['query'];

@@ -1,29 +1,36 @@
-import { recordingDriver } from './recording-driver.js';
+import { recordingDriver, type Listener } from './recording-driver.js';
 
 /**
  * `lost`: the connection goes away before the statement is sent. `down`: that, and the same with the next ones, so that
- * the store has to give up. `unheard`: the statement is done, and its answer lost.
+ * the store has to give up. `unheard`: the statement is done, and its answer lost. `deadlock`: the server has undone the
+ * transaction. `lock wait`: it has undone nothing but the statement.
  */
-export const FAULTS = ['lost', 'down', 'unheard'] as const;
+export const FAULTS = ['lost', 'down', 'unheard', 'deadlock', 'lock wait'] as const;
 export type Fault = (typeof FAULTS)[number];
+
+// These are answers of a server, after which the connection goes on.
+const ANSWERED: Partial<Record<Fault, number>> = { deadlock: 1213, 'lock wait': 1205 };
 
 const HOW_LONG_DOWN = 8;
 
-/** A driver whose statements, once armed, are counted, and fail from the given one on. */
-export function faultyDriver() {
+/** A driver whose texts, of one statement or of several, once armed, are counted, and fail from the given one on. */
+export function faultyDriver({ multipleStatements }: { multipleStatements: boolean }) {
   let statements = 0;
   let armed: { fault: Fault; failAt: number } | undefined;
-  const driver = recordingDriver(async (sql, ask) => {
+  const listen: Listener = async (sql, ask) => {
     if (!armed) return;
     statements++;
     const { fault, failAt } = armed;
     const last = fault === 'down' ? failAt + HOW_LONG_DOWN : failAt;
     if (statements < failAt || statements > last) return;
     if (fault === 'unheard') await ask(sql);
+    if (fault === 'deadlock') await ask('ROLLBACK');
+    const errno = ANSWERED[fault];
+    if (errno !== undefined) throw refused(errno);
     throw Object.assign(new Error('Connection lost'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
-  });
+  };
   return {
-    driver,
+    driver: recordingDriver(listen, undefined, { multipleStatements }),
     arm: (fault: Fault, failAt: number) => {
       armed = { fault, failAt };
       statements = 0;
@@ -33,4 +40,8 @@ export function faultyDriver() {
       return statements;
     },
   };
+}
+
+function refused(errno: number): Error {
+  return Object.assign(new Error(`Refused with ${errno}`), { errno });
 }

@@ -17,22 +17,26 @@ const SET_UP = /^(SET SESSION|DO 0)/;
 
 /** What passes between a store and a database, transaction by transaction. */
 export class Traffic {
-  readonly #open = new WeakMap<object, { statements: string[]; rowsWritten: number }>();
+  readonly #open = new WeakMap<object, { statements: string[]; rowsWritten: number; roundTrips: number }>();
   readonly #committed: Transaction[] = [];
 
   /** For the option `driver` of a DataSource of MySQL or MariaDB. */
   readonly driver: object = recordingDriver(
     () => Promise.resolve(),
-    (sql, answer, connection) => {
-      const statements = statementsOf(sql);
-      if (statements.length > 1) this.#noteBatch(statements, answer as ResultSetHeader[]);
-      else this.#note(sql.trim(), rowsOf(answer), connection);
+    (text, answer, connection) => {
+      const statements = statementsOf(text).map((sql) => sql.trim());
+      const answers = statements.length > 1 ? (answer as unknown[]) : [answer];
+      statements.forEach((sql, index) => {
+        const written = Array.isArray(answers[index]) ? 0 : (answers[index] as ResultSetHeader).affectedRows;
+        this.#note(sql, written, connection, index === 0 ? 1 : 0);
+      });
     },
+    { multipleStatements: true },
   );
 
   /** For the option `driver` of one of SQLite. */
   sqliteDriver(): Promise<object> {
-    return sqliteDriver((sql, rowsWritten, handle) => this.#note(sql.trim(), rowsWritten, handle));
+    return sqliteDriver((sql, rowsWritten, handle) => this.#note(sql.trim(), rowsWritten, handle, 1));
   }
 
   /** The transactions since the last call, in the order of their commits. */
@@ -40,27 +44,19 @@ export class Traffic {
     return this.#committed.splice(0);
   }
 
-  #noteBatch(statements: readonly string[], answers: readonly ResultSetHeader[]): void {
-    const rowsWritten = answers.slice(1, -1).reduce((sum, answer) => sum + rowsOf(answer), 0);
-    this.#committed.push({ statements: statements.map((sql) => sql.trim()), rowsWritten, roundTrips: 1 });
-  }
-
-  #note(sql: string, rowsWritten: number, connection: object): void {
+  #note(sql: string, rowsWritten: number, connection: object, roundTrips: number): void {
     const open = this.#open.get(connection);
+    if (open) open.roundTrips += roundTrips;
     if (SET_UP.test(sql)) return;
-    if (BEGIN.test(sql)) this.#open.set(connection, { statements: [], rowsWritten: 0 });
+    if (BEGIN.test(sql)) this.#open.set(connection, { statements: [], rowsWritten: 0, roundTrips });
     else if (END.test(sql)) {
       this.#open.delete(connection);
-      if (open && sql === 'COMMIT') this.#committed.push({ ...open, roundTrips: open.statements.length + 2 });
+      if (open && sql === 'COMMIT') this.#committed.push(open);
     } else if (open) {
       open.statements.push(sql);
       open.rowsWritten += rowsWritten;
-    } else this.#committed.push({ statements: [sql], rowsWritten, roundTrips: 1 });
+    } else this.#committed.push({ statements: [sql], rowsWritten, roundTrips });
   }
-}
-
-function rowsOf(answer: unknown): number {
-  return Array.isArray(answer) ? 0 : (answer as ResultSetHeader).affectedRows;
 }
 
 /** better-sqlite3 that tells of each statement that was done. */

@@ -11,7 +11,7 @@ export type Fate = 'pass' | 'cut' | 'unheard' | 'silent' | 'late' | 'held';
 
 export interface Sent {
   readonly sql: string;
-  /** The statements before it since its transaction began. */
+  /** What was sent since its transaction began, itself included. */
   readonly transaction: readonly string[];
 }
 
@@ -136,15 +136,14 @@ export class WireProxy {
     if (packet[3] !== 0 || packet[4] !== COM_QUERY) return 'pass';
     const sql = packet.subarray(5).toString();
     if (/^\W*START TRANSACTION/.test(sql)) transaction.length = 0;
-    const fate = this.#fate({ sql, transaction });
     transaction.push(sql);
-    return fate;
+    return this.#fate({ sql, transaction });
   }
 }
 
 /** Whether it commits new jobs. */
 export function commitsJobs({ sql, transaction }: Sent): boolean {
-  return sql.includes('COMMIT') && [...transaction, sql].some((each) => /INSERT INTO sql_queue_jobs/.test(each));
+  return sql.includes('COMMIT') && transaction.some((each) => /INSERT INTO sql_queue_jobs/.test(each));
 }
 
 /** Whether it commits the claiming of jobs. */

@@ -2,8 +2,8 @@ import type { ClaimRequest } from '../job-store.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { inStartOrder } from '../../job/outcome.js';
 import { CLAIMED_COLUMNS, claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
-import { addClaim } from '../sql/lease.js';
-import { query, type Work } from '../sql/statement.js';
+import { claimRow } from '../sql/lease.js';
+import { query, together, type Work } from '../sql/statement.js';
 
 const claimIn = (order: string) => `
   UPDATE {jobs}
@@ -31,6 +31,6 @@ export function* claimInOneStatement(request: ClaimRequest): Work<ClaimedJob[]> 
   const direction = order === 'fifo' ? 1 : -1;
   const inOrder = [...rows].sort((a, b) => a.priority - b.priority || direction * (a.id - b.id));
   const jobs = inStartOrder(inOrder.map((row) => claimedJob(row, queue, maxAttempts)));
-  yield* addClaim(request, jobs);
+  yield* together([claimRow(request, jobs)]);
   return jobs;
 }

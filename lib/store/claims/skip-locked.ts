@@ -3,8 +3,8 @@ import type { ClaimedJob } from '../../job/job.js';
 import { inStartOrder } from '../../job/outcome.js';
 import type { Bound, ClaimStart } from './claim-bounds.js';
 import { CLAIMED_COLUMNS, claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
-import { addClaim } from '../sql/lease.js';
-import { change, Ids, query, type Work } from '../sql/statement.js';
+import { claimRow } from '../sql/lease.js';
+import { Ids, lastTogether, query, type Work } from '../sql/statement.js';
 
 // Index claim (queue, runnable, run_at, priority, id) yields the order, run_at being NULL, so nothing is sorted and nothing behind the last job is
 // locked. Exactly one queue a statement: IN over queues would sort, and lock all of them. Claiming changes no column of
@@ -83,18 +83,15 @@ export function* claimSkippingLocked(
   const rows = yield* request.order === 'fifo' ? lockOldest(request, start, lockFirst) : lockNewest(request);
   if (rows.length === 0) return [];
   const ids = new Ids(rows.map(({ id }) => id));
-  let ours = rows;
-  if ((yield* change(MARK_ACTIVE, { claimId, maxAttempts, ids })) !== rows.length) {
-    // Never on a server that locks. Only what the UPDATE changed is ours.
-    const marked = new Set((yield* query<{ id: number }>(MARKED, { ids, claimId })).map(({ id }) => id));
-    ours = rows.filter(({ id }) => marked.has(id));
-    if (ours.length === 0) return [];
-  }
   const jobs = inStartOrder(
-    ours.map((row) => claimedJob({ ...row, attempt: row.attempt + 1 }, request.queue, maxAttempts)),
+    rows.map((row) => claimedJob({ ...row, attempt: row.attempt + 1 }, request.queue, maxAttempts)),
   );
-  yield* addClaim(request, jobs);
-  return jobs;
+  const mark = { sql: MARK_ACTIVE, values: { claimId, maxAttempts, ids } };
+  const [marked] = yield* lastTogether([mark, claimRow(request, jobs)]);
+  if (marked!.changed === rows.length) return jobs;
+  // Never on a server that locks. Only what the UPDATE changed is ours.
+  const ours = new Set((yield* query<{ id: number }>(MARKED, { ids, claimId })).map(({ id }) => id));
+  return jobs.filter(({ id }) => ours.has(id));
 }
 
 /**

@@ -7,12 +7,13 @@ import { callersRunner, onRunner } from '../sql/callers-transaction.js';
 import { isUnsent, remedyFor } from '../sql/remedy.js';
 import { persist, unavailable } from '../sql/patience.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
-import { drive, inTurn, type Answer, type SqlValue, type Statement, type Work } from '../sql/statement.js';
-import type { Templates } from '../sql/template.js';
+import { drive, type Answer, type SqlValue, type Statement, type Work } from '../sql/statement.js';
+import type { BoundStatement, Templates } from '../sql/template.js';
 import { AnswerWatch } from './answer-watch.js';
 import { connectionFields, driverOf, type MysqlOptions } from './mysql-connection.js';
 import { Hosts } from './hosts.js';
 import { MysqlSessions } from './mysql-sessions.js';
+import { MysqlTransaction } from './mysql-transaction.js';
 import { NumberedCommits } from './numbered-commits.js';
 
 type Pool = import('mysql2').Pool;
@@ -24,6 +25,10 @@ const POOL_SIZE = 5;
 // and the work done again. Longer than any wait that the server itself ends.
 const SHORTEST_ANSWER_TIMEOUT_MS = 5_000;
 const LONGEST_ANSWER_TIMEOUT_MS = 30_000;
+
+const BETWEEN_STATEMENTS = ';\n';
+// Far below any server's max_allowed_packet. One statement by itself may be longer.
+const LONGEST_TEXT = 1_000_000;
 
 const CLOSE_TIMEOUT_MS = 5_000;
 
@@ -89,24 +94,9 @@ export class MysqlPool implements SqlDatabase {
     return persist(this.clock, attempt, lockWaits);
   }
 
-  /**
-   * A transaction of few and short statements, none of which needs the answer to another: one round trip for all of them.
-   * Where the connection breaks, the outcome is unknown, and the server may come to do it all even later.
-   */
-  batch(statements: readonly Statement[]): Promise<readonly Answer[]> {
-    const attempt = () =>
-      this.#lend((connection, inDoubt) => {
-        // What connections take is known when there is one.
-        if (!this.takesBatches) return this.#transact(connection, () => inTurn(statements), inDoubt);
-        inDoubt();
-        return this.#inOneText(connection, statements);
-      });
-    return persist(this.clock, attempt);
-  }
-
-  /** Whether a batch is one round trip here, and its answers are complete. */
-  get takesBatches(): boolean {
-    return this.#sessions.takeSeveral && !this.#sessions.isGalera;
+  /** Whether the answer to an INSERT says how far its ids are apart. */
+  get hasFixedIdStep(): boolean {
+    return !this.#sessions.isGalera;
   }
 
   repeatable<T>(work: () => Work<T>): Promise<T> {
@@ -161,29 +151,33 @@ export class MysqlPool implements SqlDatabase {
   }
 
   async #transact<T>(connection: PoolConnection, work: () => Work<T>, inDoubt: () => void): Promise<T> {
-    await this.#text(connection, 'START TRANSACTION');
-    const value = await this.#drive(connection, work);
-    inDoubt();
-    await this.#text(connection, 'COMMIT');
+    const transaction = new MysqlTransaction((statements) => this.#sendAll(connection, statements), inDoubt);
+    const value = await drive(work(), ({ statements, isLast = false }) =>
+      transaction.step(this.#bound(statements), isLast),
+    );
+    await transaction.end();
     return value;
   }
 
-  async #inOneText(connection: PoolConnection, statements: readonly Statement[]): Promise<Answer[]> {
-    const bound = statements.map((statement) => this.templates.bind(statement));
-    const sql = ['START TRANSACTION', ...bound.map(({ text }) => text), 'COMMIT'].join(';');
-    const results = await this.#send(
-      connection,
-      sql,
-      bound.flatMap(({ values }) => values),
-    );
-    return (results as unknown[]).slice(1, -1).map((result) => this.#answer(connection, result));
+  #drive<T>(connection: PoolConnection, work: () => Work<T>): Promise<T> {
+    return drive(work(), ({ statements }) => this.#sendAll(connection, this.#bound(statements)));
   }
 
-  #drive<T>(connection: PoolConnection, work: () => Work<T>): Promise<T> {
-    return drive(work(), (statement: Statement) => {
-      const { text, values } = this.templates.bind(statement);
-      return this.#text(connection, text, values);
-    });
+  #bound(statements: readonly Statement[]): BoundStatement[] {
+    return statements.map((statement) => this.templates.bind(statement));
+  }
+
+  /** As one text, where the connection takes it and it does not get too long. */
+  async #sendAll(connection: PoolConnection, statements: readonly BoundStatement[]): Promise<readonly Answer[]> {
+    const answers: Answer[] = [];
+    if (statements.length === 1 || !this.#sessions.takeSeveral || lengthOf(statements) > LONGEST_TEXT) {
+      for (const { text, values } of statements) answers.push(await this.#text(connection, text, values));
+      return answers;
+    }
+    const sql = statements.map(({ text }) => text).join(BETWEEN_STATEMENTS);
+    const values = statements.flatMap((statement) => statement.values);
+    const results = (await this.#send(connection, sql, values)) as readonly unknown[];
+    return results.map((result) => this.#answer(connection, result));
   }
 
   async #text(connection: PoolConnection, sql: string, values?: readonly SqlValue[]): Promise<Answer> {
@@ -287,4 +281,13 @@ export class MysqlPool implements SqlDatabase {
 function noAnswer(timeoutMs: number): Error {
   const problem = new Error(`The server did not answer a statement within ${timeoutMs / 1_000} s.`);
   return Object.assign(problem, { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true });
+}
+
+function lengthOf(statements: readonly BoundStatement[]): number {
+  let length = 0;
+  for (const { text, values } of statements) {
+    length += text.length;
+    for (const value of values) length += typeof value === 'string' ? value.length : 10;
+  }
+  return length;
 }

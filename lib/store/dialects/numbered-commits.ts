@@ -2,7 +2,7 @@ import { hasCode, type StoreUnavailableError } from '../../job/errors.js';
 import { randomId } from '../../job/random-id.js';
 import type { Clock } from '../../time/clock.js';
 import { unavailable } from '../sql/patience.js';
-import { change, inTurn, query, type Answer, type Statement, type Work } from '../sql/statement.js';
+import { change, lastTogether, query, together, type Answer, type Statement, type Work } from '../sql/statement.js';
 import type { MysqlPool } from './mysql-pool.js';
 
 // A server that restarts is back by then, and one that has lost a connection without noticing has ended its transaction.
@@ -70,7 +70,7 @@ export class NumberedCommits {
   #waiting: (() => void)[] = [];
 
   constructor(
-    private readonly database: Pick<MysqlPool, 'transaction' | 'batch' | 'takesBatches' | 'repeatable'>,
+    private readonly database: Pick<MysqlPool, 'transaction' | 'hasFixedIdStep' | 'repeatable'>,
     private readonly clock: Clock,
   ) {}
 
@@ -115,12 +115,12 @@ export class NumberedCommits {
     const number = line.number + 1;
     const count = { sql: COUNT, values: { id: line.id, number } };
     let answers: readonly Answer[] | undefined;
+    // All as one text, COMMIT included, where no more has to be asked for. Its answer tells all there is to know.
+    const isOneText = writes.length === 1 && this.database.hasFixedIdStep;
     try {
-      if (writes.length === 1 && this.database.takesBatches) answers = await this.database.batch([...writes, count]);
-      else
-        await this.database.transaction(function* () {
-          answers = yield* stepping([...writes, count]);
-        });
+      await this.database.transaction(function* () {
+        answers = yield* isOneText ? lastTogether([...writes, count]) : inTurn([...writes, count]);
+      });
     } catch (error) {
       if (isInDoubt(error)) return this.#answersOf(line.id, number, error, answers);
       // Closed, by a database that has gone back to an earlier state.
@@ -169,8 +169,10 @@ export function* closeLine(id: number): Work<Counted | undefined> {
   return row && { number: Number(row.number), firstId: Number(row.firstId), idStep: Number(row.idStep) };
 }
 
-function* stepping(writes: readonly Statement[]): Work<readonly Answer[]> {
-  const answers = yield* inTurn(writes);
+/** So many and so long that each is a text of its own. */
+function* inTurn(writes: readonly Statement[]): Work<readonly Answer[]> {
+  const answers: Answer[] = [];
+  for (const write of writes) answers.push(...(yield* together([write])));
   if (answers[0]!.idStep !== undefined) return answers;
   const [row] = yield* query<{ step: number }>(STEP);
   return answers.map((answer) => ({ ...answer, idStep: Number(row!.step) }));

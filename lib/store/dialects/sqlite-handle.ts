@@ -6,7 +6,7 @@ import type { Clock } from '../../time/clock.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
 import { remedyFor } from '../sql/remedy.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
-import { driveSync, inTurn, type Answer, type Statement, type Work } from '../sql/statement.js';
+import { driveSync, together, type Answer, type Statement, type Work } from '../sql/statement.js';
 import type { Templates } from '../sql/template.js';
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>;
@@ -83,7 +83,7 @@ export class SqliteHandle implements SqlDatabase {
 
   // There is no connection to lose: a commit that was not answered was not done.
   once(writes: readonly Statement[]): Promise<readonly Answer[]> {
-    return this.transaction(() => inTurn(writes));
+    return this.transaction(() => together(writes));
   }
 
   isOpen(transaction: CallerTransaction): boolean {

@@ -1,7 +1,7 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
 import type { CallerTransaction } from '../job-store.js';
-import { drive, type Answer, type SqlValue, type Work } from './statement.js';
+import { drive, type Answer, type SqlValue, type Statement, type Work } from './statement.js';
 import type { Templates } from './template.js';
 
 const WAY_OUT = `Pass the manager that dataSource.transaction() hands you, or leave \`manager\` out.`;
@@ -30,16 +30,22 @@ export function callersRunner(dataSource: DataSource, transaction: CallerTransac
 
 /** Sends the work's statements through the caller's query runner. */
 export function onRunner<T>(runner: QueryRunner, templates: Templates, work: () => Work<T>): Promise<T> {
-  return drive(work(), async (statement): Promise<Answer> => {
-    const { text, values } = templates.bind(statement);
-    const result = await runner.query(text, values.map(asAscii), true);
-    const raw = result.raw as { insertId?: number } | number | bigint | undefined;
-    return {
-      rows: result.records as Record<string, unknown>[],
-      changed: result.affected ?? 0,
-      insertId: Number((typeof raw === 'object' ? raw?.insertId : raw) ?? 0),
-    };
+  return drive(work(), async ({ statements }) => {
+    const answers: Answer[] = [];
+    for (const statement of statements) answers.push(await sendOn(runner, templates, statement));
+    return answers;
   });
+}
+
+async function sendOn(runner: QueryRunner, templates: Templates, statement: Statement): Promise<Answer> {
+  const { text, values } = templates.bind(statement);
+  const result = await runner.query(text, values.map(asAscii), true);
+  const raw = result.raw as { insertId?: number } | number | bigint | undefined;
+  return {
+    rows: result.records as Record<string, unknown>[],
+    changed: result.affected ?? 0,
+    insertId: Number((typeof raw === 'object' ? raw?.insertId : raw) ?? 0),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import { isSuspect, startable } from '../../job/outcome.js';
 import type { ClaimRequest, HeldLease } from '../job-store.js';
 import { parseOr } from './claimed-row.js';
-import { change, query, type Work } from './statement.js';
+import { change, query, type Statement, type Work } from './statement.js';
 
 const ADD_CLAIM = `
   INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at)
@@ -34,11 +34,11 @@ const END_CLAIM = `
   DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :claimId`;
 
-export function* addClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]): Work<void> {
+export function claimRow(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
   const { claimId, workerId, queue, leaseMs } = request;
   const started = Math.min(request.started, startable(jobs.map(isSuspect)));
   const jobIds = JSON.stringify(jobs.map(({ id }) => id));
-  yield* change(ADD_CLAIM, { claimId, workerId, queue, leaseMs, started, jobIds });
+  return { sql: ADD_CLAIM, values: { claimId, workerId, queue, leaseMs, started, jobIds } };
 }
 
 export function* extend(ids: readonly number[]): Work<HeldLease[]> {

@@ -1,6 +1,16 @@
 import type { ClaimProgress, Flush, Settlement } from '../job-store.js';
 import { rowChunks } from './row-chunks.js';
-import { change, Ids, query, Rows, type SqlValue, type Values, type Work } from './statement.js';
+import {
+  change,
+  Ids,
+  query,
+  Rows,
+  together,
+  type SqlValue,
+  type Statement,
+  type Values,
+  type Work,
+} from './statement.js';
 
 // The comments of the form /*! … */ are read by MySQL and MariaDB and passed over by SQLite. Both servers scan a small
 // table rather than read its key, and whoever scans waits for rows that are none of his business: so each statement that
@@ -82,8 +92,7 @@ export class ShortCountError extends Error {}
 
 /** Writes the outcomes of one flush. Locks claims, then jobs, then history, as everywhere. */
 export function* settleAtOnce(flush: Flush): Work<ReadonlySet<Settlement>> {
-  yield* noteProgress(flush.claims);
-  yield* settleClaimed(flush.settlements);
+  yield* settle(flush.settlements, progress(flush.claims));
   return new Set();
 }
 
@@ -92,7 +101,7 @@ export function* settleAtOnce(flush: Flush): Work<ReadonlySet<Settlement>> {
  * twice, under a claim that is lost and under one that holds.
  */
 export function* settleSurvivors(flush: Flush): Work<ReadonlySet<Settlement>> {
-  yield* noteProgress(flush.claims);
+  yield* together(progress(flush.claims));
   const missing = new Set<Settlement>();
   for (const [claimId, settlements] of byClaim(flush.settlements)) {
     for (const settlement of yield* findMissing(claimId, settlements)) missing.add(settlement);
@@ -113,17 +122,26 @@ export function* lockedOut(settlements: readonly Settlement[]): Work<Set<Settlem
 }
 
 /** Outcomes of jobs whose claims are accounted for elsewhere. */
-export function* settleClaimed(settlements: readonly Settlement[]): Work<void> {
+export function settleClaimed(settlements: readonly Settlement[]): Work<void> {
+  return settle(settlements, []);
+}
+
+function* settle(settlements: readonly Settlement[], before: readonly Statement[]): Work<void> {
   const kept: Settlement[] = [];
+  const fenced: Fenced[] = [];
   for (const [claimId, ofClaim] of byClaim(settlements)) {
     const finished = ofClaim.filter(({ outcome }) => isFinished(outcome.kind));
     for (const group of alike(finished)) {
       if (group.length < FEWEST_ALIKE) kept.push(...group);
-      else yield* fenced(KEEP_ALIKE, claimId, group.map(idOf), alikeValues(group[0]!));
+      else fenced.push(fence(KEEP_ALIKE, claimId, group.map(idOf), alikeValues(group[0]!)));
     }
-    if (finished.length > 0) yield* fenced(TAKE_FINISHED, claimId, finished.map(idOf));
-    for (const { statement, ids, values } of returns(ofClaim)) yield* fenced(statement, claimId, ids, values);
+    if (finished.length > 0) fenced.push(fence(TAKE_FINISHED, claimId, finished.map(idOf)));
+    for (const { statement, ids, values } of returns(ofClaim)) fenced.push(fence(statement, claimId, ids, values));
   }
+  const answers = yield* together([...before, ...fenced.map(({ statement }) => statement)]);
+  const isShort = fenced.some(({ jobs }, index) => answers[before.length + index]!.changed !== jobs);
+  if (isShort) throw new ShortCountError();
+  // What is not ours any more may be in the history already.
   yield* keepFinished(kept);
 }
 
@@ -133,9 +151,14 @@ export function* keepFinished(settlements: readonly Settlement[]): Work<void> {
   for (const rows of rowChunks(inOrder.map(historyRow))) yield* change(KEEP, { rows: new Rows(KEPT, rows) });
 }
 
-function* fenced(statement: string, claimId: number, ids: readonly number[], values: Values = {}): Work<void> {
-  const changed = yield* change(statement, { ...values, claimId, ids: new Ids(ids) });
-  if (changed !== ids.length) throw new ShortCountError();
+interface Fenced {
+  readonly statement: Statement;
+  /** So many it has to change. */
+  readonly jobs: number;
+}
+
+function fence(sql: string, claimId: number, ids: readonly number[], values: Values = {}): Fenced {
+  return { statement: { sql, values: { ...values, claimId, ids: new Ids(ids) } }, jobs: ids.length };
 }
 
 /** Those of the claim's jobs that are not ours any more. Locks the others. */
@@ -166,18 +189,22 @@ function* trulyLost(missing: ReadonlySet<Settlement>): Work<ReadonlySet<Settleme
 }
 
 /** In the order of ids, whether they end or go on: a heartbeat locks the same claims in that order. */
-function* noteProgress(claims: readonly ClaimProgress[]): Work<void> {
+function progress(claims: readonly ClaimProgress[]): Statement[] {
+  const statements: Statement[] = [];
   let ended: number[] = [];
-  for (const { id, started, finished } of [...claims].sort((a, b) => a.id - b.id)) {
-    if (finished) {
-      ended.push(id);
-      continue;
-    }
-    if (ended.length > 0) yield* change(END_CLAIMS, { ids: ended });
+  const endThese = () => {
+    if (ended.length > 0) statements.push({ sql: END_CLAIMS, values: { ids: ended } });
     ended = [];
-    yield* change(RAISE_STARTED, { id, started });
+  };
+  for (const { id, started, finished } of [...claims].sort((a, b) => a.id - b.id)) {
+    if (finished) ended.push(id);
+    else {
+      endThese();
+      statements.push({ sql: RAISE_STARTED, values: { id, started } });
+    }
   }
-  if (ended.length > 0) yield* change(END_CLAIMS, { ids: ended });
+  endThese();
+  return statements;
 }
 
 function idOf({ job }: Settlement): number {

@@ -10,7 +10,7 @@ import { extend, retire } from './lease.js';
 import { lapsedClaims, rescueClaim } from './rescue.js';
 import { lockedOut, settleAtOnce, settleClaimed, settleSurvivors, ShortCountError } from './settle.js';
 import type { SqlDatabase } from './sql-database.js';
-import type { Work } from './statement.js';
+import { together, type Work } from './statement.js';
 import { countWaiting, survey } from './survey.js';
 import { prune, promote } from './upkeep.js';
 import { enter, leave, seen, unknownQueues } from './workers.js';
@@ -47,9 +47,9 @@ export class SqlJobStore implements port.JobStore {
   *#insert(chunks: readonly NewJob[][]): Work<number[]> {
     const ids: number[] = [];
     for (const chunk of chunks) {
-      const { insertId } = yield insertJobs(chunk);
+      const [answer] = yield* together([insertJobs(chunk)]);
       const idStep = chunk.length > 1 ? yield* this.dialect.idStep() : 1;
-      ids.push(...this.dialect.insertedIds(insertId, chunk.length, idStep));
+      ids.push(...this.dialect.insertedIds(answer!.insertId, chunk.length, idStep));
     }
     return ids;
   }

@@ -34,38 +34,50 @@ export interface Answer {
   readonly idStep?: number | undefined;
 }
 
+/** Statements none of which needs the answer to another. Where the driver can, they travel as one text. */
+export interface Step {
+  readonly statements: readonly Statement[];
+  /** Whether they are the last of their transaction, which may be committed along with them. */
+  readonly isLast?: boolean;
+}
+
 /**
  * Statements that belong together, written once for drivers that wait (MySQL) and for one that must not (SQLite: nothing
- * else may run between its BEGIN and COMMIT). Each `yield` sends a statement and receives its answer.
+ * else may run between its BEGIN and COMMIT). Each `yield` sends a step and receives its answers.
  */
-export type Work<T> = Generator<Statement, T, Answer>;
+export type Work<T> = Generator<Step, T, readonly Answer[]>;
 
 export function* query<Row>(sql: string, values: Values = {}): Work<readonly Row[]> {
-  return (yield { sql, values }).rows as readonly Row[];
+  const [answer] = yield { statements: [{ sql, values }] };
+  return answer!.rows as readonly Row[];
 }
 
 export function* change(sql: string, values: Values = {}): Work<number> {
-  return (yield { sql, values }).changed;
+  const [answer] = yield { statements: [{ sql, values }] };
+  return answer!.changed;
 }
 
-export function* inTurn(statements: readonly Statement[]): Work<Answer[]> {
-  const answers: Answer[] = [];
-  for (const statement of statements) answers.push(yield statement);
-  return answers;
+export function* together(statements: readonly Statement[]): Work<readonly Answer[]> {
+  return statements.length === 0 ? [] : yield { statements };
 }
 
-/** Sends the statements of `work` one after the other. An error is thrown where the statement stands in the work. */
-export async function drive<T>(work: Work<T>, send: (statement: Statement) => Promise<Answer>): Promise<T> {
+/** The same where nothing of the transaction follows. What is found out from the answers undoes nothing any more. */
+export function* lastTogether(statements: readonly Statement[]): Work<readonly Answer[]> {
+  return yield { statements, isLast: true };
+}
+
+/** Sends the steps of `work` one after the other. An error is thrown where the step stands in the work. */
+export async function drive<T>(work: Work<T>, send: (step: Step) => Promise<readonly Answer[]>): Promise<T> {
   let step = work.next();
   while (!step.done) {
-    let answer: Answer;
+    let answers: readonly Answer[];
     try {
-      answer = await send(step.value);
+      answers = await send(step.value);
     } catch (error) {
       step = work.throw(error);
       continue;
     }
-    step = work.next(answer);
+    step = work.next(answers);
   }
   return step.value;
 }
@@ -74,14 +86,14 @@ export async function drive<T>(work: Work<T>, send: (statement: Statement) => Pr
 export function driveSync<T>(work: Work<T>, send: (statement: Statement) => Answer): T {
   let step = work.next();
   while (!step.done) {
-    let answer: Answer;
+    let answers: readonly Answer[];
     try {
-      answer = send(step.value);
+      answers = step.value.statements.map(send);
     } catch (error) {
       step = work.throw(error);
       continue;
     }
-    step = work.next(answer);
+    step = work.next(answers);
   }
   return step.value;
 }
