@@ -14,6 +14,9 @@ const { seconds, seed, cluster, faults } = JSON.parse(long ?? '{ "seconds": 20, 
 };
 // On a cluster, these would be of one node alone.
 const OF_ONE_SERVER = ['disk full', 'too many connections', 'read-only'];
+// Longer than all of a short one.
+const OF_LONG_ONES = ['event loop blocked for a minute'];
+const usual = Object.keys(FAULTS).filter((fault) => long || !OF_LONG_ONES.includes(fault));
 const single = servers.map(({ name }) => name).filter((name) => name !== 'sqlite');
 
 describe.each<ServerName | ClusterName>(cluster ? [cluster] : single)(
@@ -41,7 +44,7 @@ describe.each<ServerName | ClusterName>(cluster ? [cluster] : single)(
       const own = await OwnServer.start(kind);
       cleanups.push(() => own.end());
       const restart = () => own.restart('SIGKILL');
-      return { urls: [own.server.url], isMariadb: kind === 'mariadb', restart, faults: faults ?? Object.keys(FAULTS) };
+      return { urls: [own.server.url], isMariadb: kind === 'mariadb', restart, faults: faults ?? usual };
     }
 
     async function ofCluster(kind: ClusterName): Promise<Site> {
@@ -51,7 +54,7 @@ describe.each<ServerName | ClusterName>(cluster ? [cluster] : single)(
         await own.kill(node);
         await own.revive();
       };
-      const possible = Object.keys(FAULTS).filter((fault) => !OF_ONE_SERVER.includes(fault));
+      const possible = usual.filter((fault) => !OF_ONE_SERVER.includes(fault));
       return { urls: own.urls, isMariadb: kind === 'galera', restart, faults: faults ?? possible };
     }
   },

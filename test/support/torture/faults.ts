@@ -41,6 +41,12 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     await sleep(2 * leaseMs);
   },
 
+  // The others go on, and so do the faults.
+  'event loop blocked for a minute': async ({ workers, random, leaseMs }) => {
+    workers.one(random)?.tell({ block: 60_000 });
+    await sleep(2 * leaseMs);
+  },
+
   'server killed': ({ restart }) => restart(),
 
   'connections killed': async (field) => {

@@ -22,8 +22,8 @@ const BACKOFF = { type: 'exponential', delay: 50, max: '2s' };
 const TIMEOUT_MS = 4_000;
 const WORKERS = 3;
 const PRODUCERS = 2;
-// How long what is left may take at the end, when no fault is on any more.
-const SETTLE_MS = 60_000;
+// How long what is left may take at the end, when no fault is on any more; a minute of it may be one that blocks the event loop.
+const SETTLE_MS = 90_000;
 // A worker that ends by itself has to say why: it could not begin, since the database was away.
 const AWAY = 3;
 
