@@ -84,7 +84,7 @@ const KEEP_ALIKE = `
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND claim_id = :claimId`;
 
-// Fewer are written with the others: a statement more costs more than it saves.
+// Fewer are written with the others, if there are any: a statement more costs more than it saves.
 const FEWEST_ALIKE = 8;
 
 /** A fenced statement changed fewer jobs than it named: some are not ours any more, and nothing of the flush may stay. */
@@ -132,8 +132,10 @@ function* settle(settlements: readonly Settlement[], before: readonly Statement[
   for (const [claimId, ofClaim] of byClaim(settlements)) {
     const finished = ofClaim.filter(({ outcome }) => isFinished(outcome.kind));
     for (const group of alike(finished)) {
-      if (group.length < FEWEST_ALIKE) kept.push(...group);
-      else fenced.push(fence(KEEP_ALIKE, claimId, group.map(idOf), alikeValues(group[0]!)));
+      const isWorthIt = group.length >= FEWEST_ALIKE || group.length === finished.length;
+      if (isWorthIt && isPlain(group[0]!))
+        fenced.push(fence(KEEP_ALIKE, claimId, group.map(idOf), alikeValues(group[0]!)));
+      else kept.push(...group);
     }
     if (finished.length > 0) fenced.push(fence(TAKE_FINISHED, claimId, finished.map(idOf)));
     for (const { statement, ids, values } of returns(ofClaim)) fenced.push(fence(statement, claimId, ids, values));
@@ -215,14 +217,18 @@ function idOf({ job }: Settlement): number {
 function alike(finished: readonly Settlement[]): Iterable<readonly Settlement[]> {
   const groups = new Map<unknown, Settlement[]>();
   for (const settlement of finished) {
-    const { outcome, keepMs, ranMs } = settlement;
+    const { keepMs, ranMs } = settlement;
     if (keepMs === false) continue;
-    const key = outcome.kind === 'complete' && outcome.result === null ? `${ranMs} ${keepMs}` : settlement;
+    const key = isPlain(settlement) ? `${ranMs} ${keepMs}` : settlement;
     const group = groups.get(key);
     if (group) group.push(settlement);
     else groups.set(key, [settlement]);
   }
   return groups.values();
+}
+
+function isPlain({ outcome }: Settlement): boolean {
+  return outcome.kind === 'complete' && outcome.result === null;
 }
 
 function alikeValues({ workerId, ranMs, keepMs }: Settlement): Values {
