@@ -188,9 +188,15 @@ export class Settler {
     return this.store.claim(request);
   }
 
-  /** @param first how to write them the first time */
-  async #write(entries: readonly Entry[], first?: (flush: Flush) => Promise<ReadonlySet<Settlement>>): Promise<void> {
-    let again = false;
+  /**
+   * @param first how to write them the first time
+   * @param again whether they may have been written before
+   */
+  async #write(
+    entries: readonly Entry[],
+    first?: (flush: Flush) => Promise<ReadonlySet<Settlement>>,
+    again = false,
+  ): Promise<void> {
     let send = first;
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const { flush, started } = this.#flushOf(entries, again);
@@ -198,8 +204,8 @@ export class Settler {
         return this.#written(entries, started, await (send?.(flush) ?? this.store.settle(flush)));
       } catch (error) {
         send = undefined;
-        if (error instanceof JobsLockedError) return this.#writeAround(entries, error);
-        if (!hasCode(error, 'STORE_UNAVAILABLE')) return this.#writeLess(entries, error);
+        if (error instanceof JobsLockedError) return this.#writeAround(entries, error, again);
+        if (!hasCode(error, 'STORE_UNAVAILABLE')) return this.#writeLess(entries, error, again);
         if (this.#givingUp.signal.aborted) return this.#forsake(entries);
         if ((error as { outcome?: string }).outcome === 'unknown') again = true;
         if (pauseMs === SHORTEST_PAUSE_MS)
@@ -239,11 +245,11 @@ export class Settler {
   }
 
   /** A flush that the database refuses is halved until the culprit is alone; then its outcome becomes an error that fits. */
-  async #writeLess(entries: readonly Entry[], error: unknown): Promise<void> {
+  async #writeLess(entries: readonly Entry[], error: unknown, again: boolean): Promise<void> {
     if (entries.length > 1) {
       const half = Math.ceil(entries.length / 2);
-      await this.#write(entries.slice(0, half));
-      return this.#write(entries.slice(half));
+      await this.#write(entries.slice(0, half), undefined, again);
+      return this.#write(entries.slice(half), undefined, again);
     }
     const [entry] = entries as [Entry];
     const { settlement } = entry;
@@ -258,12 +264,12 @@ export class Settler {
   }
 
   /** One job that somebody has locked, a transaction of its own handler for one, must not hold up all the others. */
-  #writeAround(entries: readonly Entry[], { settlements, message }: JobsLockedError): Promise<void> {
+  #writeAround(entries: readonly Entry[], { settlements, message }: JobsLockedError, again: boolean): Promise<void> {
     const isLocked = ({ settlement }: Entry) => settlement !== undefined && settlements.has(settlement);
     this.logger.warn(`${message} Their outcomes are left to whoever finds them when their lease has lapsed.`);
     this.#forsake(entries.filter(isLocked));
     const others = entries.filter((entry) => !isLocked(entry));
-    return others.length === 0 ? Promise.resolve() : this.#write(others);
+    return others.length === 0 ? Promise.resolve() : this.#write(others, undefined, again);
   }
 
   /** The lease will lapse, and whoever rescues the jobs decides. */

@@ -1,12 +1,16 @@
 import { randomBytes } from 'node:crypto';
+import type { DataSource } from 'typeorm';
 import { MysqlPool } from '../../lib/store/dialects/mysql-pool.js';
 import { mysql } from '../../lib/store/dialects/mysql.js';
 import { query } from '../../lib/store/sql/statement.js';
 import { Templates } from '../../lib/store/sql/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { describeStoresOf, type World } from '../support/stores.js';
+import { WireProxy } from '../support/wire-proxy.js';
 
+const LEASE_MS = 30_000;
 const ROW_IMAGE = 'SELECT @@SESSION.binlog_row_image AS image';
 
 describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup) => {
@@ -22,6 +26,29 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     expect(await rowImages(await world.connect(await plainAccount(world)))).toEqual(['FULL', 'FULL']);
   });
 
+  it('that have fallen silent together are given up together', async () => {
+    const { dataSource } = await setup();
+    const { url } = dataSource.options as { url: string };
+    const proxy = await WireProxy.open(url);
+    afterTest.push(() => proxy.close());
+    const proxied = new URL(url);
+    proxied.port = String(proxy.port);
+    const options = { ...dataSource.options, url: proxied.href } as DataSource['options'];
+    const clock = new FakeClock();
+    const templates = new Templates(tableNames(), mysql.now, () => 0);
+    const pool = await MysqlPool.open({ options } as DataSource, templates, clock, LEASE_MS);
+    const ask = () => pool.repeatable(() => query<{ one: number }>('SELECT 1 AS one'));
+    await Promise.all([ask(), ask(), ask(), ask()]);
+    await clock.advance(LEASE_MS);
+
+    proxy.silenceOpen();
+    const answer = ask();
+    await clock.resting(LEASE_MS);
+    await clock.advance(LEASE_MS);
+
+    expect(await answer).toEqual([{ one: 1 }]);
+  }, 10_000);
+
   /** Of two connections, open at the same time. */
   async function rowImages(dataSource: Parameters<typeof MysqlPool.open>[0]): Promise<unknown[]> {
     const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql.now, () => 0), systemClock, 30_000);
@@ -36,7 +63,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     const account = `plain_${randomBytes(4).toString('hex')}`;
     const { database } = dataSource.driver as { database?: string };
     await sql(`CREATE USER '${account}'@'%'`);
-    accounts.push(() => sql(`DROP USER '${account}'@'%'`));
+    afterTest.push(() => sql(`DROP USER '${account}'@'%'`));
     await sql(`GRANT ALL ON ${database}.* TO '${account}'@'%'`);
     const url = new URL((dataSource.options as { url: string }).url);
     url.username = account;
@@ -44,7 +71,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
   }
 });
 
-const accounts: (() => Promise<unknown>)[] = [];
+const afterTest: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  for (const drop of accounts.splice(0)) await drop();
+  for (const drop of afterTest.splice(0)) await drop();
 });

@@ -5,6 +5,8 @@ export interface Finished {
   readonly id: number;
   readonly state: string;
   readonly attempt: number;
+  /** Whether its handler may give it back, which takes back the attempt. */
+  readonly mayReturn?: boolean;
 }
 
 const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed'];
@@ -90,7 +92,9 @@ function stolen(job: number, history: readonly Entry[]): string[] {
 
 function miscounted(job: number, history: readonly Entry[], end: Finished): string[] {
   const begun = history.filter(({ kind }) => kind === 'begin').map(({ attempt }) => attempt);
-  const released = history.some(({ kind }) => kind === 'released' || kind === 'snoozed');
+  // Of a job that somebody had locked it is not known whether the answer that was lost had given it back.
+  const ways = end.mayReturn ? ['released', 'snoozed', 'lost'] : ['released', 'snoozed'];
+  const released = history.some(({ kind }) => ways.includes(kind));
   const twice = !released && new Set(begun).size !== begun.length;
   const completed = history.some(({ kind }) => kind === 'completed');
   return [

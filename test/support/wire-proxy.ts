@@ -79,6 +79,11 @@ export class WireProxy {
   /** The host that all clients run on, or the network, falls silent. */
   silence(): void {
     this.#silent = true;
+    this.silenceOpen();
+  }
+
+  /** All connections there are fall silent. New ones pass. */
+  silenceOpen(): void {
     for (const { silence } of this.#connections) silence();
   }
 

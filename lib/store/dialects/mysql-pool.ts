@@ -44,6 +44,8 @@ export class MysqlPool implements SqlDatabase {
   readonly #numbered: NumberedCommits;
   readonly #sessions: MysqlSessions;
   readonly #answerTimeoutMs: number;
+  /** What was used before this moment is not used again. */
+  #distrustedAt = -Infinity;
 
   private constructor(
     private readonly pool: Pool,
@@ -187,7 +189,10 @@ export class MysqlPool implements SqlDatabase {
   #send(connection: PoolConnection, sql: string, values: readonly SqlValue[] = []): Promise<unknown> {
     return new Promise((resolve, reject) => {
       // Not the driver's own timeout: where the connection breaks, that one goes on and keeps the process alive.
-      const answered = this.#watch.begin(() => reject(noAnswer(this.#answerTimeoutMs)));
+      const answered = this.#watch.begin(() => {
+        this.#distrustedAt = this.clock.monotonic();
+        reject(noAnswer(this.#answerTimeoutMs));
+      });
       connection.query({ sql, values: values as SqlValue[] }, (error, result) => {
         answered();
         if (error) reject(error);
@@ -220,6 +225,11 @@ export class MysqlPool implements SqlDatabase {
       const connection = await this.#acquire();
       const usedAt = this.#usedAt.get(connection);
       if (usedAt === undefined) await this.#setUp(connection);
+      // Where one has fallen silent, those beside it have, and each would take as long to tell.
+      else if (usedAt < this.#distrustedAt) {
+        connection.destroy();
+        continue;
+      }
       // The server may have closed what was idle for long, and this process, if it was busy, has not heard of it yet. A
       // statement sent there would be one of unknown outcome.
       else if (this.clock.monotonic() - usedAt > this.waitTimeoutS * 250 && !(await this.#answers(connection)))
