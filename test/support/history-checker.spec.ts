@@ -11,6 +11,7 @@ function history(...lines: string[]): Entry[] {
   });
 }
 
+const lost = ['p enqueued', 'b begin 1', 'b end 1', 'b lost 1'];
 const once = ['p enqueued', 'a begin 1', 'a end 1', 'a completed 1'];
 
 describe('the history checker', () => {
@@ -36,6 +37,10 @@ describe('the history checker', () => {
     expect(violations(history(...lines), [finished])).toEqual([]);
   });
 
+  it('finds nothing where a job that gives itself back runs again in one attempt, whatever its worker was told', () => {
+    expect(violations(history(...lost, ...once), [{ ...done, kind: 'releases' }])).toEqual([]);
+  });
+
   it.each([
     ['was lost', ['p enqueued'], []],
     ['came from nowhere', [], [done]],
@@ -48,6 +53,7 @@ describe('the history checker', () => {
     ],
     ['ran twice at a time', ['a begin 1', 'b begin 2', 'a end 1', 'b end 2'], [{ ...done, attempt: 2 }]],
     ['ran twice in one attempt', ['a begin 1', 'a end 1', 'b begin 1', 'b end 1'], [done]],
+    ['ran twice in one attempt', [...lost, ...once], [{ ...done, kind: 'plain' }]],
     ['used more attempts than were counted', ['a begin 2', 'a end 2'], [done]],
     ['was completed, and is dead', once, [{ ...done, state: 'dead' }]],
   ])('finds that a job %s', (problem, lines, finished) => {

@@ -5,11 +5,14 @@ export interface Finished {
   readonly id: number;
   readonly state: string;
   readonly attempt: number;
-  /** Whether its handler may give it back, which takes back the attempt. */
-  readonly mayReturn?: boolean;
+  /** What its handler does. */
+  readonly kind?: string;
 }
 
 const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed'];
+
+// They take back the attempt.
+const RETURNING: readonly string[] = ['releases', 'snoozes'];
 
 interface Span {
   readonly by: string;
@@ -48,7 +51,10 @@ export function violations(entries: readonly Entry[], finished: readonly Finishe
       ...miscounted(job, history, end),
     ];
     if (problems.length > 0)
-      found.push(...problems, `  ${history.map(({ by, kind, attempt }) => `${by} ${kind} ${attempt}`).join(', ')}`);
+      found.push(
+        ...problems,
+        `  ${end.kind ?? 'job'}: ${history.map(({ by, kind, attempt }) => `${by} ${kind} ${attempt}`).join(', ')}`,
+      );
   }
   for (const { id } of finished) if (!jobs.has(id)) found.push(`job ${id} came from nowhere`);
   return found;
@@ -93,7 +99,7 @@ function stolen(job: number, history: readonly Entry[]): string[] {
 function miscounted(job: number, history: readonly Entry[], end: Finished): string[] {
   const begun = history.filter(({ kind }) => kind === 'begin').map(({ attempt }) => attempt);
   // Of a job that somebody had locked it is not known whether the answer that was lost had given it back.
-  const ways = end.mayReturn ? ['released', 'snoozed', 'lost'] : ['released', 'snoozed'];
+  const ways = end.kind && RETURNING.includes(end.kind) ? ['released', 'snoozed', 'lost'] : ['released', 'snoozed'];
   const released = history.some(({ kind }) => ways.includes(kind));
   const twice = !released && new Set(begun).size !== begun.length;
   const completed = history.some(({ kind }) => kind === 'completed');

@@ -165,11 +165,10 @@ async function check(urls: readonly string[], journals: string) {
   const rows = async (sql: string) => (await admin.query<RowDataPacket[]>(sql))[0];
   const columns = 'id, state, attempt, payload';
   const all = `SELECT ${columns} FROM sql_queue_history UNION ALL SELECT ${columns} FROM sql_queue_jobs`;
-  const jobs = (await rows(all)).map(({ id, state, attempt, payload }): Finished & Ended => {
-    const job = JSON.parse(payload) as { token: string; kind: string };
-    const mayReturn = ['releases', 'snoozes'].includes(job.kind);
-    return { ...job, mayReturn, id: Number(id), state: (state as string).trim(), attempt: Number(attempt) };
-  });
+  const jobs = (await rows(all)).map(({ id, state, attempt, payload }): Finished & Ended => ({
+    ...{ id: Number(id), state: (state as string).trim(), attempt: Number(attempt) },
+    ...(JSON.parse(payload) as { token: string; kind: string }),
+  }));
   const orders = new Set((await rows('SELECT token FROM orders')).map(({ token }) => token as string));
   const effects = (await rows('SELECT job_id FROM effects')).map(({ job_id }) => Number(job_id));
   await admin.end();
