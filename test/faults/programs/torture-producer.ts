@@ -5,12 +5,14 @@ import { Journal } from '../../support/journal.js';
 import { Random } from '../../support/random.js';
 import { KINDS, type TortureJob } from '../../support/torture/torture-job.js';
 
-const { connection, hosts, journals, seed, pauseMs } = JSON.parse(process.argv[2]!) as {
+const { connection, hosts, journals, seed, lease, pauseMs } = JSON.parse(process.argv[2]!) as {
   connection: object;
   /** All nodes, the one of `connection` first. */
   hosts: readonly string[];
   journals: string;
   seed: number;
+  /** As the workers have it: how long an answer is waited for follows from it. */
+  lease: number;
   /** Between two jobs of one loop. */
   pauseMs: number;
 };
@@ -21,9 +23,11 @@ const MOST_WAITING = 500;
 const random = new Random(seed);
 const journal = new Journal(journals, `producer-${process.pid}`);
 const dataSource = await new DataSource(connection as DataSourceOptions).initialize().catch(away);
-const { producer, close } = await openEngine({ dataSource, hosts, queues: { q: { maxWaiting: MOST_WAITING } } }).catch(
-  away,
-);
+const { producer, close } = await openEngine({
+  dataSource,
+  hosts,
+  queues: { q: { maxWaiting: MOST_WAITING, lease } },
+}).catch(away);
 process.on('disconnect', () => process.exit(1));
 const stopping = new AbortController();
 process.on('message', () => stopping.abort());

@@ -85,7 +85,7 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     PRODUCERS,
     async () =>
       ProgramProcess.start('torture-producer', {
-        ...{ ...(await site()), journals, seed: random.between(1, 1e9), pauseMs: settings.pauseMs },
+        ...{ ...(await site()), journals, seed: random.between(1, 1e9), lease: LEASE_MS, pauseMs: settings.pauseMs },
       }),
     died('producer'),
   );
