@@ -35,6 +35,9 @@ afterEach(async () => {
 
 afterAll(() => built?.remove());
 
+// Three databases and up to six processes at a time, on whatever machine.
+const PATIENCE_MS = 120_000;
+
 describe('the signups sample', () => {
   it(
     'sends every mail of the file, and tells what is wrong with it',
@@ -48,6 +51,7 @@ describe('the signups sample', () => {
       expect(summary(sample)).toEqual(expected);
       expect(sample.output.match(/dead letter: /g)).toHaveLength(expected.dead);
     }),
+    PATIENCE_MS,
   );
 
   it(
@@ -70,6 +74,7 @@ describe('the signups sample', () => {
       expect(new Set(sink.delivered).size).toBe(expected.completed);
       expect(sink.delivered).toHaveLength(expected.completed);
     }),
+    PATIENCE_MS,
   );
 
   it(
@@ -78,7 +83,7 @@ describe('the signups sample', () => {
       const emails = Array.from({ length: 80 }, (_, i) => `ada${i}@example.com`);
       const file = await people(emails);
       // Twenty mails at a time: it is far from done when all rows are read.
-      const slow = await mailSink(500);
+      const slow = await mailSink(3_000);
       const fast = await mailSink(0);
 
       const interrupted = start(['--once', file], { SMTP_URL: slow.url });
@@ -94,6 +99,7 @@ describe('the signups sample', () => {
       expect(next.output).toContain('Read 80 rows: 0 signed up, 80 already signed up, 0 broken.');
       expect([...slow.delivered, ...fast.delivered].sort()).toEqual(emails.sort());
     }),
+    PATIENCE_MS,
   );
 
   it(
@@ -121,6 +127,7 @@ describe('the signups sample', () => {
       expect(await sample.ended).toBe(0);
       expect(sample.output).toMatch(/Stopped\. Mails left to send: 0\.\n$/);
     }),
+    PATIENCE_MS,
   );
 
   it('tells in a line or two what is wrong with its settings', async () => {

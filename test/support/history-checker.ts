@@ -98,8 +98,9 @@ function stolen(job: number, history: readonly Entry[]): string[] {
 
 function miscounted(job: number, history: readonly Entry[], end: Finished): string[] {
   const begun = history.filter(({ kind }) => kind === 'begin').map(({ attempt }) => attempt);
-  // Of a job that somebody had locked it is not known whether the answer that was lost had given it back.
-  const ways = end.kind && RETURNING.includes(end.kind) ? ['released', 'snoozed', 'lost'] : ['released', 'snoozed'];
+  // Whoever gave a job back may have been killed, or told otherwise, before it could say so.
+  const mayHaveReturned = end.kind !== undefined && RETURNING.includes(end.kind);
+  const ways = mayHaveReturned ? ['released', 'snoozed', 'end'] : ['released', 'snoozed'];
   const released = history.some(({ kind }) => ways.includes(kind));
   const twice = !released && new Set(begun).size !== begun.length;
   const completed = history.some(({ kind }) => kind === 'completed');
