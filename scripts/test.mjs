@@ -3,14 +3,17 @@
 // Provides the database servers, runs Jest on them and stops what it started, however the run ends. A server
 // that cannot be had is named at the end; with CI=true that is a failure. The last line counts the tests.
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fail } from './build.mjs';
 import { killGroup, ServerRun, serverKinds } from './databases/servers.mjs';
 import { onStopSignal } from './stop-signal.mjs';
 
 const root = resolve(import.meta.dirname, '..');
+const LINGER_MS = 60_000;
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
 const { wanted, jestArguments } = readArguments(process.argv.slice(2));
 const run = await ServerRun.begin();
@@ -86,11 +89,22 @@ async function runJest(env) {
       },
     },
   );
-  const [code] = await once(jest, 'exit');
+  const over = new AbortController();
+  const exit = once(jest, 'exit').finally(() => over.abort());
+  endLingering(output, over.signal).catch(() => undefined);
+  const [code] = await exit;
   const results = await readFile(output, 'utf8').then(JSON.parse, () => {
     throw new Error(`Jest ended (${code ?? 'killed'}) without results\n0 passed, 1 failed, 0 skipped`);
   });
   return { code, results };
+}
+
+/** A test that failed by time may leave something behind that keeps Jest alive. */
+async function endLingering(output, signal) {
+  while (!existsSync(output)) await sleep(1_000, undefined, { signal });
+  await sleep(LINGER_MS, undefined, { signal });
+  console.error('Jest has not ended a minute after its last test: something that a test has started still runs.');
+  killGroup(jest.pid);
 }
 
 function readArguments(given) {
