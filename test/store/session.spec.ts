@@ -37,6 +37,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     const clock = new FakeClock();
     const templates = new Templates(tableNames(), mysql.now, () => 0);
     const pool = await MysqlPool.open({ options } as DataSource, templates, clock, LEASE_MS);
+    afterTest.push(() => pool.close());
     const ask = () => pool.repeatable(() => query<{ one: number }>('SELECT 1 AS one'));
     await Promise.all([ask(), ask(), ask(), ask()]);
     await clock.advance(LEASE_MS);
