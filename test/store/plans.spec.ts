@@ -4,7 +4,7 @@ import { mysql } from '../../lib/store/dialects/mysql.js';
 import { closeLine } from '../../lib/store/dialects/numbered-commits.js';
 import type { Settlement } from '../../lib/store/job-store.js';
 import { insertJobs } from '../../lib/store/sql/enqueue.js';
-import { lockedOut } from '../../lib/store/sql/settle.js';
+import { lockedOut } from '../../lib/store/sql/survivors.js';
 import { Templates } from '../../lib/store/sql/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';

@@ -1,6 +1,6 @@
 import type { CancelAnswer } from '../admin-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
-import { keepFinished } from './settle.js';
+import { keepFinished } from './history.js';
 import { change, query, type Work } from './statement.js';
 
 const CLAIM_OF = `

@@ -1,0 +1,83 @@
+import type { Settlement } from '../job-store.js';
+import { fence, type Fenced } from './fence.js';
+import { rowChunks } from './row-chunks.js';
+import { change, Rows, type SqlValue, type Values, type Work } from './statement.js';
+
+const KEEP = `
+  INSERT INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
+                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
+  VALUES :rows`;
+
+// started_at is NULL where the run did not begin: now minus NULL is NULL.
+const KEPT = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?)`;
+
+// The payloads of jobs that ended alike need not travel back to the database they came from.
+const KEEP_ALIKE = `
+  INSERT INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
+                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
+  SELECT id, queue, name, 'completed', priority, attempt, max_attempts, :workerId,
+         created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, options, NULL, error
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids AND claim_id = :claimId`;
+
+// Fewer are written with the others, if there are any: a statement more costs more than it saves.
+const FEWEST_ALIKE = 8;
+
+/** Writes the history of jobs that have just been taken from the table. */
+export function* keepFinished(settlements: readonly Settlement[]): Work<void> {
+  const inOrder = [...settlements].sort((a, b) => a.job.id - b.job.id);
+  for (const rows of rowChunks(inOrder.map(historyRow))) yield* change(KEEP, { rows: new Rows(KEPT, rows) });
+}
+
+/** Copies of jobs that are kept and ended alike, made where they stand; the others' rows are written with `keepFinished`. */
+export function copyAlike(claimId: number, finished: readonly Settlement[]) {
+  const copies: Fenced[] = [];
+  const others: Settlement[] = [];
+  for (const group of alike(finished)) {
+    const isWorthIt = group.length >= FEWEST_ALIKE || group.length === finished.length;
+    if (isWorthIt && isPlain(group[0]!)) copies.push(fence(KEEP_ALIKE, claimId, group, alikeValues(group[0]!)));
+    else others.push(...group);
+  }
+  return { copies, others };
+}
+
+/** Groups of jobs to keep. Where something is known of a job that its row does not say, it stands alone. */
+function alike(finished: readonly Settlement[]): Iterable<readonly Settlement[]> {
+  const groups = new Map<unknown, Settlement[]>();
+  for (const settlement of finished) {
+    const { keepMs, ranMs } = settlement;
+    if (keepMs === false) continue;
+    const key = isPlain(settlement) ? `${ranMs} ${keepMs}` : settlement;
+    const group = groups.get(key);
+    if (group) group.push(settlement);
+    else groups.set(key, [settlement]);
+  }
+  return groups.values();
+}
+
+function isPlain({ outcome }: Settlement): boolean {
+  return outcome.kind === 'complete' && outcome.result === null;
+}
+
+function alikeValues({ workerId, ranMs, keepMs }: Settlement): Values {
+  return { workerId, keepMs: keepMs as number, ranMs: ranMs === null ? null : Math.round(ranMs) };
+}
+
+function historyRow({ job, outcome, ranMs, keepMs, workerId }: Settlement): SqlValue[] {
+  const overrides = job.overrides && JSON.stringify(job.overrides);
+  const result = outcome.kind === 'complete' ? outcome.result : null;
+  const error = outcome.kind === 'dead' ? outcome.error : job.lastError;
+  const state = ({ complete: 'completed', dead: 'dead', cancel: 'cancelled' } as Record<string, string>)[outcome.kind]!;
+  return [
+    ...[job.id, job.queue, job.name, state, job.priority, job.attempt, job.maxAttempts, workerId, job.createdAtMs],
+    ...[
+      ranMs === null ? null : Math.round(ranMs),
+      keepMs as number,
+      job.payload,
+      job.headers,
+      overrides,
+      result,
+      error && JSON.stringify(error),
+    ],
+  ];
+}

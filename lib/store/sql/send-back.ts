@@ -1,0 +1,44 @@
+import type { Settlement } from '../job-store.js';
+import { fence, type Fenced } from './fence.js';
+
+const SCHEDULE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, claim_id = 0,
+      attempt = attempt - :refund, error = COALESCE(:error, error)
+  WHERE :ids AND claim_id = :claimId`;
+
+const PUT_BACK = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'waiting', claim_id = 0, attempt = attempt - :refund, error = COALESCE(:error, error)
+  WHERE :ids AND claim_id = :claimId`;
+
+/** Sends jobs back that go on: one statement for all released ones, one for each group of others that go the same way. */
+export function sendBack(claimId: number, settlements: readonly Settlement[]): Fenced[] {
+  const groups = new Map<string, { goes: Return; settlements: Settlement[] }>();
+  for (const settlement of settlements) {
+    const goes = wayBack(settlement.outcome);
+    if (!goes) continue;
+    const key = JSON.stringify(goes);
+    const group = groups.get(key);
+    if (group) group.settlements.push(settlement);
+    else groups.set(key, { goes, settlements: [settlement] });
+  }
+  return Array.from(groups.values(), (group) =>
+    fence(group.goes.delayMs > 0 ? SCHEDULE : PUT_BACK, claimId, group.settlements, group.goes),
+  );
+}
+
+type Return = Readonly<{ refund: number; error: string | null; delayMs: number }>;
+
+function wayBack(outcome: Settlement['outcome']): Return | undefined {
+  switch (outcome.kind) {
+    case 'release':
+      return { refund: 1, error: null, delayMs: 0 };
+    case 'snooze':
+      return { refund: 1, error: null, delayMs: outcome.delayMs };
+    case 'retry':
+      return { refund: 0, error: JSON.stringify(outcome.error), delayMs: outcome.delayMs };
+    default:
+      return undefined;
+  }
+}
