@@ -5,7 +5,7 @@ import type { Clock } from '../time/clock.js';
 import type { AdminStore } from './admin-store.js';
 import { ClaimBounds } from './claims/claim-bounds.js';
 import { CommitListener } from './commit-listener.js';
-import type { MysqlOptions } from './dialects/mysql-connection.js';
+import type { MysqlOptions } from './dialects/mysql-options.js';
 import { MysqlDoorbell } from './dialects/mysql-doorbell.js';
 import { checkServer, proveSkipLocked } from './dialects/mysql-checks.js';
 import { MysqlPool } from './dialects/mysql-pool.js';

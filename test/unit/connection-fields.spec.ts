@@ -1,4 +1,4 @@
-import { connectionFields, type MysqlOptions } from '../../lib/store/dialects/mysql-connection.js';
+import { connectionFields, type MysqlOptions } from '../../lib/store/dialects/mysql-options.js';
 
 function fieldsOf(options: Partial<MysqlOptions>): object {
   return connectionFields({ type: 'mysql', ...options });

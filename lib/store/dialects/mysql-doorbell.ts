@@ -5,7 +5,7 @@ import { Ringer } from '../ringer.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { query } from '../sql/statement.js';
 import type { Hosts } from './hosts.js';
-import type { MysqlOptions } from './mysql-connection.js';
+import type { MysqlOptions } from './mysql-options.js';
 import { Line } from './mysql-line.js';
 import { MysqlListeners } from './mysql-listeners.js';
 

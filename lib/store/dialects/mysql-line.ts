@@ -2,7 +2,7 @@ import type { Connection } from 'mysql2';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../time/clock.js';
 import type { Hosts } from './hosts.js';
-import { connectionFields, driverOf, type MysqlOptions } from './mysql-connection.js';
+import { connectionFields, driverOf, type MysqlOptions } from './mysql-options.js';
 
 // As long as no proxy and no firewall takes the connection for dead.
 const LISTEN_S = 20;
