@@ -1,5 +1,6 @@
 import type { Dialect, LiveCount } from '../sql/dialect.js';
-import { claimBehindActive, claimSkippingLocked, waitsBehind } from '../claims/skip-locked.js';
+import { waitsBehind } from '../claims/claimable.js';
+import { claimBehindActive, claimSkippingLocked } from '../claims/skip-locked.js';
 import { safeId } from '../sql/claimed-row.js';
 import { change, query, type Work } from '../sql/statement.js';
 
