@@ -1,3 +1,4 @@
+import { CLAIM_STRATEGIES, type ClaimStrategy } from './claim-strategy.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { backoffMs, backoffProblems, type Backoff, type BackoffMs } from './backoff.js';
 import { expected, unknownKeys } from './expectation.js';
@@ -30,8 +31,8 @@ export interface QueueOptions {
   timeout?: Duration | false;
   /** Within one priority: oldest or youngest first. Default `fifo`. */
   order?: 'fifo' | 'lifo';
-  /** How jobs are claimed. Only `skip-locked` (and `auto`, which picks it) is built yet. */
-  claim?: 'skip-locked' | 'lock' | 'update' | 'optimistic' | 'auto';
+  /** How jobs are claimed: see docs/guides/claim-strategies.md. Default `auto`: the best that this database has. */
+  claim?: ClaimStrategy | 'auto';
   /** Jobs claimed ahead of free slots, 0 to 1,000; `auto` (the default) claims ahead where jobs are short. */
   prefetch?: number | 'auto';
   retention?: RetentionOptions;
@@ -79,6 +80,7 @@ export interface ResolvedQueueOptions {
   readonly leaseMs: number;
   readonly timeoutMs: number | false;
   readonly order: 'fifo' | 'lifo';
+  readonly claim: ClaimStrategy | 'auto';
   readonly prefetch: number | 'auto';
   readonly retention: { readonly completedMs: number | false; readonly deadMs: number | false };
   readonly schema: StandardSchemaV1 | undefined;
@@ -143,8 +145,8 @@ export function queueOptionProblems(options: unknown): string[] {
     ),
     expected(order === 'fifo' || order === 'lifo', `order to be 'fifo' or 'lifo'`, order),
     expected(
-      claim === 'auto' || claim === 'skip-locked',
-      `claim to be 'skip-locked' or 'auto' (the other strategies are not built yet)`,
+      claim === 'auto' || CLAIM_STRATEGIES.includes(claim),
+      `claim to be 'auto' or one of ${CLAIM_STRATEGIES.map((strategy) => `'${strategy}'`).join(', ')}`,
       claim,
     ),
     expected(
@@ -175,7 +177,7 @@ export function queueOptionProblems(options: unknown): string[] {
 /** Fills in the defaults. The options have been checked. */
 export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOptions {
   const { concurrency = 10, lease = '30s', timeout = false, order = 'fifo', prefetch = 'auto' } = given;
-  const { paused = false, maxPayloadBytes = 1_048_576, maxWaiting = false, schema } = given;
+  const { claim = 'auto', paused = false, maxPayloadBytes = 1_048_576, maxWaiting = false, schema } = given;
   const { attempts = 5, backoff, retryIf } = asRetry(given.retry);
   const { completed = '1d', dead = '30d' } = given.retention ?? {};
   return {
@@ -184,6 +186,7 @@ export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOpti
     leaseMs: toMs(lease)!,
     timeoutMs: timeout === false ? false : toMs(timeout)!,
     order,
+    claim,
     prefetch,
     retention: {
       completedMs: completed === false ? false : toMs(completed)!,

@@ -1,7 +1,7 @@
 import type { ClaimedJob } from '../job/job.js';
 import { randomId } from '../job/random-id.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type { ClaimRequest } from '../store/job-store.js';
+import type { ChosenStrategy, ClaimRequest } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
@@ -14,6 +14,8 @@ export interface ClaimerParts {
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly options: ResolvedQueueOptions;
+  /** Known when the worker has entered the database. */
+  readonly strategy: () => ChosenStrategy;
 }
 
 /** What to ask for. */
@@ -80,15 +82,16 @@ export class Claimer implements Claimant {
       return undefined;
     }
     const { queue, workerId, options, clock } = this.parts;
+    const { name, mayShare } = this.parts.strategy();
     const request: ClaimRequest = {
-      ...{ queue, workerId, ...wanted, claimId: randomId(), order: options.order },
+      ...{ queue, workerId, ...wanted, claimId: randomId(), order: options.order, strategy: name },
       ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts },
     };
     const hints = this.#hints;
     const askedAt = clock.monotonic();
     this.#underWay++;
     this.#expected += request.limit;
-    return { request, answer: (jobs) => void this.#answer(request, jobs, hints, askedAt) };
+    return { request, mayShare, answer: (jobs) => void this.#answer(request, jobs, hints, askedAt) };
   }
 
   async #answer(request: ClaimRequest, asked: Promise<ClaimedJob[]>, hints: number, askedAt: number): Promise<void> {

@@ -3,7 +3,7 @@ import type { ClaimedJob } from '../job/job.js';
 import { isSuspect } from '../job/outcome.js';
 import { Attempt } from './attempt.js';
 import { ClaimedAhead } from './claimed-ahead.js';
-import { Claimer, type Wanted } from './claimer.js';
+import { Claimer, type ClaimerParts, type Wanted } from './claimer.js';
 import { Ending, type EndingParts } from './ending.js';
 import type { HeldClaim } from './held-claim.js';
 import { Prefetch } from './prefetch.js';
@@ -22,6 +22,7 @@ export interface QueueWorkerParts extends EndingParts {
   /** The most jobs that one call of a handler takes. */
   readonly largestBatch: number;
   readonly slots: Slots;
+  readonly strategy: ClaimerParts['strategy'];
   /** A slot, or the whole queue, has become idle. */
   readonly onIdle: () => void;
 }

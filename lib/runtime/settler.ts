@@ -32,6 +32,8 @@ interface Entry {
 /** A claim on its way. */
 export interface Ask {
   readonly request: ClaimRequest;
+  /** Whether outcomes may go in the same transaction. */
+  readonly mayShare: boolean;
   answer(jobs: Promise<ClaimedJob[]>): void;
 }
 
@@ -127,7 +129,7 @@ export class Settler {
       this.#claimants.delete(claimant);
       const ask = claimant.begin();
       if (!ask) continue;
-      const entries = this.#take();
+      const entries = ask.mayShare ? this.#take() : [];
       this.#track(entries, this.#exchange(entries, ask));
     }
     if (this.#inFlight.size === 0 && this.#gathered.length > 0) {

@@ -5,7 +5,7 @@ import { afterSilence } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { storedError } from '../job/stored-error.js';
 import type { Doorbell } from '../store/doorbell.js';
-import type { JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
+import type { ChosenStrategies, JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HandlerTable } from './handler-table.js';
 import { JobEvents } from './job-events.js';
@@ -54,6 +54,7 @@ export class Worker {
   readonly #listener: Listener | undefined;
   readonly #leases: LeaseKeeper;
   readonly #pruner: Pruner;
+  #strategies: ChosenStrategies = { of: new Map() };
   #quiet = false;
   #looking: Promise<unknown> = Promise.resolve();
   #whenIdle: (() => void)[] = [];
@@ -87,12 +88,11 @@ export class Worker {
   }
 
   async start(): Promise<void> {
-    await this.parts.store.enter({
-      id: this.id,
-      host: hostname(),
-      pid: process.pid,
-      queues: this.queueNames,
-    });
+    const { store, logger, optionsFor } = this.parts;
+    const wishes = new Map(this.queueNames.map((queue) => [queue, optionsFor(queue).claim]));
+    this.#strategies = await store.chooseStrategies(wishes);
+    if (this.#strategies.notice !== undefined) logger.warn(this.#strategies.notice);
+    await store.enter({ id: this.id, host: hostname(), pid: process.pid, queues: this.queueNames });
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();
@@ -170,6 +170,7 @@ export class Worker {
       largestBatch: handlers.largestBatch(queue),
       expectDue: (ms) => this.#poller.expectDue(ms),
       waitsAgain: () => this.#share(queue, 1),
+      strategy: () => this.#strategies.of.get(queue)!,
       onIdle: () => this.#onIdle(queue),
     });
   }

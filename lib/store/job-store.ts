@@ -1,4 +1,5 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
+import type { ClaimStrategy } from '../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../job/job.js';
 import type { Outcome, Tried } from '../job/outcome.js';
 
@@ -12,6 +13,7 @@ export interface ClaimRequest {
   readonly queue: string;
   readonly limit: number;
   readonly order: 'fifo' | 'lifo';
+  readonly strategy: ClaimStrategy;
   readonly leaseMs: number;
   /** How many of the jobs may begin before a flush says more. */
   readonly started: number;
@@ -89,6 +91,18 @@ export interface WorkerEntry {
   readonly queues: readonly string[];
 }
 
+export interface ChosenStrategy {
+  readonly name: ClaimStrategy;
+  /** Its claims wait for nobody: so they may share a transaction with outcomes, which others could have to wait for. */
+  readonly mayShare: boolean;
+}
+
+export interface ChosenStrategies {
+  readonly of: ReadonlyMap<string, ChosenStrategy>;
+  /** What is unusual about that, in a sentence for the log. */
+  readonly notice?: string;
+}
+
 /** Outcomes that cannot be written now, since other transactions have locked their jobs; none of the flush was. */
 export class JobsLockedError extends Error {
   constructor(readonly settlements: ReadonlySet<Settlement>) {
@@ -125,7 +139,10 @@ export interface JobStore {
    */
   settle(flush: Flush): Promise<ReadonlySet<Settlement>>;
 
-  /** Both in one transaction, and one commit: a worker that settles a batch of jobs mostly wants the next. */
+  /**
+   * Both in one transaction, and one commit: a worker that settles a batch of jobs mostly wants the next. Only with a
+   * strategy that may share one.
+   */
   settleAndClaim(flush: Flush, request: ClaimRequest): Promise<{ lost: ReadonlySet<Settlement>; jobs: ClaimedJob[] }>;
 
   /**
@@ -146,7 +163,13 @@ export interface JobStore {
   /** Deletes finished jobs past their retention, at most `limit`; answers how many. */
   prune(limit: number): Promise<number>;
 
-  /** Notes that a worker is there, with the queues it works. Also proves that this database really skips locked rows. */
+  /**
+   * How the jobs of each queue are to be claimed, after a look at what this very database does. Rejects with
+   * InvalidOptionsError where it cannot do what is wished.
+   */
+  chooseStrategies(wishes: ReadonlyMap<string, ClaimStrategy | 'auto'>): Promise<ChosenStrategies>;
+
+  /** Notes that a worker is there, with the queues it works. */
   enter(worker: WorkerEntry): Promise<void>;
 
   /** Notes that the worker is still there. For people to see: nobody's jobs depend on it. */

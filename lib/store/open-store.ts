@@ -7,7 +7,7 @@ import { ClaimBounds } from './claims/claim-bounds.js';
 import { CommitListener } from './commit-listener.js';
 import type { MysqlOptions } from './dialects/mysql-options.js';
 import { MysqlDoorbell } from './dialects/mysql-doorbell.js';
-import { checkServer, proveSkipLocked } from './dialects/mysql-checks.js';
+import { checkServer, unfitStrategies } from './dialects/mysql-checks.js';
 import { MysqlPool } from './dialects/mysql-pool.js';
 import { mysql } from './dialects/mysql.js';
 import { SqliteDoorbell } from './dialects/sqlite-doorbell.js';
@@ -74,8 +74,8 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     throw error;
   }
   return {
-    jobs: new SqlJobStore(pool, dialect, new CommitListener(dataSource), new ClaimBounds(clock), (workerId) =>
-      proveSkipLocked(pool, workerId),
+    jobs: new SqlJobStore(pool, dialect, new CommitListener(dataSource), new ClaimBounds(clock), (queue) =>
+      unfitStrategies(pool, queue),
     ),
     admin: new SqlAdminStore(pool, dialect),
     doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.jobs, clock),
@@ -94,7 +94,7 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
   }
   return {
     jobs: new SqlJobStore(handle, sqlite, new CommitListener(dataSource), new ClaimBounds(clock), () =>
-      Promise.resolve(),
+      Promise.resolve({}),
     ),
     admin: new SqlAdminStore(handle, sqlite),
     doorbell: isInMemory(database) ? undefined : new SqliteDoorbell(handle, resolve(database), clock),

@@ -81,9 +81,15 @@ export class QueueHarness {
     const { store, settings, clock, logger, handlers } = this.engine;
     const options = settings.of(queue);
     const claimId = randomInt(1, 2 ** 48 - 1);
+    const { of } = await store.chooseStrategies(new Map([[queue, options.claim]]));
     const request = {
       ...{ claimId, queue, workerId: this.#workerId, limit: 1, started: 1 },
-      ...{ order: options.order, leaseMs: options.leaseMs, maxAttempts: options.retry.attempts },
+      ...{
+        strategy: of.get(queue)!.name,
+        order: options.order,
+        leaseMs: options.leaseMs,
+        maxAttempts: options.retry.attempts,
+      },
     };
     const jobs = await store.claim(request);
     const [job] = jobs;

@@ -1,8 +1,8 @@
 import { endOf, idsOf, outcomes } from '../support/jobs.js';
-import { describeStores } from '../support/stores.js';
+import { describeStrategies } from '../support/stores.js';
 
 // Claims begin where the last ones of the process ended. What that must never hide is here.
-describeStores('claiming on and on', (setup) => {
+describeStrategies('claiming on and on', (setup) => {
   it('sees a more urgent job at once', async () => {
     const { put, claim } = await setup();
     await put(...Array.from({ length: 6 }, () => ({ priority: 5 })));

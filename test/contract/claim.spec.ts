@@ -1,7 +1,7 @@
 import { claimOf, idsOf, outcomes, settled, flushOf } from '../support/jobs.js';
-import { describeStores } from '../support/stores.js';
+import { describeStrategies } from '../support/stores.js';
 
-describeStores('claiming', (setup) => {
+describeStrategies('claiming', (setup) => {
   it('never hands one job to two callers', async () => {
     const { put, claim } = await setup();
     await put(...Array.from({ length: 100 }, () => ({})));

@@ -1,7 +1,7 @@
 import { LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
-import { describeStores, type World } from '../support/stores.js';
+import { describeStrategies, type World } from '../support/stores.js';
 
-describeStores('completing a job in the transaction of its handler', (setup) => {
+describeStrategies('completing a job in the transaction of its handler', (setup) => {
   async function setupNotes(): Promise<World & { notes(): Promise<string[]> }> {
     const world = await setup();
     await world.sql('CREATE TABLE IF NOT EXISTS notes (text VARCHAR(50) NOT NULL)');

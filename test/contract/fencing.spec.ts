@@ -1,10 +1,10 @@
 import type { Settlement } from '../../lib/store/job-store.js';
 import { endOf, flushOf, idsOf, LEASE_MS, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
-import { describeStores, type World } from '../support/stores.js';
+import { describeStrategies, type World } from '../support/stores.js';
 
 const jobIdsOf = (settlements: ReadonlySet<Settlement>) => Array.from(settlements, ({ job }) => job.id);
 
-describeStores('a worker that has lost its lease', (setup) => {
+describeStrategies('a worker that has lost its lease', (setup) => {
   /** Two jobs of one claim, the first of which has gone on to another worker. */
   async function lostFirst({ put, claim, jobs }: World) {
     await put({}, {});
@@ -101,7 +101,7 @@ describeStores('a worker that has lost its lease', (setup) => {
   });
 });
 
-describeStores('a flush whose answer was lost', (setup) => {
+describeStrategies('a flush whose answer was lost', (setup) => {
   const again = (claim: Claim, outcome: (typeof outcomes)[keyof typeof outcomes]) => ({
     ...endOf(claim, outcome),
     again: true,

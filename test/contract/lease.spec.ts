@@ -1,7 +1,7 @@
 import { endOf, flushOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
-import { describeStores } from '../support/stores.js';
+import { describeStrategies } from '../support/stores.js';
 
-describeStores('a lease', (setup) => {
+describeStrategies('a lease', (setup) => {
   it('holds on when it is extended in time', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({});
@@ -67,7 +67,7 @@ describeStores('a lease', (setup) => {
   });
 });
 
-describeStores('retiring a claim', (setup) => {
+describeStrategies('retiring a claim', (setup) => {
   it('removes it when none of its jobs is left', async () => {
     const { put, claim, jobs, sql } = await setup();
     await put({});

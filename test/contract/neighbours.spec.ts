@@ -1,5 +1,5 @@
 import { claimOf, flushOf, idsOf, outcomes, settled, type Claim } from '../support/jobs.js';
-import { describeStores, type World } from '../support/stores.js';
+import { describeStrategies, type World } from '../support/stores.js';
 
 // Statements name neighbouring ids as ranges. Places among ten jobs, in the order in which they are named.
 const PLACES = [
@@ -16,7 +16,7 @@ const PLACES = [
 ];
 const FAR_MS = 1e10;
 
-describeStores('jobs among the neighbours of others', (setup) => {
+describeStrategies('jobs among the neighbours of others', (setup) => {
   it.each(Object.keys(outcomes) as (keyof typeof outcomes)[])('are settled (%s) alone', async (kind) => {
     const world = await setup();
     for (const places of PLACES) {

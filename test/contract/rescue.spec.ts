@@ -1,7 +1,7 @@
 import { ERROR, endOf, flushOf, idsOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
-import { describeStores, describeStoresOf } from '../support/stores.js';
+import { describeStrategies, describeStoresOf } from '../support/stores.js';
 
-describeStores('rescuing', (setup) => {
+describeStrategies('rescuing', (setup) => {
   it('takes jobs whose lease has lapsed, and no others', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({}, {});

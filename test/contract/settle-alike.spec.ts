@@ -1,6 +1,6 @@
 import type { Settlement } from '../../lib/store/job-store.js';
 import { endOf, flushOf, idsOf, LEASE_MS, newJob, outcomes, rescueRules, settled } from '../support/jobs.js';
-import { describeStores, type World } from '../support/stores.js';
+import { describeStrategies, type World } from '../support/stores.js';
 
 interface HistoryRow {
   id: number;
@@ -12,7 +12,7 @@ interface HistoryRow {
 }
 
 // What ended alike is copied by one statement; what is known of a job and not in its row is written with its values.
-describeStores('jobs that ended alike', (setup) => {
+describeStrategies('jobs that ended alike', (setup) => {
   it('are kept with exactly what those are that ended each in its own way', async () => {
     const world = await setup();
     const { put, claim, jobs, sql } = world;

@@ -1,7 +1,7 @@
 import { endOf, ERROR, flushOf, idsOf, outcomes, settled } from '../support/jobs.js';
-import { describeStores } from '../support/stores.js';
+import { describeStrategies } from '../support/stores.js';
 
-describeStores('settling', (setup) => {
+describeStrategies('settling', (setup) => {
   it('moves a completed job to the history, with its result and its times', async () => {
     const { put, claim, jobs, admin } = await setup();
     const [id] = await put({ payload: '{"a":1}', headers: '{"h":"1"}', name: 'n', priority: 3, maxAttempts: 4 });

@@ -252,9 +252,9 @@ function isInsert(sql: string): boolean {
 
 async function recorded(world: World, listen: Listener = () => Promise.resolve()) {
   const sent: string[] = [];
-  const driver = recordingDriver(async (sql, ask) => {
+  const driver = recordingDriver(async (sql, ask, connection) => {
     sent.push(sql);
-    await listen(sql, ask);
+    await listen(sql, ask, connection);
   });
   const dataSource = await world.connect({ driver });
   const { producer } = await world.start({ dataSource, autoStart: false });

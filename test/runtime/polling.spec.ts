@@ -103,10 +103,11 @@ describeEngines(
       const settling = gate();
       const asked = gate();
       const claimed = gate();
-      let transaction: string[] = [];
+      const transactions = new Map<object, string[]>();
       let hasFailed = false;
-      const driver = recordingDriver(async (sql, ask) => {
-        if (sql === 'START TRANSACTION') transaction = [];
+      const driver = recordingDriver(async (sql, ask, connection) => {
+        if (sql === 'START TRANSACTION') transactions.set(connection, []);
+        const transaction = transactions.get(connection) ?? [];
         transaction.push(sql);
         // A look that comes too early sees the job neither waiting nor run.
         if (hasFailed && sql.includes('FROM sql_queue_queues')) await claimed.opened;

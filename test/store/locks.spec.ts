@@ -4,6 +4,8 @@ import { freeJobs } from '../support/free-rows.js';
 import { recordingDriver } from '../support/recording-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
+const STRATEGIES = ['skip-locked', 'update', 'optimistic'] as const;
+
 describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => {
   /** A store whose next COMMIT first looks which jobs nobody has locked. */
   async function watched(world: World) {
@@ -15,22 +17,22 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     return { jobs, free };
   }
 
-  it('of a claim are on the jobs it takes, and on none after them', async () => {
+  it.each(STRATEGIES)('of a claim by %s are on the jobs it takes, and on none after them', async (strategy) => {
     const world = await setup();
     const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
     const { jobs, free } = await watched(world);
 
-    await jobs.claim(claimOf({ limit: 3 }));
+    await jobs.claim(claimOf({ limit: 3, strategy }));
 
     expect(free).toEqual([ids.slice(3)]);
   });
 
-  it('of a claim are on none after its jobs where the order is lifo', async () => {
+  it.each(STRATEGIES)('of a claim by %s are on none after its jobs where the order is lifo', async (strategy) => {
     const world = await setup();
     const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
     const { jobs, free } = await watched(world);
 
-    await jobs.claim(claimOf({ limit: 3, order: 'lifo' }));
+    await jobs.claim(claimOf({ limit: 3, order: 'lifo', strategy }));
 
     expect(free).toEqual([ids.slice(0, 7)]);
   });

@@ -8,7 +8,7 @@ import { lockedOut } from '../../lib/store/sql/survivors.js';
 import { Templates } from '../../lib/store/sql/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';
-import { everyVerb } from '../support/every-verb.js';
+import { everyStrategy, everyVerb } from '../support/every-verb.js';
 import { lockingStatements, locks } from '../support/locking-statements.js';
 import { newJob } from '../support/jobs.js';
 import { fill } from '../support/noise.js';
@@ -56,6 +56,7 @@ async function explainEverything(world: World) {
   const store = await world.open({ dataSource });
 
   await everyVerb(store, world.advance);
+  await everyStrategy(store);
   await whatFaultsNeed(dataSource);
   await world.sql(
     'ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers',
@@ -94,8 +95,10 @@ function problemOf({ select_type, table, type, key, Extra }: Plan, sql: string):
   if (select_type === 'INSERT') return undefined;
   // Found empty by its key, while it was being planned.
   if (table === null) return undefined;
-  if (/filesort|temporary/.test(Extra ?? '')) return `sorts (${Extra})`;
-  const expected = /ORDER BY (priority, )?id( DESC)?\s+LIMIT/.test(sql) ? 'sql_queue_jobs_claim' : 'PRIMARY';
+  // MySQL notes which rows an UPDATE with an order is to change before it changes them: the ids of as many as its limit.
+  const isNoting = sql.trimStart().startsWith('UPDATE');
+  if ((isNoting ? /filesort/ : /filesort|temporary/).test(Extra ?? '')) return `sorts (${Extra})`;
+  const expected = /ORDER BY [a-z_, ]*\bid( DESC)?\s+LIMIT/i.test(sql) ? 'sql_queue_jobs_claim' : 'PRIMARY';
   if (key !== expected || type === 'ALL' || type === 'index') return `reads ${key} (${type}), not ${expected}`;
   return undefined;
 }

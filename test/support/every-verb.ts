@@ -86,3 +86,18 @@ export async function everyVerb({ jobs, admin }: OpenStore, advance: (ms: number
   await admin.counts();
   await jobs.leave('here');
 }
+
+/** Claims in every way there is on a server, one job and several. */
+export async function everyStrategy({ jobs }: OpenStore): Promise<void> {
+  await jobs.chooseStrategies(new Map([['q', 'auto']]));
+  for (const strategy of ['update', 'optimistic'] as const) {
+    for (const order of ['fifo', 'lifo'] as const) {
+      for (const limit of [1, 2, 40]) {
+        await jobs.enqueue(Array.from({ length: limit }, () => newJob({ priority: -9 })));
+        const request = claimOf({ limit, order, strategy });
+        const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+        await jobs.settle(endOf(taken));
+      }
+    }
+  }
+}

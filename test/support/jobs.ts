@@ -1,3 +1,4 @@
+import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../lib/job/job.js';
 import type { Outcome } from '../../lib/job/outcome.js';
 import type { ClaimRequest, Flush, RescueRules, Settlement } from '../../lib/store/job-store.js';
@@ -27,6 +28,9 @@ export interface Claim {
 
 export const LEASE_MS = 30_000;
 
+/** How the suite that runs claims, where a request does not say. */
+export const suite: { strategy: ClaimStrategy } = { strategy: 'skip-locked' };
+
 /** A request for one job, but for what is given. */
 export function claimOf(given: Partial<ClaimRequest> = {}): ClaimRequest {
   return {
@@ -35,6 +39,7 @@ export function claimOf(given: Partial<ClaimRequest> = {}): ClaimRequest {
     queue: 'q',
     limit: 1,
     order: 'fifo',
+    strategy: suite.strategy,
     leaseMs: LEASE_MS,
     started: given.limit ?? 1,
     maxAttempts: 5,

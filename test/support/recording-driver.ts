@@ -5,7 +5,7 @@ import type { Connection, ConnectionOptions, Pool, PoolOptions } from 'mysql2';
  * Called with each statement as the server will read it, before it is sent; the statement waits for it. `ask` sends
  * another one on the same connection, in the same transaction.
  */
-export type Listener = (sql: string, ask: <Row>(sql: string) => Promise<Row[]>) => Promise<void>;
+export type Listener = (sql: string, ask: <Row>(sql: string) => Promise<Row[]>, connection: object) => Promise<void>;
 
 /** Called with each statement that the server has done, with its answer and the connection it was sent on. */
 export type AnswerListener = (sql: string, answer: unknown, connection: object) => void;
@@ -63,7 +63,7 @@ function record(connection: Connection, listen: Listener, answered: AnswerListen
         if (!error) answered(sql, answer, connection);
         give(error, answer, ...more);
       });
-    listen(sql, ask).then(send, (error: unknown) => {
+    listen(sql, ask, connection).then(send, (error: unknown) => {
       // What a server answers leaves the connection as it is.
       if ((error as { errno?: number }).errno === undefined) connection.destroy();
       give(error);

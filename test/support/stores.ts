@@ -2,7 +2,8 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { systemClock } from '../../lib/time/clock.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
 import { tableNames } from '../../lib/store/tables.js';
-import { claimOf, newJob, type Claim } from './jobs.js';
+import { claimOf, newJob, suite as suiteOf, type Claim } from './jobs.js';
+import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import { describeServers, freshDatabase, type ServerName, type TestServer } from './servers.js';
 import type { ClaimRequest } from '../../lib/store/job-store.js';
 import type { NewJob } from '../../lib/job/job.js';
@@ -12,6 +13,8 @@ export interface TestStore {
   /** A database without a file, which has no second connection. */
   readonly inMemory: boolean;
   readonly title: string;
+  /** How it is claimed from. */
+  readonly strategy: ClaimStrategy;
 }
 
 /** A store with nothing in it, and what a test needs around it. */
@@ -36,10 +39,28 @@ export type Setup = () => Promise<World>;
 
 /** Runs the suite on every store there is; each `setup()` in it gives a test an empty one. */
 export function describeStores(title: string, suite: (setup: Setup, store: TestStore) => void): void {
-  describeServers(title, (server) => onStore({ server, inMemory: false, title: server.name }, suite));
-  describeServers(`${title}, in memory,`, (server) => onStore({ server, inMemory: true, title: 'memory' }, suite), [
-    'sqlite',
-  ]);
+  describeServers(title, (server) => onStore(storeOn(server), suite));
+  describeServers(
+    `${title}, in memory,`,
+    (server) => onStore({ ...storeOn(server), inMemory: true, title: 'memory' }, suite),
+    ['sqlite'],
+  );
+}
+
+/** The same once for each strategy of claiming that the store has. */
+export function describeStrategies(title: string, suite: (setup: Setup, store: TestStore) => void): void {
+  describeStores(title, suite);
+  for (const strategy of ['optimistic', 'update'] as const) {
+    describeServers(`${title} by ${strategy}`, (server) => onStore({ ...storeOn(server), strategy }, suite), [
+      'mysql',
+      'mariadb',
+    ]);
+  }
+}
+
+function storeOn(server: TestServer): TestStore {
+  const { name } = server;
+  return { server, inMemory: false, title: name, strategy: name === 'sqlite' ? 'update' : 'skip-locked' };
 }
 
 /** The same for suites about what only some servers have. */
@@ -48,7 +69,7 @@ export function describeStoresOf(
   title: string,
   suite: (setup: Setup, store: TestStore) => void,
 ): void {
-  describeServers(title, (server) => onStore({ server, inMemory: false, title: server.name }, suite), names);
+  describeServers(title, (server) => onStore(storeOn(server), suite), names);
 }
 
 function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => void): void {
@@ -88,10 +109,17 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
 
   const setup: Setup = async () => {
     skewMs = 0;
+    suiteOf.strategy = store.strategy;
     const { dataSource, options, opened } = await (base ??= prepare());
     const { schema: _, ...emptied } = tableNames();
     for (const table of Object.values(emptied)) await dataSource.query(`DELETE FROM ${table}`);
-    const { jobs, admin, doorbell } = opened;
+    const open = async (more: Partial<StoreSettings> = {}) => {
+      const another = await openStore({ ...settings(dataSource), ...more });
+      afterTest.push(() => another.jobs.close());
+      return another;
+    };
+    // One that claims by chance where it has met others; no test shall know of those of the test before.
+    const { jobs, admin, doorbell } = store.strategy === 'optimistic' ? await open() : opened;
     return {
       store,
       dataSource,
@@ -99,11 +127,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       admin,
       doorbell,
       advance: (ms) => void (skewMs += ms),
-      open: async (more = {}) => {
-        const another = await openStore({ ...settings(dataSource), ...more });
-        afterTest.push(() => another.jobs.close());
-        return another;
-      },
+      open,
       connect: async (more = {}) => {
         const another = await new DataSource({ ...options, ...more } as DataSourceOptions).initialize();
         afterTest.push(async () => another.isInitialized && another.destroy());

@@ -33,6 +33,8 @@ export interface Known {
   tookMs: number;
   /** From when on a claim may look itself. */
   mayLookAt: number;
+  /** From how many times the jobs it wants an optimistic claim chooses. */
+  spread: number;
 }
 
 /**
@@ -49,7 +51,7 @@ export class ClaimBounds {
   of(queue: string): ClaimStart {
     let known = this.#queues.get(queue);
     if (!known) {
-      known = { lastIds: new Map(), lookedAt: this.clock.monotonic(), tookMs: 0, mayLookAt: 0 };
+      known = { lastIds: new Map(), lookedAt: this.clock.monotonic(), tookMs: 0, mayLookAt: 0, spread: 1 };
       this.#queues.set(queue, known);
     }
     const bounds = known.lastIds.size > MOST_PRIORITIES ? [] : inOrder(known);

@@ -4,9 +4,11 @@ import { query, type Work } from '../sql/statement.js';
 // Index claim (queue, runnable, run_at, priority, id) yields the order, run_at being NULL, so nothing is sorted and nothing behind the last job is
 // locked. Exactly one queue a statement: IN over queues would sort, and lock all of them. Claiming changes no column of
 // that index; the price is that a scan passes over active jobs, hence the conditions on the rows.
+export const OF_QUEUE = `queue = :queue AND runnable = 1 AND run_at IS NULL`;
+
 export const CLAIMABLE = `
   FROM {jobs} FORCE INDEX ({jobs}_claim)
-  WHERE queue = :queue AND runnable = 1 AND state = 'waiting' AND run_at IS NULL`;
+  WHERE ${OF_QUEUE} AND state = 'waiting'`;
 
 const OLDEST = `
   SELECT priority, id ${CLAIMABLE}
@@ -40,6 +42,9 @@ export function places(bounds: readonly Bound[]): Record<string, number> {
   ]);
   return Object.fromEntries(named) as Record<string, number>;
 }
+
+/** From one place on, which it includes: its id stands for `lastId0 + 1`. */
+export const BEYOND_PLACE = `(${rangesBeyond(1)})`;
 
 // Written out as ranges: a row constructor would not narrow the scan.
 export function rangesBeyond(bounds: number): string {

@@ -4,7 +4,7 @@ import { CLAIMED_COLUMNS, type ClaimedRow } from '../sql/claimed-row.js';
 import { query, type Work } from '../sql/statement.js';
 import type { ClaimStart } from './claim-bounds.js';
 import { CLAIMABLE, oldest, places, rangesBetween, rangesBeyond, waitsBehind } from './claimable.js';
-import { markActive } from './mark-active.js';
+import { claimLocked } from './claim-row.js';
 
 const LOCK_OLDEST = `
   SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE}
@@ -52,7 +52,7 @@ export function* claimSkippingLocked(
   start: ClaimStart,
   lockFirst: LockFirst = lockFromHead,
 ): Work<ClaimedJob[]> {
-  return yield* markActive(
+  return yield* claimLocked(
     request,
     yield* request.order === 'fifo' ? lockOldest(request, start, lockFirst) : lockNewest(request),
   );

@@ -1,4 +1,5 @@
 import { UnsupportedDatabaseError } from '../../job/errors.js';
+import type { Unfit } from '../claims/choose-strategy.js';
 import type { Dialect } from '../sql/dialect.js';
 import { query, type Work } from '../sql/statement.js';
 import { mariadb, mysql } from './mysql.js';
@@ -9,8 +10,8 @@ const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet`;
 // Servers differ in which of these they have; SHOW leaves out what they do not.
 const BINLOG = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format')`;
 
-const LOCK_WORKER = `SELECT id FROM {workers} FORCE INDEX (PRIMARY) WHERE id = :id FOR UPDATE`;
-const LOCK_WORKER_IF_FREE = `SELECT id FROM {workers} FORCE INDEX (PRIMARY) WHERE id = :id FOR UPDATE SKIP LOCKED`;
+const LOCK_QUEUE = `SELECT queue FROM {queues} FORCE INDEX (PRIMARY) WHERE queue = :queue FOR UPDATE`;
+const LOCK_QUEUE_IF_FREE = `SELECT queue FROM {queues} FORCE INDEX (PRIMARY) WHERE queue = :queue FOR UPDATE SKIP LOCKED`;
 
 /** What keeps this library from working on a server of that version, or undefined. */
 export function versionProblem(version: string): string | undefined {
@@ -48,29 +49,28 @@ export async function checkServer(pool: MysqlPool, largestPayloadBytes: number):
   return isMariadb(server!.version) ? mariadb : mysql;
 }
 
+const NOT_SKIPPED = 'this server accepts SKIP LOCKED but hands out rows that another transaction has locked';
+
 /**
- * Proves on two connections that a row which one has locked is passed over by the other. Some engines parse SKIP LOCKED
- * and do not lock; on those two workers would be handed the same job.
+ * Why strategies do not work on this server. Tries on two connections whether a row which one has locked is passed over by
+ * the other: some engines parse SKIP LOCKED and do not lock; on those two workers would be handed the same job.
  */
-export async function proveSkipLocked(pool: MysqlPool, workerId: string): Promise<void> {
+export async function unfitStrategies(pool: MysqlPool, queue: string): Promise<Unfit> {
   const holder = await pool.borrow();
   try {
     await holder.send(() => begin());
-    await holder.send(() => query(LOCK_WORKER, { id: workerId }));
-    if (!(await isHandedOut(pool, workerId))) return;
+    await holder.send(() => query(LOCK_QUEUE, { queue }));
+    return (await isHandedOut(pool, queue)) ? { 'skip-locked': NOT_SKIPPED } : {};
   } finally {
     holder.drop();
   }
-  throw new UnsupportedDatabaseError(
-    'The queue cannot work on this server: it accepts SKIP LOCKED but hands out rows that another transaction has locked.',
-  );
 }
 
-async function isHandedOut(pool: MysqlPool, workerId: string): Promise<boolean> {
+async function isHandedOut(pool: MysqlPool, queue: string): Promise<boolean> {
   const other = await pool.borrow();
   try {
     await other.send(() => begin());
-    return (await other.send(() => query(LOCK_WORKER_IF_FREE, { id: workerId }))).length > 0;
+    return (await other.send(() => query(LOCK_QUEUE_IF_FREE, { queue }))).length > 0;
   } finally {
     other.drop();
   }

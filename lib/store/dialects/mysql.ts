@@ -1,6 +1,8 @@
 import type { Dialect, LiveCount } from '../sql/dialect.js';
 import { waitsBehind } from '../claims/claimable.js';
+import { claimFree } from '../claims/optimistic.js';
 import { claimBehindActive, claimSkippingLocked } from '../claims/skip-locked.js';
+import { claimByUpdate } from '../claims/update.js';
 import { safeId } from '../sql/claimed-row.js';
 import { change, query, type Work } from '../sql/statement.js';
 
@@ -40,8 +42,12 @@ const RELEASE_LOCK = `SELECT RELEASE_LOCK(${LOCK_NAME})`;
 /** MySQL 8.0.13 up. */
 export const mysql: Dialect = {
   now: NOW,
-  claim: (request, start) => claimSkippingLocked(request, start),
-  waitsBehind,
+  claims: {
+    'skip-locked': { claim: (request, start) => claimSkippingLocked(request, start), waitsBehind, mayShare: true },
+    optimistic: { claim: claimFree, mayShare: false },
+    update: { claim: claimByUpdate, mayShare: false },
+  },
+  refusals: { lock: 'it is not built yet' },
 
   // InnoDB gives one plain multi-row INSERT contiguous ids, in steps of the server's; on a cluster these are its size.
   insertedIds(insertId: number, count: number, idStep: number): number[] {
@@ -92,4 +98,7 @@ export const mysql: Dialect = {
 };
 
 /** MariaDB 10.6 up. */
-export const mariadb: Dialect = { ...mysql, claim: claimBehindActive };
+export const mariadb: Dialect = {
+  ...mysql,
+  claims: { ...mysql.claims, 'skip-locked': { claim: claimBehindActive, waitsBehind, mayShare: true } },
+};

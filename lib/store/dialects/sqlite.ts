@@ -18,7 +18,12 @@ const COUNT_LIVE = `
 
 export const sqlite: Dialect = {
   now: NOW,
-  claim: claimInOneStatement,
+  claims: { update: { claim: claimInOneStatement, mayShare: true } },
+  refusals: {
+    'skip-locked': 'SQLite locks no rows, and has one writer at a time',
+    lock: 'SQLite locks no rows, so a handler would hold up every other writer',
+    optimistic: 'SQLite has one writer at a time, whom nobody disturbs',
+  },
 
   // One writer at a time, so the rows of one INSERT are neighbours and the last one's id is known.
   insertedIds(insertId: number, count: number): number[] {

@@ -1,4 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
+import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimRequest } from '../job-store.js';
 import type { Bound, ClaimStart } from '../claims/claim-bounds.js';
 import type { Work } from './statement.js';
@@ -7,10 +8,10 @@ import type { Work } from './statement.js';
 export interface Dialect {
   /** SQL for the server's own time in whole milliseconds since 1970, whatever time zones are set where. */
   readonly now: string;
-  /** @param start where this process's last claims of the queue ended; a dialect may begin there */
-  claim(request: ClaimRequest, start: ClaimStart): Work<ClaimedJob[]>;
-  /** Whether a job waits that a claim which begins at the bounds does not see. Missing where claims do not begin there. */
-  waitsBehind?(queue: string, bounds: readonly Bound[]): Work<boolean>;
+  /** The best first. */
+  readonly claims: Readonly<Partial<Record<ClaimStrategy, ClaimWay>>>;
+  /** Why it has no others. */
+  readonly refusals: Readonly<Partial<Record<ClaimStrategy, string>>>;
   /** The ids of an INSERT of several rows, in their order. */
   insertedIds(insertId: number, count: number, idStep: number): number[];
   /** How far these are apart, on the connection that is used. */
@@ -21,6 +22,16 @@ export interface Dialect {
   countLive(queue: string | null): Work<LiveCount[]>;
   /** Work that only one process at a time may do, as far as the database can see to that. */
   readonly lock: { take(): Work<boolean>; release(): Work<void> };
+}
+
+/** One strategy of claiming. */
+export interface ClaimWay {
+  /** @param start what this process knows of its last claims of the queue */
+  claim(request: ClaimRequest, start: ClaimStart): Work<ClaimedJob[]>;
+  /** See ChosenStrategy. */
+  readonly mayShare: boolean;
+  /** Whether a job waits that a claim which begins at the bounds does not see. Missing where claims do not begin there. */
+  waitsBehind?(queue: string, bounds: readonly Bound[]): Work<boolean>;
 }
 
 export interface LiveCount {

@@ -1,10 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { LeaseLostError, StoreUnavailableError } from '../../job/errors.js';
+import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { ClaimBounds, ClaimStart } from '../claims/claim-bounds.js';
+import { chooseStrategies, type Unfit } from '../claims/choose-strategy.js';
 import type { CommitListener } from '../commit-listener.js';
 import * as port from '../job-store.js';
-import type { Dialect } from './dialect.js';
+import type { ClaimWay, Dialect } from './dialect.js';
 import { insertJobs, jobChunks } from './enqueue.js';
 import { extend, retire } from './lease.js';
 import { lapsedClaims, rescueClaim } from './rescue.js';
@@ -24,13 +26,13 @@ export class SqlJobStore implements port.JobStore {
   /** Looks behind the bounds that are under way. */
   readonly #looks = new Set<Promise<void>>();
 
-  /** @param prove rejects where the database does not skip rows that others have locked */
+  /** @param unfit finds out which strategies do not work on this very server */
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: Dialect,
     private readonly commits: CommitListener,
     private readonly bounds: ClaimBounds,
-    private readonly prove: (workerId: string) => Promise<void>,
+    private readonly unfit: (queue: string) => Promise<Unfit>,
   ) {}
 
   async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
@@ -68,8 +70,9 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
+    const way = this.#way(request);
     const start = this.bounds.of(request.queue);
-    const jobs = await this.database.transaction(() => this.dialect.claim(request, start));
+    const jobs = await this.database.transaction(() => way.claim(request, start));
     this.#claimed(request, start, jobs);
     return jobs;
   }
@@ -86,19 +89,29 @@ export class SqlJobStore implements port.JobStore {
   async settleAndClaim(flush: port.Flush, request: port.ClaimRequest) {
     // What this flush gives back may stand in front of all others.
     if (hasReturns(flush)) this.bounds.forget();
+    const way = this.#way(request);
     const start = this.bounds.of(request.queue);
-    const { lost, more: jobs } = await this.#settleAnd(flush, () => this.dialect.claim(request, start));
+    const { lost, more: jobs } = await this.#settleAnd(flush, () => way.claim(request, start));
     this.#claimed(request, start, jobs);
     return { lost, jobs };
   }
 
-  #claimed({ queue, limit }: port.ClaimRequest, start: ClaimStart, jobs: readonly ClaimedJob[]): void {
+  #way({ strategy }: port.ClaimRequest): ClaimWay {
+    const way = this.dialect.claims[strategy];
+    if (!way) throw new TypeError(`This database has no strategy ${strategy}.`);
+    return way;
+  }
+
+  #claimed(request: port.ClaimRequest, start: ClaimStart, jobs: readonly ClaimedJob[]): void {
+    const { queue, limit } = request;
+    const { waitsBehind } = this.#way(request);
+    if (!waitsBehind) return;
     this.bounds.note(start, jobs, jobs.length < limit);
-    const due = this.dialect.waitsBehind && this.bounds.due(queue);
+    const due = this.bounds.due(queue);
     if (!due) return;
     // Beside the claims, which do not wait for it. A look that fails is made up for at the head.
     const looking = this.database
-      .repeatable(() => this.dialect.waitsBehind!(queue, due.bounds))
+      .repeatable(() => waitsBehind(queue, due.bounds))
       .then(due.done, () => due.done(true))
       .finally(() => this.#looks.delete(looking));
     this.#looks.add(looking);
@@ -166,13 +179,23 @@ export class SqlJobStore implements port.JobStore {
     return this.database.transaction(() => prune(limit));
   }
 
+  async chooseStrategies(wishes: ReadonlyMap<string, ClaimStrategy | 'auto'>): Promise<port.ChosenStrategies> {
+    const queues = [...wishes.keys()];
+    if (queues.length === 0) return { of: new Map() };
+    await this.#addQueues(queues);
+    return chooseStrategies(this.dialect, wishes, await this.unfit(queues[0]!));
+  }
+
   async enter(worker: port.WorkerEntry): Promise<void> {
+    await this.#addQueues(worker.queues);
+    await this.database.transaction(() => enter(worker));
+  }
+
+  async #addQueues(queues: readonly string[]): Promise<void> {
     // Read first, so that only a queue's very first worker writes here.
-    for (const queue of await this.database.repeatable(() => unknownQueues(worker.queues))) {
+    for (const queue of await this.database.repeatable(() => unknownQueues(queues))) {
       await this.database.repeatable(() => this.dialect.addQueue(queue));
     }
-    await this.database.transaction(() => enter(worker));
-    await this.prove(worker.id);
   }
 
   seen(workerId: string): Promise<void> {

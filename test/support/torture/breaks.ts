@@ -23,7 +23,7 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   'jobs are claimed without locks, and without looking who has them': {
     find: {
       'lib/store/claims/skip-locked.ts': ['FOR UPDATE SKIP LOCKED'],
-      'lib/store/claims/mark-active.ts': ['AND claim_id = 0'],
+      'lib/store/claims/claim-row.ts': ['AND claim_id = 0'],
     },
     replace: '',
   },

@@ -5,10 +5,13 @@ import { claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
 import { claimRow } from '../sql/lease.js';
 import { Ids, lastTogether, query, type Work } from '../sql/statement.js';
 
-const MARK_ACTIVE = `
-  UPDATE {jobs} FORCE INDEX (PRIMARY)
+/** What a claim writes on a job. */
+export const MARK = `
   SET state = 'active', claim_id = :claimId, attempt = attempt + 1,
-      max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
+      max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)`;
+
+const MARK_LOCKED = `
+  UPDATE {jobs} FORCE INDEX (PRIMARY) ${MARK}
   WHERE :ids AND claim_id = 0`;
 
 const MARKED = `
@@ -16,18 +19,26 @@ const MARKED = `
   FROM {jobs} FORCE INDEX (PRIMARY)
   WHERE :ids AND claim_id = :claimId`;
 
-/** Writes the claim of these jobs, which are locked. */
-export function* markActive(request: ClaimRequest, rows: readonly ClaimedRow[]): Work<ClaimedJob[]> {
+/** Marks these jobs, which are locked, and writes their claim. */
+export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (rows.length === 0) return [];
   const { claimId, maxAttempts } = request;
   const ids = new Ids(rows.map(({ id }) => id));
   const jobs = inStartOrder(
     rows.map((row) => claimedJob({ ...row, attempt: row.attempt + 1 }, request.queue, maxAttempts)),
   );
-  const mark = { sql: MARK_ACTIVE, values: { claimId, maxAttempts, ids } };
+  const mark = { sql: MARK_LOCKED, values: { claimId, maxAttempts, ids } };
   const [marked] = yield* lastTogether([mark, claimRow(request, jobs)]);
   if (marked!.changed === rows.length) return jobs;
   // Never on a server that locks. Only what the UPDATE changed is ours.
   const ours = new Set((yield* query<{ id: number }>(MARKED, { ids, claimId })).map(({ id }) => id));
   return jobs.filter(({ id }) => ours.has(id));
+}
+
+/** Writes the claim of jobs that have been marked. */
+export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
+  if (marked.length === 0) return [];
+  const jobs = inStartOrder(marked.map((row) => claimedJob(row, request.queue, request.maxAttempts)));
+  yield* lastTogether([claimRow(request, jobs)]);
+  return jobs;
 }
