@@ -1,13 +1,15 @@
 import { deadlocks } from '../support/deadlocks.js';
-import { worldOn } from '../support/engines.js';
+import { describeEngines, worldOn, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { OwnServer } from '../support/own-server.js';
 import { processesOf } from '../support/processes.js';
 import { describeServers } from '../support/servers.js';
+import type { WorkerSettings } from './programs/worker.js';
 
 const JOBS = 20_000;
 const WORKERS = 4;
 const PRODUCERS = 2;
+const STRATEGIES = ['skip-locked', 'update', 'optimistic'] as const;
 
 // A server of its own: deadlocks are counted for all that is on it.
 describeServers(
@@ -24,31 +26,54 @@ describeServers(
       const { world, close } = await worldOn(own.server, await own.emptyDatabase('under_load'));
       cleanups.push(close);
       await world.start({ autoStart: false });
-      const processes = await processesOf(world);
       const deadlocksBefore = await deadlocks(world);
 
-      const workers = await Promise.all(Array.from({ length: WORKERS }, () => processes.worker()));
-      const producers = await Promise.all(
-        Array.from({ length: PRODUCERS }, () => processes.producer({ jobs: JOBS / PRODUCERS, failEvery: 10 })),
-      );
-      await Promise.all(producers.map(({ ended }) => ended));
-      await eventually(async () => (await world.sql('SELECT id FROM sql_queue_jobs LIMIT 1')).length === 0);
-      await Promise.all(workers.map((worker) => worker.stop()));
+      await workOff(world, JOBS, WORKERS, {});
 
-      expect(await processes.violations()).toEqual([]);
-      expect(
-        await world.sql(`
-          SELECT state, attempt, payload LIKE '%failFirst%' AS failing, CAST(COUNT(*) AS CHAR) AS jobs
-          FROM sql_queue_history
-          GROUP BY 1, 2, 3
-          ORDER BY 2`),
-      ).toEqual([
-        { state: 'completed', attempt: 1, failing: 0, jobs: String(JOBS * 0.9) },
-        { state: 'completed', attempt: 2, failing: 1, jobs: String(JOBS * 0.1) },
-      ]);
-      expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
       expect((await deadlocks(world)) - deadlocksBefore).toBe(0);
     }, 240_000);
   },
   ['mysql', 'mariadb'],
 );
+
+describeEngines(
+  'eight workers in four processes',
+  (setup) => {
+    it.each(STRATEGIES)(
+      'complete 10,000 jobs that they claim by %s, each once or as often as its retries say',
+      async (claim) => {
+        const world = await setup();
+        await world.start({ autoStart: false });
+
+        await workOff(world, 10_000, 4, { workers: 2, queue: { claim } });
+      },
+      240_000,
+    );
+  },
+  ['mysql', 'mariadb'],
+);
+
+/** Puts jobs in, one in ten of which fails at first, has processes work them off, and looks what became of them. */
+async function workOff(world: World, jobs: number, count: number, settings: Partial<WorkerSettings>): Promise<void> {
+  const processes = await processesOf(world);
+  const workers = await Promise.all(Array.from({ length: count }, () => processes.worker(settings)));
+  const producers = await Promise.all(
+    Array.from({ length: PRODUCERS }, () => processes.producer({ jobs: jobs / PRODUCERS, failEvery: 10 })),
+  );
+  await Promise.all(producers.map(({ ended }) => ended));
+  await eventually(async () => (await world.sql('SELECT id FROM sql_queue_jobs LIMIT 1')).length === 0);
+  await Promise.all(workers.map((worker) => worker.stop()));
+
+  expect(await processes.violations()).toEqual([]);
+  expect(
+    await world.sql(`
+      SELECT state, attempt, payload LIKE '%failFirst%' AS failing, CAST(COUNT(*) AS CHAR) AS jobs
+      FROM sql_queue_history
+      GROUP BY 1, 2, 3
+      ORDER BY 2`),
+  ).toEqual([
+    { state: 'completed', attempt: 1, failing: 0, jobs: String(jobs * 0.9) },
+    { state: 'completed', attempt: 2, failing: 1, jobs: String(jobs * 0.1) },
+  ]);
+  expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+}

@@ -4,7 +4,7 @@ import type { QueueOptions } from '../../../lib/job/queue-options.js';
 import type { JobContext } from '../../../lib/runtime/job-context.js';
 import type { QueueEventName } from '../../../lib/runtime/queue-events.js';
 import type { WorkerOptions } from '../../../lib/runtime/worker-options.js';
-import { openEngine } from '../../support/engine.js';
+import { openEngine, type Engine } from '../../support/engine.js';
 import { Journal } from '../../support/journal.js';
 
 /** What a worker process is told at its start. */
@@ -13,6 +13,8 @@ export interface WorkerSettings {
   readonly journals: string;
   readonly queue: QueueOptions;
   readonly worker?: WorkerOptions;
+  /** How many there are in the process. Default 1; the test's messages are for the first. */
+  readonly workers?: number;
   readonly skewMs?: number;
   /** The time zone of all its sessions, the library's own among them. */
   readonly sessionTimeZone?: string;
@@ -41,7 +43,7 @@ interface Message {
 }
 
 const settings = JSON.parse(process.argv[2]!) as WorkerSettings;
-const { connection, queue, tell = [], skewMs = 0, worker = {} } = settings;
+const { connection, queue, tell = [], skewMs = 0, worker = {}, workers = 1 } = settings;
 const journal = new Journal(settings.journals, `worker-${process.pid}`);
 const say = (message: object) => void process.send?.(message);
 let finish!: () => void;
@@ -74,17 +76,8 @@ async function hold(job: number, signal: AbortSignal): Promise<void> {
 
 const driver = settings.sessionTimeZone === undefined ? undefined : driverIn(settings.sessionTimeZone);
 const dataSource = await new DataSource({ ...connection, ...(driver && { driver }) } as DataSourceOptions).initialize();
-const engine = await openEngine({
-  ...{ dataSource, worker, skewMs: () => skewMs },
-  queues: { q: queue },
-  handlers: { q: handle },
-});
-const add = engine.events.add.bind(engine.events);
-engine.events.add = (event) => {
-  add(event);
-  if (event.event !== 'started') journal.note(event.event, event.jobId, event.attempt);
-  if (tell.includes(event.event)) say({ event });
-};
+const engines = await Promise.all(Array.from({ length: workers }, start));
+const [engine] = engines as [Engine];
 process.on('message', (message: Message) => {
   if (message.finish) finish();
   if (message.stop) void end();
@@ -92,8 +85,23 @@ process.on('message', (message: Message) => {
 });
 // The test is gone.
 process.on('disconnect', () => process.exit(1));
-await engine.runner.start();
 say({ ready: true });
+
+async function start(): Promise<Engine> {
+  const started = await openEngine({
+    ...{ dataSource, worker, skewMs: () => skewMs },
+    queues: { q: queue },
+    handlers: { q: handle },
+  });
+  const add = started.events.add.bind(started.events);
+  started.events.add = (event) => {
+    add(event);
+    if (event.event !== 'started') journal.note(event.event, event.jobId, event.attempt);
+    if (tell.includes(event.event)) say({ event });
+  };
+  await started.runner.start();
+  return started;
+}
 
 async function enqueue(wish: Wish, { delay, runAt }: Message): Promise<void> {
   const at = runAt === undefined ? {} : { runAt: new Date(runAt) };
@@ -112,8 +120,8 @@ function driverIn(timeZone: string): object {
 }
 
 async function end(): Promise<void> {
-  await engine.runner.stop();
-  await engine.close();
+  await Promise.all(engines.map(({ runner }) => runner.stop()));
+  await Promise.all(engines.map(({ close }) => close()));
   await dataSource.destroy();
   // Nothing may be left that keeps the process alive.
   process.removeAllListeners('disconnect');
