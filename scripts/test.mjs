@@ -56,11 +56,31 @@ async function test() {
   for (const name of Object.keys(titles)) {
     if (!wanted.includes(name)) console.log(`not run: ${titles[name]} (left out by --server)`);
   }
+  printPairs(results);
   console.log(`${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`);
 
   const incomplete = missing.length > 0 && process.env.CI === 'true';
   const empty = results.numPassedTests + failed === 0;
   return code !== 0 || failed > 0 || empty || incomplete ? 1 : 0;
+}
+
+/** How the contract of claims went for each server and strategy. */
+function printPairs({ testResults }) {
+  const pairs = new Map();
+  for (const { assertionResults } of testResults.filter((file) => file.name.includes('/test/contract/'))) {
+    for (const { ancestorTitles, status } of assertionResults) {
+      const [, strategy, server] =
+        /^.*?(?: by (optimistic|update|lock))? on (\w+)$/.exec(ancestorTitles[0] ?? '') ?? [];
+      if (!server) continue;
+      const pair = `${server} ${strategy ?? (server === 'sqlite' ? 'update' : 'skip-locked')}`;
+      const counts = pairs.get(pair) ?? { passed: 0, failed: 0 };
+      counts[status === 'passed' ? 'passed' : 'failed']++;
+      pairs.set(pair, counts);
+    }
+  }
+  for (const [pair, { passed, failed }] of [...pairs].sort(([a], [b]) => a.localeCompare(b))) {
+    console.log(`contract, ${pair}: ${passed} passed, ${failed} failed`);
+  }
 }
 
 async function find(name) {

@@ -5,11 +5,13 @@ import { now } from '../core/clock.mjs';
 // rows, and those that write down whose they are now.
 const FINDS = /sql_queue_jobs_claim[\s\S]*(FOR UPDATE SKIP LOCKED|RETURNING)/;
 const WRITES = /SET state = 'active'|INSERT INTO sql_queue_claims/;
+// Statements travel together: a text may be the last of its transaction, and the first as well.
+const ENDS = /(?:^|;\n)(COMMIT|ROLLBACK)$/;
 
 /**
  * The application's driver, which the library takes from `connection.driver`, with a stopwatch: how long each claim that
- * found jobs took, in milliseconds, from sending its first statement to the answer to its last. Not the commit, which it
- * shares with the outcomes of earlier jobs.
+ * found jobs took, in milliseconds, from sending its first statement to the answer to its last; with its commit where that
+ * travels along with the last.
  */
 export async function timedDriver(url) {
   const claims = [];
@@ -31,10 +33,16 @@ function time(connection, claims) {
     const text = options.sql ?? options;
     watch.sent(text);
     return query(options, ...rest, (error, rows) => {
-      watch.answered(text, Array.isArray(rows) && rows.length > 0);
+      watch.answered(text, hasRows(rows));
       answered(error, rows);
     });
   };
+}
+
+/** Of one statement, or of any of several. */
+function hasRows(answer) {
+  if (!Array.isArray(answer)) return false;
+  return answer.some((one) => (Array.isArray(one) ? one.length > 0 : !('affectedRows' in one)));
 }
 
 function timedSqlite(claims) {
@@ -78,8 +86,9 @@ function stopwatch(claims) {
     answered(text, foundJobs) {
       if (FINDS.test(text)) ended = foundJobs ? now() : undefined;
       if (WRITES.test(text) && ended) ended = now();
-      if (text !== 'COMMIT' && text !== 'ROLLBACK') return;
-      if (text === 'COMMIT' && ended) claims.push(ended - began);
+      const [, end] = ENDS.exec(text) ?? [];
+      if (!end) return;
+      if (end === 'COMMIT' && ended) claims.push(ended - began);
       began = ended = undefined;
     },
   };

@@ -21,7 +21,9 @@ const change = (title, read, write) => ({
   },
 });
 
-const growth = (title, read) => plain(title, (run) => read(run.among ?? {}) / read(run.alone ?? {}) || null, times);
+// Nothing where either could not be measured.
+const ratio = (among, alone) => (among && alone ? among / alone : null);
+const growth = (title, read) => plain(title, (run) => ratio(read(run.among ?? {}), read(run.alone ?? {})), times);
 
 const columns = {
   rate: [

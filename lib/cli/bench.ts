@@ -1,6 +1,7 @@
 import { Module, type INestApplicationContext, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { ClaimStrategy } from '../job/claim-strategy.js';
 import { QueueProcessor } from '../nest/decorators.js';
 import type { SqlQueueModuleOptions } from '../nest/module-options.js';
 import { SqlQueueModule } from '../nest/sql-queue.module.js';
@@ -14,6 +15,7 @@ export interface BenchOptions {
   readonly url: string;
   readonly jobs: number;
   readonly bytes: number;
+  readonly claim: ClaimStrategy | 'auto';
 }
 
 const PREFIX = 'sql_queue_bench_';
@@ -56,7 +58,7 @@ for (const [queue, method, options] of [
 }
 
 /** Measures the queue on a user's database and prints what it measured. A producer and a worker, as two processes have them. */
-export async function bench({ url, jobs, bytes }: BenchOptions): Promise<void> {
+export async function bench({ url, jobs, bytes, claim }: BenchOptions): Promise<void> {
   const connection = connectionOf(url);
   await dropTables(connection);
   const applications: INestApplicationContext[] = [];
@@ -64,6 +66,7 @@ export async function bench({ url, jobs, bytes }: BenchOptions): Promise<void> {
     const producing = await start(connection, { worker: false });
     applications.push(producing);
     const working = await start(connection, {
+      defaults: { claim },
       queues: { one: { paused: true }, many: { paused: true, retention: { completed: false } } },
     });
     applications.push(working);

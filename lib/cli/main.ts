@@ -1,18 +1,21 @@
 #!/usr/bin/env node
 import 'reflect-metadata';
 import { parseArgs } from 'node:util';
+import { CLAIM_STRATEGIES, type ClaimStrategy } from '../job/claim-strategy.js';
 import { bench } from './bench.js';
 
-const USAGE = `Usage: nestjs-sql-queue bench --url <url> [--jobs <n>] [--bytes <n>]
+const USAGE = `Usage: nestjs-sql-queue bench --url <url> [--jobs <n>] [--bytes <n>] [--claim <strategy>]
 
 Measures the queue on a database of yours, in tables of its own (sql_queue_bench_…) that are dropped at the end,
 or, where it is interrupted, by the next run.
 
   --url    mysql://user:password@host:3306/database, mariadb://… or sqlite:<file>
   --jobs   how many jobs to put in and to take out at a time, 1000 to 1000000 (default 20000)
-  --bytes  the length of a payload, 1 to 100000 (default 100)`;
+  --bytes  the length of a payload, 1 to 100000 (default 100)
+  --claim  how jobs are claimed: auto, ${CLAIM_STRATEGIES.join(', ')} (default auto)`;
 
-const OPTIONS = { url: { type: 'string' }, jobs: { type: 'string' }, bytes: { type: 'string' } } as const;
+const text = { type: 'string' } as const;
+const OPTIONS = { url: text, jobs: text, bytes: text, claim: text };
 
 void main();
 
@@ -22,7 +25,10 @@ async function main(): Promise<void> {
     const command = positionals.join(' ');
     if (command !== 'bench') throw new Error(`expected the command "bench", got "${command}"`);
     if (!values.url) throw new Error('expected --url, got none');
+    const claim = values.claim ?? 'auto';
+    if (claim !== 'auto' && !isStrategy(claim)) throw new Error(`expected --claim to be a strategy, got "${claim}"`);
     await bench({
+      claim,
       url: values.url,
       jobs: wholeNumber('--jobs', values.jobs ?? '20000', 1_000, 1_000_000),
       bytes: wholeNumber('--bytes', values.bytes ?? '100', 1, 100_000),
@@ -31,6 +37,10 @@ async function main(): Promise<void> {
     console.error(`${(error as Error).message}\n\n${USAGE}`);
     process.exitCode = 1;
   }
+}
+
+function isStrategy(text: string): text is ClaimStrategy {
+  return (CLAIM_STRATEGIES as readonly string[]).includes(text);
 }
 
 function wholeNumber(name: string, text: string, least: number, most: number): number {

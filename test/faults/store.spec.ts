@@ -2,7 +2,17 @@ import { hasCode } from '../../lib/job/errors.js';
 import type { Outcome } from '../../lib/job/outcome.js';
 import type { Flush, JobStore, Settlement } from '../../lib/store/job-store.js';
 import { everyFault } from '../support/every-fault.js';
-import { claimOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
+import {
+  claimOf,
+  flushOf,
+  idsOf,
+  LEASE_MS,
+  newJob,
+  outcomes,
+  rescueRules,
+  settled,
+  type Claim,
+} from '../support/jobs.js';
 import { FAULTS, faultyDriver } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
@@ -62,6 +72,35 @@ describe.each([
         });
 
         expect(faults).toBeGreaterThanOrEqual(multipleStatements ? 3 : 11);
+      },
+    );
+
+    it.each(FAULTS.flatMap((fault) => [[fault, 'optimistic'] as const, [fault, 'update'] as const]))(
+      'at any statement (%s) of a claim by %s marks the jobs of a claim that is there, or none',
+      async (fault, strategy) => {
+        const world = await setup();
+        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+        const faults = await everyFault(async (failAt) => {
+          await empty(world);
+          const ids = await world.put({}, {}, {});
+          arm(fault, failAt);
+          const handed = await jobs.claim(claimOf({ limit: 2, strategy })).catch((error: unknown) => {
+            if (!hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+            return undefined;
+          });
+          const statements = disarm();
+          const { marked, listed } = await claimed(world);
+
+          expect({ failAt, marked }).toEqual({ failAt, marked: listed });
+          if (handed) expect({ failAt, ids: idsOf(handed) }).toEqual({ failAt, ids: marked });
+          await workOff(world);
+          expect({ failAt, ids: await finished(world) }).toEqual({ failAt, ids });
+          return { statements };
+        });
+
+        expect(faults).toBeGreaterThanOrEqual(multipleStatements ? 3 : 5);
       },
     );
 
@@ -140,6 +179,14 @@ describe.each([
     );
   });
 });
+
+/** The jobs that carry a claim, and those that claims list. */
+async function claimed({ sql }: World): Promise<{ marked: number[]; listed: number[] }> {
+  const marked = await sql<{ id: string }>('SELECT id FROM sql_queue_jobs WHERE claim_id <> 0 ORDER BY id');
+  const claims = await sql<{ job_ids: string }>('SELECT job_ids FROM sql_queue_claims');
+  const listed = claims.flatMap(({ job_ids }) => JSON.parse(job_ids) as number[]);
+  return { marked: marked.map(({ id }) => Number(id)), listed: listed.sort((a, b) => a - b) };
+}
 
 async function states({ sql }: World): Promise<Record<string, string>> {
   const rows = await sql<{ id: string; state: string }>(

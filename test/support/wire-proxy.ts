@@ -61,7 +61,8 @@ export class WireProxy {
       upstream.write(packet);
       if (!isBroken) continue;
       upstream.end();
-      if (!upstream.closed) await once(upstream, 'close');
+      // A server that is killed meanwhile resets it.
+      if (!upstream.closed) await once(upstream, 'close').catch(() => undefined);
     }
     return late.length;
   }
