@@ -1,7 +1,7 @@
 import { CLAIM_STRATEGIES, type ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import { claimOf, idsOf } from '../support/jobs.js';
 import { describeStores, describeStoresOf } from '../support/stores.js';
-import { unlockingDriver } from '../support/unlocking-driver.js';
+import { rewritingDriver, withoutLocks } from '../support/rewriting-driver.js';
 
 const wish = (strategy: ClaimStrategy | 'auto') => new Map([['q', strategy]]);
 
@@ -52,7 +52,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a server that accepts SKIP LOCKED and lo
   const unlocking = async () => {
     const world = await setup();
     const open = async () =>
-      (await world.open({ dataSource: await world.connect({ driver: unlockingDriver() }) })).jobs;
+      (await world.open({ dataSource: await world.connect({ driver: rewritingDriver(withoutLocks) }) })).jobs;
     return { world, open };
   };
 

@@ -7,6 +7,8 @@ import { Templates } from '../../lib/store/sql/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { claimOf, endOf, newJob } from '../support/jobs.js';
+import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { WireProxy } from '../support/wire-proxy.js';
 
@@ -24,6 +26,27 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     const world = await setup();
 
     expect(await rowImages(await world.connect(await plainAccount(world)))).toEqual(['FULL', 'FULL']);
+  });
+
+  // Where it gives up a transaction between two statements of a text it says nothing, and goes on with the rest.
+  it('send a node of Galera one statement at a time', async () => {
+    const { connect, open } = await setup();
+    const texts: string[] = [];
+    const driver = rewritingDriver((sql) => {
+      texts.push(sql);
+      return sql.includes('wsrep_cluster_size') ? `SELECT 'wsrep_cluster_size' AS Variable_name, '3' AS Value` : sql;
+    });
+    const { jobs } = await open({ dataSource: await connect({ driver }) });
+    texts.length = 0;
+
+    await jobs.enqueue([newJob(), newJob()]);
+    const request = claimOf({ limit: 2 });
+    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    await jobs.settleAndClaim(endOf(taken), claimOf());
+
+    expect(taken.jobs).toHaveLength(2);
+    expect(texts.filter((text) => text === 'COMMIT')).toHaveLength(3);
+    expect(texts.filter((text) => text.includes(';\n'))).toEqual([]);
   });
 
   it('that have fallen silent together are given up together', async () => {

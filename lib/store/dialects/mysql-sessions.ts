@@ -25,7 +25,11 @@ export type Send = (sql: string, values?: readonly SqlValue[]) => Promise<Rows>;
 
 /** The session settings of the library's own connections, and what it has found out about them. */
 export class MysqlSessions {
-  /** Whether several statements may travel as one text. A server takes that; what stands in front of it may not. */
+  /**
+   * Whether several statements may travel as one text. A server takes that; what stands in front of it may not. And a node
+   * of Galera that has to give up a transaction between two of them says nothing of it: it goes on with the rest, each
+   * statement for itself, and its COMMIT succeeds (decision 16).
+   */
   takeSeveral = true;
   isGalera = false;
   #isRowImageDenied = false;
@@ -41,7 +45,10 @@ export class MysqlSessions {
     await this.#set(send);
     const [galera] = await send(GALERA);
     this.isGalera = Number(galera?.['Value'] ?? 0) > 0;
-    if (this.isGalera) return undefined;
+    if (this.isGalera) {
+      this.takeSeveral = false;
+      return undefined;
+    }
     await this.#shortenRowImage(send);
     const [row] = await send(ID_STEP);
     return Number(row!['step']);
