@@ -228,13 +228,15 @@ export class Settler {
       settlements.push(settlement);
     }
     const claims: ClaimProgress[] = [];
+    const lapsed = new Set<number>();
     const started = new Map<HeldClaim, number>();
     for (const [claim, ids] of settling) {
       const progress = claim.progress(ids, this.ahead(claim));
       started.set(claim, progress.started);
+      if (this.clock.monotonic() >= claim.deadline) lapsed.add(claim.id);
       if (progress.finished || progress.started > claim.started) claims.push(progress);
     }
-    return { flush: { settlements, claims, again }, started };
+    return { flush: { settlements, claims, again, lapsed }, started };
   }
 
   #written(entries: readonly Entry[], started: ReadonlyMap<HeldClaim, number>, lost: ReadonlySet<Settlement>): void {

@@ -48,6 +48,8 @@ export interface Flush {
   readonly claims: readonly ClaimProgress[];
   /** The answer to an earlier commit of the same flush was lost: it may have been done. */
   readonly again: boolean;
+  /** Claims whose leases may have lapsed since: their jobs may have been rescued. */
+  readonly lapsed: ReadonlySet<number>;
 }
 
 export interface HeldLease {

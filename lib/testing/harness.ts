@@ -103,7 +103,7 @@ export class QueueHarness {
     if (committed) await store.retire([claimId]);
     else {
       const claims = [{ id: claimId, started: 1, finished: true }];
-      await store.settle({ settlements: [attempt.settlement(outcome)], claims, again: false });
+      await store.settle({ settlements: [attempt.settlement(outcome)], claims, again: false, lapsed: new Set() });
     }
     const error = 'error' in outcome ? outcome.error : undefined;
     return { id: job.id, queue, name: job.name, attempt: job.attempt, outcome: outcome.kind, result, error };

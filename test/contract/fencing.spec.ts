@@ -60,6 +60,7 @@ describeStrategies('a worker that has lost its lease', (setup) => {
       settlements: [...old.settlements, ...current.settlements],
       claims: [...old.claims, ...current.claims].sort((a, b) => a.id - b.id),
       again: false,
+      lapsed: new Set(),
     });
 
     expect([...answer]).toEqual(old.settlements);
@@ -138,6 +139,18 @@ describeStrategies('a flush whose answer was lost', (setup) => {
     await jobs.rescue(rescueRules());
 
     const lost = await jobs.settle(again(taken, outcomes.complete));
+
+    expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
+  });
+
+  it('answers the jobs that were to go back and may have been rescued instead, as their lease may have lapsed', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    await put({});
+    const taken = await claim();
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules());
+
+    const lost = await jobs.settle({ ...again(taken, outcomes.retry), lapsed: new Set([taken.id]) });
 
     expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
   });

@@ -45,7 +45,7 @@ export function* settleSurvivors(flush: Flush): Work<ReadonlySet<Settlement>> {
   yield* settleClaimed(flush.settlements.filter((settlement) => !missing.has(settlement)));
   // Had the commit of before been done, none would have survived it.
   const mayBeDone = flush.again && missing.size === flush.settlements.length;
-  return mayBeDone ? yield* trulyLost(missing) : missing;
+  return mayBeDone ? yield* trulyLost(missing, flush.lapsed) : missing;
 }
 
 /** Outcomes of jobs whose claims are accounted for elsewhere. */
