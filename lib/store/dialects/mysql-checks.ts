@@ -10,7 +10,6 @@ const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet`;
 // Servers differ in which of these they have; SHOW leaves out what they do not.
 const BINLOG = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format')`;
 
-const LOCK_QUEUE = `SELECT queue FROM {queues} FORCE INDEX (PRIMARY) WHERE queue = :queue FOR UPDATE`;
 const LOCK_QUEUE_IF_FREE = `SELECT queue FROM {queues} FORCE INDEX (PRIMARY) WHERE queue = :queue FOR UPDATE SKIP LOCKED`;
 
 /** What keeps this library from working on a server of that version, or undefined. */
@@ -59,8 +58,9 @@ export async function unfitStrategies(pool: MysqlPool, queue: string): Promise<U
   const holder = await pool.borrow();
   try {
     await holder.send(() => begin());
-    await holder.send(() => query(LOCK_QUEUE, { queue }));
-    return (await isHandedOut(pool, queue)) ? { 'skip-locked': NOT_SKIPPED } : {};
+    // Nothing where another worker tries the same just now: then it has been passed over, and nobody waits for anybody.
+    const held = await holder.send(() => query(LOCK_QUEUE_IF_FREE, { queue }));
+    return held.length > 0 && (await isHandedOut(pool, queue)) ? { 'skip-locked': NOT_SKIPPED } : {};
   } finally {
     holder.drop();
   }
