@@ -169,6 +169,21 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     ]);
   });
 
+  it('of others keep no job but theirs from being promoted', async () => {
+    const { put, jobs, admin, dataSource, advance } = await setup();
+    const [free, locked, freeToo] = await put({ delayMs: 1_000 }, { delayMs: 1_000 }, { delayMs: 1_000 });
+    advance(1_000);
+
+    await dataSource.transaction(async (manager) => {
+      await manager.query(`SELECT id FROM sql_queue_jobs WHERE id = ${locked} FOR UPDATE`);
+      await jobs.promote(100);
+    });
+
+    const states = await Promise.all([free, locked, freeToo].map(async (id) => (await admin.get(id!))?.state));
+    expect(states).toEqual(['waiting', 'scheduled', 'waiting']);
+    expect(await jobs.promote(100)).toBe(1);
+  });
+
   it('let workers settle and claim in one side by side, without a deadlock', async () => {
     const { put, claim, jobs, admin, sql, store } = await setup();
     await put(...Array.from({ length: 600 }, () => ({})));

@@ -36,7 +36,14 @@ const dueOfAll = (queues: number) => `
 // So many queues are asked at a time.
 const QUEUES_AT_A_TIME = 50;
 
-// run_at is asked once more: another promoter may have been faster, and the job may be scheduled anew by now.
+// run_at is asked again: another promoter may have been faster, and the job may be scheduled anew by now. What somebody has
+// locked is left for the next time, so that it does not keep all others waiting.
+const LOCK_DUE = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids AND run_at <= :now AND claim_id = 0
+  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+
 const PROMOTE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET state = 'waiting', runnable = 1, run_at = NULL
@@ -63,7 +70,9 @@ export function* promote(limit: number): Work<number> {
     due.push(...(yield* query<{ id: number }>(dueOfAll(some.length), { ...queues, limit: limit - due.length })));
   }
   if (due.length === 0) return 0;
-  return yield* change(PROMOTE, { ids: idsOf(due) });
+  const locked = yield* query<{ id: number }>(LOCK_DUE, { ids: idsOf(due) });
+  if (locked.length === 0) return 0;
+  return yield* change(PROMOTE, { ids: idsOf(locked) });
 }
 
 export function* prune(limit: number): Work<number> {
