@@ -1,5 +1,5 @@
 import { behindProxy } from '../support/behind-proxy.js';
-import { describeEngines, plain, through, type World } from '../support/engines.js';
+import { describeEngines, gate, plain, through, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 import { commitsBoth, commitsClaim, commitsOutcomes, strikeOnce, type Fate } from '../support/wire-proxy.js';
@@ -35,11 +35,13 @@ describeEngines(
         const { world, proxy, dataSource } = await behindProxy(await setup());
         const flushing = strikeOnce(proxy, fate, commitsOutcomes);
         const runs: number[] = [];
+        const paused = gate();
         const { producer, events, admin, runner, log } = await world.start({
           ...{ queues, dataSource },
           handlers: {
-            q: (job) => {
+            q: async (job) => {
               runs.push(job.id);
+              await paused.opened;
               if (job.payload === 'fails first' && job.attempt === 1) throw new Error('first');
               if (job.payload === 'is snoozed' && runs.filter((id) => id === job.id).length === 1) job.snooze(1);
               if (job.payload === 'is discarded') job.discard('no');
@@ -51,7 +53,12 @@ describeEngines(
           'q',
           ['', '', 'fails first', 'is snoozed', 'is discarded'].map((payload) => ({ payload })),
         );
+        // While it claims nothing, outcomes go by themselves.
+        await events.untilCount(5, 'started');
+        runner.pause('q');
+        paused.open();
         await flushing.struck;
+        runner.resume('q');
         await events.untilCount(4, 'completed');
         await runner.whenIdle();
 
