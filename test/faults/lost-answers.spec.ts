@@ -18,9 +18,11 @@ describeEngines(
 
       const jobs = await producer.enqueueMany('q', plain(5));
       await claiming.struck;
-      // A claim that was made without the worker's knowledge lapses; nobody renews it.
-      if (fate === 'unheard') await oneClaim(world);
-      world.advance(LEASE_MS);
+      if (fate === 'unheard') {
+        // A claim that was made without the worker's knowledge lapses; nobody renews it.
+        await oneClaim(world);
+        world.advance(LEASE_MS);
+      }
       await events.untilCount(5, 'completed');
 
       expect(events.jobs('completed').sort(ascending)).toEqual(jobs.map(({ id }) => id));
