@@ -8,7 +8,10 @@ const NAME_EXPECTED = `1 to 100 of the characters A-Z a-z 0-9 . _ : -`;
 export const DEFAULT_JOB_NAME = 'default';
 
 /** A problem line where the value is no queue or job name, else undefined. */
-export function nameProblem(what: 'queue name' | 'job name' | 'header name', value: unknown): string | undefined {
+export function nameProblem(
+  what: 'queue name' | 'job name' | 'header name' | 'topic',
+  value: unknown,
+): string | undefined {
   return expected(typeof value === 'string' && NAME.test(value), `${what} to be ${NAME_EXPECTED}`, value);
 }
 

@@ -18,6 +18,8 @@ export interface JobPage {
 export interface QueueRecord {
   queue: string;
   paused: boolean;
+  /** How long a temporary queue stays while it is empty and nobody works it; null: for good. */
+  expiresAfterMs: number | null;
 }
 
 export interface WorkerRecord {

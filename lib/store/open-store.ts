@@ -16,10 +16,12 @@ import { isInMemory, SqliteHandle, type SqliteOptions } from './dialects/sqlite-
 import { sqlite } from './dialects/sqlite.js';
 import type { Doorbell } from './doorbell.js';
 import type { JobStore } from './job-store.js';
+import type { QueueStore } from './queue-store.js';
 import { prepareSchema, type MigrateMode } from './schema.js';
 import type { Dialect } from './sql/dialect.js';
 import { SqlAdminStore } from './sql/sql-admin-store.js';
 import { SqlJobStore } from './sql/sql-job-store.js';
+import { SqlQueueStore } from './sql/sql-queue-store.js';
 import { Templates } from './sql/template.js';
 import { tableNames } from './tables.js';
 
@@ -39,6 +41,7 @@ export interface StoreSettings {
 export interface OpenStore {
   readonly jobs: JobStore;
   readonly admin: AdminStore;
+  readonly queues: QueueStore;
   /** Undefined where no other process can have the database. Closed before the jobs are. */
   readonly doorbell: Doorbell | undefined;
 }
@@ -78,6 +81,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
       unfitStrategies(pool, queue),
     ),
     admin: new SqlAdminStore(pool, dialect),
+    queues: new SqlQueueStore(pool, dialect),
     doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.jobs, clock),
   };
 }
@@ -97,6 +101,7 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
       Promise.resolve({}),
     ),
     admin: new SqlAdminStore(handle, sqlite),
+    queues: new SqlQueueStore(handle, sqlite),
     doorbell: isInMemory(database) ? undefined : new SqliteDoorbell(handle, resolve(database), clock),
   };
 }

@@ -3,7 +3,16 @@ import { expected } from '../job/expectation.js';
 
 export const DEFAULT_PREFIX = 'sql_queue_';
 
-export const TABLES = ['jobs', 'claims', 'history', 'queues', 'workers', 'producers', 'schema'] as const;
+export const TABLES = [
+  'jobs',
+  'claims',
+  'history',
+  'queues',
+  'subscriptions',
+  'workers',
+  'producers',
+  'schema',
+] as const;
 
 export type Tables = Readonly<Record<(typeof TABLES)[number], string>>;
 

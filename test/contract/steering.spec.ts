@@ -11,8 +11,8 @@ describeStores('pausing a queue', (setup) => {
     const paused = await admin.queues();
     await admin.setPaused('q', false);
 
-    expect(paused).toEqual([{ queue: 'q', paused: true }]);
-    expect(await admin.queues()).toEqual([{ queue: 'q', paused: false }]);
+    expect(paused).toEqual([{ queue: 'q', paused: true, expiresAfterMs: null }]);
+    expect(await admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: null }]);
   });
 });
 

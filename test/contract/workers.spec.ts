@@ -27,7 +27,7 @@ describeStores('a worker', (setup) => {
 
     await jobs.enter(worker);
 
-    expect(await admin.queues()).toEqual([
+    expect(await admin.queues()).toMatchObject([
       { queue: 'a', paused: true },
       { queue: 'b', paused: false },
     ]);

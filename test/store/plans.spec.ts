@@ -59,7 +59,8 @@ async function explainEverything(world: World) {
   await everyStrategy(store);
   await whatFaultsNeed(dataSource);
   await world.sql(
-    'ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers',
+    `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers,
+                   sql_queue_queues, sql_queue_subscriptions`,
   );
   phase = 'after ANALYZE';
   await everyVerb(store, world.advance);

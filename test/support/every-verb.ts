@@ -2,7 +2,7 @@ import type { OpenStore } from '../../lib/store/open-store.js';
 import { claimOf, endOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settled, type Claim } from './jobs.js';
 
 /** Does everything that a store can do, each at least once with one job and with several. */
-export async function everyVerb({ jobs, admin }: OpenStore, advance: (ms: number) => void): Promise<void> {
+export async function everyVerb({ jobs, admin, queues }: OpenStore, advance: (ms: number) => void): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
     const request = claimOf({ limit, order, started: 1 });
     return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
@@ -84,6 +84,22 @@ export async function everyVerb({ jobs, admin }: OpenStore, advance: (ms: number
   await admin.remove([left!]);
   await admin.setPaused('q', true);
   await admin.counts();
+  await admin.queues();
+
+  const declared = (where: string) => ({
+    ...{ queue: 'temporary', expiresAfterMs: 60_000 },
+    subscriptions: ['a', 'b', 'c'].map((topic) => ({ topic, where: { region: where } })),
+  });
+  await queues.declare([declared('eu'), { queue: 'q', expiresAfterMs: null, subscriptions: [] }]);
+  await queues.declare([declared('us')]);
+  await queues.subscribe('by-hand', declared('eu').subscriptions);
+  await queues.subscribers('a');
+  await queues.subscriptions();
+  await queues.use(['temporary', 'q']);
+  await queues.unsubscribe('by-hand', 'a');
+  await queues.unsubscribe('by-hand');
+  advance(60_000);
+  await queues.expire();
   await jobs.leave('here');
 }
 

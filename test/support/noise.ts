@@ -22,6 +22,12 @@ export async function fill(source: DataSource, size: number): Promise<void> {
     INSERT INTO sql_queue_workers (id, host, pid, queues, started_at, seen_at)
     SELECT n, 'h', 1, '[]', 0, ${far} FROM ${numbers} WHERE n % 100 = 0`);
   await source.query(`
+    INSERT INTO sql_queue_queues (queue, created_at, expires_after_ms, used_at)
+    SELECT CONCAT('queue-', n), 0, IF(n % 20 = 0, 1000, NULL), ${far} FROM ${numbers} WHERE n % 10 = 0`);
+  await source.query(`
+    INSERT INTO sql_queue_subscriptions (queue, topic, created_at)
+    SELECT CONCAT('queue-', n - n % 10), CONCAT('topic-', n % 10), 0 FROM ${numbers}`);
+  await source.query(`
     INSERT INTO sql_queue_producers (id, number, first_id, id_step, seen_at)
     SELECT n, 1, 1, 1, ${far} FROM ${numbers} WHERE n % 10 = 0`);
 }

@@ -100,6 +100,12 @@ export class MysqlPool implements SqlDatabase {
     return onRunner(callersRunner(this.dataSource, transaction)!, this.templates, work);
   }
 
+  // At REPEATABLE READ the caller's transaction sees what was committed before its own first statement.
+  latest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
+    if (transaction) this.isOpen(transaction);
+    return this.repeatable(work);
+  }
+
   ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.dataSource.transaction(work);
   }

@@ -94,6 +94,12 @@ export class SqliteHandle implements SqlDatabase {
     return onRunner(callersRunner(this.dataSource, transaction)!, this.templates, work);
   }
 
+  latest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
+    // A transaction on the handle that is shared is this one, and ends only after this.
+    if (transaction && this.isOpen(transaction) && this.shared) return this.within(transaction, work);
+    return this.repeatable(work);
+  }
+
   // TypeORM has one connection here, on which a second transaction would become a savepoint within the first.
   ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const next = this.#transacting.then(() => this.dataSource.transaction(work));

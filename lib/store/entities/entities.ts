@@ -5,9 +5,10 @@ import { historyEntity, type SqlQueueHistoryRow } from './history.entity.js';
 import { jobEntity, type SqlQueueJobRow } from './job.entity.js';
 import { producerEntity, type SqlQueueProducerRow } from './producer.entity.js';
 import { queueEntity, type SqlQueueQueueRow } from './queue.entity.js';
+import { subscriptionEntity, type SqlQueueSubscriptionRow } from './subscription.entity.js';
 import { workerEntity, type SqlQueueWorkerRow } from './worker.entity.js';
 
-/** In this order: jobs, claims, history, queues, workers, producers. */
+/** In this order: jobs, claims, history, queues, workers, producers, subscriptions. */
 export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueJobRow>,
   EntitySchema<SqlQueueClaimRow>,
@@ -15,6 +16,7 @@ export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueQueueRow>,
   EntitySchema<SqlQueueWorkerRow>,
   EntitySchema<SqlQueueProducerRow>,
+  EntitySchema<SqlQueueSubscriptionRow>,
 ];
 
 const made = new Map<string, SqlQueueEntities>();
@@ -23,8 +25,8 @@ const made = new Map<string, SqlQueueEntities>();
  * The library's tables as TypeORM entities, for an application that wants to read them with repositories of its own. The
  * same prefix always gives the same objects. They are never synchronized: the library's migrations make the tables.
  *
- * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker` and `SqlQueueProducer`, followed by `_` and the
- * prefix where that is not the default.
+ * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker`, `SqlQueueProducer` and
+ * `SqlQueueSubscription`, followed by `_` and the prefix where that is not the default.
  *
  * @example
  * ```ts
@@ -44,6 +46,7 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
     queueEntity(tables, named('SqlQueueQueue')),
     workerEntity(tables, named('SqlQueueWorker')),
     producerEntity(tables, named('SqlQueueProducer')),
+    subscriptionEntity(tables, named('SqlQueueSubscription')),
   ];
   made.set(prefix, entities);
   return entities;

@@ -76,7 +76,19 @@ const QUEUES = `
     queue ${NAME},
     paused TINYINT NOT NULL DEFAULT 0,
     created_at BIGINT NOT NULL,
+    expires_after_ms BIGINT NULL,
+    used_at BIGINT NULL,
     PRIMARY KEY (queue)
+  ) ${INNODB}`;
+
+const SUBSCRIPTIONS = `
+  CREATE TABLE IF NOT EXISTS {subscriptions} (
+    queue ${NAME},
+    topic ${NAME},
+    headers ${JSON_TEXT} NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (queue, topic),
+    KEY {subscriptions}_topic (topic)
   ) ${INNODB}`;
 
 const WORKERS = `
@@ -107,4 +119,4 @@ const SCHEMA = `
     PRIMARY KEY (version)
   ) ${INNODB}`;
 
-export const TABLES_MYSQL = [JOBS, CLAIMS, HISTORY, QUEUES, WORKERS, PRODUCERS, SCHEMA];
+export const TABLES_MYSQL = [JOBS, CLAIMS, HISTORY, QUEUES, SUBSCRIPTIONS, WORKERS, PRODUCERS, SCHEMA];

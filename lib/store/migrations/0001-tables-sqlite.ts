@@ -61,7 +61,18 @@ const QUEUES = `
   CREATE TABLE IF NOT EXISTS {queues} (
     queue VARCHAR(100) NOT NULL PRIMARY KEY,
     paused TINYINT NOT NULL DEFAULT 0,
-    created_at BIGINT NOT NULL
+    created_at BIGINT NOT NULL,
+    expires_after_ms BIGINT NULL,
+    used_at BIGINT NULL
+  )`;
+
+const SUBSCRIPTIONS = `
+  CREATE TABLE IF NOT EXISTS {subscriptions} (
+    queue VARCHAR(100) NOT NULL,
+    topic VARCHAR(100) NOT NULL,
+    headers TEXT NULL,
+    created_at BIGINT NOT NULL,
+    PRIMARY KEY (queue, topic)
   )`;
 
 const WORKERS = `
@@ -94,6 +105,7 @@ const INDEXES = [
   `CREATE INDEX IF NOT EXISTS {jobs}_claim ON {jobs} (queue, runnable, run_at, priority, id)`,
   `CREATE INDEX IF NOT EXISTS {history}_expiry ON {history} (expires_at)`,
   `CREATE INDEX IF NOT EXISTS {history}_state ON {history} (queue, state, id)`,
+  `CREATE INDEX IF NOT EXISTS {subscriptions}_topic ON {subscriptions} (topic)`,
 ];
 
-export const TABLES_SQLITE = [JOBS, CLAIMS, HISTORY, QUEUES, WORKERS, PRODUCERS, SCHEMA, ...INDEXES];
+export const TABLES_SQLITE = [JOBS, CLAIMS, HISTORY, QUEUES, SUBSCRIPTIONS, WORKERS, PRODUCERS, SCHEMA, ...INDEXES];

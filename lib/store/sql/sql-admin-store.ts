@@ -8,6 +8,7 @@ import { removeJobs } from './remove.js';
 import { retryJobs } from './replay.js';
 import type { SqlDatabase } from './sql-database.js';
 import { change, query, type Work } from './statement.js';
+import { queuesWithJobs } from './upkeep.js';
 
 const COUNT_FINISHED = `
   SELECT state, COUNT(*) AS jobs
@@ -16,9 +17,8 @@ const COUNT_FINISHED = `
   GROUP BY state`;
 
 const QUEUES = `
-  SELECT queue, paused
-  FROM {queues}
-  ORDER BY queue`;
+  SELECT queue, paused, expires_after_ms
+  FROM {queues}`;
 
 const WORKERS = `
   SELECT id, host, pid, queues, started_at, seen_at
@@ -29,6 +29,12 @@ const SET_PAUSED = `
   UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
   SET paused = :paused
   WHERE queue = :queue`;
+
+interface QueueRow {
+  queue: string;
+  paused: number;
+  expires_after_ms: number | null;
+}
 
 interface WorkerRow {
   id: string;
@@ -59,9 +65,8 @@ export class SqlAdminStore implements port.AdminStore {
     return this.database.repeatable(() => find(filter, page));
   }
 
-  async queues(): Promise<port.QueueRecord[]> {
-    const rows = await this.database.repeatable(() => query<{ queue: string; paused: number }>(QUEUES));
-    return rows.map(({ queue, paused }) => ({ queue, paused: paused > 0 }));
+  queues(): Promise<port.QueueRecord[]> {
+    return this.database.repeatable(() => queues());
   }
 
   async workers(): Promise<port.WorkerRecord[]> {
@@ -75,8 +80,11 @@ export class SqlAdminStore implements port.AdminStore {
   }
 
   async setPaused(queue: string, paused: boolean): Promise<void> {
+    const set = () => this.database.repeatable(() => change(SET_PAUSED, { queue, paused: paused ? 1 : 0 }));
+    // The row of a temporary queue may go at any moment; one that is new stays.
+    if ((await set()) > 0) return;
     await this.database.repeatable(() => this.dialect.addQueue(queue));
-    await this.database.repeatable(() => change(SET_PAUSED, { queue, paused: paused ? 1 : 0 }));
+    await set();
   }
 
   cancel(id: number, keepMs: (queue: string) => number | false): Promise<port.CancelAnswer> {
@@ -106,6 +114,18 @@ function* get(id: number): Work<JobRecord | null> {
   const [live] = yield* query<RecordRow>(GET_LIVE, { id });
   const [found] = live ? [live] : yield* query<RecordRow>(GET_FINISHED, { id });
   return found ? jobRecord(found) : null;
+}
+
+/** An enqueue writes no row for its queue: that would be a statement more for each job. */
+function* queues(): Work<port.QueueRecord[]> {
+  const used = (yield* queuesWithJobs()).map((queue) => ({ queue, paused: 0, expires_after_ms: null }));
+  const rows = yield* query<QueueRow>(QUEUES);
+  const byName = new Map([...used, ...rows].map((row) => [row.queue, row]));
+  const records = [...byName.values()].map(({ queue, paused, expires_after_ms }) => ({
+    ...{ queue, paused: paused > 0 },
+    expiresAfterMs: expires_after_ms === null ? null : Number(expires_after_ms),
+  }));
+  return records.sort((one, other) => (one.queue < other.queue ? -1 : 1));
 }
 
 function* find({ queue, state, name }: port.JobFilter, page: Required<port.JobPage>): Work<JobRecord[]> {

@@ -26,6 +26,12 @@ export interface SqlDatabase {
   /** On the caller's own transaction, which is open, without any retry. */
   within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
 
+  /**
+   * Reads what had been committed when it was asked to. On a connection of its own where it can: the caller's transaction
+   * may see an older state.
+   */
+  latest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T>;
+
   /** A transaction of the application's own DataSource. */
   ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
 

@@ -60,9 +60,13 @@ const FORGET = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND expires_at <= :now`;
 
+export function* queuesWithJobs(): Work<string[]> {
+  return (yield* query<{ queue: string }>(QUEUES)).map(({ queue }) => queue);
+}
+
 /** Read without locks, then locked in the order of ids, in which everyone locks jobs. */
 export function* promote(limit: number): Work<number> {
-  const names = (yield* query<{ queue: string }>(QUEUES)).map(({ queue }) => queue);
+  const names = yield* queuesWithJobs();
   const due: { id: number }[] = [];
   for (let from = 0; from < names.length && due.length < limit; from += QUEUES_AT_A_TIME) {
     const some = names.slice(from, from + QUEUES_AT_A_TIME);
