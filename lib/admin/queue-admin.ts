@@ -4,12 +4,15 @@ import type { JobRecord } from '../job/job.js';
 import { checkQueueName, nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
 import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
+import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { AdminStore, JobFilter, JobPage, QueueRecord, WorkerRecord } from '../store/admin-store.js';
 import type { JobStore } from '../store/job-store.js';
+import type { QueueStore, SubscriptionRecord } from '../store/queue-store.js';
 
 export interface AdminParts {
   readonly store: AdminStore;
   readonly jobs: Pick<JobStore, 'prune'>;
+  readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** This process's worker, which can be told at once what others find out with their next look. */
   readonly runner: { wake(queue: string): void; look(): void; cancel(jobId: number): void };
@@ -51,7 +54,7 @@ export class QueueAdmin {
     return this.#parts.store.find(filter, { after, limit });
   }
 
-  /** Every queue that a worker has worked or somebody has paused. */
+  /** Every queue that a worker has worked, somebody has paused or subscribed, or that has jobs, by name. */
   queues(): Promise<QueueRecord[]> {
     return this.#parts.store.queues();
   }
@@ -59,6 +62,50 @@ export class QueueAdmin {
   /** Every process that works, and those that died without a word within the last day: see `seenAt`. */
   workers(): Promise<WorkerRecord[]> {
     return this.#parts.store.workers();
+  }
+
+  /**
+   * From now on the queue gets a copy of each message that is published under such a topic, whether or not anything works
+   * it yet; a subscription to the same topic is replaced. For handlers, `@QueueProcessor(queue, { topic })` does so.
+   *
+   * @example
+   * ```ts
+   * await admin.subscribe('audit.log', { topic: ['user.*', 'order.*'], where: { region: ['eu', 'uk'] } });
+   * ```
+   */
+  async subscribe(queue: string, subscription: SubscriptionOptions): Promise<void> {
+    checkQueueName(queue);
+    const where = `Cannot subscribe "${queue}"`;
+    const {
+      topic,
+      where: filter,
+      ...unknown
+    } = isOptions(subscription) ? subscription : noOptions(where, subscription);
+    InvalidOptionsError.throwIfAny(where, [
+      ...unknownKeys(unknown, ['topic', 'where']),
+      ...subscriptionProblems({ topic, where: filter }),
+    ]);
+    await this.#parts.queues.subscribe(queue, subscriptionsOf(subscription));
+  }
+
+  /**
+   * Ends the queue's subscription to a topic, as it was written, or all of them; answers how many there were. Copies that
+   * the queue has got stay. A handler that declares the topic subscribes anew with its next start.
+   */
+  async unsubscribe(queue: string, topic?: string): Promise<number> {
+    checkQueueName(queue);
+    InvalidOptionsError.throwIfAny(
+      `Cannot unsubscribe "${queue}"`,
+      Array.isArray(topic)
+        ? [expected(false, 'one topic, or none to end all subscriptions', topic)]
+        : subscriptionProblems({ topic: topic ?? '*' }),
+    );
+    return this.#parts.queues.unsubscribe(queue, topic);
+  }
+
+  /** Which queues get copies of what, by queue and topic. */
+  subscriptions(): Promise<SubscriptionRecord[]> {
+    return this.#parts.queues.subscriptions();
   }
 
   /** No process claims jobs of the queue any more, within a poll; what runs goes on. */
@@ -97,14 +144,19 @@ export class QueueAdmin {
     return this.#each(which, (ids) => this.#parts.store.remove(ids));
   }
 
-  /** Deletes what is past its retention now, and answers how much that was. Workers do so by themselves every minute. */
+  /**
+   * Deletes finished jobs past their retention, and answers how many that were, and temporary queues that nobody uses any
+   * more. Workers do so by themselves every minute.
+   */
   async prune(): Promise<number> {
     let pruned = 0;
     for (;;) {
       const batch = await this.#parts.jobs.prune(BATCH);
       pruned += batch;
-      if (batch < BATCH) return pruned;
+      if (batch < BATCH) break;
     }
+    await this.#parts.queues.expire();
+    return pruned;
   }
 
   async #setPaused(queue: string, paused: boolean): Promise<void> {

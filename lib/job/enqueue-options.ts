@@ -50,9 +50,9 @@ export function resolveEnqueueOptions(
   queue: string,
   given?: EnqueueOptions,
   also: readonly string[] = [],
+  where = `Cannot enqueue into "${queue}"`,
 ): ResolvedEnqueueOptions {
   if (given === undefined) return PLAIN;
-  const where = `Cannot enqueue into "${queue}"`;
   if (!isOptions(given)) throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
   const { name = DEFAULT_JOB_NAME, delay, runAt, priority = 0, attempts, backoff, timeout, headers } = given;
   InvalidOptionsError.throwIfAny(where, [

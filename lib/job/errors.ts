@@ -34,11 +34,12 @@ export class PayloadInvalidError extends SqlQueueError {
   readonly code = 'PAYLOAD_INVALID';
 
   constructor(
+    /** The topic where nobody knows yet for which queues it is. */
     readonly queue: string,
     problem: string,
-    options?: ErrorOptions,
+    { of = 'queue', ...options }: ErrorOptions & { of?: 'queue' | 'topic' } = {},
   ) {
-    super(`Payload for queue "${queue}": ${problem}`, options);
+    super(`Payload for ${of} "${queue}": ${problem}`, options);
   }
 }
 

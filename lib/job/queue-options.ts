@@ -3,6 +3,7 @@ import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { backoffMs, backoffProblems, type Backoff, type BackoffMs } from './backoff.js';
 import { expected, unknownKeys } from './expectation.js';
 import type { StandardSchemaV1 } from './standard-schema.js';
+import { subscriptionProblems, type SubscriptionOptions } from './topics.js';
 
 export interface RetryOptions {
   /** How often a job may be tried in all, 1 or more. Default 5. */
@@ -48,6 +49,11 @@ export interface QueueOptions {
    * Scheduled jobs do not count until they are due.
    */
   maxWaiting?: number | false;
+  /**
+   * A temporary queue: it goes, with its subscriptions, when it has been empty and no process has worked it for so long, 10s
+   * to 365d. False (default): it stays.
+   */
+  expiresAfter?: Duration | false;
 }
 
 /** What a decorator can say besides. */
@@ -59,18 +65,25 @@ export interface ProcessorOptions extends QueueOptions {
    * time of one call. Default: one job at a call, not in an array.
    */
   batch?: number;
+  /** The queue gets a copy of each message that is published under such a topic: see SubscriptionOptions. Default: of none. */
+  topic?: SubscriptionOptions['topic'];
+  where?: SubscriptionOptions['where'];
 }
 
 /** What is wrong with the options of a decorator, one line a problem. */
 export function processorOptionProblems(options: unknown): string[] {
   if (typeof options !== 'object' || options === null) return queueOptionProblems(options);
-  const { batch, ...rest } = options as ProcessorOptions;
+  const { batch, topic, where, ...rest } = options as ProcessorOptions;
   const problem = expected(
     batch === undefined || isWhole(batch, 1, 1_000),
     'batch to be a whole number from 1 to 1000',
     batch,
   );
-  return [...(problem ? [problem] : []), ...queueOptionProblems(rest)];
+  return [
+    ...(problem ? [problem] : []),
+    ...(topic === undefined && where === undefined ? [] : subscriptionProblems({ topic, where })),
+    ...queueOptionProblems(rest),
+  ];
 }
 
 /** Checked, with every default in place, durations in milliseconds. */
@@ -87,6 +100,7 @@ export interface ResolvedQueueOptions {
   readonly paused: boolean;
   readonly maxPayloadBytes: number;
   readonly maxWaiting: number | false;
+  readonly expiresAfterMs: number | false;
 }
 
 export interface RetryPolicy {
@@ -108,7 +122,11 @@ const KNOWN: readonly (keyof QueueOptions)[] = [
   'paused',
   'maxPayloadBytes',
   'maxWaiting',
+  'expiresAfter',
 ];
+
+// What says something of the handler or of its class, and stands beside it.
+const OF_PROCESSOR: readonly string[] = ['batch', 'topic', 'where'] satisfies (keyof ProcessorOptions)[];
 
 /** Lays one set of options over another; what is undefined leaves the lower one standing, `retry` and `retention` merge. */
 export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions {
@@ -126,11 +144,13 @@ export function queueOptionProblems(options: unknown): string[] {
   const given = options as QueueOptions;
   const { concurrency = 1, lease = '30s', timeout = false, order = 'fifo', claim = 'auto', prefetch = 'auto' } = given;
   const { paused = false, maxPayloadBytes = 1, maxWaiting = false, schema, retention, retry } = given;
+  const { expiresAfter = false } = given;
   const leaseMs = toMs(lease);
   return [
-    // It says what the handler is given, and that only the handler can know.
-    ...('batch' in given ? ['batch belongs into the options of @QueueProcessor(), next to the handler'] : []),
-    ...unknownKeys(given, [...KNOWN, 'batch']),
+    ...OF_PROCESSOR.filter((key) => key in given).map(
+      (key) => `${key} belongs into the options of @QueueProcessor(), next to the handler`,
+    ),
+    ...unknownKeys(given, [...KNOWN, ...OF_PROCESSOR]),
     expected(isWhole(concurrency, 1, 10_000), 'concurrency to be a whole number from 1 to 10000', concurrency),
     ...retryProblems(retry),
     expected(
@@ -171,6 +191,11 @@ export function queueOptionProblems(options: unknown): string[] {
       'maxWaiting to be false or a whole number from 1 to 10000000',
       maxWaiting,
     ),
+    expected(
+      expiresAfter === false || isWhole(toMs(expiresAfter), 10_000, 365 * 86_400_000),
+      `expiresAfter to be false or a duration from '10s' to '365d'`,
+      expiresAfter,
+    ),
   ].filter((line): line is string => line !== undefined);
 }
 
@@ -178,6 +203,7 @@ export function queueOptionProblems(options: unknown): string[] {
 export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOptions {
   const { concurrency = 10, lease = '30s', timeout = false, order = 'fifo', prefetch = 'auto' } = given;
   const { claim = 'auto', paused = false, maxPayloadBytes = 1_048_576, maxWaiting = false, schema } = given;
+  const { expiresAfter = false } = given;
   const { attempts = 5, backoff, retryIf } = asRetry(given.retry);
   const { completed = '1d', dead = '30d' } = given.retention ?? {};
   return {
@@ -196,6 +222,7 @@ export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOpti
     paused,
     maxPayloadBytes,
     maxWaiting,
+    expiresAfterMs: expiresAfter === false ? false : toMs(expiresAfter)!,
   };
 }
 

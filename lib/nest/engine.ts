@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { QueueAdmin } from '../admin/queue-admin.js';
 import { ThreadPulse } from '../heartbeat/thread-pulse.js';
 import { InvalidOptionsError } from '../job/errors.js';
+import type { Subscription } from '../job/topics.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { HandlerTable } from '../runtime/handler-table.js';
 import { QueueEvents } from '../runtime/queue-events.js';
@@ -24,6 +25,8 @@ export interface Engine {
   readonly settings: QueueSettings;
   readonly store: JobStore;
   readonly handlers: HandlerTable;
+  /** What the queues of this process subscribe to. Found out at boot. */
+  readonly subscriptions: Map<string, readonly Subscription[]>;
   readonly events: QueueEvents;
   readonly producer: QueueProducer;
   readonly admin: QueueAdmin;
@@ -86,6 +89,7 @@ async function wire(
   const {
     jobs: store,
     admin: adminStore,
+    queues: queueStore,
     doorbell,
   } = await openStore({
     ...{
@@ -99,10 +103,13 @@ async function wire(
     ...settings.extremes,
   });
   const handlers = new HandlerTable();
+  const subscriptions = new Map<string, readonly Subscription[]>();
   const events = new QueueEvents(logger);
   const optionsFor = (queue: string) => settings.of(queue);
   const common = {
     store,
+    queueStore,
+    subscriptions,
     doorbell,
     pulse,
     clock: systemClock,
@@ -114,9 +121,9 @@ async function wire(
   };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
   return {
-    ...{ options, settings, store, handlers, events, runner, logger, skew, clock: systemClock },
-    producer: new QueueProducer({ store, optionsFor, hints: runner, clock: systemClock }),
-    admin: new QueueAdmin({ store: adminStore, jobs: store, optionsFor, runner }),
+    ...{ options, settings, store, handlers, subscriptions, events, runner, logger, skew, clock: systemClock },
+    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock: systemClock }),
+    admin: new QueueAdmin({ store: adminStore, jobs: store, queues: queueStore, optionsFor, runner }),
     close: async () => {
       await doorbell?.close();
       await store.close();

@@ -4,6 +4,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { didYouMean } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
 import { processorOptionProblems, type QueueOptions } from '../job/queue-options.js';
+import type { SubscriptionOptions } from '../job/topics.js';
 import { QUEUE_EVENTS, type QueueEventName } from '../runtime/queue-events.js';
 import {
   JOB_HANDLER,
@@ -38,11 +39,12 @@ export interface Found {
   readonly handlers: FoundHandler[];
   readonly listeners: FoundListener[];
   readonly options: Map<string, QueueOptions>;
+  readonly subscriptions: Map<string, SubscriptionOptions>;
 }
 
 /** Finds what is decorated for one instance of the module, and refuses what contradicts itself, all problems at once. */
 export class Explorer {
-  readonly #found: Found = { handlers: [], listeners: [], options: new Map() };
+  readonly #found: Found = { handlers: [], listeners: [], options: new Map(), subscriptions: new Map() };
   readonly #problems: string[] = [];
   readonly #optionsAt = new Map<string, string>();
 
@@ -126,13 +128,14 @@ export class Explorer {
   #noteProcessor({ queue, options }: ProcessorMetadata, title: string): void {
     const problems = [nameProblem('queue name', queue), ...processorOptionProblems(options)];
     this.#problems.push(...problems.filter((line) => line !== undefined).map((line) => `${title}: ${line}`));
-    const { batch: _, ...ofQueue } = options;
-    if (Object.keys(ofQueue).length === 0) return;
+    const { batch: _, topic, where, ...ofQueue } = options;
+    if (Object.keys(ofQueue).length === 0 && topic === undefined) return;
     const elsewhere = this.#optionsAt.get(queue);
     if (elsewhere)
       this.#problems.push(`queue "${queue}" has options at ${elsewhere} and at ${title}, expected them in one place`);
     this.#optionsAt.set(queue, title);
     this.#found.options.set(queue, ofQueue);
+    if (topic !== undefined) this.#found.subscriptions.set(queue, { topic, ...(where === undefined ? {} : { where }) });
   }
 
   #refuseDuplicates(): void {

@@ -8,6 +8,7 @@ import type {
 import { DiscoveryService, MetadataScanner, ModuleRef } from '@nestjs/core';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
+import { subscriptionsOf } from '../job/topics.js';
 import type { Engine } from './engine.js';
 import { Explorer, type Found, type FoundHandler } from './explorer.js';
 import { HandlerCaller } from './handler-caller.js';
@@ -30,8 +31,9 @@ export class SqlQueueLifecycle
 
   async onApplicationBootstrap(): Promise<void> {
     const { options, runner } = this.engine;
-    if (options.worker === false || (typeof options.worker === 'object' && options.worker.autoStart === false)) return;
-    await this.#orCloseAll(() => runner.start());
+    if (options.worker === false) return;
+    const isByHand = typeof options.worker === 'object' && options.worker.autoStart === false;
+    await this.#orCloseAll(() => (isByHand ? runner.declare() : runner.start()));
   }
 
   async onModuleDestroy(): Promise<void> {
@@ -75,18 +77,20 @@ export class SqlQueueLifecycle
     return new Explorer(this.discovery, new MetadataScanner(), this.instance, new Set(instances)).explore();
   }
 
-  #register({ handlers, listeners, options }: Found): void {
+  #register({ handlers, listeners, options, subscriptions }: Found): void {
     const { engine } = this;
     const caller = new HandlerCaller(this.moduleRef, engine.options.enhancers ?? 'local');
     InvalidOptionsError.throwIfAny('Queue handlers', unmadeEnhancers(handlers, caller));
     for (const [queue, given] of options) engine.settings.decorate(queue, given);
+    for (const [queue, given] of subscriptions) engine.subscriptions.set(queue, subscriptionsOf(given));
     for (const { wrapper, method, title, queue, name, batch } of handlers) {
       engine.handlers.add(queue, name, { handle: caller.handler(wrapper, method), batch });
       const { concurrency, retry, leaseMs } = engine.settings.of(queue);
       const what = name === undefined ? queue : `${queue} (${name})`;
+      const topics = engine.subscriptions.get(queue)?.map(({ topic }) => topic) ?? [];
       engine.logger.log(
         `${what} → ${title}: concurrency ${concurrency}${batch ? `, batches of ${batch}` : ''}, ${retry.attempts} attempts, ` +
-          `lease ${leaseMs / 1_000} s`,
+          `lease ${leaseMs / 1_000} s${topics.length > 0 ? `, copies of ${topics.join(', ')}` : ''}`,
       );
     }
     for (const { wrapper, method, event, queue } of listeners) {

@@ -1,5 +1,6 @@
 import { checkQueueName } from '../job/job-names.js';
 import { checkSize, encodePayload, encodeUnchecked } from '../job/payload.js';
+import { admits } from '../job/topics.js';
 import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
@@ -7,7 +8,9 @@ import type { NewJob } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { EnqueueGroup } from './enqueue-group.js';
 import type { CallerTransaction, JobStore } from '../store/job-store.js';
+import type { QueueStore } from '../store/queue-store.js';
 import type { Clock } from '../time/clock.js';
+import { resolveMessage } from './message.js';
 import type { PayloadOf } from './queue-jobs.js';
 import { WaitingLimit } from './waiting-limit.js';
 
@@ -34,6 +37,7 @@ export interface JobToEnqueue<Payload = unknown> {
 
 export interface ProducerParts {
   readonly store: Pick<JobStore, 'enqueue' | 'afterCommit' | 'countWaiting'>;
+  readonly queueStore: Pick<QueueStore, 'subscribers'>;
   readonly clock: Clock;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of jobs that exist from now on, so that no worker, here or elsewhere, need wait for its poll. */
@@ -119,6 +123,30 @@ export class QueueProducer {
     return prepared.length === 0 ? [] : this.#store(queue, prepared, manager);
   }
 
+  /**
+   * Puts a copy of a message into every queue that subscribes to its topic (`@QueueProcessor('crm.sync', { topic: 'user.*' })`,
+   * or `QueueAdmin.subscribe`), all or none, in the transaction of `manager` where one is given. Answers the copies, none where
+   * nobody subscribes. Every subscription that was committed before gets its copy, whether or not its worker is up. The
+   * topic stands in the header `topic`; the options are those of `enqueue`, for each copy. Rejects as `enqueue` does, where
+   * one queue refuses its copy for all of them.
+   *
+   * @example
+   * ```ts
+   * await producer.publish('user.created', { id: user.id }, { headers: { region: 'eu' }, manager });
+   * ```
+   */
+  async publish(topic: string, payload: unknown, given: EnqueueOptions & InTransaction = {}): Promise<EnqueuedJob[]> {
+    const { manager = this.#manager, ...options } = resolveMessage(topic, payload, given);
+    const subscribers = await this.#parts.queueStore.subscribers(topic, manager);
+    const wanting = subscribers.filter(({ where }) => admits(where, options.headers));
+    const queues = [...new Set(wanting.map(({ queue }) => queue))];
+    const copies: NewJob[] = [];
+    for (const queue of queues) copies.push(await this.#prepare(queue, payload, options));
+    if (copies.length === 0) return [];
+    for (const copy of copies) await this.#admit(copy.queue, [copy]);
+    return this.#insert(copies, manager, () => copies.forEach((copy) => this.#hint(copy.queue, [copy])));
+  }
+
   /** The same producer, with everything in that transaction. */
   withManager(manager: CallerTransaction): QueueProducer {
     return new QueueProducer(this.#parts, manager, this.#group, this.#limit);
@@ -143,13 +171,25 @@ export class QueueProducer {
   }
 
   async #store(queue: string, jobs: readonly NewJob[], manager?: CallerTransaction): Promise<EnqueuedJob[]> {
-    const { store } = this.#parts;
+    await this.#admit(queue, jobs);
+    return this.#insert(jobs, manager, () => this.#hint(queue, jobs));
+  }
+
+  async #admit(queue: string, jobs: readonly NewJob[]): Promise<void> {
     const { maxWaiting } = this.#parts.optionsFor(queue);
     if (maxWaiting !== false) await this.#limit.admit(queue, jobs.filter(isForNow).length, maxWaiting);
+  }
+
+  async #insert(
+    jobs: readonly NewJob[],
+    manager: CallerTransaction | undefined,
+    hint: () => void,
+  ): Promise<EnqueuedJob[]> {
+    const { store } = this.#parts;
     const ids = await (manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs));
-    if (manager) store.afterCommit(manager, () => this.#hint(queue, jobs));
-    else this.#hint(queue, jobs);
-    return jobs.map(({ name }, index) => ({ id: ids[index]!, queue, name }));
+    if (manager) store.afterCommit(manager, hint);
+    else hint();
+    return jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
   }
 
   #hint(queue: string, jobs: readonly NewJob[]): void {

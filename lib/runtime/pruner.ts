@@ -1,4 +1,5 @@
 import type { JobStore } from '../store/job-store.js';
+import type { QueueStore } from '../store/queue-store.js';
 import type { Clock } from '../time/clock.js';
 import type { JobLogger } from './job-logger.js';
 import { PollLoop } from './poll-loop.js';
@@ -7,13 +8,17 @@ const BATCH = 500;
 const BETWEEN_BATCHES_MS = 100;
 const BETWEEN_LOOKS_MS = 60_000;
 
-/** Deletes finished jobs past their retention, a batch at a time with pauses, so that nobody waits for it. */
+/**
+ * Deletes what has had its time, a batch at a time with pauses, so that nobody waits for it: finished jobs past their
+ * retention, and temporary queues that nobody uses.
+ */
 export class Pruner {
   readonly #loop: PollLoop;
   #first = true;
 
   constructor(
-    private readonly store: JobStore,
+    private readonly store: Pick<JobStore, 'prune'>,
+    private readonly queueStore: Pick<QueueStore, 'expire'>,
     clock: Clock,
     private readonly logger: JobLogger,
     private readonly random: () => number,
@@ -40,11 +45,13 @@ export class Pruner {
       return this.random() * BETWEEN_LOOKS_MS;
     }
     const pruned = await this.store.prune(BATCH);
-    return pruned === BATCH ? BETWEEN_BATCHES_MS : BETWEEN_LOOKS_MS * (0.5 + this.random());
+    if (pruned === BATCH) return BETWEEN_BATCHES_MS;
+    await this.queueStore.expire();
+    return BETWEEN_LOOKS_MS * (0.5 + this.random());
   }
 
   #failed(error: unknown): number {
-    this.logger.warn(`Cannot prune the history: ${(error as Error).message}`);
+    this.logger.warn(`Cannot prune: ${(error as Error).message}`);
     return BETWEEN_LOOKS_MS;
   }
 }

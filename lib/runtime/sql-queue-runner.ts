@@ -2,6 +2,7 @@ import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import { QueueKeeper } from './queue-keeper.js';
 import { Worker, type WorkerParts } from './worker.js';
 
 export type RunnerState = 'stopped' | 'running' | 'stopping';
@@ -43,6 +44,11 @@ export class SqlQueueRunner {
       this.#worker = worker;
       this.#state = 'running';
     });
+  }
+
+  /** Makes known what the queues of this process subscribe to, as `start()` does, without claiming a job. */
+  async declare(): Promise<void> {
+    await new QueueKeeper(this.#parts, this.queues).declare();
   }
 
   /** Claims no more jobs of the queue, or of all, in this process; what runs goes on. */

@@ -5,6 +5,7 @@ import { afterSilence } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { storedError } from '../job/stored-error.js';
 import type { Doorbell } from '../store/doorbell.js';
+import type { QueueStore } from '../store/queue-store.js';
 import type { ChosenStrategies, JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HandlerTable } from './handler-table.js';
@@ -16,6 +17,7 @@ import { Poller } from './poller.js';
 import { LoopPulse, type Pulse, type PulseSettings } from './pulse.js';
 import { Pruner } from './pruner.js';
 import type { QueueEvents } from './queue-events.js';
+import { QueueKeeper, type QueueKeeperParts } from './queue-keeper.js';
 import { QueueWorker } from './queue-worker.js';
 import { Settler } from './settler.js';
 import { Slots } from './slots.js';
@@ -26,8 +28,9 @@ const GRACE_MS = 1_000;
 // How long the last outcomes may wait for a database that is away.
 const LAST_FLUSH_MS = 5_000;
 
-export interface WorkerParts {
+export interface WorkerParts extends QueueKeeperParts {
   readonly store: JobStore;
+  readonly queueStore: QueueStore;
   /** Undefined where this process neither wakes others nor is woken by them. */
   readonly doorbell: Doorbell | undefined;
   /** What renews its leases; by default this process's own event loop. */
@@ -54,6 +57,7 @@ export class Worker {
   readonly #listener: Listener | undefined;
   readonly #leases: LeaseKeeper;
   readonly #pruner: Pruner;
+  readonly #keeper: QueueKeeper;
   #strategies: ChosenStrategies = { of: new Map() };
   #quiet = false;
   #looking: Promise<unknown> = Promise.resolve();
@@ -84,7 +88,8 @@ export class Worker {
       onNews: (queue, jobs) => this.#share(queue, jobs),
     });
     this.#listener = parts.doorbell && this.#listenerTo(parts.doorbell);
-    this.#pruner = new Pruner(store, clock, logger, random);
+    this.#pruner = new Pruner(store, parts.queueStore, clock, logger, random);
+    this.#keeper = new QueueKeeper(parts, queueNames);
   }
 
   async start(): Promise<void> {
@@ -93,11 +98,13 @@ export class Worker {
     this.#strategies = await store.chooseStrategies(wishes);
     if (this.#strategies.notice !== undefined) logger.warn(this.#strategies.notice);
     await store.enter({ id: this.id, host: hostname(), pid: process.pid, queues: this.queueNames });
+    await this.#keeper.declare();
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();
     this.#listener?.start();
     this.#pruner.start();
+    this.#keeper.start();
   }
 
   pause(queues: readonly string[]): void {
@@ -148,7 +155,10 @@ export class Worker {
     if (!(await this.#within(timeoutMs, this.#untilIdle()))) await this.#abort(timeoutMs);
     if (!(await this.#within(LAST_FLUSH_MS, this.#untilIdle()))) this.#settler.giveUp();
     // A worker that stays on the list is harmless, and forgotten after a day.
-    const leaving = Promise.all([this.#looking, this.#leases.stop(), this.parts.store.leave(this.id)]);
+    const leaving = Promise.all([
+      ...[this.#looking, this.#leases.stop(), this.#keeper.stop()],
+      this.parts.store.leave(this.id),
+    ]);
     const left = leaving.catch(() => undefined).then(() => this.parts.events.heard());
     await this.#within(LAST_FLUSH_MS, left);
   }

@@ -1,6 +1,7 @@
+import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { NewJob } from '../job/job.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
-import { QueueProducer } from '../producer/queue-producer.js';
+import { QueueProducer, type EnqueuedJob, type InTransaction } from '../producer/queue-producer.js';
 import { systemClock } from '../time/clock.js';
 
 /** What was enqueued, as its handler would see it. */
@@ -16,8 +17,16 @@ export interface RecordedJob {
   readonly headers: Record<string, string>;
 }
 
+/** A message that was published. */
+export interface RecordedMessage {
+  readonly topic: string;
+  readonly payload: unknown;
+  readonly headers: Record<string, string>;
+}
+
 /**
- * A QueueProducer without a database: it checks everything as the real one does, and records what it was given.
+ * A QueueProducer without a database: it checks everything as the real one does, and records what it was given. Nobody
+ * subscribes to what it publishes.
  *
  * @example
  * ```ts
@@ -29,6 +38,7 @@ export interface RecordedJob {
  */
 export class FakeQueueProducer extends QueueProducer {
   readonly enqueued: RecordedJob[];
+  readonly published: RecordedMessage[] = [];
 
   constructor() {
     const enqueued: RecordedJob[] = [];
@@ -39,6 +49,7 @@ export class FakeQueueProducer extends QueueProducer {
         afterCommit: (_transaction, act) => act(),
         countWaiting: () => Promise.resolve(0),
       },
+      queueStore: { subscribers: () => Promise.resolve([]) },
       clock: systemClock,
       optionsFor: () => options,
       hints: { wake: () => undefined, expectDue: () => undefined },
@@ -51,8 +62,25 @@ export class FakeQueueProducer extends QueueProducer {
     return this.enqueued.filter((job) => job.queue === queue).map(({ payload }) => payload);
   }
 
+  override async publish(
+    topic: string,
+    payload: unknown,
+    given: EnqueueOptions & InTransaction = {},
+  ): Promise<EnqueuedJob[]> {
+    const copies = await super.publish(topic, payload, given);
+    const seen = JSON.parse(JSON.stringify(payload)) as unknown;
+    this.published.push({ topic, payload: seen, headers: { ...given.headers } });
+    return copies;
+  }
+
+  /** Itself: it knows no transactions. */
+  override withManager(): this {
+    return this;
+  }
+
   clear(): void {
     this.enqueued.length = 0;
+    this.published.length = 0;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { NewJob } from '../job/job.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
+import { patternsOf, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import type { JobContext } from '../runtime/job-context.js';
 import { createJobContext } from './job-context.js';
@@ -9,8 +10,9 @@ import { systemClock } from '../time/clock.js';
 export type InlineHandler = (job: JobContext) => unknown;
 
 /**
- * A QueueProducer without a database that runs the handler inside `enqueue`, which rejects where the handler throws. Delays,
- * retries and transactions are not played: for those there is QueueHarness.
+ * A QueueProducer without a database that runs the handler inside `enqueue`, which rejects where the handler throws, and
+ * inside `publish` those of the queues that subscribe. Delays, retries and transactions are not played: for those there is
+ * QueueHarness.
  *
  * @example
  * ```ts
@@ -18,7 +20,10 @@ export type InlineHandler = (job: JobContext) => unknown;
  * ```
  */
 export class InlineQueueProducer extends QueueProducer {
-  constructor(handlers: Readonly<Record<string, InlineHandler>>) {
+  constructor(
+    handlers: Readonly<Record<string, InlineHandler>>,
+    subscriptions: Readonly<Record<string, SubscriptionOptions>> = {},
+  ) {
     const options = resolveQueueOptions();
     let lastId = 0;
     super({
@@ -34,11 +39,21 @@ export class InlineQueueProducer extends QueueProducer {
         afterCommit: (_transaction, act) => act(),
         countWaiting: () => Promise.resolve(0),
       },
+      queueStore: { subscribers: (topic) => Promise.resolve(subscribersOf(subscriptions, topic)) },
       clock: systemClock,
       optionsFor: () => options,
       hints: { wake: () => undefined, expectDue: () => undefined },
     });
   }
+}
+
+function subscribersOf(subscriptions: Readonly<Record<string, SubscriptionOptions>>, topic: string) {
+  const patterns = patternsOf(topic);
+  return Object.entries(subscriptions).flatMap(([queue, given]) =>
+    subscriptionsOf(given)
+      .filter((one) => patterns.includes(one.topic))
+      .map(({ where }) => ({ queue, where })),
+  );
 }
 
 async function runInline(handlers: Readonly<Record<string, InlineHandler>>, job: NewJob, id: number): Promise<void> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/job-store.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
 import { systemClock } from '../../lib/time/clock.js';
 import { claimOf, endOf, flushOf, newJob, outcomes, settled, type Claim } from '../support/jobs.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -18,7 +19,7 @@ interface Step {
   /** With how many jobs it is done; else with one and with many. */
   readonly counts?: readonly number[];
   /** Does what is to be counted, once it has been prepared. */
-  prepare(world: World, jobs: JobStore, count: number): Promise<() => Promise<unknown>>;
+  prepare(world: World, jobs: JobStore, count: number, opened: OpenStore): Promise<() => Promise<unknown>>;
 }
 
 const steps: Step[] = [
@@ -33,13 +34,25 @@ const steps: Step[] = [
   {
     title: 'enqueue, 50 calls at once',
     counts: [50],
-    prepare: async (_, store, count) => {
-      const hints = { wake: () => undefined, expectDue: () => undefined };
-      const producer = new QueueProducer({ store, optionsFor: () => resolveQueueOptions(), clock: systemClock, hints });
+    prepare: async (_, store, count, opened) => {
+      const producer = producerOf(opened);
       const all = () => Promise.all(Array.from({ length: count }, () => producer.enqueue('q', 0)));
       await all();
       return all;
     },
+  },
+  {
+    title: 'publish, to so many queues',
+    prepare: async (world, jobs, count, opened) => {
+      for (let n = 0; n < count; n++) await world.queues.subscribe(`q${n}`, [{ topic: 'x', where: null }]);
+      await jobs.enqueue(many(1));
+      return () => producerOf(opened).publish('x', 0);
+    },
+  },
+  {
+    title: 'publish, to nobody',
+    counts: [1],
+    prepare: (_, _jobs, _count, opened) => Promise.resolve(() => producerOf(opened).publish('x', 0)),
   },
   {
     title: 'claim',
@@ -173,15 +186,16 @@ describeStoresOf(['mysql', 'mariadb'], 'what a job costs', (setup) => {
       const traffic = new Traffic();
       const dataSource = await world.connect({ driver: traffic.driver });
       // Nothing that is done every so often is done in no time.
-      const { jobs } = await world.open({ dataSource, clock: new FakeClock() });
+      const opened = await world.open({ dataSource, clock: new FakeClock() });
+      const { jobs } = opened;
       // Once beforehand, since some things are asked once for each connection.
       await (
-        await prepare(world, jobs, counts.at(-1)!)
+        await prepare(world, jobs, counts.at(-1)!, opened)
       )();
       await empty(world);
 
       for (const count of counts) {
-        const act = await prepare(world, jobs, count);
+        const act = await prepare(world, jobs, count, opened);
         traffic.take();
         await act();
 
@@ -213,17 +227,18 @@ describeStoresOf(['sqlite'], 'what a job costs', (setup) => {
     const world = await setup();
     const traffic = new Traffic();
     const dataSource = await world.connect({ driver: await traffic.sqliteDriver() });
-    const { jobs } = await world.open({ dataSource, clock: new FakeClock() });
+    const opened = await world.open({ dataSource, clock: new FakeClock() });
+    const { jobs } = opened;
 
     for (const count of counts) {
-      const act = await prepare(world, jobs, count);
+      const act = await prepare(world, jobs, count, opened);
       traffic.take();
       await act();
 
       const [statements, , commits, rows] = figuresOf(traffic);
       const listed = guideRows().find((row) => row[0] === title && row[1] === `${count}`)!;
       // Where no connection can break, an enqueue is not counted.
-      const uncounted = title.startsWith('enqueue') ? commits! : 0;
+      const uncounted = /^(enqueue|publish)/.test(title) ? commits! : 0;
       const less = /^claim|and claim/.test(title) ? 1 : uncounted;
       expect([statements! + less, commits, rows! + uncounted].map(String)).toEqual([listed[2], listed[4], listed[5]]);
       await empty(world);
@@ -268,7 +283,14 @@ function figuresOf(traffic: Traffic): number[] {
 }
 
 async function empty({ sql }: World): Promise<void> {
-  for (const table of ['jobs', 'claims', 'history', 'workers']) await sql(`DELETE FROM sql_queue_${table}`);
+  for (const table of ['jobs', 'claims', 'history', 'workers', 'subscriptions'])
+    await sql(`DELETE FROM sql_queue_${table}`);
+}
+
+function producerOf({ jobs, queues }: OpenStore): QueueProducer {
+  const hints = { wake: () => undefined, expectDue: () => undefined };
+  const optionsFor = () => resolveQueueOptions();
+  return new QueueProducer({ store: jobs, queueStore: queues, optionsFor, clock: systemClock, hints });
 }
 
 function many(count: number) {

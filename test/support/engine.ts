@@ -2,6 +2,7 @@ import type { DataSource } from 'typeorm';
 import { QueueAdmin } from '../../lib/admin/queue-admin.js';
 import { overlay, resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 import { ThreadPulse } from '../../lib/heartbeat/thread-pulse.js';
+import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import { HandlerTable } from '../../lib/runtime/handler-table.js';
 import { QueueEvents } from '../../lib/runtime/queue-events.js';
@@ -9,6 +10,7 @@ import type { Handler, HandlerEntry } from '../../lib/runtime/run.js';
 import { SqlQueueRunner } from '../../lib/runtime/sql-queue-runner.js';
 import { resolveWorkerOptions, type WorkerOptions } from '../../lib/runtime/worker-options.js';
 import type { JobStore } from '../../lib/store/job-store.js';
+import type { QueueStore } from '../../lib/store/queue-store.js';
 import { leaseDatabase } from '../../lib/store/open-leases.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock, type Clock } from '../../lib/time/clock.js';
@@ -19,6 +21,8 @@ export interface EngineSettings {
   readonly dataSource: DataSource;
   /** What each queue does with its jobs, or with those of each name. */
   readonly handlers?: Record<string, Handler | HandlerEntry | Record<string, Handler | HandlerEntry>> | undefined;
+  /** What the queues get copies of. */
+  readonly subscriptions?: Record<string, SubscriptionOptions> | undefined;
   readonly queues?: Record<string, QueueOptions> | undefined;
   readonly defaults?: QueueOptions | undefined;
   readonly worker?: WorkerOptions | undefined;
@@ -32,6 +36,7 @@ export interface EngineSettings {
 /** A queue's producer, worker and admin over a real store, without Nest. */
 export interface Engine {
   readonly store: JobStore;
+  readonly queueStore: QueueStore;
   readonly runner: SqlQueueRunner;
   readonly producer: QueueProducer;
   readonly admin: QueueAdmin;
@@ -60,6 +65,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const {
     jobs: store,
     admin,
+    queues: queueStore,
     doorbell: unobserved,
   } = await openStore({
     ...{ dataSource, hosts: settings.hosts, migrate: 'run', clock: storeClock, skewMs, shortestLeaseMs },
@@ -76,6 +82,8 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const runner = new SqlQueueRunner({
     ...{
       store,
+      queueStore,
+      subscriptions: subscriptionsOfAll(settings.subscriptions ?? {}),
       doorbell,
       clock,
       logger,
@@ -88,15 +96,19 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     pulse: leases && ((given) => new ThreadPulse(leases, options.maxBlockedMs, systemClock, given)),
   });
   return {
-    ...{ store, doorbell, runner, events, log },
-    producer: new QueueProducer({ store, optionsFor, hints: runner, clock }),
-    admin: new QueueAdmin({ store: admin, jobs: store, optionsFor, runner }),
+    ...{ store, queueStore, doorbell, runner, events, log },
+    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock }),
+    admin: new QueueAdmin({ store: admin, jobs: store, queues: queueStore, optionsFor, runner }),
     close: async () => {
       await runner.stop({ timeout: 0 });
       await doorbell.close();
       await store.close();
     },
   };
+}
+
+function subscriptionsOfAll(given: Record<string, SubscriptionOptions>) {
+  return new Map(Object.entries(given).map(([queue, options]) => [queue, subscriptionsOf(options)]));
 }
 
 function handlerTable(handlers: NonNullable<EngineSettings['handlers']>): HandlerTable {

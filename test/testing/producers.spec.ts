@@ -28,7 +28,49 @@ describe('FakeQueueProducer', () => {
   });
 });
 
+describe('FakeQueueProducer, publishing,', () => {
+  it('records each message, also within a transaction, and checks it as the real one does', async () => {
+    const producer = new FakeQueueProducer();
+
+    const copies = await producer.publish('user.created', { id: 7 }, { headers: { region: 'eu' } });
+    await producer.withManager().publish('user.deleted', 7);
+    const refused = producer.publish('user created', 7);
+
+    await expect(refused).rejects.toThrow(InvalidOptionsError);
+    expect(copies).toEqual([]);
+    expect(producer.published).toEqual([
+      { topic: 'user.created', payload: { id: 7 }, headers: { region: 'eu' } },
+      { topic: 'user.deleted', payload: 7, headers: {} },
+    ]);
+    producer.clear();
+    expect(producer.published).toEqual([]);
+  });
+});
+
 describe('InlineQueueProducer', () => {
+  it('runs the handlers of the queues that subscribe inside publish', async () => {
+    const seen: unknown[] = [];
+    const note = ({ queue, payload, headers }: { queue: string; payload: unknown; headers: object }) =>
+      void seen.push([queue, payload, headers]);
+    const producer = new InlineQueueProducer(
+      { crm: note, audit: note, shop: note },
+      {
+        crm: { topic: 'user.*', where: { region: 'eu' } },
+        audit: { topic: ['*', 'user.*'] },
+        shop: { topic: 'order.*' },
+      },
+    );
+
+    await producer.publish('user.created', 1, { headers: { region: 'eu' } });
+    await producer.publish('user.created', 2);
+
+    expect(seen).toEqual([
+      ['crm', 1, { region: 'eu', topic: 'user.created' }],
+      ['audit', 1, { region: 'eu', topic: 'user.created' }],
+      ['audit', 2, { topic: 'user.created' }],
+    ]);
+  });
+
   it('runs the handler inside enqueue', async () => {
     const sent: unknown[] = [];
     const producer = new InlineQueueProducer({
