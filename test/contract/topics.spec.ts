@@ -1,9 +1,9 @@
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
-import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+import type { QueueOptions } from '../../lib/job/queue-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
-import { QueueProducer, type InTransaction } from '../../lib/producer/queue-producer.js';
-import { systemClock } from '../../lib/time/clock.js';
+import type { InTransaction } from '../../lib/producer/queue-producer.js';
 import { claimOf, endOf } from '../support/jobs.js';
+import { producerOn } from '../support/producer-on.js';
 import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
 describeStores('publishing a message', (setup) => {
@@ -101,7 +101,7 @@ describeStores('publishing a message', (setup) => {
 
     const committed = await world.dataSource.transaction((manager) => publish(world, 'x', 1, { manager }));
     const undone = world.dataSource.transaction(async (manager) => {
-      await producerOf(world).withManager(manager).publish('x', 2);
+      await producerOn(world).withManager(manager).publish('x', 2);
       throw new Error('no');
     });
 
@@ -152,7 +152,7 @@ describeStores('publishing a message', (setup) => {
     const refusing = {
       '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [{ message: 'no' }] }) },
     } as const;
-    const producer = (z: QueueOptions) => producerOf(world, (queue) => (queue === 'z' ? z : {}));
+    const producer = (z: QueueOptions) => producerOn(world, (queue) => (queue === 'z' ? z : {}));
     await world.put({ queue: 'z' });
 
     const refusals = await Promise.all([
@@ -412,16 +412,8 @@ describeStores('a queue that only ever got jobs', (setup) => {
   });
 });
 
-function producerOf({ jobs, queues }: World, optionsOf: (queue: string) => QueueOptions = () => ({})): QueueProducer {
-  return new QueueProducer({
-    ...{ store: jobs, queueStore: queues, clock: systemClock },
-    optionsFor: (queue) => resolveQueueOptions(optionsOf(queue)),
-    hints: { wake: () => undefined, expectDue: () => undefined },
-  });
-}
-
 function publish(world: World, topic: string, payload: unknown, options?: EnqueueOptions & InTransaction) {
-  return producerOf(world).publish(topic, payload, options);
+  return producerOn(world).publish(topic, payload, options);
 }
 
 function subscribe({ queues }: World, queue: string, options: SubscriptionOptions): Promise<void> {

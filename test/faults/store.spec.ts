@@ -15,6 +15,7 @@ import {
 } from '../support/jobs.js';
 import { FAULTS, faultyDriver } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
+import { stubborn } from '../support/stubborn.js';
 
 describe.each([
   { sent: 'one by one', multipleStatements: false },
@@ -267,15 +268,6 @@ async function settle(jobs: JobStore, flush: Flush): Promise<ReadonlySet<Settlem
       throw error;
     }),
   );
-}
-
-async function stubborn<T>(verb: () => Promise<T>, tries = 20): Promise<T> {
-  try {
-    return await verb();
-  } catch (error) {
-    if (tries === 0 || !hasCode(error, 'STORE_UNAVAILABLE')) throw error;
-    return stubborn(verb, tries - 1);
-  }
 }
 
 /** Completes all that is left, as healthy workers would. Answers what they were handed. */

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { resolveQueueOptions } from '../../lib/job/queue-options.js';
-import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
-import { systemClock } from '../../lib/time/clock.js';
 import { claimOf, endOf, flushOf, newJob, outcomes, settled, type Claim } from '../support/jobs.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { producerOn } from '../support/producer-on.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { Traffic } from '../support/traffic.js';
 
@@ -35,7 +33,7 @@ const steps: Step[] = [
     title: 'enqueue, 50 calls at once',
     counts: [50],
     prepare: async (_, store, count, opened) => {
-      const producer = producerOf(opened);
+      const producer = producerOn(opened);
       const all = () => Promise.all(Array.from({ length: count }, () => producer.enqueue('q', 0)));
       await all();
       return all;
@@ -46,13 +44,13 @@ const steps: Step[] = [
     prepare: async (world, jobs, count, opened) => {
       for (let n = 0; n < count; n++) await world.queues.subscribe(`q${n}`, [{ topic: 'x', where: null }]);
       await jobs.enqueue(many(1));
-      return () => producerOf(opened).publish('x', 0);
+      return () => producerOn(opened).publish('x', 0);
     },
   },
   {
     title: 'publish, to nobody',
     counts: [1],
-    prepare: (_, _jobs, _count, opened) => Promise.resolve(() => producerOf(opened).publish('x', 0)),
+    prepare: (_, _jobs, _count, opened) => Promise.resolve(() => producerOn(opened).publish('x', 0)),
   },
   {
     title: 'claim',
@@ -285,12 +283,6 @@ function figuresOf(traffic: Traffic): number[] {
 async function empty({ sql }: World): Promise<void> {
   for (const table of ['jobs', 'claims', 'history', 'workers', 'subscriptions'])
     await sql(`DELETE FROM sql_queue_${table}`);
-}
-
-function producerOf({ jobs, queues }: OpenStore): QueueProducer {
-  const hints = { wake: () => undefined, expectDue: () => undefined };
-  const optionsFor = () => resolveQueueOptions();
-  return new QueueProducer({ store: jobs, queueStore: queues, optionsFor, clock: systemClock, hints });
 }
 
 function many(count: number) {

@@ -1,6 +1,7 @@
 import mysql2, { type PoolOptions } from 'mysql2';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { QueueOptions } from '../../../lib/job/queue-options.js';
+import type { SubscriptionOptions } from '../../../lib/job/topics.js';
 import type { JobContext } from '../../../lib/runtime/job-context.js';
 import type { QueueEventName } from '../../../lib/runtime/queue-events.js';
 import type { WorkerOptions } from '../../../lib/runtime/worker-options.js';
@@ -13,6 +14,8 @@ export interface WorkerSettings {
   readonly journals: string;
   readonly queue: QueueOptions;
   readonly worker?: WorkerOptions;
+  /** What its queue gets copies of. */
+  readonly subscription?: SubscriptionOptions;
   /** How many there are in the process. Default 1; the test's messages are for the first. */
   readonly workers?: number;
   readonly skewMs?: number;
@@ -91,6 +94,7 @@ async function start(): Promise<Engine> {
   const started = await openEngine({
     ...{ dataSource, worker, skewMs: () => skewMs },
     queues: { q: queue },
+    subscriptions: settings.subscription && { q: settings.subscription },
     handlers: { q: handle },
   });
   const add = started.events.add.bind(started.events);

@@ -1,0 +1,16 @@
+import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+import { QueueProducer } from '../../lib/producer/queue-producer.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
+import { systemClock } from '../../lib/time/clock.js';
+
+/** A producer on a store without a worker. */
+export function producerOn(
+  { jobs, queues }: Pick<OpenStore, 'jobs' | 'queues'>,
+  optionsOf: (queue: string) => QueueOptions = () => ({}),
+): QueueProducer {
+  return new QueueProducer({
+    ...{ store: jobs, queueStore: queues, clock: systemClock },
+    optionsFor: (queue) => resolveQueueOptions(optionsOf(queue)),
+    hints: { wake: () => undefined, expectDue: () => undefined },
+  });
+}
