@@ -50,7 +50,7 @@ export interface QueueOptions {
    */
   maxWaiting?: number | false;
   /**
-   * A temporary queue: it goes, with its subscriptions, when it has been empty and no process has worked it for so long, 10s
+   * A temporary queue: it goes, with its subscriptions, when it has been empty and no process has worked it for so long, 1s
    * to 365d. False (default): it stays.
    */
   expiresAfter?: Duration | false;
@@ -192,8 +192,8 @@ export function queueOptionProblems(options: unknown): string[] {
       maxWaiting,
     ),
     expected(
-      expiresAfter === false || isWhole(toMs(expiresAfter), 10_000, 365 * 86_400_000),
-      `expiresAfter to be false or a duration from '10s' to '365d'`,
+      expiresAfter === false || isWhole(toMs(expiresAfter), 1_000, 365 * 86_400_000),
+      `expiresAfter to be false or a duration from '1s' to '365d'`,
       expiresAfter,
     ),
   ].filter((line): line is string => line !== undefined);

@@ -111,8 +111,8 @@ describe('the boot is stopped by', () => {
     [{ topic: 'a', where: { region: [] } }, 'expected where.region to be a text or a list of texts, got []'],
     [{ topic: 'a', where: { 'a b': 'x' } }, 'expected header name to be 1 to 100 of the characters'],
     [
-      { topic: 'a', expiresAfter: '9s' },
-      `expected expiresAfter to be false or a duration from '10s' to '365d', got "9s"`,
+      { topic: 'a', expiresAfter: '900ms' },
+      `expected expiresAfter to be false or a duration from '1s' to '365d', got "900ms"`,
     ],
   ])('%j in a decorator', async (options, problem) => {
     class Wrong {

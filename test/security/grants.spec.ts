@@ -21,9 +21,10 @@ describeEngines(
       await expect(producer.enqueue('q', 0)).resolves.toMatchObject({ queue: 'q' });
     });
 
-    it('can put jobs in, one, many, for later, in its own transactions, with a limit, and can do nothing else', async () => {
+    it('can put jobs in, one, many, for later, for subscribers, in its own transactions, with a limit, and can do nothing else', async () => {
       const world = await setup();
-      await world.start({ autoStart: false });
+      const { admin } = await world.start({ autoStart: false });
+      await admin.subscribe('q', { topic: '*' });
       const dataSource = await account(world, 'producer');
       const queues = { q: { maxWaiting: 100 } };
 
@@ -32,15 +33,18 @@ describeEngines(
       await engine.producer.enqueueMany('q', plain(50));
       await engine.producer.enqueue('q', 0, { delay: '1h' });
       await dataSource.transaction((manager) => engine.producer.enqueue('q', 0, { manager }));
+      await dataSource.transaction((manager) => engine.producer.publish('user.created', 0, { manager }));
+      await engine.producer.publish('user.created', 0);
       await engine.close();
 
       const [{ jobs }] = (await world.sql<{ jobs: string }>('SELECT COUNT(*) AS jobs FROM sql_queue_jobs')) as [
         { jobs: string },
       ];
-      expect(Number(jobs)).toBe(53);
+      expect(Number(jobs)).toBe(55);
       expect(await world.sql('SELECT id FROM sql_queue_producers')).toEqual([]);
       await expect(dataSource.query('DELETE FROM sql_queue_jobs')).rejects.toThrow(/denied/);
       await expect(dataSource.query('SELECT * FROM sql_queue_history')).rejects.toThrow(/denied/);
+      await expect(dataSource.query('DELETE FROM sql_queue_subscriptions')).rejects.toThrow(/denied/);
     });
 
     it('can do everything that a worker and an admin do', async () => {
