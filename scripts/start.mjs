@@ -1,5 +1,6 @@
-// npm start [-- arguments of the sample...]: builds the library and the samples and runs the first one.
+// npm start [-- [sample] arguments of the sample...]: builds the library and the samples and runs that one, else the first.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build, fail, tsc } from './build.mjs';
@@ -13,9 +14,12 @@ try {
   await rm(output, { recursive: true, force: true });
   await tsc('-p', 'sample/tsconfig.build.json');
 
-  const main = join(output, '01-signups', 'main.js');
+  const [first, ...others] = process.argv.slice(2);
+  const isSample = /^\d\d-[\w-]+$/.test(first ?? '') && existsSync(join(root, 'sample', first));
+  const [sampleName, args] = isSample ? [first, others] : ['01-signups', process.argv.slice(2)];
+  const main = join(output, sampleName, 'main.js');
   // In a process group of its own, so that it hears a Ctrl-C once, from here, however it was sent.
-  const sample = spawn(process.execPath, ['--enable-source-maps', main, ...process.argv.slice(2)], {
+  const sample = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
   });

@@ -1,0 +1,12 @@
+import { Injectable } from '@nestjs/common';
+import { JobContext, QueueProcessor } from 'nestjs-sql-queue';
+import type { UserCreated } from './signups.service.js';
+
+/** Wants users of one region only: for the others no copy is made. */
+@Injectable()
+export class CrmSync {
+  @QueueProcessor('crm.sync', { topic: 'user.created', where: { region: 'eu' } })
+  sync({ payload }: JobContext<UserCreated>): void {
+    console.log(`  crm.sync   ${payload.email}`);
+  }
+}

@@ -1,0 +1,12 @@
+import { Injectable } from '@nestjs/common';
+import { JobContext, QueueProcessor } from 'nestjs-sql-queue';
+import type { UserCreated } from './signups.service.js';
+
+/** Is there for as long as somebody looks. Two seconds after the last one left nothing is kept for it any more. */
+@Injectable()
+export class LiveView {
+  @QueueProcessor('live.view', { topic: '*', expiresAfter: '2s' })
+  show({ payload }: JobContext<UserCreated>): void {
+    console.log(`  live.view  ${payload.email}`);
+  }
+}

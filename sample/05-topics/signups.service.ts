@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+import { QueueProducer } from 'nestjs-sql-queue';
+import { DataSource } from 'typeorm';
+import { User } from './user.entity.js';
+
+/** What consumers are told. */
+export type UserCreated = Pick<User, 'id' | 'email'>;
+
+/** Knows nothing of who listens. */
+@Injectable()
+export class SignupsService {
+  constructor(
+    private readonly dataSource: DataSource,
+    private readonly producer: QueueProducer,
+  ) {}
+
+  /** Writes the user and the copies of the message in one transaction: there is never one without the others. */
+  async signUp(user: User): Promise<void> {
+    const { id, email, region } = user;
+    await this.dataSource.transaction(async (manager) => {
+      await manager.insert(User, user);
+      const message: UserCreated = { id, email };
+      await this.producer.publish('user.created', message, { headers: { region }, manager });
+    });
+  }
+
+  /** How many have signed up. */
+  count(): Promise<number> {
+    return this.dataSource.manager.countBy(User, {});
+  }
+}
