@@ -4,6 +4,7 @@ import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.
 import type { InTransaction } from '../../lib/producer/queue-producer.js';
 import { claimOf, endOf } from '../support/jobs.js';
 import { producerOn } from '../support/producer-on.js';
+import { recordingDriver } from '../support/recording-driver.js';
 import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
 describeStores('publishing a message', (setup) => {
@@ -391,6 +392,31 @@ describeStores('a temporary queue', (setup) => {
       expect(await publish(world, 'x', 0)).toHaveLength(1);
       await world.jobs.settle(endOf(await world.claim()));
     }
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a temporary queue that was about to go', (setup) => {
+  it.each<[string, (world: World) => Promise<unknown>]>([
+    ['was used', ({ queues }) => queues.use(['q'])],
+    ['was declared', (world) => declare(world, { topic: '*' }, 60_000)],
+    ['was subscribed', (world) => subscribe(world, 'q', { topic: 'x' })],
+    ['was paused', ({ admin }) => admin.setPaused('q', true)],
+    ['got a job', ({ put }) => put({})],
+  ])('stays where it %s meanwhile', async (_, happen) => {
+    const world = await setup();
+    await declare(world, { topic: '*' }, 60_000);
+    world.advance(60_000);
+    // After the look for what has expired, and before the lock.
+    const driver = recordingDriver(async (sql) => {
+      if (/SELECT expires_after_ms.*FOR UPDATE/s.test(sql)) await happen(world);
+    });
+    const { queues } = await world.open({ dataSource: await world.connect({ driver }) });
+
+    const expired = await queues.expire();
+
+    expect(expired).toEqual([]);
+    expect((await world.queues.subscriptions()).map(({ topic }) => topic)).toContain('*');
+    expect(await world.queues.use(['q'])).toBe(true);
   });
 });
 

@@ -3,6 +3,8 @@ import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const EXPIRES_MS = 40_000;
+// The random number of these engines is 0.5.
+const FIRST_PRUNED_MS = 30_000;
 const USED_EVERY_MS = EXPIRES_MS / 4;
 
 const temporary = {
@@ -60,6 +62,20 @@ describeEngines('a worker of a temporary queue', (setup) => {
     await events.until('completed', { queue: 'live' });
 
     expect(await lives(world)).toEqual(['live', 'stays']);
+  });
+
+  it('of another queue removes it by itself once nobody uses it', async () => {
+    const world = await setup();
+    const { runner } = await world.start(temporary);
+    await runner.stop();
+    const clock = new FakeClock();
+    await world.start({ handlers: { stays: () => 'done' }, clock, skewMs: () => 2 * EXPIRES_MS + clock.elapsedMs });
+
+    await clock.resting(FIRST_PRUNED_MS);
+    await clock.advance(FIRST_PRUNED_MS);
+    await eventually(async () => (await lives(world)).length === 1);
+
+    expect(await lives(world)).toEqual(['stays']);
   });
 
   it('says once what its queues get besides what it asks for', async () => {
