@@ -61,10 +61,9 @@ export function patternsOf(topic: string): string[] {
 
 /** Whether a message with these headers is meant. */
 export function admits(where: HeaderFilter | null, headers: Readonly<Record<string, string>>): boolean {
-  return Object.entries(where ?? {}).every(([name, texts]) => {
-    if (!Object.hasOwn(headers, name)) return false;
-    return typeof texts === 'string' ? headers[name] === texts : texts.includes(headers[name]!);
-  });
+  return Object.entries(where ?? {}).every(([name, texts]) =>
+    typeof texts === 'string' ? headers[name] === texts : texts.includes(headers[name]!),
+  );
 }
 
 function isTopicOrBeginning(value: unknown): boolean {
