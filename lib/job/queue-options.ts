@@ -67,6 +67,7 @@ export interface ProcessorOptions extends QueueOptions {
   batch?: number;
   /** The queue gets a copy of each message that is published under such a topic: see SubscriptionOptions. Default: of none. */
   topic?: SubscriptionOptions['topic'];
+  /** Copies are only made of messages with these headers. */
   where?: SubscriptionOptions['where'];
 }
 
@@ -125,7 +126,7 @@ const KNOWN: readonly (keyof QueueOptions)[] = [
   'expiresAfter',
 ];
 
-// What says something of the handler or of its class, and stands beside it.
+// What only the handler can know: what it is given.
 const OF_PROCESSOR: readonly string[] = ['batch', 'topic', 'where'] satisfies (keyof ProcessorOptions)[];
 
 /** Lays one set of options over another; what is undefined leaves the lower one standing, `retry` and `retention` merge. */

@@ -77,16 +77,15 @@ function whereProblems(where: unknown): (string | undefined)[] {
   const problems = Object.entries(where).flatMap(([name, texts]) => [
     nameProblem('header name', name),
     expected(
-      typeof texts === 'string' || (Array.isArray(texts) && texts.length > 0 && texts.every(isText)),
+      typeof texts === 'string' ||
+        (Array.isArray(texts) && texts.length > 0 && [...(texts as unknown[])].every(isText)),
       `where.${name.slice(0, 100)} to be a text or a list of texts`,
       texts,
     ),
   ]);
+  if (problems.some((line) => line !== undefined)) return problems;
   const characters = JSON.stringify(where).length;
-  return [
-    ...problems,
-    expected(characters <= MOST_CHARACTERS, `where to have at most ${MOST_CHARACTERS} characters`, characters),
-  ];
+  return [expected(characters <= MOST_CHARACTERS, `where to have at most ${MOST_CHARACTERS} characters`, characters)];
 }
 
 function isText(value: unknown): boolean {

@@ -48,7 +48,8 @@ export class SqlQueueRunner {
 
   /** Makes known what the queues of this process subscribe to, as `start()` does, without claiming a job. */
   async declare(): Promise<void> {
-    await new QueueKeeper(this.#parts, this.queues).declare();
+    const queues = this.queues.filter((queue) => this.#parts.subscriptions.has(queue));
+    await new QueueKeeper(this.#parts, queues).declare();
   }
 
   /** Claims no more jobs of the queue, or of all, in this process; what runs goes on. */

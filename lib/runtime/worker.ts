@@ -94,11 +94,12 @@ export class Worker {
 
   async start(): Promise<void> {
     const { store, logger, optionsFor } = this.parts;
+    // First of all, so that a temporary queue is one from the beginning.
+    await this.#keeper.declare();
     const wishes = new Map(this.queueNames.map((queue) => [queue, optionsFor(queue).claim]));
     this.#strategies = await store.chooseStrategies(wishes);
     if (this.#strategies.notice !== undefined) logger.warn(this.#strategies.notice);
     await store.enter({ id: this.id, host: hostname(), pid: process.pid, queues: this.queueNames });
-    await this.#keeper.declare();
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();

@@ -1,5 +1,6 @@
 import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
 import { processorOptionProblems, queueOptionProblems, resolveQueueOptions } from '../../lib/job/queue-options.js';
+import type { SubscriptionOptions } from '../../lib/job/topics.js';
 import { checkModuleOptions, checkStaticOptions } from '../../lib/nest/module-options.js';
 import { describeEngines } from '../support/engines.js';
 import { fuzzedOptions, fuzzedText, fuzzedValue } from '../support/fuzz.js';
@@ -19,6 +20,8 @@ const ENQUEUE = {
   timeout: DURATIONS,
   headers: [{}, { tenant: 'a' }, { __proto__: 'x' }, { 'x:y': '' }],
 };
+const TOPICS = ['a', 'a.*', '*', ['a', 'b*'], [], '', null];
+const FILTERS = [{}, { tenant: 'a' }, { tenant: ['a', 'b'] }, JSON.parse('{"__proto__":"x"}'), { tenant: 1n }, null];
 const QUEUE = {
   concurrency: [1, 10, 0],
   retry: [3, { attempts: 3, backoff: '1s' }, null],
@@ -33,6 +36,9 @@ const QUEUE = {
   maxPayloadBytes: [1, 100, 1e9],
   maxWaiting: [false, 10, 0],
   batch: [1, 100],
+  topic: TOPICS,
+  where: FILTERS,
+  expiresAfter: [...DURATIONS, false],
 };
 const WORKER = {
   autoStart: [true],
@@ -130,6 +136,41 @@ describeEngines('a thousand fuzzed jobs', (setup) => {
       await admin.cancel(id).catch((error: unknown) => refusal(error, { id }));
       await admin.pause(fuzzedText(random)).catch((error: unknown) => refusal(error, {}));
     }
+  }, 60_000);
+});
+
+describeEngines('fuzzed subscriptions and messages', (setup) => {
+  it('are kept as they were and reach whom they should, or are refused with a typed error', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    await admin.subscribe('all', { topic: '*' });
+    const random = new Random(19);
+    let subscribed = 0;
+    let published = 0;
+
+    for (let round = 0; round < ROUNDS / 4; round++) {
+      const queue = random.next() < 0.7 ? random.pick(['q', 'Q']) : fuzzedText(random);
+      const subscription = fuzzedOptions(random, { topic: TOPICS, where: FILTERS }) as SubscriptionOptions;
+      await admin.subscribe(queue, subscription).then(
+        () => subscribed++,
+        (error: unknown) => refusal(error, { queue, subscription }),
+      );
+      const topic = random.next() < 0.7 ? random.pick(['a', 'a.b', 'b']) : fuzzedText(random);
+      const payload = fuzzedValue(random);
+      const headers = random.pick([{}, { tenant: 'a' }, JSON.parse('{"__proto__":"x"}') as Record<string, string>]);
+      const copies = await producer
+        .publish(topic, payload, { headers })
+        .catch((error: unknown) => refusal(error, { topic, payload }));
+      if (copies === undefined) continue;
+      published++;
+      expect(copies.map(({ queue }) => queue)).toContain('all');
+      const record = (await admin.get(copies[0]!.id))!;
+      expect(JSON.stringify(record.headers)).toBe(JSON.stringify({ ...headers, topic }));
+    }
+
+    expect(subscribed).toBeGreaterThan(10);
+    expect(published).toBeGreaterThan(10);
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   }, 60_000);
 });
 

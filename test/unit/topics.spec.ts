@@ -49,7 +49,13 @@ describe('a subscription', () => {
   });
 
   it('tells all that is wrong with it at once', () => {
-    expect(subscriptionProblems({ topic: '', where: { 'a b': 1, long: 'x'.repeat(20_000) } })).toHaveLength(4);
+    expect(subscriptionProblems({ topic: ['', 'a b'], where: { 'a b': 1n, c: [1n] } })).toHaveLength(5);
+  });
+
+  it('asks for headers no longer than headers can be', () => {
+    expect(subscriptionProblems({ topic: 'a', where: { long: 'x'.repeat(20_000) } })).toEqual([
+      'expected where to have at most 16384 characters, got 20011',
+    ]);
   });
 
   it('admits headers by what they are, and not by what every object has', () => {

@@ -6,7 +6,7 @@ import { addSubscriptions, endSubscriptions, isKnown, subscriptionsOfQueues } fr
 // Whoever writes what a queue is known for locks its row first, and the subscriptions after it. No claim, job or history is
 // ever locked along with these, so they have no place in that order.
 
-const LIVES = `
+const EXPIRIES = `
   SELECT queue, expires_after_ms
   FROM {queues}
   WHERE queue IN (:queues)`;
@@ -61,7 +61,7 @@ export interface Declared {
 export function* compare(declared: readonly DeclaredQueue[]): Work<Declared> {
   if (declared.length === 0) return { toWrite: [], unspoken: [] };
   const queues = declared.map(({ queue }) => queue);
-  const rows = yield* query<{ queue: string; expires_after_ms: number | null }>(LIVES, { queues });
+  const rows = yield* query<{ queue: string; expires_after_ms: number | null }>(EXPIRIES, { queues });
   const known = yield* subscriptionsOfQueues(queues);
   const isTemporary = new Set(rows.filter((row) => row.expires_after_ms !== null).map(({ queue }) => queue));
   const toWrite = declared.filter(
