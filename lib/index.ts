@@ -1,9 +1,17 @@
 export { QueueAdmin } from './admin/queue-admin.js';
+export type { ClaimOptions } from './consumer/claim-options.js';
+export type { FailOptions } from './consumer/failure.js';
+export type { HeldJob } from './consumer/held-job.js';
+export type { JobHolder } from './consumer/holder.js';
+export { QueueConsumer } from './consumer/queue-consumer.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions } from './job/enqueue-options.js';
 export {
   InvalidOptionsError,
   JobCancelledError,
+  JobFinishedError,
+  JobNotFoundError,
+  JobNotHeldError,
   JobTimeoutError,
   LeaseLostError,
   PayloadInvalidError,
@@ -17,6 +25,7 @@ export {
   UnrecoverableError,
   UnsupportedDatabaseError,
   WorkerLostError,
+  type HeldBy,
 } from './job/errors.js';
 export type { JobRecord } from './job/job.js';
 export type { JobState } from './job/job-state.js';
@@ -28,7 +37,7 @@ export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor } from './nest/de
 export type { SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';
 export { JobCtx, JobHeader, JobPayload, JobSignal } from './nest/parameters.js';
 export { SqlQueueModule, type SqlQueueAsyncOptions, type SqlQueueOptionsFactory } from './nest/sql-queue.module.js';
-export { getAdminToken, getProducerToken, getQueueToken, getRunnerToken } from './nest/tokens.js';
+export { getAdminToken, getConsumerToken, getProducerToken, getQueueToken, getRunnerToken } from './nest/tokens.js';
 export type { PayloadOf, QueueJobs, ResultOf } from './producer/queue-jobs.js';
 export { QueueProducer, type EnqueuedJob, type InTransaction, type JobToEnqueue } from './producer/queue-producer.js';
 export { Queue } from './producer/queue.js';
@@ -38,6 +47,7 @@ export type { QueueEvent, QueueEventName } from './runtime/queue-events.js';
 export { SqlQueueRunner, type RunnerState } from './runtime/sql-queue-runner.js';
 export type { WorkerOptions } from './runtime/worker-options.js';
 export type { JobFilter, JobPage, QueueRecord, WorkerRecord } from './store/admin-store.js';
+export type { AssignedJobPage, AssignedJobRecord } from './store/consumer-store.js';
 export type { SqlQueueClaimRow } from './store/entities/claim.entity.js';
 export { sqlQueueEntities } from './store/entities/entities.js';
 export type { SqlQueueHistoryRow } from './store/entities/history.entity.js';
@@ -45,6 +55,7 @@ export type { SqlQueueJobRow } from './store/entities/job.entity.js';
 export type { SqlQueueProducerRow } from './store/entities/producer.entity.js';
 export type { SqlQueueQueueRow } from './store/entities/queue.entity.js';
 export type { SqlQueueSubscriptionRow } from './store/entities/subscription.entity.js';
+export type { SqlQueueStageRow } from './store/entities/stage.entity.js';
 export type { SqlQueueWorkerRow } from './store/entities/worker.entity.js';
 export type { CallerTransaction } from './store/job-store.js';
 export { sqlQueueMigrations } from './store/migrations/typeorm-migrations.js';

@@ -1,6 +1,7 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { JobRecord } from '../job/job.js';
+import { jobIdProblem } from '../job/job-id.js';
 import { checkQueueName, nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
 import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
@@ -182,9 +183,7 @@ export class QueueAdmin {
 }
 
 function checkId(id: unknown): void {
-  InvalidOptionsError.throwIfAny('Invalid job id', [
-    expected(isWhole(id, 1, Number.MAX_SAFE_INTEGER), 'a whole number of 1 or more', id),
-  ]);
+  InvalidOptionsError.throwIfAny('Invalid job id', [jobIdProblem(id)]);
 }
 
 function noOptions(where: string, given: unknown): never {

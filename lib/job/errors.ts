@@ -1,3 +1,5 @@
+import type { FinalState } from './job-state.js';
+
 /**
  * The errors users can catch. Each has a stable `code`; compare that rather than the class where two copies of the
  * package (ESM and CommonJS) may be loaded.
@@ -106,6 +108,59 @@ export class LeaseLostError extends SqlQueueError {
     );
   }
 }
+
+/** No job has the id: it never was, its retention is over, or it is another instance's. */
+export class JobNotFoundError extends SqlQueueError {
+  readonly code = 'JOB_NOT_FOUND';
+
+  constructor(readonly jobId: number) {
+    super(
+      `There is no job ${jobId}: it never was, it was removed, or its retention is over. If it is a job of another instance ` +
+        `of SqlQueueModule, ask that one.`,
+    );
+  }
+}
+
+/** The job is completed, dead or cancelled: nothing can be done to it any more. */
+export class JobFinishedError extends SqlQueueError {
+  readonly code = 'JOB_FINISHED';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+    readonly state: FinalState,
+  ) {
+    super(
+      `Job ${jobId} of queue "${queue}" is ${state}, expected one that is not finished. A dead or cancelled job starts anew ` +
+        `with QueueAdmin.retry(${jobId}).`,
+    );
+  }
+}
+
+/** Who has a job: a worker, an owner, whoever has its token, or nobody. */
+export type HeldBy = 'nobody' | 'worker' | 'owner' | 'token';
+
+/** The job is not the caller's to act upon: somebody else has it, or nobody. Nothing was done. */
+export class JobNotHeldError extends SqlQueueError {
+  readonly code = 'JOB_NOT_HELD';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+    readonly heldBy: HeldBy,
+    /** Whom it is assigned to; null where that is nobody. */
+    readonly owner: string | null = null,
+  ) {
+    super(`Job ${jobId} of queue "${queue}" is not the caller's: ${WHOSE[heldBy](owner)}`);
+  }
+}
+
+const WHOSE: Readonly<Record<HeldBy, (owner: string | null) => string>> = {
+  nobody: () => 'nobody holds it, or its lease has lapsed. Claim it, or assign() it, first.',
+  worker: () => `a worker runs it. Wait until that is over, or cancel it with QueueAdmin.cancel().`,
+  owner: (owner) => `"${owner}" holds it. That owner can release() it; assign() and unassign() take it away.`,
+  token: () => 'it belongs to whoever has its token, and this is another one. assign() and unassign() take it away.',
+};
 
 /** An attempt ran longer than its queue's `timeout`. */
 export class JobTimeoutError extends SqlQueueError {

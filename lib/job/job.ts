@@ -56,4 +56,6 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   finishedAt: Date | null;
   /** Id of the worker that has or had the job. */
   worker: string | null;
+  /** Whom it is assigned to; null where that is nobody, and for finished jobs. */
+  owner: string | null;
 }

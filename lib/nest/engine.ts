@@ -1,11 +1,13 @@
 import { Logger } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { QueueAdmin } from '../admin/queue-admin.js';
+import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { ThreadPulse } from '../heartbeat/thread-pulse.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { Subscription } from '../job/topics.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { HandlerTable } from '../runtime/handler-table.js';
+import { JobEvents } from '../runtime/job-events.js';
 import { QueueEvents } from '../runtime/queue-events.js';
 import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
 import type { PulseSettings } from '../runtime/pulse.js';
@@ -30,6 +32,7 @@ export interface Engine {
   readonly events: QueueEvents;
   readonly producer: QueueProducer;
   readonly admin: QueueAdmin;
+  readonly consumer: QueueConsumer;
   readonly runner: SqlQueueRunner;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -90,6 +93,7 @@ async function wire(
     jobs: store,
     admin: adminStore,
     queues: queueStore,
+    consumer: consumerStore,
     doorbell,
   } = await openStore({
     ...{
@@ -105,6 +109,7 @@ async function wire(
   const handlers = new HandlerTable();
   const subscriptions = new Map<string, readonly Subscription[]>();
   const events = new QueueEvents(logger);
+  const jobEvents = new JobEvents(events);
   const optionsFor = (queue: string) => settings.of(queue);
   const common = {
     store,
@@ -124,6 +129,10 @@ async function wire(
     ...{ options, settings, store, handlers, subscriptions, events, runner, logger, skew, clock: systemClock },
     producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock: systemClock }),
     admin: new QueueAdmin({ store: adminStore, jobs: store, queues: queueStore, optionsFor, runner }),
+    consumer: new QueueConsumer({
+      ...{ store: consumerStore, jobs: store, optionsFor, random: Math.random, hints: runner },
+      ended: (...ended) => jobEvents.settled(...ended),
+    }),
     close: async () => {
       await doorbell?.close();
       await store.close();

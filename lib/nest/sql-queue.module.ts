@@ -19,6 +19,7 @@ import { SqlQueueLifecycle } from './lifecycle.js';
 import { checkStaticOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 import {
   getAdminToken,
+  getConsumerToken,
   getEngineToken,
   getOptionsToken,
   getProducerToken,
@@ -124,7 +125,13 @@ function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule 
       ...optionsProviders(getOptionsToken(name), source),
       ...engineProviders(of),
     ],
-    exports: [getEngineToken(name), getProducerToken(name), getAdminToken(name), getRunnerToken(name)],
+    exports: [
+      getEngineToken(name),
+      getProducerToken(name),
+      getAdminToken(name),
+      getConsumerToken(name),
+      getRunnerToken(name),
+    ],
   };
   // The work begins and ends in a module that is not global: after all providers are there, and before they go.
   return {
@@ -178,6 +185,7 @@ function engineProviders(of: StaticOptions): Provider[] {
     },
     part(getProducerToken(name), ({ producer }) => producer),
     part(getAdminToken(name), ({ admin }) => admin),
+    part(getConsumerToken(name), ({ consumer }) => consumer),
     part(getRunnerToken(name), ({ runner }) => runner),
   ];
 }

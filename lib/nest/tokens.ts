@@ -1,4 +1,5 @@
 import { QueueAdmin } from '../admin/queue-admin.js';
+import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
 
@@ -18,6 +19,11 @@ export function getProducerToken(instance?: string): string | typeof QueueProduc
 /** The token of a QueueAdmin: the class itself, but for named instances of the module. */
 export function getAdminToken(instance?: string): string | typeof QueueAdmin {
   return instance ? named('QueueAdmin', instance) : QueueAdmin;
+}
+
+/** The token of a QueueConsumer: the class itself, but for named instances of the module. */
+export function getConsumerToken(instance?: string): string | typeof QueueConsumer {
+  return instance ? named('QueueConsumer', instance) : QueueConsumer;
 }
 
 /** The token of a SqlQueueRunner: the class itself, but for named instances of the module. */

@@ -10,14 +10,14 @@ const BETWEEN_LOOKS_MS = 60_000;
 
 /**
  * Deletes what has had its time, a batch at a time with pauses, so that nobody waits for it: finished jobs past their
- * retention, and temporary queues that nobody uses.
+ * retention, what is left of jobs that are gone, and temporary queues that nobody uses.
  */
 export class Pruner {
   readonly #loop: PollLoop;
   #first = true;
 
   constructor(
-    private readonly store: Pick<JobStore, 'prune'>,
+    private readonly store: Pick<JobStore, 'prune' | 'sweep'>,
     private readonly queueStore: Pick<QueueStore, 'expire'>,
     clock: Clock,
     private readonly logger: JobLogger,
@@ -45,7 +45,8 @@ export class Pruner {
       return this.random() * BETWEEN_LOOKS_MS;
     }
     const pruned = await this.store.prune(BATCH);
-    if (pruned === BATCH) return BETWEEN_BATCHES_MS;
+    const swept = await this.store.sweep(BATCH);
+    if (pruned === BATCH || swept === BATCH) return BETWEEN_BATCHES_MS;
     await this.queueStore.expire();
     return BETWEEN_LOOKS_MS * (0.5 + this.random());
   }

@@ -43,7 +43,7 @@ export interface AdminStore {
   queues(): Promise<QueueRecord[]>;
   workers(): Promise<WorkerRecord[]>;
   setPaused(queue: string, paused: boolean): Promise<void>;
-  /** A job nobody runs is cancelled at once; of an active one the worker is told with its next heartbeat. */
+  /** A job no worker runs is cancelled at once; of one that a worker runs the worker is told with its next heartbeat. */
   cancel(id: number, keepMs: (queue: string) => number | false): Promise<CancelAnswer>;
   /** Dead and cancelled jobs start anew with their old id, scheduled ones become due. Answers the ids of those it moved. */
   retry(ids: readonly number[]): Promise<number[]>;

@@ -165,6 +165,9 @@ export interface JobStore {
   /** Deletes finished jobs past their retention, at most `limit`; answers how many. */
   prune(limit: number): Promise<number>;
 
+  /** Forgets in which stages jobs stood that are gone, of at most `limit`; answers how many. */
+  sweep(limit: number): Promise<number>;
+
   /**
    * How the jobs of each queue are to be claimed, after a look at what this very database does. Rejects with
    * InvalidOptionsError where it cannot do what is wished.

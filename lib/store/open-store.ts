@@ -14,12 +14,14 @@ import { SqliteDoorbell } from './dialects/sqlite-doorbell.js';
 import { Hosts } from './dialects/hosts.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './dialects/sqlite-handle.js';
 import { sqlite } from './dialects/sqlite.js';
+import type { ConsumerStore } from './consumer-store.js';
 import type { Doorbell } from './doorbell.js';
 import type { JobStore } from './job-store.js';
 import type { QueueStore } from './queue-store.js';
 import { prepareSchema, type MigrateMode } from './schema.js';
 import type { Dialect } from './sql/dialect.js';
 import { SqlAdminStore } from './sql/sql-admin-store.js';
+import { SqlConsumerStore } from './sql/sql-consumer-store.js';
 import { SqlJobStore } from './sql/sql-job-store.js';
 import { SqlQueueStore } from './sql/sql-queue-store.js';
 import { Templates } from './sql/template.js';
@@ -42,6 +44,7 @@ export interface OpenStore {
   readonly jobs: JobStore;
   readonly admin: AdminStore;
   readonly queues: QueueStore;
+  readonly consumer: ConsumerStore;
   /** Undefined where no other process can have the database. Closed before the jobs are. */
   readonly doorbell: Doorbell | undefined;
 }
@@ -76,12 +79,14 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     await pool.close();
     throw error;
   }
+  const bounds = new ClaimBounds(clock);
   return {
-    jobs: new SqlJobStore(pool, dialect, new CommitListener(dataSource), new ClaimBounds(clock), (queue) =>
+    jobs: new SqlJobStore(pool, dialect, new CommitListener(dataSource), bounds, (queue) =>
       unfitStrategies(pool, queue),
     ),
     admin: new SqlAdminStore(pool, dialect),
     queues: new SqlQueueStore(pool, dialect),
+    consumer: new SqlConsumerStore(pool, bounds),
     doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.jobs, clock),
   };
 }
@@ -96,12 +101,12 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
     await handle.close();
     throw error;
   }
+  const bounds = new ClaimBounds(clock);
   return {
-    jobs: new SqlJobStore(handle, sqlite, new CommitListener(dataSource), new ClaimBounds(clock), () =>
-      Promise.resolve({}),
-    ),
+    jobs: new SqlJobStore(handle, sqlite, new CommitListener(dataSource), bounds, () => Promise.resolve({})),
     admin: new SqlAdminStore(handle, sqlite),
     queues: new SqlQueueStore(handle, sqlite),
+    consumer: new SqlConsumerStore(handle, bounds),
     doorbell: isInMemory(database) ? undefined : new SqliteDoorbell(handle, resolve(database), clock),
   };
 }

@@ -11,6 +11,7 @@ export const TABLES = [
   'subscriptions',
   'workers',
   'producers',
+  'stages',
   'schema',
 ] as const;
 

@@ -1,10 +1,12 @@
 import type { DataSource } from 'typeorm';
 import { QueueAdmin } from '../../lib/admin/queue-admin.js';
+import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import { overlay, resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 import { ThreadPulse } from '../../lib/heartbeat/thread-pulse.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import { HandlerTable } from '../../lib/runtime/handler-table.js';
+import { JobEvents } from '../../lib/runtime/job-events.js';
 import { QueueEvents } from '../../lib/runtime/queue-events.js';
 import type { Handler, HandlerEntry } from '../../lib/runtime/run.js';
 import { SqlQueueRunner } from '../../lib/runtime/sql-queue-runner.js';
@@ -40,6 +42,7 @@ export interface Engine {
   readonly runner: SqlQueueRunner;
   readonly producer: QueueProducer;
   readonly admin: QueueAdmin;
+  readonly consumer: QueueConsumer;
   readonly doorbell: ObservedDoorbell;
   readonly events: EventLog;
   /** What was said, as 'level: text'. */
@@ -66,6 +69,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     jobs: store,
     admin,
     queues: queueStore,
+    consumer,
     doorbell: unobserved,
   } = await openStore({
     ...{ dataSource, hosts: settings.hosts, migrate: 'run', clock: storeClock, skewMs, shortestLeaseMs },
@@ -77,6 +81,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const say = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
   const logger = { log: say('log'), warn: say('warn'), error: say('error'), debug: say('debug') };
   const bus = new QueueEvents(logger);
+  const jobEvents = new JobEvents(bus);
   const events = new EventLog();
   events.listenTo(bus);
   const runner = new SqlQueueRunner({
@@ -99,6 +104,10 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     ...{ store, queueStore, doorbell, runner, events, log },
     producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock }),
     admin: new QueueAdmin({ store: admin, jobs: store, queues: queueStore, optionsFor, runner }),
+    consumer: new QueueConsumer({
+      ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, hints: runner },
+      ended: (...ended) => jobEvents.settled(...ended),
+    }),
     close: async () => {
       await runner.stop({ timeout: 0 });
       await doorbell.close();

@@ -1,8 +1,12 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
+import { everyConsumerVerb } from './every-consumer-verb.js';
 import { claimOf, endOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settled, type Claim } from './jobs.js';
 
 /** Does everything that a store can do, each at least once with one job and with several. */
-export async function everyVerb({ jobs, admin, queues }: OpenStore, advance: (ms: number) => void): Promise<void> {
+export async function everyVerb(
+  { jobs, admin, consumer, queues }: OpenStore,
+  advance: (ms: number) => void,
+): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
     const request = claimOf({ limit, order, started: 1 });
     return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
@@ -82,6 +86,7 @@ export async function everyVerb({ jobs, admin, queues }: OpenStore, advance: (ms
   const [left] = await put(1, { priority: -9 });
   await jobs.settle(endOf(await claim(1)));
   await admin.remove([left!]);
+  await everyConsumerVerb({ jobs, admin, consumer }, advance);
   await admin.setPaused('q', true);
   await admin.counts();
   await admin.queues();

@@ -119,13 +119,14 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       return another;
     };
     // One that claims by chance where it has met others; no test shall know of those of the test before.
-    const { jobs, admin, queues, doorbell } = store.strategy === 'optimistic' ? await open() : opened;
+    const { jobs, admin, consumer, queues, doorbell } = store.strategy === 'optimistic' ? await open() : opened;
     return {
       store,
       dataSource,
       jobs,
       admin,
       queues,
+      consumer,
       doorbell,
       advance: (ms) => void (skewMs += ms),
       open,

@@ -2,7 +2,7 @@ import { EntitySchema } from 'typeorm';
 import type { Tables } from '../tables.js';
 import { bigint, int, nullable, text, varchar } from './columns.js';
 
-/** Which worker has which jobs until when. */
+/** Which worker, or which person, has which jobs until when. */
 export interface SqlQueueClaimRow {
   id: number;
   workerId: string;
@@ -16,6 +16,8 @@ export interface SqlQueueClaimRow {
   claimedAt: number;
   /** JSON: the ids of those that somebody wants cancelled. */
   cancelled: string | null;
+  /** Whom the job is assigned to; '' where it is whoever has the claim's id as a token. Null for the claims of workers. */
+  owner: string | null;
 }
 
 export function claimEntity(tables: Tables, name: string): EntitySchema<SqlQueueClaimRow> {
@@ -33,6 +35,7 @@ export function claimEntity(tables: Tables, name: string): EntitySchema<SqlQueue
       leaseUntil: bigint('lease_until'),
       claimedAt: bigint('claimed_at'),
       cancelled: nullable(text('cancelled')),
+      owner: nullable(varchar('owner', 255)),
     },
   });
 }

@@ -5,10 +5,11 @@ import { historyEntity, type SqlQueueHistoryRow } from './history.entity.js';
 import { jobEntity, type SqlQueueJobRow } from './job.entity.js';
 import { producerEntity, type SqlQueueProducerRow } from './producer.entity.js';
 import { queueEntity, type SqlQueueQueueRow } from './queue.entity.js';
+import { stageEntity, type SqlQueueStageRow } from './stage.entity.js';
 import { subscriptionEntity, type SqlQueueSubscriptionRow } from './subscription.entity.js';
 import { workerEntity, type SqlQueueWorkerRow } from './worker.entity.js';
 
-/** In this order: jobs, claims, history, queues, workers, producers, subscriptions. */
+/** In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages. */
 export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueJobRow>,
   EntitySchema<SqlQueueClaimRow>,
@@ -17,6 +18,7 @@ export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueWorkerRow>,
   EntitySchema<SqlQueueProducerRow>,
   EntitySchema<SqlQueueSubscriptionRow>,
+  EntitySchema<SqlQueueStageRow>,
 ];
 
 const made = new Map<string, SqlQueueEntities>();
@@ -25,8 +27,8 @@ const made = new Map<string, SqlQueueEntities>();
  * The library's tables as TypeORM entities, for an application that wants to read them with repositories of its own. The
  * same prefix always gives the same objects. They are never synchronized: the library's migrations make the tables.
  *
- * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker`, `SqlQueueProducer` and
- * `SqlQueueSubscription`, followed by `_` and the prefix where that is not the default.
+ * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker`, `SqlQueueProducer`,
+ * `SqlQueueSubscription` and `SqlQueueStage`, followed by `_` and the prefix where that is not the default.
  *
  * @example
  * ```ts
@@ -47,6 +49,7 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
     workerEntity(tables, named('SqlQueueWorker')),
     producerEntity(tables, named('SqlQueueProducer')),
     subscriptionEntity(tables, named('SqlQueueSubscription')),
+    stageEntity(tables, named('SqlQueueStage')),
   ];
   made.set(prefix, entities);
   return entities;

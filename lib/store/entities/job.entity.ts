@@ -11,7 +11,7 @@ export interface SqlQueueJobRow {
   /** When a scheduled job is due; null for all others. */
   runAt: number | null;
   state: LiveState;
-  /** 1 for waiting and active jobs. */
+  /** 1 for waiting and active jobs, 2 for those among them that stand in a stage, 0 for scheduled ones. */
   runnable: number;
   priority: number;
   attempt: number;

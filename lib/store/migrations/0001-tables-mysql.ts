@@ -4,6 +4,7 @@ const NOW = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000
 const NAME = `VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL`;
 const JSON_TEXT = `LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
 const WORKER_ID = `VARCHAR(36) CHARACTER SET ascii COLLATE ascii_bin`;
+const PERSON = `VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
 const STATE = `VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL`;
 // As long as it is in every state.
 const LIVE_STATE = `CHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL`;
@@ -44,6 +45,7 @@ const CLAIMS = `
     lease_until BIGINT NOT NULL,
     claimed_at BIGINT NOT NULL,
     cancelled ${JSON_TEXT} NULL,
+    owner ${PERSON} NULL,
     PRIMARY KEY (id)
   ) ${INNODB}`;
 
@@ -112,6 +114,16 @@ const PRODUCERS = `
     PRIMARY KEY (id)
   ) ${INNODB}`;
 
+const STAGES = `
+  CREATE TABLE IF NOT EXISTS {stages} (
+    job_id BIGINT NOT NULL,
+    queue ${NAME},
+    stage VARCHAR(100) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
+    priority SMALLINT NOT NULL,
+    PRIMARY KEY (job_id),
+    KEY {stages}_place (queue, stage, priority, job_id)
+  ) ${INNODB}`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL,
@@ -119,4 +131,4 @@ const SCHEMA = `
     PRIMARY KEY (version)
   ) ${INNODB}`;
 
-export const TABLES_MYSQL = [JOBS, CLAIMS, HISTORY, QUEUES, SUBSCRIPTIONS, WORKERS, PRODUCERS, SCHEMA];
+export const TABLES_MYSQL = [JOBS, CLAIMS, HISTORY, QUEUES, SUBSCRIPTIONS, WORKERS, PRODUCERS, STAGES, SCHEMA];

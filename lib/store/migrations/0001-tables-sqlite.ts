@@ -33,7 +33,8 @@ const CLAIMS = `
     lease_ms BIGINT NOT NULL,
     lease_until BIGINT NOT NULL,
     claimed_at BIGINT NOT NULL,
-    cancelled TEXT NULL
+    cancelled TEXT NULL,
+    owner VARCHAR(255) NULL
   )`;
 
 const HISTORY = `
@@ -95,6 +96,14 @@ const PRODUCERS = `
     seen_at BIGINT NOT NULL
   )`;
 
+const STAGES = `
+  CREATE TABLE IF NOT EXISTS {stages} (
+    job_id BIGINT NOT NULL PRIMARY KEY,
+    queue VARCHAR(100) NOT NULL,
+    stage VARCHAR(100) NOT NULL,
+    priority SMALLINT NOT NULL
+  )`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL PRIMARY KEY,
@@ -104,8 +113,20 @@ const SCHEMA = `
 const INDEXES = [
   `CREATE INDEX IF NOT EXISTS {jobs}_claim ON {jobs} (queue, runnable, run_at, priority, id)`,
   `CREATE INDEX IF NOT EXISTS {history}_expiry ON {history} (expires_at)`,
+  `CREATE INDEX IF NOT EXISTS {stages}_place ON {stages} (queue, stage, priority, job_id)`,
   `CREATE INDEX IF NOT EXISTS {history}_state ON {history} (queue, state, id)`,
   `CREATE INDEX IF NOT EXISTS {subscriptions}_topic ON {subscriptions} (topic)`,
 ];
 
-export const TABLES_SQLITE = [JOBS, CLAIMS, HISTORY, QUEUES, SUBSCRIPTIONS, WORKERS, PRODUCERS, SCHEMA, ...INDEXES];
+export const TABLES_SQLITE = [
+  JOBS,
+  CLAIMS,
+  HISTORY,
+  QUEUES,
+  SUBSCRIPTIONS,
+  WORKERS,
+  PRODUCERS,
+  STAGES,
+  SCHEMA,
+  ...INDEXES,
+];

@@ -1,6 +1,8 @@
 import type { CancelAnswer } from '../admin-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
+import { endHeld } from './end-assignment.js';
 import { keepFinished } from './history.js';
+import { lockHeld } from './hold.js';
 import { change, query, type Work } from './statement.js';
 
 const CLAIM_OF = `
@@ -18,7 +20,7 @@ const TAKE_JOB = `
   WHERE id = :id AND claim_id = 0`;
 
 const LOCK_CLAIM = `
-  SELECT worker_id, cancelled
+  SELECT worker_id, cancelled, owner
   FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :claimId /*! FOR UPDATE */`;
 
@@ -27,6 +29,12 @@ const WISH = `
   SET cancelled = :cancelled
   WHERE id = :claimId`;
 
+interface ClaimRow {
+  worker_id: string;
+  cancelled: string | null;
+  owner: string | null;
+}
+
 // How often a job may change hands while somebody tries to cancel it.
 const TRIES = 5;
 
@@ -34,7 +42,10 @@ export function* cancelJob(id: number, keepMs: (queue: string) => number | false
   for (let tries = 0; tries < TRIES; tries++) {
     const [job] = yield* query<{ claim_id: number }>(CLAIM_OF, { id });
     if (!job) return { state: 'too-late' };
-    const answer = Number(job.claim_id) === 0 ? yield* cancelIdle(id, keepMs) : yield* wish(id, Number(job.claim_id));
+    const answer =
+      Number(job.claim_id) === 0
+        ? yield* cancelIdle(id, keepMs)
+        : yield* cancelClaimed(id, Number(job.claim_id), keepMs);
     if (answer) return answer;
   }
   return { state: 'too-late' };
@@ -52,13 +63,25 @@ function* cancelIdle(id: number, keepMs: (queue: string) => number | false): Wor
   return { state: 'cancelled' };
 }
 
-function* wish(id: number, claimId: number): Work<CancelAnswer | undefined> {
-  const [claim] = yield* query<{ worker_id: string; cancelled: string | null }>(LOCK_CLAIM, { claimId });
+function* cancelClaimed(
+  id: number,
+  claimId: number,
+  keepMs: (queue: string) => number | false,
+): Work<CancelAnswer | undefined> {
+  const [claim] = yield* query<ClaimRow>(LOCK_CLAIM, { claimId });
   if (!claim) return undefined;
   // While the claim is locked no flush can end it, but the job may have left it before.
   const [job] = yield* query<{ claim_id: number }>(CLAIM_OF, { id });
   if (Number(job?.claim_id) !== claimId) return undefined;
+  if (claim.owner !== null) return yield* cancelHeld(id, keepMs);
   const cancelled = new Set(parseOr<number[]>(claim.cancelled) ?? []).add(id);
   yield* change(WISH, { claimId, cancelled: JSON.stringify([...cancelled]) });
   return { state: 'requested', workerId: claim.worker_id };
+}
+
+/** Nobody would be told of a wish: no worker runs the job, and whoever holds it will be refused. */
+function* cancelHeld(id: number, keepMs: (queue: string) => number | false): Work<CancelAnswer> {
+  const held = yield* lockHeld(id, 'whoever');
+  yield* endHeld(held, { outcome: { kind: 'cancel' }, keepMs: keepMs(held.job.queue) });
+  return { state: 'cancelled' };
 }

@@ -21,14 +21,20 @@ export interface RecordRow {
   started_at: number | null;
   finished_at: number | null;
   worker_id: string | null;
+  owner: string | null;
 }
 
 /** A plain INSERT with run_at may leave the state at its default. */
 const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END`;
 
+/** Of jobs `j` and their claims `c`. */
+export const LIVE_COLUMNS = `
+         j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
+         j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
+         c.owner`;
+
 const LIVE = `
-  SELECT j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
-         j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id
+  SELECT ${LIVE_COLUMNS}
   FROM {jobs} j
   LEFT JOIN {claims} c ON c.id = j.claim_id`;
 
@@ -43,7 +49,7 @@ export const FIND_LIVE = `${LIVE}
 
 const FINISHED = `
   SELECT id, queue, name, state, priority, attempt, max_attempts, payload, headers, error, result, created_at,
-         NULL AS run_at, started_at, finished_at, worker_id
+         NULL AS run_at, started_at, finished_at, worker_id, NULL AS owner
   FROM {history}`;
 
 export const GET_FINISHED = `${FINISHED}
@@ -74,6 +80,7 @@ export function jobRecord(row: RecordRow): JobRecord {
     startedAt: date(row.started_at),
     finishedAt: date(row.finished_at),
     worker: row.worker_id,
+    owner: row.owner || null,
   };
 }
 

@@ -58,6 +58,10 @@ export function* retire(ids: readonly number[]): Work<void> {
   for (const claim of yield* query<{ id: number; job_ids: string }>(RETIRABLE, { ids })) {
     const claimId = Number(claim.id);
     const carriers = yield* query(CARRIES, { claimId, jobIds: JSON.parse(claim.job_ids) as number[] });
-    if (carriers.length === 0) yield* change(END_CLAIM, { claimId });
+    if (carriers.length === 0) yield* endClaim(claimId);
   }
+}
+
+export function* endClaim(claimId: number): Work<void> {
+  yield* change(END_CLAIM, { claimId });
 }

@@ -1,4 +1,5 @@
 import { rowChunks } from './row-chunks.js';
+import { leaveStages, RUNNABLE_AGAIN } from './stages.js';
 import { change, query, Rows, type SqlValue, type Work } from './statement.js';
 
 const LOCK_SCHEDULED = `
@@ -9,7 +10,7 @@ const LOCK_SCHEDULED = `
 
 const MAKE_DUE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'waiting', runnable = 1, run_at = NULL
+  SET state = 'waiting', runnable = ${RUNNABLE_AGAIN}, run_at = NULL
   WHERE id IN (:ids) AND claim_id = 0`;
 
 const LOCK_FINISHED = `
@@ -45,6 +46,8 @@ export function* retryJobs(ids: readonly number[]): Work<number[]> {
   const finished = rows.map(({ id }) => Number(id));
   yield* change(TAKE_FINISHED, { ids: finished });
   for (const chunk of rowChunks(rows.map(values))) yield* change(PUT_BACK, { rows: new Rows(WAITING_ANEW, chunk) });
+  // What a job that ended by another hand than its holder's has left.
+  yield* leaveStages(finished);
   return [...due, ...finished];
 }
 

@@ -15,6 +15,7 @@ import { lockedOut } from './survivors.js';
 import type { SqlDatabase } from './sql-database.js';
 import { together, type Work } from './statement.js';
 import { countWaiting, survey } from './survey.js';
+import { sweepStages } from './sweep-stages.js';
 import { prune, promote } from './upkeep.js';
 import { enter, leave, seen, unknownQueues } from './workers.js';
 
@@ -177,6 +178,10 @@ export class SqlJobStore implements port.JobStore {
 
   prune(limit: number): Promise<number> {
     return this.database.transaction(() => prune(limit));
+  }
+
+  sweep(limit: number): Promise<number> {
+    return this.database.transaction(() => sweepStages(limit));
   }
 
   async chooseStrategies(wishes: ReadonlyMap<string, ClaimStrategy | 'auto'>): Promise<port.ChosenStrategies> {

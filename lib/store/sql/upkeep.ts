@@ -1,3 +1,4 @@
+import { RUNNABLE_AGAIN } from './stages.js';
 import { change, Ids, query, type Work } from './statement.js';
 
 // The names of queues that have jobs, one look into the index each.
@@ -46,7 +47,7 @@ const LOCK_DUE = `
 
 const PROMOTE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'waiting', runnable = 1, run_at = NULL
+  SET state = 'waiting', runnable = ${RUNNABLE_AGAIN}, run_at = NULL
   WHERE :ids AND run_at <= :now AND claim_id = 0`;
 
 const EXPIRED = `

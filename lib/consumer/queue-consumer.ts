@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import type { ClaimedJob } from '../job/job.js';
+import { jobIdProblem } from '../job/job-id.js';
+import { nameProblem } from '../job/job-names.js';
+import type { Outcome } from '../job/outcome.js';
+import { encodeResult } from '../job/payload.js';
+import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
+import type {
+  AssignedJobPage,
+  AssignedJobRecord,
+  ConsumerStore,
+  EndedAssignment,
+  Holder,
+} from '../store/consumer-store.js';
+import type { JobStore } from '../store/job-store.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import { leaseProblem, resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-options.js';
+import { afterFailure, failureProblems, type FailOptions } from './failure.js';
+import { heldJob, type HeldJob } from './held-job.js';
+import { holderOf, holderProblems, ownerProblem, type JobHolder } from './holder.js';
+import { Taking } from './taking.js';
+
+export interface ConsumerParts {
+  readonly store: ConsumerStore;
+  readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies'>;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  readonly random: () => number;
+  /** Told of each job whose assignment has ended here, once that has committed. */
+  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number) => void;
+  /** What this process's worker, or others, should know at once. */
+  readonly hints: { wake(queue: string): void; expectDue(ms: number): void };
+}
+
+/**
+ * Takes jobs out for people, and for programs that are no handlers, and ends them by their hand. A job is held by a token
+ * and, where it was claimed for one, by an owner; a job that nobody holds any more, or somebody else, is refused.
+ *
+ * @example
+ * ```ts
+ * const [task] = await consumer.claim('photo.review', { owner: 'ann', lease: '1h' });
+ * await consumer.complete(task.id, { owner: 'ann', result: { verdict: 'fine' } });
+ * ```
+ */
+export class QueueConsumer {
+  readonly #parts: ConsumerParts;
+  readonly #taking: Taking;
+  readonly #workerId = randomUUID();
+
+  constructor(parts: ConsumerParts) {
+    this.#parts = parts;
+    this.#taking = new Taking(parts, this.#workerId);
+  }
+
+  /**
+   * Up to `limit` jobs, best first; none where the queue is paused. Their attempts are counted. Where it rejects with a
+   * StoreUnavailableError of outcome `unknown` it may have taken jobs: see `assigned(owner)`; they lapse otherwise.
+   */
+  // oxlint-disable-next-line typescript/no-explicit-any
+  async claim<Payload = any>(queue: string, options: ClaimOptions = {}): Promise<HeldJob<Payload>[]> {
+    const resolved = resolveClaimOptions(queue, options);
+    return (await this.#taking.take(queue, resolved)).map(heldJob);
+  }
+
+  /** The job is completed, with `result` in its history. */
+  async complete(id: number, given: JobHolder & { result?: unknown }): Promise<void> {
+    check('Cannot complete', [jobIdProblem(id), ...holderProblems(given, ['result'])]);
+    const { optionsFor } = this.#parts;
+    await this.#end(
+      id,
+      holderOf(given),
+      ({ queue }) => {
+        const { retention, maxPayloadBytes } = optionsFor(queue);
+        const result = encodeResult(queue, given.result, maxPayloadBytes);
+        return { outcome: { kind: 'complete', result }, keepMs: retention.completedMs };
+      },
+      given.result,
+    );
+  }
+
+  /**
+   * The attempt has failed with `error`: the job is tried again as its queue says, or as `retry` does (a duration: so much
+   * later; false: not at all), and is dead after its last attempt. Answers where it stands now.
+   */
+  async fail(id: number, given: JobHolder & FailOptions): Promise<'scheduled' | 'waiting' | 'dead'> {
+    check('Cannot fail', [jobIdProblem(id), ...holderProblems(given, ['error', 'retry']), ...failureProblems(given)]);
+    const { optionsFor, random } = this.#parts;
+    const { outcome } = await this.#end(id, holderOf(given), (job) => {
+      const { retry, retention } = optionsFor(job.queue);
+      return { outcome: afterFailure(job, given, retry, random), keepMs: retention.deadMs };
+    });
+    if (outcome.kind !== 'retry') return 'dead';
+    return outcome.delayMs > 0 ? 'scheduled' : 'waiting';
+  }
+
+  /** Gives the job back, unharmed; the attempt is not counted. A job of a stage goes back there. */
+  async release(id: number, holder: JobHolder): Promise<void> {
+    check('Cannot release', [jobIdProblem(id), ...holderProblems(holder)]);
+    await this.#sendBack(id, holderOf(holder), { kind: 'release' });
+  }
+
+  /** Puts the job off: nobody has it, and nobody gets it before `delay` from now. The attempt is not counted. */
+  async snooze(id: number, delay: Duration, holder: JobHolder): Promise<void> {
+    const delayMs = toMs(delay);
+    check('Cannot snooze', [
+      jobIdProblem(id),
+      expected(delayMs !== undefined, `delay to be ${DURATION_EXPECTED}`, delay),
+      ...holderProblems(holder),
+    ]);
+    await this.#sendBack(id, holderOf(holder), { kind: 'snooze', delayMs: delayMs! });
+  }
+
+  /** The lease now ends so long from now, sooner or later than it would have; answers when. One that has lapsed does not come back. */
+  async extend(id: number, by: Duration, holder: JobHolder): Promise<Date> {
+    check('Cannot extend', [jobIdProblem(id), leaseProblem(by), ...holderProblems(holder)]);
+    return new Date(await this.#parts.store.extend(id, holderOf(holder), toMs(by)!));
+  }
+
+  /**
+   * Gives the job to the owner until it is released: one that waits or is scheduled, or that another owner holds, whose
+   * token is void then. A job that a worker runs is refused.
+   */
+  async assign(id: number, owner: string): Promise<HeldJob> {
+    check('Cannot assign', [jobIdProblem(id), ownerProblem(owner)]);
+    const to = { workerId: this.#workerId, owner, leaseMs: null };
+    return heldJob(await this.#parts.store.assign(id, to, (queue) => this.#parts.optionsFor(queue).retry.attempts));
+  }
+
+  /** Takes the job from whoever holds it, unharmed; the attempt is not counted. A job that a worker runs is refused. */
+  async unassign(id: number): Promise<void> {
+    check('Cannot unassign', [jobIdProblem(id)]);
+    await this.#sendBack(id, 'whoever', { kind: 'release' });
+  }
+
+  /**
+   * Ends the assignment and leaves the job in a stage, where only `claim` with that stage, and `assign`, take it; null: in
+   * none, for everybody. The attempt is not counted.
+   */
+  async move(id: number, stage: string | null, holder: JobHolder): Promise<void> {
+    check('Cannot move', [
+      jobIdProblem(id),
+      stage === null ? undefined : stageProblem(stage),
+      ...holderProblems(holder),
+    ]);
+    this.#told(await this.#parts.store.move(id, holderOf(holder), stage));
+  }
+
+  /** Jobs that anybody may claim, in the order in which they are claimed. */
+  async unassigned(queue: string, page: AssignedJobPage = {}): Promise<AssignedJobRecord[]> {
+    check('Cannot list', [nameProblem('queue name', queue), ...pageProblems(page)]);
+    return this.#parts.store.unassigned(queue, pageOf(page));
+  }
+
+  /** The owner's jobs, of one queue or of all, in the order of ids. */
+  async assigned(owner: string, given: AssignedJobPage & { queue?: string } = {}): Promise<AssignedJobRecord[]> {
+    const { queue } = isOptions(given) ? given : {};
+    check('Cannot list', [
+      ownerProblem(owner),
+      queue === undefined ? undefined : nameProblem('queue name', queue),
+      ...pageProblems(given, ['queue']),
+    ]);
+    return this.#parts.store.assigned(owner, queue === undefined ? {} : { queue }, pageOf(given));
+  }
+
+  /** Jobs of a stage, held or not (see `owner`), in the order in which they are claimed. */
+  async inStage(queue: string, stage: string, page: AssignedJobPage = {}): Promise<AssignedJobRecord[]> {
+    check('Cannot list', [nameProblem('queue name', queue), stageProblem(stage), ...pageProblems(page)]);
+    return this.#parts.store.inStage(queue, stage, pageOf(page));
+  }
+
+  async #sendBack(id: number, holder: Holder, outcome: Outcome): Promise<void> {
+    await this.#end(id, holder, () => ({ outcome, keepMs: false }));
+  }
+
+  async #end(
+    id: number,
+    holder: Holder,
+    decide: Parameters<ConsumerStore['end']>[2],
+    result?: unknown,
+  ): Promise<EndedAssignment> {
+    const ended = await this.#parts.store.end(id, holder, decide);
+    this.#told(ended, result);
+    return ended;
+  }
+
+  #told({ job, outcome, heldMs }: EndedAssignment, result?: unknown): void {
+    this.#parts.ended(job, outcome, result, heldMs);
+    const { hints } = this.#parts;
+    if (outcome.kind === 'release') hints.wake(job.queue);
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') hints.expectDue(outcome.delayMs);
+  }
+}
+
+const check = InvalidOptionsError.throwIfAny.bind(InvalidOptionsError);
+
+const HEAD = { id: 0, priority: -32_769 };
+
+function pageOf({ after = HEAD, limit = 100 }: AssignedJobPage): Required<AssignedJobPage> {
+  return { after: { id: after.id, priority: after.priority }, limit };
+}
+
+function pageProblems(page: AssignedJobPage, also: readonly string[] = []): (string | undefined)[] {
+  const { after = HEAD, limit = 100 } = isOptions(page) ? page : {};
+  const { id, priority } = isOptions(after) ? after : ({} as Partial<typeof HEAD>);
+  const isPlace = isWhole(id, 0, Number.MAX_SAFE_INTEGER) && isWhole(priority, -32_769, 32_767);
+  return [
+    ...unknownKeys(page, ['after', 'limit', ...also]),
+    expected(isPlace, 'after to be the last record of the page before, or its { id, priority }', after),
+    expected(isWhole(limit, 1, 1_000), 'limit to be a whole number from 1 to 1000', limit),
+  ];
+}

@@ -1,0 +1,101 @@
+import type { JobFilter } from './admin-store.js';
+import type { ClaimedJob, JobRecord } from '../job/job.js';
+import type { Outcome } from '../job/outcome.js';
+
+/** Who says that he holds a job: whoever has its token, its owner, or an admin who takes it from either. */
+export type Holder = { readonly token: number } | { readonly owner: string } | 'whoever';
+
+/** A claim of one job for somebody who is no worker of this library. */
+export interface Assignee {
+  readonly workerId: string;
+  /** '' where it is whoever has the token. */
+  readonly owner: string;
+  /** Null: until it is released. */
+  readonly leaseMs: number | null;
+}
+
+/** A job in somebody's hands. The claim's id is the token. */
+export interface Assignment {
+  readonly job: ClaimedJob;
+  /** Decoded; null where a foreign INSERT left no JSON there. */
+  readonly payload: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly claimId: number;
+  readonly owner: string;
+  /** By the database's clock; null: until it is released. */
+  readonly leaseUntilMs: number | null;
+  readonly stage: string | null;
+}
+
+/** Jobs that one claim has taken, each of which is to have a claim of its own. */
+export interface Sharing extends Assignee {
+  readonly claimId: number;
+  readonly jobs: readonly ClaimedJob[];
+}
+
+export interface StageRequest extends Assignee {
+  readonly queue: string;
+  readonly stage: string;
+  readonly limit: number;
+  /** For jobs that do not say how often they may be tried. */
+  readonly maxAttempts: number;
+}
+
+export interface Verdict {
+  readonly outcome: Outcome;
+  /** How long the finished job stays in the history; false: not at all. */
+  readonly keepMs: number | false;
+}
+
+/** How an assignment ended. */
+export interface EndedAssignment {
+  readonly job: ClaimedJob;
+  readonly outcome: Outcome;
+  /** How long it was held. */
+  readonly heldMs: number;
+}
+
+/** A job as those look at it who hand out work. */
+export interface AssignedJobRecord extends JobRecord {
+  /** Where it stands in work that people do in steps; null: in no stage. */
+  stage: string | null;
+  /** When the job is taken from whoever holds it; null where nobody does, or until it is released. */
+  leaseUntil: Date | null;
+}
+
+/** A place in the order in which jobs are claimed; what comes after it is meant. A record of the page before is one. */
+export interface AssignedJobPage {
+  after?: Pick<JobRecord, 'id' | 'priority'>;
+  /** 1 to 1,000, default 100. */
+  limit?: number;
+}
+
+/**
+ * Jobs in the hands of people and programs that are no workers of this library. Whoever does not hold a job is refused with a
+ * JobNotHeldError, and for a job that is finished or not there with a JobFinishedError or JobNotFoundError; nothing is done then.
+ */
+export interface ConsumerStore {
+  isPaused(queue: string): Promise<boolean>;
+  /** Gives each job of a claim a claim of its own. None where the first one's lease lapsed meanwhile. */
+  share(sharing: Sharing): Promise<Assignment[]>;
+  /** Hands out up to `limit` jobs that wait in a stage, best first. Two callers never receive the same job. */
+  takeFromStage(request: StageRequest): Promise<Assignment[]>;
+  /** Gives a job that waits or is scheduled, or that another owner holds, to this owner until it is released. */
+  assign(id: number, to: Assignee, maxAttempts: (queue: string) => number): Promise<Assignment>;
+  /** Ends an assignment as `decide` says of the job. */
+  end(id: number, holder: Holder, decide: (job: ClaimedJob) => Verdict): Promise<EndedAssignment>;
+  /** Sets the lease to end so long from now, and answers when that is. A lease that has lapsed is not renewed. */
+  extend(id: number, holder: Holder, leaseMs: number): Promise<number>;
+  /** Ends an assignment, and leaves the job to whoever claims from that stage; null: to everybody. */
+  move(id: number, holder: Holder, stage: string | null): Promise<EndedAssignment>;
+  /** Jobs that anybody may claim, in the order in which they are claimed. */
+  unassigned(queue: string, page: Required<AssignedJobPage>): Promise<AssignedJobRecord[]>;
+  /** The owner's jobs, in the order of ids. */
+  assigned(
+    owner: string,
+    filter: Pick<JobFilter, 'queue'>,
+    page: Required<AssignedJobPage>,
+  ): Promise<AssignedJobRecord[]>;
+  /** Jobs of a stage, whether somebody holds them or not, in the order in which they are claimed. */
+  inStage(queue: string, stage: string, page: Required<AssignedJobPage>): Promise<AssignedJobRecord[]>;
+}

@@ -1,0 +1,58 @@
+import { JobNotHeldError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
+import type { EndedAssignment, Holder, Verdict } from '../consumer-store.js';
+import { leaseEnd } from './assign.js';
+import { isFinished } from './fence.js';
+import { lockHeld, type Held } from './hold.js';
+import { endClaim } from './lease.js';
+import { settleClaimed } from './settle.js';
+import { leaveStages, standIn } from './stages.js';
+import { change, query, type Work } from './statement.js';
+
+const EXTEND = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET lease_until = :now + :leaseMs
+  WHERE id = :claimId`;
+
+const LEASE = `
+  SELECT lease_until
+  FROM {claims}
+  WHERE id = :claimId`;
+
+/** The job goes as the verdict says, and the claim that had it ends. */
+export function* endAssignment(
+  id: number,
+  holder: Holder,
+  decide: (job: ClaimedJob) => Verdict,
+): Work<EndedAssignment> {
+  const held = yield* lockHeld(id, holder);
+  return yield* endHeld(held, decide(held.job));
+}
+
+export function* endHeld(
+  { job, claimId, workerId, heldMs }: Held,
+  { outcome, keepMs }: Verdict,
+): Work<EndedAssignment> {
+  const settlement = { job, claimId, workerId, outcome, ranMs: heldMs, keepMs };
+  yield* endClaim(claimId);
+  yield* settleClaimed([settlement]);
+  // One that is not finished goes back to where it stood.
+  if (isFinished(settlement)) yield* leaveStages([job.id]);
+  return { job, outcome, heldMs };
+}
+
+/** The job waits in the stage, or in none, for whoever claims from there. */
+export function* moveJob(id: number, holder: Holder, stage: string | null): Work<EndedAssignment> {
+  const ended = yield* endAssignment(id, holder, () => ({ outcome: { kind: 'release' }, keepMs: false }));
+  yield* standIn(id, stage);
+  return ended;
+}
+
+export function* extendAssignment(id: number, holder: Holder, leaseMs: number): Work<number> {
+  const { claimId, job, holds } = yield* lockHeld(id, holder);
+  // A lapsed lease is never renewed: somebody may be about to take the job.
+  if (!holds) throw new JobNotHeldError(id, job.queue, 'nobody');
+  yield* change(EXTEND, { claimId, leaseMs });
+  const [row] = yield* query<{ lease_until: number }>(LEASE, { claimId });
+  return leaseEnd(row!.lease_until)!;
+}

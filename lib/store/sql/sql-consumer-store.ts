@@ -1,0 +1,79 @@
+import type { ClaimedJob } from '../../job/job.js';
+import type { ClaimBounds } from '../claims/claim-bounds.js';
+import type * as port from '../consumer-store.js';
+import { assign, share } from './assign.js';
+import { assigned, inStage, unassigned } from './assigned-jobs.js';
+import { endAssignment, extendAssignment, moveJob } from './end-assignment.js';
+import { ShortCountError } from './settle.js';
+import type { SqlDatabase } from './sql-database.js';
+import { query, type Work } from './statement.js';
+import { takeFromStage } from './take-from-stage.js';
+
+const PAUSED = `
+  SELECT paused
+  FROM {queues}
+  WHERE queue = :queue`;
+
+export class SqlConsumerStore implements port.ConsumerStore {
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly bounds: ClaimBounds,
+  ) {}
+
+  async isPaused(queue: string): Promise<boolean> {
+    const [row] = await this.database.repeatable(() => query<{ paused: number }>(PAUSED, { queue }));
+    return row !== undefined && row.paused > 0;
+  }
+
+  async share(sharing: port.Sharing): Promise<port.Assignment[]> {
+    try {
+      return await this.database.transaction(() => share(sharing));
+    } catch (error) {
+      if (error instanceof ShortCountError) return [];
+      throw error;
+    }
+  }
+
+  takeFromStage(request: port.StageRequest): Promise<port.Assignment[]> {
+    return this.database.transaction(() => takeFromStage(request));
+  }
+
+  assign(id: number, to: port.Assignee, maxAttempts: (queue: string) => number): Promise<port.Assignment> {
+    return this.database.transaction(() => assign(id, to, maxAttempts));
+  }
+
+  end(id: number, holder: port.Holder, decide: (job: ClaimedJob) => port.Verdict): Promise<port.EndedAssignment> {
+    return this.#ending(() => endAssignment(id, holder, decide));
+  }
+
+  extend(id: number, holder: port.Holder, leaseMs: number): Promise<number> {
+    return this.database.transaction(() => extendAssignment(id, holder, leaseMs));
+  }
+
+  move(id: number, holder: port.Holder, stage: string | null): Promise<port.EndedAssignment> {
+    return this.#ending(() => moveJob(id, holder, stage));
+  }
+
+  unassigned(queue: string, page: Required<port.AssignedJobPage>): Promise<port.AssignedJobRecord[]> {
+    return this.database.repeatable(() => unassigned(queue, page));
+  }
+
+  assigned(
+    owner: string,
+    { queue }: { queue?: string },
+    page: Required<port.AssignedJobPage>,
+  ): Promise<port.AssignedJobRecord[]> {
+    return this.database.repeatable(() => assigned(owner, queue ?? null, page));
+  }
+
+  inStage(queue: string, stage: string, page: Required<port.AssignedJobPage>): Promise<port.AssignedJobRecord[]> {
+    return this.database.repeatable(() => inStage(queue, stage, page));
+  }
+
+  async #ending(work: () => Work<port.EndedAssignment>): Promise<port.EndedAssignment> {
+    const ended = await this.database.transaction(work);
+    // It may stand in front of all others again.
+    this.bounds.forget();
+    return ended;
+  }
+}

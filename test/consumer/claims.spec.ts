@@ -1,0 +1,130 @@
+import { describeEngines, plain } from '../support/engines.js';
+
+const ANN = { owner: 'ann' } as const;
+const MINUTES_15 = 900_000;
+
+describeEngines('a claim for an owner', (setup) => {
+  it('takes the best jobs, each with a token of its own, and counts their attempts', async () => {
+    const world = await setup();
+    const { producer, consumer, admin } = await world.start({ autoStart: false });
+    await producer.enqueue('q', 'second', { priority: 1 });
+    const first = await producer.enqueue('q', { a: 1 }, { name: 'check', headers: { lang: 'de' } });
+    await producer.enqueue('q', 'third', { priority: 2 });
+
+    const before = await world.now();
+    const held = await consumer.claim('q', { ...ANN, limit: 2 });
+
+    expect(held).toMatchObject([
+      {
+        ...{ id: first.id, queue: 'q', name: 'check', payload: { a: 1 }, headers: { lang: 'de' } },
+        ...{ attempt: 1, maxAttempts: 3, owner: 'ann', stage: null, token: expect.stringMatching(/^\d+$/) },
+      },
+      { payload: 'second', owner: 'ann', stage: null },
+    ]);
+    expect(new Set(held.map(({ token }) => token)).size).toBe(2);
+    expect(held[0]!.leaseUntil!.getTime()).toBeGreaterThanOrEqual(before + MINUTES_15);
+    expect(await admin.counts('q')).toMatchObject({ active: 2, waiting: 1 });
+    expect(await admin.get(first.id)).toMatchObject({ state: 'active', owner: 'ann', attempt: 1 });
+  });
+
+  it('takes nothing of a paused queue, of an empty one, or of what is not due', async () => {
+    const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
+    await producer.enqueue('paused', 0);
+    await producer.enqueue('later', 0, { delay: '1h' });
+    await admin.pause('paused');
+
+    const claims = await Promise.all(['paused', 'later', 'empty'].map((queue) => consumer.claim(queue, ANN)));
+
+    expect(claims).toEqual([[], [], []]);
+  });
+
+  it('never hands one job to two, of people and workers of several processes', async () => {
+    const world = await setup();
+    const engines = [await world.start({ autoStart: false }), await world.start({ autoStart: false })];
+    const worked: number[] = [];
+    const worker = await world.start({
+      ...{ handlers: { q: (job) => void worked.push(job.id) }, autoStart: false },
+      queues: { q: { concurrency: 2, prefetch: 0 } },
+    });
+    await worker.producer.enqueueMany('q', plain(200));
+
+    const taking = async (consumer: (typeof engines)[0]['consumer'], owner: string): Promise<number[]> => {
+      const held = await consumer.claim('q', { owner, limit: 10 });
+      await Promise.all(held.map(({ id, token }) => consumer.complete(id, { token })));
+      return held.length === 0 ? [] : [...held.map(({ id }) => id), ...(await taking(consumer, owner))];
+    };
+    await worker.runner.start();
+    const owned = await Promise.all(engines.map(({ consumer }, n) => taking(consumer, `owner ${n}`)));
+    await worker.events.untilCount(200 - owned.flat().length, 'completed');
+
+    const all = [...worked, ...owned.flat()];
+    expect(all).toHaveLength(200);
+    expect(new Set(all).size).toBe(200);
+    expect(await worker.admin.counts('q')).toMatchObject({ completed: 200, active: 0, waiting: 0 });
+  });
+
+  it('lapses like that of a worker, and the job is tried again with the attempt counted', async () => {
+    const world = await setup();
+    const { producer, consumer, admin, events, runner } = await world.start({
+      ...{ handlers: { q: ({ attempt }) => attempt }, autoStart: false },
+    });
+    const { id } = await producer.enqueue('q', 0);
+    const [held] = await consumer.claim('q', { ...ANN, lease: '2h' });
+
+    world.advance(2 * 3_600_000);
+    await runner.start();
+    await events.until('completed');
+
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', result: 2, error: { code: 'WORKER_LOST' } });
+    await expect(consumer.complete(id, { token: held!.token })).rejects.toMatchObject({ code: 'JOB_FINISHED' });
+  });
+
+  it('until it is released outlasts every other, and keeps nobody from looking or from rescuing others', async () => {
+    const world = await setup();
+    const { producer, consumer, admin, store } = await world.start({ autoStart: false });
+    const [kept, lapsed] = await producer.enqueueMany('q', plain(2));
+
+    const [held] = await consumer.claim('q', { ...ANN, lease: 'until-released' });
+    await consumer.claim('q', { owner: 'bob', lease: '1h' });
+    world.advance(50 * 365 * 86_400_000);
+    const survey = await store.survey(['q']);
+    const rescued = await store.rescue({ decide: () => ({ kind: 'release' }), keepMs: () => 1_000 });
+
+    expect(held).toMatchObject({ id: kept!.id, leaseUntil: null });
+    expect(survey.lapseInMs).toBe(0);
+    expect(rescued.map(({ job }) => job.id)).toEqual([lapsed!.id]);
+    expect(await admin.get(kept!.id)).toMatchObject({ state: 'active', owner: 'ann' });
+    expect(await consumer.assigned('ann')).toMatchObject([{ id: kept!.id, leaseUntil: null }]);
+  });
+
+  it('of one who names none belongs to whoever has the token', async () => {
+    const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+
+    const [held] = await consumer.claim('q');
+    const { owner } = (await admin.get(id))!;
+    await consumer.complete(id, { token: held!.token });
+
+    expect([held!.owner, owner]).toEqual([null, null]);
+    expect(await admin.get(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('gives back, with the attempt, what a process claimed and did not live to hand out', async () => {
+    const world = await setup();
+    const { producer, consumer, store, admin } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    // As `claim` begins: the jobs of one claim, none of which has begun.
+    const request = { claimId: 7, workerId: 'w', queue: 'q', limit: 5, order: 'fifo', leaseMs: 30_000 } as const;
+    const strategy = world.server.name === 'sqlite' ? ('update' as const) : ('skip-locked' as const);
+    await store.claim({ ...request, strategy, started: 0, maxAttempts: 3 });
+
+    world.advance(31_000);
+    await store.rescue({
+      decide: ({ mayHaveBegun }) => (mayHaveBegun ? { kind: 'cancel' } : { kind: 'release' }),
+      keepMs: () => 1_000,
+    });
+
+    expect(await admin.get(id)).toMatchObject({ state: 'waiting', attempt: 0 });
+    expect(await consumer.claim('q', ANN)).toMatchObject([{ id, attempt: 1 }]);
+  });
+});

@@ -1,0 +1,300 @@
+import { describeEngines, gate, plain, type World } from '../support/engines.js';
+
+const ANN = { owner: 'ann' } as const;
+
+describeEngines('a job in the hands of its owner', (setup) => {
+  async function held(world: World, settings = {}) {
+    const engine = await world.start({ autoStart: false, ...settings });
+    const { id } = await engine.producer.enqueue('q', { n: 1 });
+    const [job] = await engine.consumer.claim('q', ANN);
+    return { ...engine, id, token: job!.token };
+  }
+
+  it('is completed by its owner or by its token, with a result, from any process', async () => {
+    const world = await setup();
+    const { id, consumer, admin, producer, events } = await held(world);
+    const other = await world.start({ autoStart: false });
+    const second = await producer.enqueue('q', 0);
+    const [job] = await consumer.claim('q', ANN);
+
+    await other.consumer.complete(id, { owner: 'ann', result: { verdict: 'fine' } });
+    await consumer.complete(second.id, { token: job!.token });
+
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', result: { verdict: 'fine' }, attempt: 1 });
+    expect((await admin.get(id))!.startedAt).toBeInstanceOf(Date);
+    expect(await admin.get(second.id)).toMatchObject({ state: 'completed', result: null });
+    // Told where it was done, and nowhere else.
+    expect([other.events.jobs('completed'), events.jobs('completed')]).toEqual([[id], [second.id]]);
+    expect(other.events.of('completed')).toMatchObject([{ result: { verdict: 'fine' } }]);
+    expect(await world.sql('SELECT * FROM sql_queue_claims')).toEqual([]);
+  });
+
+  it('leaves nothing behind where its queue keeps no history', async () => {
+    const world = await setup();
+    const { id, consumer, admin } = await held(world, { queues: { q: { retention: { completed: false } } } });
+
+    await consumer.complete(id, ANN);
+
+    expect(await admin.get(id)).toBeNull();
+    await expect(consumer.complete(id, ANN)).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+  });
+
+  it('that fails is tried again as its queue says, and is dead after its last attempt', async () => {
+    const world = await setup();
+    const queues = { q: { retry: { attempts: 2, backoff: '1h' } } } as const;
+    const { id, consumer, admin, store, events } = await held(world, { queues });
+
+    const first = await consumer.fail(id, { ...ANN, error: 'blurred' });
+    const retried = await admin.get(id);
+    world.advance(3_600_000);
+    await store.promote(10);
+    await consumer.claim('q', ANN);
+    const last = await consumer.fail(id, { ...ANN, error: new RangeError('still blurred') });
+
+    expect([first, last]).toEqual(['scheduled', 'dead']);
+    expect(retried).toMatchObject({ state: 'scheduled', attempt: 1, error: { name: 'Error', message: 'blurred' } });
+    expect(retried!.error).not.toHaveProperty('stack');
+    expect(await admin.get(id)).toMatchObject({
+      ...{ state: 'dead', attempt: 2, error: { name: 'RangeError', message: 'still blurred' } },
+    });
+    expect(events.jobs('dead')).toEqual([id]);
+  });
+
+  it('that fails is tried again when its owner says, or never', async () => {
+    const world = await setup();
+    const { id, consumer, admin, producer } = await held(world);
+    const now = await world.now();
+
+    await consumer.fail(id, { ...ANN, error: 'no', retry: '2h' });
+    const { runAt } = (await admin.get(id))!;
+    const hopeless = await producer.enqueue('q', 0);
+    await consumer.claim('q', ANN);
+    const state = await consumer.fail(hopeless.id, { ...ANN, error: 'never', retry: false });
+
+    expect(runAt!.getTime()).toBeGreaterThanOrEqual(now + 2 * 3_600_000);
+    expect([state, (await admin.get(hopeless.id))!.state]).toEqual(['dead', 'dead']);
+  });
+
+  it('goes back unharmed when it is released or put off', async () => {
+    const world = await setup();
+    const { id, consumer, admin, store } = await held(world);
+
+    await consumer.release(id, ANN);
+    const released = await admin.get(id);
+    await consumer.claim('q', ANN);
+    await consumer.snooze(id, '1d', ANN);
+    const putOff = await admin.get(id);
+    world.advance(86_400_000);
+    await store.promote(10);
+
+    expect(released).toMatchObject({ state: 'waiting', attempt: 0, owner: null });
+    expect(putOff).toMatchObject({ state: 'scheduled', attempt: 0, owner: null });
+    expect(await consumer.claim('q', ANN)).toMatchObject([{ id, attempt: 1 }]);
+  });
+
+  it('is kept longer, or less long, than it was to be, but never again once its lease has lapsed', async () => {
+    const world = await setup();
+    const { id, token, consumer } = await held(world);
+
+    const before = await world.now();
+    const until = await consumer.extend(id, '3h', { token });
+    world.advance(2 * 3_600_000);
+    const sooner = await consumer.extend(id, '5s', ANN);
+    world.advance(6_000);
+
+    expect(until.getTime()).toBeGreaterThanOrEqual(before + 3 * 3_600_000);
+    expect(sooner.getTime()).toBeLessThan(until.getTime());
+    await expect(consumer.extend(id, '1h', ANN)).rejects.toMatchObject({ code: 'JOB_NOT_HELD', heldBy: 'nobody' });
+    // Nobody has taken it: what was done in the meantime still counts.
+    await expect(consumer.complete(id, ANN)).resolves.toBeUndefined();
+  });
+
+  it('goes to another owner whose it is until he releases it, and the first one is refused', async () => {
+    const world = await setup();
+    const { id, token, consumer, admin } = await held(world);
+
+    const bobs = await consumer.assign(id, 'bob');
+    const again = await consumer.assign(id, 'bob');
+
+    expect(bobs).toMatchObject({ id, owner: 'bob', leaseUntil: null, attempt: 1, payload: { n: 1 } });
+    expect(again.token).toBe(bobs.token);
+    expect(bobs.token).not.toBe(token);
+    const notHeld = { code: 'JOB_NOT_HELD', jobId: id, queue: 'q', heldBy: 'owner', owner: 'bob' };
+    await expect(consumer.complete(id, ANN)).rejects.toMatchObject(notHeld);
+    await expect(consumer.release(id, { token })).rejects.toMatchObject(notHeld);
+    await consumer.complete(id, { token: bobs.token });
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+  });
+
+  it('can be taken from him and is anybody’s then', async () => {
+    const world = await setup();
+    const { id, token, consumer, admin } = await held(world);
+
+    await consumer.unassign(id);
+
+    expect(await admin.get(id)).toMatchObject({ state: 'waiting', attempt: 0, owner: null });
+    await expect(consumer.complete(id, { token })).rejects.toMatchObject({ code: 'JOB_NOT_HELD', heldBy: 'nobody' });
+    await expect(consumer.unassign(id)).rejects.toMatchObject({ code: 'JOB_NOT_HELD', heldBy: 'nobody' });
+  });
+
+  it('is cancelled at once, since nobody could tell him', async () => {
+    const world = await setup();
+    const { id, token, consumer, admin } = await held(world);
+
+    const cancelled = await admin.cancel(id);
+
+    expect(cancelled).toBe(true);
+    expect(await admin.get(id)).toMatchObject({ state: 'cancelled', attempt: 1 });
+    await expect(consumer.complete(id, { token })).rejects.toMatchObject({ code: 'JOB_FINISHED', state: 'cancelled' });
+    expect(await world.sql('SELECT * FROM sql_queue_claims')).toEqual([]);
+  });
+
+  it('is not removed', async () => {
+    const { id, admin } = await held(await setup());
+
+    expect(await admin.remove(id)).toBe(0);
+    expect(await admin.get(id)).toMatchObject({ state: 'active' });
+  });
+});
+
+describeEngines('assigning', (setup) => {
+  it('takes a waiting or a scheduled job out for its owner, whatever stands before it', async () => {
+    const world = await setup();
+    const { producer, consumer, admin } = await world.start({ autoStart: false });
+    await producer.enqueueMany('q', plain(3));
+    const waiting = await producer.enqueue('q', 'w', { priority: 9 });
+    const scheduled = await producer.enqueue('q', 's', { delay: '1d' });
+
+    const jobs = [await consumer.assign(waiting.id, 'ann'), await consumer.assign(scheduled.id, 'ann')];
+
+    expect(jobs).toMatchObject([
+      { id: waiting.id, payload: 'w', attempt: 1, maxAttempts: 3, leaseUntil: null },
+      { id: scheduled.id, payload: 's', attempt: 1 },
+    ]);
+    expect(await admin.counts('q')).toMatchObject({ active: 2, waiting: 3, scheduled: 0 });
+    await consumer.release(scheduled.id, ANN);
+    expect(await admin.counts('q')).toMatchObject({ active: 1, waiting: 4, scheduled: 0 });
+  });
+
+  it('gives one job to one of those who ask at the same time, the others reassign it, and one ends it', async () => {
+    const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    const owners = ['ann', 'bob', 'cem', 'dan'];
+
+    await Promise.all(owners.map((owner) => consumer.assign(id, owner)));
+    const ends = await Promise.allSettled(owners.map((owner) => consumer.complete(id, { owner })));
+
+    expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+  });
+});
+
+describeEngines('who does not hold a job', (setup) => {
+  const verbs = (consumer: Awaited<ReturnType<World['start']>>['consumer'], id: number, who: { owner: string }) => [
+    () => consumer.complete(id, who),
+    () => consumer.fail(id, { ...who, error: 'x' }),
+    () => consumer.release(id, who),
+    () => consumer.snooze(id, '1h', who),
+    () => consumer.extend(id, '1h', who),
+    () => consumer.move(id, 'review', who),
+    () => consumer.unassign(id),
+    () => consumer.assign(id, who.owner),
+  ];
+
+  it('is refused with who does, and nothing is done', async () => {
+    const world = await setup();
+    const { opened: gone, open: go } = gate();
+    const { producer, consumer, events, admin } = await world.start({ handlers: { work: () => gone } });
+    const { id } = await producer.enqueue('work', 0);
+    await events.until('started');
+    const before = await world.sql('SELECT * FROM sql_queue_jobs');
+
+    const codes = await Promise.all(
+      verbs(consumer, id, ANN).map((verb) =>
+        verb().then(
+          () => 'done',
+          (error: { code: string; heldBy: string }) => `${error.code} ${error.heldBy}`,
+        ),
+      ),
+    );
+
+    expect(new Set(codes)).toEqual(new Set(['JOB_NOT_HELD worker']));
+    expect(await world.sql('SELECT * FROM sql_queue_jobs')).toEqual(before);
+    go();
+    await events.until('completed');
+    expect(await admin.get(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('is told of jobs that are finished, or never were', async () => {
+    const world = await setup();
+    const { producer, consumer, admin } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    await admin.cancel(id);
+    const codeOf = (verb: () => Promise<unknown>) =>
+      verb().then(
+        () => 'done',
+        ({ code }: { code: string }) => code,
+      );
+
+    const finished = await Promise.all(verbs(consumer, id, ANN).map(codeOf));
+    const unknown = await Promise.all(verbs(consumer, id + 1, ANN).map(codeOf));
+
+    expect(new Set(finished)).toEqual(new Set(['JOB_FINISHED']));
+    expect(new Set(unknown)).toEqual(new Set(['JOB_NOT_FOUND']));
+    expect(await admin.get(id)).toMatchObject({ state: 'cancelled' });
+  });
+
+  it('cannot use a worker’s claim as a token', async () => {
+    const world = await setup();
+    const { opened: gone, open: go } = gate();
+    const { producer, consumer, events } = await world.start({ handlers: { work: () => gone } });
+    const { id } = await producer.enqueue('work', 0);
+    await events.until('started');
+    const [claim] = await world.sql<{ id: number }>('SELECT id FROM sql_queue_claims');
+
+    await expect(consumer.complete(id, { token: String(claim!.id) })).rejects.toMatchObject({ heldBy: 'worker' });
+
+    go();
+    await events.until('completed');
+  });
+
+  it('is refused before any SQL where the question is none, with all that is wrong', async () => {
+    const { consumer, store } = await (await setup()).start({ autoStart: false });
+    await store.close();
+    const bad = (value: unknown) => value as never;
+    const refused = async (verb: Promise<unknown>) => {
+      const error = (await verb.catch((reason: unknown) => reason)) as { code?: string; problems?: string[] };
+      return error.code === 'INVALID_OPTIONS' ? error.problems!.length : error;
+    };
+
+    const counts = await Promise.all(
+      [
+        consumer.claim(bad('no queue'), bad({ owner: ' ann', limit: 0, lease: '1ms', stage: '', leese: 1 })),
+        consumer.claim('q', { lease: 'until-released' }),
+        consumer.complete(bad('7'), bad({})),
+        consumer.complete(7, bad({ token: '1', owner: 'ann' })),
+        consumer.complete(7, { token: '9007199254740993' }),
+        consumer.complete(7, bad({ token: 'x' })),
+        consumer.fail(7, bad({ owner: 'ann', retry: 'soon' })),
+        consumer.snooze(7, bad('tomorrow'), ANN),
+        consumer.extend(0, bad('0s'), bad(null)),
+        consumer.assign(7, ''),
+        consumer.move(7, 'x'.repeat(101), ANN),
+        consumer.unassigned('q', bad({ after: 7, limit: 1_001 })),
+        consumer.assigned(bad(undefined)),
+        consumer.inStage('q', ' ', bad({ aftr: 1 })),
+      ].map(refused),
+    );
+
+    expect(counts).toEqual([6, 1, 2, 1, 1, 1, 2, 1, 3, 1, 1, 2, 1, 2]);
+  });
+
+  it('writes nothing of a result that JSON cannot carry', async () => {
+    const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    await consumer.claim('q', ANN);
+
+    await expect(consumer.complete(id, { ...ANN, result: 1n })).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' });
+    expect(await admin.get(id)).toMatchObject({ state: 'active', owner: 'ann' });
+  });
+});

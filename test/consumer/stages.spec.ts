@@ -1,0 +1,202 @@
+import { describeEngines, plain } from '../support/engines.js';
+
+const ANN = { owner: 'ann' } as const;
+const REVIEW = 'pending review';
+
+describeEngines('a job that its owner moves into a stage', (setup) => {
+  it('is nobody’s, waits, and goes only to those who claim from that stage', async () => {
+    const world = await setup();
+    const worked: number[] = [];
+    const { producer, consumer, admin, runner } = await world.start({
+      ...{ handlers: { q: (job) => void worked.push(job.id) }, autoStart: false },
+    });
+    const { id } = await producer.enqueue('q', 'photo');
+    await consumer.claim('q', ANN);
+
+    await consumer.move(id, REVIEW, ANN);
+    await runner.start();
+    await runner.whenIdle();
+    const others = [await consumer.claim('q', ANN), await consumer.claim('q', { ...ANN, stage: 'another' })];
+    const counts = await admin.counts('q');
+    const [job] = await consumer.claim('q', { owner: 'rita', stage: REVIEW });
+
+    expect([worked, ...others]).toEqual([[], [], []]);
+    expect(counts).toMatchObject({ waiting: 1, scheduled: 0, active: 0 });
+    expect(job).toMatchObject({ id, payload: 'photo', owner: 'rita', stage: REVIEW, attempt: 1 });
+    await consumer.complete(id, { token: job!.token, result: 'ok' });
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+    expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
+  });
+
+  it('goes back into its stage when it is released, put off, failed, or its lease lapses', async () => {
+    const world = await setup();
+    const { producer, consumer, store, admin } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0, { attempts: 9 });
+    await consumer.claim('q', ANN);
+    await consumer.move(id, REVIEW, ANN);
+    const claim = () => consumer.claim('q', { ...ANN, stage: REVIEW });
+    const rules = { decide: () => ({ kind: 'retry', delayMs: 60_000, error: { name: 'E', message: 'm' } }) as const };
+
+    const seen: unknown[] = [];
+    for (const back of [
+      () => consumer.release(id, ANN),
+      () => consumer.snooze(id, '1m', ANN),
+      () => consumer.fail(id, { ...ANN, error: 'x', retry: '1m' }),
+      () => consumer.fail(id, { ...ANN, error: 'x', retry: 0 }),
+      () => store.rescue({ ...rules, keepMs: () => 1_000 }),
+      () => consumer.unassign(id),
+    ]) {
+      const [job] = await claim();
+      if (back.toString().includes('rescue')) world.advance(1_000_000);
+      await back();
+      world.advance(60_000);
+      await store.promote(10);
+      seen.push(job?.stage, await consumer.claim('q', ANN), (await admin.counts('q')).waiting);
+    }
+
+    expect(seen).toEqual(Array.from({ length: 6 }, () => [REVIEW, [], 1]).flat());
+    expect(await claim()).toMatchObject([{ id, stage: REVIEW }]);
+  });
+
+  it('moves on to another one, and back to everybody', async () => {
+    const world = await setup();
+    const { producer, consumer, events, runner, admin } = await world.start({
+      ...{ handlers: { q: () => 'by code' }, autoStart: false },
+    });
+    const { id } = await producer.enqueue('q', 0);
+    await consumer.claim('q', ANN);
+    await consumer.move(id, REVIEW, ANN);
+    await consumer.claim('q', { ...ANN, stage: REVIEW });
+    await consumer.move(id, 'printing', ANN);
+    const [job] = await consumer.claim('q', { ...ANN, stage: 'printing' });
+    await runner.start();
+
+    await consumer.move(id, null, { token: job!.token });
+    await events.until('completed', { jobId: id });
+
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1, result: 'by code' });
+    expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
+  });
+
+  it('is handed out by priority, then age, and never to two', async () => {
+    const world = await setup();
+    const { producer, consumer } = await world.start({ autoStart: false });
+    const options = Array.from({ length: 40 }, (_, n) => ({ payload: n, options: { priority: n % 2 } }));
+    const jobs = await producer.enqueueMany('q', options);
+    for (const { id } of await consumer.claim('q', { ...ANN, limit: 40 })) await consumer.move(id, REVIEW, ANN);
+    const urgent = jobs.filter((_, n) => n % 2 === 0).map(({ id }) => id);
+
+    const first = await consumer.claim('q', { ...ANN, stage: REVIEW, limit: 20 });
+    const others = await Promise.all(
+      ['bob', 'cem', 'dan', 'eve'].map((owner) => consumer.claim('q', { owner, stage: REVIEW, limit: 5 })),
+    );
+
+    expect(first.map(({ id }) => id)).toEqual(urgent);
+    const ids = others.flat().map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.every((id) => !urgent.includes(id))).toBe(true);
+  });
+
+  it('can be cancelled, removed and assigned like one that waits', async () => {
+    const world = await setup();
+    const { producer, consumer, admin, store } = await world.start({ autoStart: false });
+    const [cancelled, removed, assigned] = await producer.enqueueMany('q', plain(3));
+    for (const { id } of await consumer.claim('q', { ...ANN, limit: 3 })) await consumer.move(id, REVIEW, ANN);
+
+    await admin.cancel(cancelled!.id);
+    await admin.remove(removed!.id);
+    const job = await consumer.assign(assigned!.id, 'bob');
+    const swept = [await store.sweep(1), await store.sweep(10)];
+    await consumer.release(assigned!.id, { owner: 'bob' });
+
+    expect(job).toMatchObject({ stage: REVIEW, owner: 'bob' });
+    expect(swept).toEqual([1, 1]);
+    expect(await consumer.inStage('q', REVIEW)).toMatchObject([{ id: assigned!.id, stage: REVIEW, owner: null }]);
+  });
+
+  it('starts anew for everybody once it was cancelled', async () => {
+    const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    await consumer.claim('q', ANN);
+    await consumer.move(id, REVIEW, ANN);
+    await admin.cancel(id);
+
+    await admin.retry(id);
+
+    expect(await consumer.inStage('q', REVIEW)).toEqual([]);
+    expect(await consumer.claim('q', ANN)).toMatchObject([{ id, stage: null }]);
+  });
+
+  it('that was put off stays in its stage when somebody makes it due', async () => {
+    const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    await consumer.claim('q', ANN);
+    await consumer.move(id, REVIEW, ANN);
+    await consumer.claim('q', { ...ANN, stage: REVIEW });
+    await consumer.snooze(id, '1d', ANN);
+
+    await admin.retry(id);
+
+    expect(await consumer.claim('q', ANN)).toEqual([]);
+    expect(await consumer.claim('q', { ...ANN, stage: REVIEW })).toMatchObject([{ id }]);
+  });
+});
+
+describeEngines('the lists of those who hand out work', (setup) => {
+  it('have what nobody has, what an owner has, and what stands in a stage, page by page', async () => {
+    const { producer, consumer } = await (await setup()).start({ autoStart: false });
+    await producer.enqueueMany('other', plain(2));
+    await producer.enqueue('q', 'later', { delay: '1h' });
+    const low = await producer.enqueue('q', 'low', { priority: 5 });
+    const jobs = await producer.enqueueMany('q', plain(6));
+    const ids = jobs.map(({ id }) => id);
+    for (const { id } of await consumer.claim('q', { ...ANN, limit: 3 })) {
+      if (id !== ids[0]) await consumer.move(id, REVIEW, ANN);
+    }
+    await consumer.claim('q', { owner: 'rita', stage: REVIEW });
+    await consumer.claim('other', ANN);
+
+    const first = await consumer.unassigned('q', { limit: 2 });
+    const rest = await consumer.unassigned('q', { limit: 2, after: first[1]! });
+    const last = await consumer.unassigned('q', { limit: 9, after: rest[1]! });
+    const staged = await consumer.inStage('q', REVIEW, { limit: 1 });
+    const next = await consumer.inStage('q', REVIEW, { after: staged[0]! });
+    const anns = await consumer.assigned('ann');
+
+    expect([...first, ...rest, ...last].map(({ id }) => id)).toEqual([...ids.slice(3), low.id]);
+    expect(first[0]).toMatchObject({ state: 'waiting', owner: null, stage: null, leaseUntil: null, payload: 0 });
+    expect(staged).toMatchObject([{ id: ids[1], owner: 'rita', stage: REVIEW, state: 'active' }]);
+    expect(staged[0]!.leaseUntil).toBeInstanceOf(Date);
+    expect(next).toMatchObject([{ id: ids[2], owner: null, stage: REVIEW, state: 'waiting' }]);
+    expect(anns.map(({ queue }) => queue).sort()).toEqual(['other', 'q']);
+    expect(await consumer.assigned('ann', { queue: 'q' })).toMatchObject([{ id: ids[0], owner: 'ann' }]);
+    expect(await consumer.assigned('ann', { limit: 1, after: anns[0]! })).toMatchObject([{ id: anns[1]!.id }]);
+    expect(await consumer.assigned('Ann')).toEqual([]);
+    expect(await consumer.assigned('ann ').catch(({ code }: { code: string }) => code)).toBe('INVALID_OPTIONS');
+  });
+});
+
+describeEngines('one queue', (setup) => {
+  it('is worked by people, then by people and code, then by code alone', async () => {
+    const { producer, consumer, events, runner, admin } = await (
+      await setup()
+    ).start({
+      ...{ handlers: { q: () => 'code' }, autoStart: false },
+      queues: { q: { concurrency: 1, prefetch: 0 } },
+    });
+    await producer.enqueueMany('q', plain(3));
+    const byPeople = await consumer.claim('q', { ...ANN, limit: 2 });
+    await consumer.complete(byPeople[0]!.id, { ...ANN, result: 'ann' });
+
+    await runner.start();
+    await events.untilCount(2, 'completed');
+    const held = await admin.get(byPeople[1]!.id);
+    await consumer.release(byPeople[1]!.id, ANN);
+    await events.untilCount(3, 'completed');
+
+    expect(held).toMatchObject({ state: 'active', owner: 'ann' });
+    const results = (await admin.find({ state: 'completed' })).map(({ result }) => result);
+    expect(results.filter((result) => result === 'ann')).toHaveLength(1);
+    expect(results.filter((result) => result === 'code')).toHaveLength(2);
+  });
+});

@@ -1,0 +1,111 @@
+import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
+import { resolveQueueOptions } from '../../lib/job/queue-options.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
+import { everyFault } from '../support/every-fault.js';
+import { claimOf, endOf, rescueRules } from '../support/jobs.js';
+import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+const ANN = { owner: 'ann' } as const;
+const STAGE = 'review';
+
+describe.each([{ multipleStatements: false }, { multipleStatements: true }])('with %j', ({ multipleStatements }) => {
+  describeStoresOf(['mysql', 'mariadb'], 'a connection of people that fails', (setup) => {
+    it.each(FAULTS)(
+      'at any statement (%s) loses no job, and hands out no completed one again',
+      async (fault) => {
+        const world = await setup();
+        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+        const people = consumerOn(await world.open({ dataSource: await world.connect({ driver }) }));
+        // The first claim looks how this server can be claimed from, as a worker does before it starts.
+        await people.claim('q');
+
+        const faults = await everyFault(async (failAt) => {
+          for (const table of ['jobs', 'claims', 'history', 'stages'])
+            await world.sql(`DELETE FROM sql_queue_${table}`);
+          const ids = await world.put({}, {});
+          arm(fault, failAt);
+          const completed = await workAsPeople(people, ids);
+          const statements = disarm();
+          const { handed, finished } = await workOff(world);
+
+          expect({ failAt, again: handed.filter((id) => completed.includes(id)) }).toEqual({ failAt, again: [] });
+          expect({ failAt, finished }).toEqual({ failAt, finished: ids });
+          expect({ failAt, left: await left(world) }).toEqual({ failAt, left: [] });
+          return { statements };
+        });
+
+        expect(faults).toBeGreaterThan(25);
+      },
+      120_000,
+    );
+  });
+});
+
+function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): QueueConsumer {
+  return new QueueConsumer({
+    ...{ store: consumer, jobs, random: () => 0.5, ended: () => undefined },
+    optionsFor: () => resolveQueueOptions(),
+    hints: { wake: () => undefined, expectDue: () => undefined },
+  });
+}
+
+/** What people do, each thing as often as it takes. Answers what they were told is completed. */
+async function workAsPeople(consumer: QueueConsumer, ids: readonly number[]): Promise<number[]> {
+  const [first, second] = ids as [number, number];
+  await stubborn(() => consumer.claim('q', { ...ANN, lease: 'until-released' }));
+  await stubborn(() => consumer.extend(first, '1h', ANN));
+  await stubborn(() => consumer.move(first, STAGE, ANN));
+  await stubborn(() => consumer.claim('q', { ...ANN, stage: STAGE, lease: 'until-released' }));
+  const isCompleted = await stubborn(() => consumer.complete(first, ANN));
+  await stubborn(() => consumer.assign(second, 'bob'));
+  await stubborn(() => consumer.assign(second, 'ann'));
+  await stubborn(() => consumer.fail(second, { ...ANN, error: 'no', retry: '1m' }));
+  return isCompleted ? [first] : [];
+}
+
+// What was done although its answer was lost is refused the second time.
+const DONE = ['JOB_NOT_HELD', 'JOB_FINISHED'];
+
+/** Whether it was done by this call. */
+async function stubborn(verb: () => Promise<unknown>, tries = 20): Promise<boolean> {
+  try {
+    await verb();
+    return true;
+  } catch (error) {
+    const { code } = error as { code: string };
+    if (DONE.includes(code)) return false;
+    if (code !== 'STORE_UNAVAILABLE' || tries === 0) throw error;
+    return stubborn(verb, tries - 1);
+  }
+}
+
+/** Completes all that is left, as healthy people and workers would. */
+async function workOff({ jobs, consumer, admin, advance }: World) {
+  const healthy = consumerOn({ consumer, jobs });
+  const handed: number[] = [];
+  for (const owner of ['ann', 'bob']) {
+    for (const { id } of await healthy.assigned(owner)) await healthy.unassign(id);
+  }
+  for (let round = 0; round < 2; round++) {
+    advance(86_400_000);
+    await jobs.rescue(rescueRules());
+    await jobs.promote(100);
+    for (const { id, token } of await healthy.claim('q', { stage: STAGE, limit: 100 })) {
+      handed.push(id);
+      await healthy.complete(id, { token });
+    }
+    const request = claimOf({ limit: 100 });
+    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    handed.push(...taken.jobs.map(({ id }) => id));
+    await jobs.settle(endOf(taken, { kind: 'complete', result: null }, { keepMs: 1e12 }));
+  }
+  await jobs.sweep(100);
+  const finished = (await admin.find({}, { after: 0, limit: 100 })).map(({ id }) => id);
+  return { handed, finished };
+}
+
+async function left({ sql }: World): Promise<unknown[]> {
+  const tables = ['jobs', 'claims', 'stages'].map((table) => sql(`SELECT * FROM sql_queue_${table}`));
+  return (await Promise.all(tables)).flat();
+}
