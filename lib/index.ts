@@ -41,7 +41,7 @@ export { getAdminToken, getConsumerToken, getProducerToken, getQueueToken, getRu
 export type { PayloadOf, QueueJobs, ResultOf } from './producer/queue-jobs.js';
 export { QueueProducer, type EnqueuedJob, type InTransaction, type JobToEnqueue } from './producer/queue-producer.js';
 export { Queue } from './producer/queue.js';
-export { JobContext } from './runtime/job-context.js';
+export { JobContext, type HandedOff } from './runtime/job-context.js';
 export type { JobLogger } from './runtime/job-logger.js';
 export type { QueueEvent, QueueEventName } from './runtime/queue-events.js';
 export { SqlQueueRunner, type RunnerState } from './runtime/sql-queue-runner.js';

@@ -1,6 +1,7 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
+import { DEFAULT_HOLD, leaseProblem } from '../job/lease.js';
 import { isWhole } from '../job/queue-options.js';
 import { toMs, type Duration } from '../time/duration.js';
 import { nameOf, ownerProblem } from './holder.js';
@@ -26,11 +27,9 @@ export interface ResolvedClaimOptions {
   readonly stage: string | null;
 }
 
-export const LEASE_EXPECTED = `lease to be a duration of 1s or more`;
-
 /** Checked, all problems in one InvalidOptionsError. */
 export function resolveClaimOptions(queue: unknown, given: ClaimOptions = {}): ResolvedClaimOptions {
-  const { owner, limit = 1, lease = '15m', stage } = isOptions(given) ? given : ({} as ClaimOptions);
+  const { owner, limit = 1, lease = DEFAULT_HOLD, stage } = isOptions(given) ? given : ({} as ClaimOptions);
   InvalidOptionsError.throwIfAny('Cannot claim', [
     nameProblem('queue name', queue),
     ...unknownKeys(given, ['owner', 'limit', 'lease', 'stage']),
@@ -44,10 +43,6 @@ export function resolveClaimOptions(queue: unknown, given: ClaimOptions = {}): R
 
 export function stageProblem(stage: unknown): string | undefined {
   return nameOf('stage', stage, 100);
-}
-
-export function leaseProblem(lease: unknown): string | undefined {
-  return expected((toMs(lease) ?? 0) >= 1_000, LEASE_EXPECTED, lease);
 }
 
 // Nobody could find the job again whose token is forgotten.

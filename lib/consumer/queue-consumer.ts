@@ -4,6 +4,7 @@ import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { ClaimedJob } from '../job/job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
+import { leaseProblem } from '../job/lease.js';
 import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
 import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
@@ -16,7 +17,7 @@ import type {
 } from '../store/consumer-store.js';
 import type { JobStore } from '../store/job-store.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
-import { leaseProblem, resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-options.js';
+import { resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-options.js';
 import { afterFailure, failureProblems, type FailOptions } from './failure.js';
 import { heldJob, type HeldJob } from './held-job.js';
 import { holderOf, holderProblems, ownerProblem, type JobHolder } from './holder.js';

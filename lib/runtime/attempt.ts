@@ -1,13 +1,14 @@
-import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../job/errors.js';
+import { JobTimeoutError, LeaseLostError, PayloadInvalidError, UnrecoverableError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { afterError, type Outcome } from '../job/outcome.js';
 import { checkPayload, encodeResult } from '../job/payload.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { randomId } from '../job/random-id.js';
 import { storedError } from '../job/stored-error.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
-import { JobContext, JobVerdict } from './job-context.js';
+import { JobContext, JobVerdict, type HandedOff } from './job-context.js';
 import type { JobLogger } from './job-logger.js';
 
 /** What every attempt of a worker needs. */
@@ -23,8 +24,10 @@ export interface AttemptParts {
 export interface AttemptEnd {
   readonly outcome: Outcome;
   readonly result: unknown;
-  /** The attempt completed the job itself, in its own transaction: nothing is left to settle. */
+  /** The attempt completed the job itself, in its own transaction, or handed it off: nothing is left to settle. */
   readonly committed: boolean;
+  /** Somebody else has the job: of this run there is nothing to tell. */
+  readonly handedOff: boolean;
 }
 
 type Verdict = Outcome | { kind: 'discard'; reason: string };
@@ -35,7 +38,8 @@ export class Attempt {
   #abort: AbortController | undefined;
   #verdict: Outcome | undefined;
   #committed: { result: unknown } | undefined;
-  #transactions = 0;
+  #handedOff = false;
+  #departures = 0;
 
   /** @param begunAt by the monotonic clock */
   constructor(
@@ -77,11 +81,11 @@ export class Attempt {
 
   /** What becomes of the job whose handler returned. */
   returned(result: unknown): AttemptEnd {
-    if (this.#committed) return this.#completed();
+    if (this.#gone) return this.#gone;
     if (this.#verdict) return ended(this.#verdict);
     try {
       const encoded = encodeResult(this.job.queue, result, this.options.maxPayloadBytes);
-      return { outcome: { kind: 'complete', result: encoded }, result, committed: false };
+      return { ...ended({ kind: 'complete', result: encoded }), result };
     } catch (error) {
       return this.threw(error);
     }
@@ -89,13 +93,11 @@ export class Attempt {
 
   /** What becomes of the job whose handler threw. */
   threw(thrown: unknown): AttemptEnd {
-    if (this.#committed) {
+    if (this.#gone) {
       const { message, stack } = storedError(thrown);
-      this.parts.logger.error(
-        `Job ${this.job.id} had completed in its transaction, then its handler threw: ${message}`,
-        stack,
-      );
-      return this.#completed();
+      const how = this.#handedOff ? 'been handed off' : 'completed in its transaction';
+      this.parts.logger.error(`Job ${this.job.id} had ${how}, then its handler threw: ${message}`, stack);
+      return this.#gone;
     }
     if (this.#verdict) return ended(this.#verdict);
     const reason = this.#abort?.signal.reason as { code?: string } | undefined;
@@ -110,7 +112,12 @@ export class Attempt {
   expired(limitMs: number): AttemptEnd {
     const error = new JobTimeoutError(this.job.id, this.job.queue, limitMs);
     this.abort(error);
-    return this.threw(error);
+    return this.#gone ?? this.threw(error);
+  }
+
+  /** What becomes of the job whose handler nobody waits for any more. */
+  abandoned(outcome: Outcome): AttemptEnd {
+    return this.#gone ?? ended(outcome);
   }
 
   settlement(outcome: Outcome): Settlement {
@@ -138,6 +145,7 @@ export class Attempt {
       },
       logger: parts.logger,
       transaction: <T>(work: Parameters<JobContext['transaction']>[0]) => this.#transact(work) as Promise<T>,
+      handOff: (leaseMs: number) => this.#handOff(leaseMs),
       decide: (verdict: Verdict) => this.#decide(verdict),
     });
   }
@@ -150,8 +158,11 @@ export class Attempt {
     throw cause;
   }
 
-  #completed(): AttemptEnd {
-    return { outcome: { kind: 'complete', result: null }, result: this.#committed!.result, committed: true };
+  /** The end of a run that has ended its job itself. */
+  get #gone(): AttemptEnd | undefined {
+    if (!this.#committed && !this.#handedOff) return undefined;
+    const outcome: Outcome = { kind: 'complete', result: null };
+    return { outcome, result: this.#committed?.result, committed: true, handedOff: this.#handedOff };
   }
 
   #decide(verdict: Verdict): void {
@@ -160,13 +171,8 @@ export class Attempt {
   }
 
   async #transact<T>(work: (manager: never) => Promise<T>): Promise<T> {
-    const { job, claim, parts } = this;
-    if (this.#transactions++ > 0) {
-      throw new Error(`job.transaction() completes the job, so it can be called once per run (job ${job.id}).`);
-    }
-    this.#abort?.signal.throwIfAborted();
-    // Whatever becomes of the commit: from here on the claim may be without this job.
-    claim.transacted = true;
+    const { job, parts } = this;
+    this.#depart('transaction');
     const value = await parts.store.completeWith(async (manager) => {
       const done = await work(manager as never);
       const result = encodeResult(job.queue, done, this.options.maxPayloadBytes);
@@ -175,8 +181,29 @@ export class Attempt {
     this.#committed = { result: value };
     return value;
   }
+
+  async #handOff(leaseMs: number): Promise<HandedOff> {
+    const { job, claim, parts } = this;
+    this.#depart('handOff');
+    const to = randomId();
+    const isOurs = await parts.store.handOff({ job, workerId: parts.workerId, from: claim.id, to, leaseMs });
+    if (!isOurs) throw new LeaseLostError(job.id, job.queue);
+    this.#handedOff = true;
+    return { id: job.id, token: String(to) };
+  }
+
+  /** Whatever becomes of the commit: from here on the claim may be without this job. */
+  #depart(how: 'transaction' | 'handOff'): void {
+    if (this.#departures++ > 0) {
+      throw new Error(
+        `job.${how}() ends what this run has to say of job ${this.job.id}: expected one transaction() or handOff() per run.`,
+      );
+    }
+    this.#abort?.signal.throwIfAborted();
+    this.claim.transacted = true;
+  }
 }
 
 export function ended(outcome: Outcome): AttemptEnd {
-  return { outcome, result: undefined, committed: false };
+  return { outcome, result: undefined, committed: false, handedOff: false };
 }

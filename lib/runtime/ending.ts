@@ -38,7 +38,7 @@ export class Ending {
     return this.#settling === 0;
   }
 
-  ended(attempt: Attempt, { outcome, result, committed }: AttemptEnd): void {
+  ended(attempt: Attempt, { outcome, result, committed, handedOff }: AttemptEnd): void {
     const { claim, job, ranMs } = attempt;
     this.#settling++;
     const done = (settled: Settled) => {
@@ -48,7 +48,9 @@ export class Ending {
     };
     if (!committed) return this.parts.settler.settle(claim, attempt.settlement(outcome), done);
     this.parts.settler.committed(claim, job.id);
-    done(outcome);
+    // Whoever ends the job tells of it.
+    if (handedOff) this.#settled(claim);
+    else done(outcome);
   }
 
   /** Of a job for whose name this process has no handler. */

@@ -14,7 +14,7 @@ export class HeldClaim {
   started: number;
   /** How far down the list jobs have begun. */
   begun = 0;
-  /** A job completed in its handler's own transaction, of which this process cannot know for certain that it holds. */
+  /** A job completed in its handler's own transaction, or was handed off: the claim is not ended before it is seen to be empty. */
   transacted = false;
   /** A wish that more may begin is under way. */
   asking = false;

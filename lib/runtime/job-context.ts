@@ -1,10 +1,17 @@
 import type { EntityManager } from 'typeorm';
 import { DEFAULT_JOB_NAME } from '../job/job-names.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected } from '../job/expectation.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import { DEFAULT_HOLD, leaseProblem } from '../job/lease.js';
 import type { Outcome } from '../job/outcome.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import type { JobLogger } from './job-logger.js';
+
+/** A job that is left open: `QueueConsumer` ends it by id and token, from any process. */
+export interface HandedOff {
+  readonly id: number;
+  readonly token: string;
+}
 
 /** What a run gives its context. */
 export interface JobContextParts<P> {
@@ -20,6 +27,7 @@ export interface JobContextParts<P> {
   readonly signal: AbortSignal;
   readonly logger: JobLogger;
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+  handOff(leaseMs: number): Promise<HandedOff>;
   /** Notes the verdict, so that it stands even where a handler or a filter swallows what is thrown. */
   decide(verdict: Outcome | { kind: 'discard'; reason: string }): void;
 }
@@ -89,6 +97,23 @@ export class JobContext<P = any, R = unknown> {
    */
   transaction<T extends R>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.#parts.transaction(work);
+  }
+
+  /**
+   * Leaves the job open and gives it away, at once: whoever is given the token completes, fails or extends it with
+   * QueueConsumer. The run ends when the handler does, whatever it returns or throws then. Without a word the attempt has
+   * failed when the lease lapses, and the job is tried again. Once per run, and not beside `transaction()`. Rejects with
+   * LeaseLostError, and nothing is changed, where another worker may have the job.
+   *
+   * @example
+   * ```ts
+   * const open = await job.handOff({ lease: '2h' }); // 1s or more, default 15m
+   * await this.printer.print(job.payload, { callback: `${this.url}/printed/${open.id}/${open.token}` });
+   * ```
+   */
+  async handOff({ lease = DEFAULT_HOLD, ...unknown }: { lease?: Duration } = {}): Promise<HandedOff> {
+    InvalidOptionsError.throwIfAny('Cannot hand off', [...unknownKeys(unknown, ['lease']), leaseProblem(lease)]);
+    return this.#parts.handOff(toMs(lease)!);
   }
 
   /** Back to waiting, at once; the attempt is not counted. */

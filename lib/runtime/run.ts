@@ -1,7 +1,7 @@
 import type { Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { Clock } from '../time/clock.js';
-import { ended, type Attempt, type AttemptEnd } from './attempt.js';
+import type { Attempt, AttemptEnd } from './attempt.js';
 import type { JobContext } from './job-context.js';
 
 /** Handles one job. What it returns is the job's result; what it throws fails the attempt. */
@@ -31,7 +31,7 @@ export class Run {
 
   /** Ends the run without its handler, which may go on in vain: the fence keeps it from doing harm. */
   end(outcome: Outcome): void {
-    this.#resolve(this.attempts.map(() => ended(outcome)));
+    this.#resolve(this.attempts.map((attempt) => attempt.abandoned(outcome)));
   }
 
   /** How each attempt ended. Never rejects. */

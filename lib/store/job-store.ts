@@ -34,6 +34,17 @@ export interface Settlement {
   readonly keepMs: number | false;
 }
 
+/** A job that leaves its worker for whoever is given the token. */
+export interface HandOff {
+  readonly job: ClaimedJob;
+  readonly workerId: string;
+  /** The claim that has the job. */
+  readonly from: number;
+  /** The claim that shall have it, and the token: a random 53-bit number, never used again. */
+  readonly to: number;
+  readonly leaseMs: number;
+}
+
 /** What a flush says of a claim, besides the outcomes of its jobs. */
 export interface ClaimProgress {
   readonly id: number;
@@ -152,6 +163,9 @@ export interface JobStore {
    * with LeaseLostError, and nothing of `work` stays, where the claim was lost.
    */
   completeWith<T>(work: (manager: EntityManager) => Promise<{ value: T; settlement: Settlement }>): Promise<T>;
+
+  /** Gives the job a claim of its own, whose id is the token. False, and nothing was done, where its claim was lost. */
+  handOff(request: HandOff): Promise<boolean>;
 
   /** Removes claims none of whose jobs are left; leaves the others to lapse. */
   retire(claimIds: readonly number[]): Promise<void>;

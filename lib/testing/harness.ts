@@ -17,7 +17,7 @@ export interface RanJob {
   readonly queue: string;
   readonly name: string;
   readonly attempt: number;
-  readonly outcome: Outcome['kind'];
+  readonly outcome: Outcome['kind'] | 'hand-off';
   readonly result: unknown;
   readonly error: StoredError | undefined;
 }
@@ -99,13 +99,14 @@ export class QueueHarness {
     const attempt = new Attempt(claim, job, options, parts, clock.monotonic());
     const entry = handlers.find(queue, job.name);
     const [end] = entry ? await new Run([attempt], options, clock).outcomes(entry) : [];
-    const { outcome, result, committed } = end ?? ended({ kind: 'snooze', delayMs: 10_000 });
+    const { outcome, result, committed, handedOff } = end ?? ended({ kind: 'snooze', delayMs: 10_000 });
     if (committed) await store.retire([claimId]);
     else {
       const claims = [{ id: claimId, started: 1, finished: true }];
       await store.settle({ settlements: [attempt.settlement(outcome)], claims, again: false, lapsed: new Set() });
     }
     const error = 'error' in outcome ? outcome.error : undefined;
-    return { id: job.id, queue, name: job.name, attempt: job.attempt, outcome: outcome.kind, result, error };
+    const kind = handedOff ? 'hand-off' : outcome.kind;
+    return { id: job.id, queue, name: job.name, attempt: job.attempt, outcome: kind, result, error };
   }
 }

@@ -28,6 +28,7 @@ export function createJobContext<P>(
     signal: new AbortController().signal,
     logger: SILENT,
     transaction: (work) => work(manager as EntityManager),
+    handOff: () => Promise.resolve({ id: overrides.id ?? 1, token: '1' }),
     decide: () => undefined,
     ...overrides,
   });

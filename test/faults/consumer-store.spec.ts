@@ -16,7 +16,8 @@ describe.each([{ multipleStatements: false }, { multipleStatements: true }])('wi
       async (fault) => {
         const world = await setup();
         const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const people = consumerOn(await world.open({ dataSource: await world.connect({ driver }) }));
+        const faulty = await world.open({ dataSource: await world.connect({ driver }) });
+        const people = consumerOn(faulty);
         // The first claim looks how this server can be claimed from, as a worker does before it starts.
         await people.claim('q');
 
@@ -39,6 +40,32 @@ describe.each([{ multipleStatements: false }, { multipleStatements: true }])('wi
       },
       120_000,
     );
+
+    it.each(FAULTS)('at any statement (%s) of handing a job off says whether it was', async (fault) => {
+      const world = await setup();
+      const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+      const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+      const faults = await everyFault(async (failAt) => {
+        for (const table of ['jobs', 'claims']) await world.sql(`DELETE FROM sql_queue_${table}`);
+        await world.put({}, {});
+        const taken = await world.claim({ limit: 2 });
+        const given = { job: taken.jobs[0]!, workerId: 'worker-1', from: taken.id, to: taken.id + 1, leaseMs: 60_000 };
+        arm(fault, failAt);
+        const answer = await jobs.handOff(given).catch(({ code }: { code: string }) => code);
+        const statements = disarm();
+        const [job] = await world.sql<{ claim_id: number }>('SELECT claim_id FROM sql_queue_jobs ORDER BY id');
+        const claims = await world.sql(`SELECT id FROM sql_queue_claims WHERE id = ${given.to} AND owner = ''`);
+        const isThere = Number(job!.claim_id) === given.to;
+
+        expect({ failAt, claims: claims.length }).toEqual({ failAt, claims: isThere ? 1 : 0 });
+        expect({ failAt, answer }).toEqual({ failAt, answer: isThere ? true : 'STORE_UNAVAILABLE' });
+        expect(await jobs.handOff({ ...given, from: 1, to: 2 })).toBe(false);
+        return { statements };
+      });
+
+      expect(faults).toBeGreaterThanOrEqual(multipleStatements ? 2 : 4);
+    });
   });
 });
 

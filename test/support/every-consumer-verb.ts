@@ -54,6 +54,11 @@ export async function everyConsumerVerb(
   await consumer.end(putOff!, OWNER, () => ({ outcome: outcomes.snooze, keepMs: false }));
   advance(outcomes.snooze.delayMs);
   await jobs.promote(100);
+  await put(1);
+  const { claimId: from, ...request } = claimOf();
+  const [job] = await jobs.claim({ ...request, claimId: from });
+  for (const to of [from + 1, from + 2]) await jobs.handOff({ job: job!, workerId: 'w', from, to, leaseMs: 1_000 });
+  await jobs.retire([from]);
   await consumer.unassigned('q', PAGE);
   await consumer.assigned('ann', {}, PAGE);
   await consumer.inStage('q', 's', PAGE);

@@ -8,6 +8,7 @@ import type { CommitListener } from '../commit-listener.js';
 import * as port from '../job-store.js';
 import type { ClaimWay, Dialect } from './dialect.js';
 import { insertJobs, jobChunks } from './enqueue.js';
+import { handOff } from './hand-off.js';
 import { extend, retire } from './lease.js';
 import { lapsedClaims, rescueClaim } from './rescue.js';
 import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError } from './settle.js';
@@ -148,6 +149,19 @@ export class SqlJobStore implements port.JobStore {
         });
       return value;
     });
+  }
+
+  async handOff(request: port.HandOff): Promise<boolean> {
+    for (let again = false; ; again = true) {
+      try {
+        await this.database.transaction(() => handOff(request, again));
+        return true;
+      } catch (error) {
+        if (error instanceof ShortCountError) return false;
+        const isUnheard = error instanceof StoreUnavailableError && error.outcome === 'unknown';
+        if (again || !isUnheard) throw error;
+      }
+    }
   }
 
   retire(claimIds: readonly number[]): Promise<void> {
