@@ -1,8 +1,5 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { describeEngines, type World } from '../support/engines.js';
-
-const run = promisify(execFile);
+import { typeIn } from '../support/client.js';
+import { describeEngines } from '../support/engines.js';
 
 describeEngines(
   `a plain INSERT by the database's own client`,
@@ -40,10 +37,3 @@ describeEngines(
   },
   ['mysql', 'mariadb'],
 );
-
-async function typeIn({ server, connection }: World, sql: string): Promise<void> {
-  const { hostname, port, username, password, pathname } = new URL((connection as { url: string }).url);
-  const as = [`--user=${decodeURIComponent(username)}`, `--password=${decodeURIComponent(password)}`];
-  const args = [`--host=${hostname}`, `--port=${port}`, '--protocol=TCP', ...as, pathname.slice(1), '--execute', sql];
-  await run(server.client!, ['--no-defaults', ...args]);
-}
