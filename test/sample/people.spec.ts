@@ -1,0 +1,110 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.js';
+import { buildSample, type BuiltSample } from './built-sample.js';
+import { SampleProcess } from './sample-process.js';
+
+interface Task {
+  id: number;
+  title: string;
+  owner: string | null;
+  result: { verdict: string; by: string } | null;
+}
+
+type Lists = Record<'waiting' | 'review' | 'taken' | 'putOff' | 'finished', Task[]> & { codeWorks: boolean };
+
+let built: BuiltSample;
+const cleanups: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  built = await buildSample('04-people');
+}, 60_000);
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+afterAll(() => built?.remove());
+
+describe('the sample of people', () => {
+  it('lets people take, finish, put off and review photos, and code join in', async () => {
+    const { url, lists, post } = await start();
+    const [first, second, third, fourth] = (await lists()).waiting.map(({ id }) => id);
+
+    const page = await fetch(url).then((answer) => answer.text());
+    await post(`tasks/${first}/take`, { owner: 'ann' });
+    const tooLate = await post(`tasks/${first}/finish`, { owner: 'bob', verdict: 'fine' });
+    await post(`tasks/${first}/finish`, { owner: 'ann', verdict: 'fine' });
+    const next = await post('tasks/next', { owner: 'bob' });
+    await post(`tasks/${second}/review`, { owner: 'bob' });
+    await post(`tasks/${third}/take`, { owner: 'ann' });
+    await post(`tasks/${third}/put-off`, { owner: 'ann' });
+    await post(`tasks/${fourth}/take`, { owner: 'ann' });
+    const byPeople = await lists();
+    await post('code', { works: true });
+    await eventually(async () => (await lists()).waiting.length === 0 && (await lists()).taken.length === 1);
+    const withCode = await lists();
+    await post(`tasks/${second}/accept`, { owner: 'rita', verdict: 'fine' });
+    await post(`tasks/${fourth}/give-back`, { owner: 'ann' });
+    await eventually(async () => (await lists()).finished.length === 5);
+    const { finished, putOff, codeWorks } = await lists();
+
+    expect(page).toContain('<h1>Photos to check</h1>');
+    expect(tooLate).toMatchObject({
+      status: 409,
+      body: { code: 'JOB_NOT_HELD', message: expect.stringContaining('"ann" holds it') },
+    });
+    expect(next.body).toMatchObject({ id: second, owner: 'bob' });
+    expect(byPeople).toMatchObject({
+      codeWorks: false,
+      review: [{ id: second }],
+      taken: [{ id: fourth, owner: 'ann' }],
+    });
+    expect(withCode).toMatchObject({ review: [{ id: second }], taken: [{ id: fourth, owner: 'ann' }] });
+    expect(codeWorks).toBe(true);
+    expect(putOff.map(({ id }) => id)).toEqual([third]);
+    expect(new Map(finished.map(({ id, result }) => [id, result!.by]))).toEqual(
+      new Map([[first, 'ann'], [second, 'rita'], ...finished.slice(2).map(({ id }) => [id, 'code'] as const)]),
+    );
+  }, 60_000);
+
+  it('goes on where it was when it is started again, and says what is wrong with a request', async () => {
+    const one = await start();
+    const { body } = await one.post('tasks/next', { owner: 'ann' });
+    const wrong = await Promise.all([
+      one.post('tasks/7/eat', { owner: 'ann' }),
+      one.post('tasks/777/take', { owner: 'ann' }),
+      one.post('tasks', { title: '' }),
+    ]);
+    one.sample.ctrlC();
+    await one.sample.ended;
+
+    const two = await start(one.cwd);
+    const { taken, waiting } = await two.lists();
+
+    expect(wrong.map(({ status }) => status)).toEqual([400, 404, 400]);
+    expect(taken).toMatchObject([{ id: body['id'], owner: 'ann' }]);
+    expect(waiting).toHaveLength(5);
+  }, 60_000);
+
+  async function start(folder?: string) {
+    const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'sql-queue-people-')));
+    const sample = new SampleProcess({ main: built.main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
+    cleanups.push(async () => {
+      sample.kill();
+      await sample.ended;
+      await rm(cwd, { recursive: true, force: true });
+    });
+    const [, url] = await sample.until(/Open (\S+) in a browser/);
+    const post = async (path: string, body: object) => {
+      const answer = await fetch(`${url}/${path}`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+      });
+      const text = await answer.text();
+      return { status: answer.status, body: (text ? JSON.parse(text) : {}) as Record<string, unknown> };
+    };
+    const lists = async () => (await fetch(`${url}/tasks`).then((answer) => answer.json())) as Lists;
+    return { sample, cwd, url: url!, post, lists };
+  }
+});
