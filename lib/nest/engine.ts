@@ -125,10 +125,11 @@ async function wire(
     optionsFor,
   };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
+  const admin = new QueueAdmin({ store: adminStore, jobs: store, queues: queueStore, optionsFor, runner });
+  const following = { cancel: (id: number) => admin.cancel(id) };
   return {
-    ...{ options, settings, store, handlers, subscriptions, events, runner, logger, skew, clock: systemClock },
-    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock: systemClock }),
-    admin: new QueueAdmin({ store: adminStore, jobs: store, queues: queueStore, optionsFor, runner }),
+    ...{ options, settings, store, handlers, subscriptions, events, runner, admin, logger, skew, clock: systemClock },
+    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock: systemClock, following }),
     consumer: new QueueConsumer({
       ...{ store: consumerStore, jobs: store, optionsFor, random: Math.random, hints: runner },
       ended: (...ended) => jobEvents.settled(...ended),

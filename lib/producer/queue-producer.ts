@@ -35,6 +35,12 @@ export interface JobToEnqueue<Payload = unknown> {
   options?: EnqueueOptions;
 }
 
+/** What a producer can do for jobs that it, or another one, has put in. */
+export interface Following {
+  /** See QueueAdmin.cancel. */
+  cancel(id: number): Promise<boolean>;
+}
+
 export interface ProducerParts {
   readonly store: Pick<JobStore, 'enqueue' | 'afterCommit' | 'countWaiting'>;
   readonly queueStore: Pick<QueueStore, 'subscribers'>;
@@ -42,6 +48,7 @@ export interface ProducerParts {
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of jobs that exist from now on, so that no worker, here or elsewhere, need wait for its poll. */
   readonly hints: { wake(queue: string, jobs: number): void; expectDue(ms: number): void };
+  readonly following: Following;
 }
 
 // Enough for trace context and the like; what is larger belongs into the payload.
@@ -145,6 +152,15 @@ export class QueueProducer {
     if (copies.length === 0) return [];
     for (const copy of copies) await this.#admit(copy.queue, [copy]);
     return this.#insert(copies, manager, () => copies.forEach((copy) => this.#hint(copy.queue, [copy])));
+  }
+
+  /**
+   * Stops a job for good. True: it is cancelled, or it runs and its worker, in whatever process, aborts its signal within a
+   * third of its lease; then it ends cancelled unless its handler completes all the same. False: it is finished, or unknown.
+   * Not part of a transaction. Rejects with InvalidOptionsError for what is no id.
+   */
+  cancel(id: number): Promise<boolean> {
+    return this.#parts.following.cancel(id);
   }
 
   /** The same producer, with everything in that transaction. */

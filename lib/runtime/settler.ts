@@ -201,9 +201,11 @@ export class Settler {
   ): Promise<void> {
     let send = first;
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      const { flush, started } = this.#flushOf(entries, again);
+      const unwanted = new Set<Settlement>();
+      const { flush, started } = this.#flushOf(entries, again, unwanted);
       try {
-        return this.#written(entries, started, await (send?.(flush) ?? this.store.settle(flush)));
+        const lost = await (send?.(flush) ?? this.store.settle(flush));
+        return this.#written(entries, started, { lost, unwanted });
       } catch (error) {
         send = undefined;
         if (error instanceof JobsLockedError) return this.#writeAround(entries, error, again);
@@ -217,7 +219,12 @@ export class Settler {
     }
   }
 
-  #flushOf(entries: readonly Entry[], again: boolean): { flush: Flush; started: Map<HeldClaim, number> } {
+  /** @param unwanted filled with those that are cancelled instead of sent back */
+  #flushOf(
+    entries: readonly Entry[],
+    again: boolean,
+    unwanted: Set<Settlement>,
+  ): { flush: Flush; started: Map<HeldClaim, number> } {
     const settling = new Map<HeldClaim, Set<number>>();
     const settlements: Settlement[] = [];
     for (const { claim, settlement } of entries) {
@@ -236,15 +243,21 @@ export class Settler {
       if (this.clock.monotonic() >= claim.deadline) lapsed.add(claim.id);
       if (progress.finished || progress.started > claim.started) claims.push(progress);
     }
-    return { flush: { settlements, claims, again, lapsed }, started };
+    const onCancelled = (cancelled: ReadonlySet<Settlement>) => cancelled.forEach((one) => unwanted.add(one));
+    return { flush: { settlements, claims, again, lapsed, onCancelled }, started };
   }
 
-  #written(entries: readonly Entry[], started: ReadonlyMap<HeldClaim, number>, lost: ReadonlySet<Settlement>): void {
+  #written(
+    entries: readonly Entry[],
+    started: ReadonlyMap<HeldClaim, number>,
+    { lost, unwanted }: Record<'lost' | 'unwanted', ReadonlySet<Settlement>>,
+  ): void {
     for (const [claim, count] of started) claim.started = count;
     for (const { claim, settlement, done } of entries) {
       if (settlement) claim.unsettled.delete(settlement.job.id);
       this.#retireIfDone(claim);
-      done(!settlement || lost.has(settlement) ? 'lost' : settlement.outcome);
+      if (!settlement || lost.has(settlement)) done('lost');
+      else done(unwanted.has(settlement) ? { kind: 'cancel' } : settlement.outcome);
     }
   }
 

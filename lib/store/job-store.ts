@@ -61,6 +61,8 @@ export interface Flush {
   readonly again: boolean;
   /** Claims whose leases may have lapsed since: their jobs may have been rescued. */
   readonly lapsed: ReadonlySet<number>;
+  /** Told, once it has committed, of jobs that were to be sent back and were cancelled instead, as somebody had wished. */
+  readonly onCancelled?: (settlements: ReadonlySet<Settlement>) => void;
 }
 
 export interface HeldLease {

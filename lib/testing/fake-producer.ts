@@ -39,6 +39,8 @@ export interface RecordedMessage {
 export class FakeQueueProducer extends QueueProducer {
   readonly enqueued: RecordedJob[];
   readonly published: RecordedMessage[] = [];
+  /** The ids of jobs that were cancelled. */
+  readonly cancelled: number[] = [];
 
   constructor() {
     const enqueued: RecordedJob[] = [];
@@ -53,6 +55,12 @@ export class FakeQueueProducer extends QueueProducer {
       clock: systemClock,
       optionsFor: () => options,
       hints: { wake: () => undefined, expectDue: () => undefined },
+      following: {
+        cancel: (id) =>
+          Promise.resolve(
+            enqueued.some((job) => job.id === id) && !this.cancelled.includes(id) && this.cancelled.push(id) > 0,
+          ),
+      },
     });
     this.enqueued = enqueued;
   }
@@ -81,6 +89,7 @@ export class FakeQueueProducer extends QueueProducer {
   clear(): void {
     this.enqueued.length = 0;
     this.published.length = 0;
+    this.cancelled.length = 0;
   }
 }
 

@@ -43,6 +43,8 @@ export class InlineQueueProducer extends QueueProducer {
       clock: systemClock,
       optionsFor: () => options,
       hints: { wake: () => undefined, expectDue: () => undefined },
+      // Whatever was enqueued has run.
+      following: { cancel: () => Promise.resolve(false) },
     });
   }
 }

@@ -1,4 +1,5 @@
-import { endOf, ERROR, outcomes, rescueRules, LEASE_MS } from '../support/jobs.js';
+import type { Settlement } from '../../lib/store/job-store.js';
+import { endOf, ERROR, flushOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
 const forever = () => 60_000;
@@ -64,6 +65,66 @@ describeStores('cancelling', (setup) => {
 
     expect(await admin.cancel(id!, forever)).toEqual({ state: 'too-late' });
     expect(await admin.cancel(4_711, forever)).toEqual({ state: 'too-late' });
+    expect(await admin.get(id!)).toMatchObject({ state: 'completed' });
+  });
+
+  it.each(['retry', 'snooze', 'release'] as const)(
+    'is heeded where the job would go back (%s) before its worker has heard of it',
+    async (kind) => {
+      const { put, claim, jobs, admin } = await setup();
+      const [unwanted, other] = await put({}, {});
+      const taken = await claim({ limit: 2 });
+      await admin.cancel(unwanted!, forever);
+      const cancelled: number[] = [];
+      const onCancelled = (ended: ReadonlySet<Settlement>) => ended.forEach(({ job }) => cancelled.push(job.id));
+
+      const lost = await jobs.settle({ ...endOf(taken, outcomes[kind]), onCancelled });
+
+      expect([lost.size, cancelled]).toEqual([0, [unwanted]]);
+      expect(await admin.get(unwanted!)).toMatchObject({ state: 'cancelled', worker: 'worker-1' });
+      expect(await admin.get(other!)).toMatchObject({ state: expect.stringMatching(/waiting|scheduled/) });
+      expect(await admin.counts()).toMatchObject({ active: 0, cancelled: 1 });
+    },
+  );
+
+  it.each([
+    ['goes on', []],
+    ['goes on, and more of it may begin', [{ started: 3, finished: false }]],
+  ])('is heeded where the claim %s', async (_title, progress) => {
+    const { put, claim, jobs, admin } = await setup();
+    const [unwanted] = await put({}, {}, {});
+    const taken = await claim({ limit: 3, started: 2 });
+    await admin.cancel(unwanted!, forever);
+
+    const claims = progress.map((each) => ({ id: taken.id, ...each }));
+    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!, outcomes.retry)], { claims }));
+
+    expect(await admin.get(unwanted!)).toMatchObject({ state: 'cancelled' });
+    expect(await admin.counts()).toMatchObject({ active: 2, waiting: 0 });
+    expect(await jobs.extend([taken.id])).toHaveLength(1);
+  });
+
+  it('is heeded or answered as done, whichever comes first of the wish and the return', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    const ids = await put(...Array.from({ length: 20 }, () => ({})));
+    const taken = await Promise.all(ids.map(() => claim()));
+
+    await Promise.all([
+      ...taken.map((each) => jobs.settle(endOf(each, outcomes.retry))),
+      ...ids.map((id) => admin.cancel(id, forever)),
+    ]);
+
+    expect(await admin.counts()).toMatchObject({ cancelled: 20, waiting: 0, active: 0 });
+  });
+
+  it('of a job that completes all the same comes too late', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    const [id] = await put({});
+    const taken = await claim();
+    await admin.cancel(id!, forever);
+
+    await jobs.settle(endOf(taken));
+
     expect(await admin.get(id!)).toMatchObject({ state: 'completed' });
   });
 

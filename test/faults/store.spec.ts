@@ -4,6 +4,7 @@ import type { Flush, JobStore, Settlement } from '../../lib/store/job-store.js';
 import { everyFault } from '../support/every-fault.js';
 import {
   claimOf,
+  endOf,
   flushOf,
   idsOf,
   LEASE_MS,
@@ -130,6 +131,32 @@ describe.each([
         expect(faults).toBeGreaterThanOrEqual(multipleStatements && count < 1_000 ? 1 : 4);
       },
       60_000,
+    );
+
+    it.each(FAULTS)(
+      'at any statement (%s) of sending back a job that somebody wants cancelled cancels it, and runs it no more',
+      async (fault) => {
+        const world = await setup();
+        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+        const faults = await everyFault(async (failAt) => {
+          await empty(world);
+          const [unwanted, other] = await world.put({}, {});
+          const taken = await world.claim({ limit: 2 });
+          await world.admin.cancel(unwanted!, () => 60_000);
+          arm(fault, failAt);
+          const lost = await settle(jobs, endOf(taken, outcomes.retry));
+          const statements = disarm();
+
+          expect({ failAt, lost: lost.size, states: await states(world) }).toEqual({
+            ...{ failAt, lost: 0, states: { [unwanted!]: 'cancelled', [other!]: 'waiting' } },
+          });
+          return { statements };
+        });
+
+        expect(faults).toBeGreaterThanOrEqual(multipleStatements ? 5 : 8);
+      },
     );
 
     it.each(FAULTS)(

@@ -1,4 +1,4 @@
-import { abortOf, describeEngines } from '../support/engines.js';
+import { abortOf, describeEngines, gate } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 describeEngines('a job that somebody cancels', (setup) => {
@@ -39,6 +39,31 @@ describeEngines('a job that somebody cancels', (setup) => {
     await worker.events.until('cancelled', { jobId: there!.id });
 
     expect(await worker.admin.counts('q')).toMatchObject({ cancelled: 2, active: 0 });
+  });
+
+  it('by a producer that has never seen it, and fails before its worker has heard of that, does not run again', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const worker = await world.start({
+      handlers: {
+        q: async () => {
+          await opened;
+          throw new Error('no luck');
+        },
+      },
+    });
+    const { producer } = await world.start({ autoStart: false });
+    const { id } = await worker.producer.enqueue('q', 0);
+    await worker.events.until('started');
+
+    const cancelled = await producer.cancel(id);
+    open();
+    await worker.events.until('cancelled', { jobId: id });
+
+    expect(cancelled).toBe(true);
+    expect(worker.events.of('failed')).toEqual([]);
+    expect(await worker.admin.get(id)).toMatchObject({ state: 'cancelled', attempt: 1 });
+    expect(await producer.cancel(id)).toBe(false);
   });
 
   it('while it runs, and that completes all the same, is completed', async () => {

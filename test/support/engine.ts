@@ -100,10 +100,12 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     options,
     pulse: leases && ((given) => new ThreadPulse(leases, options.maxBlockedMs, systemClock, given)),
   });
+  const queueAdmin = new QueueAdmin({ store: admin, jobs: store, queues: queueStore, optionsFor, runner });
+  const following = { cancel: (id: number) => queueAdmin.cancel(id) };
   return {
     ...{ store, queueStore, doorbell, runner, events, log },
-    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock }),
-    admin: new QueueAdmin({ store: admin, jobs: store, queues: queueStore, optionsFor, runner }),
+    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock, following }),
+    admin: queueAdmin,
     consumer: new QueueConsumer({
       ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, hints: runner },
       ended: (...ended) => jobEvents.settled(...ended),

@@ -64,6 +64,17 @@ export async function everyVerb(
   await jobs.completeWith(() => Promise.resolve({ value: 1, settlement: settled(own, own.jobs[0]!) }));
   await jobs.retire([own.id]);
 
+  // Wishes that are found where jobs go back: the claim ends, goes on, and goes on with more.
+  for (const claims of [[{ finished: true }], [], [{ finished: false }]]) {
+    await put(3, { priority: -9 });
+    const back = await claim(3);
+    await admin.cancel(back.jobs[0]!.id, kept);
+    const progress = claims.map((each) => ({ id: back.id, started: 2, ...each }));
+    await jobs.settle(flushOf([settled(back, back.jobs[0]!, outcomes.retry)], { claims: progress }));
+    await jobs.settle(endOf({ ...back, jobs: back.jobs.slice(1) }));
+    await jobs.retire([back.id]);
+  }
+
   const [wanted, ...others] = await put(9, { priority: -9 });
   await admin.cancel(wanted!, kept);
   const unwanted = await claim(3);

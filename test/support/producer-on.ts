@@ -1,5 +1,5 @@
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
-import { QueueProducer } from '../../lib/producer/queue-producer.js';
+import { QueueProducer, type Following } from '../../lib/producer/queue-producer.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { systemClock } from '../../lib/time/clock.js';
 
@@ -12,5 +12,7 @@ export function producerOn(
     ...{ store: jobs, queueStore: queues, clock: systemClock },
     optionsFor: (queue) => resolveQueueOptions(optionsOf(queue)),
     hints: { wake: () => undefined, expectDue: () => undefined },
+    // Nothing it puts in is asked after.
+    following: {} as Following,
   });
 }

@@ -1,15 +1,19 @@
 import type { Settlement } from '../job-store.js';
-import { Ids, type Statement, type Values } from './statement.js';
+import { Ids, type Answer, type Statement, type Values } from './statement.js';
 
-/** A statement on jobs of one claim. Where it changes fewer than it names, some are not ours any more. */
+/** A statement on jobs of one claim, or on claims. Where it meets fewer rows than it names, something is not as we think. */
 export interface Fenced {
   readonly statement: Statement;
-  /** So many it has to change. */
-  readonly jobs: number;
+  /** So many it has to change or to find; undefined: however many. */
+  readonly rows: number | undefined;
+}
+
+export function isShort({ rows }: Fenced, answer: Answer): boolean {
+  return rows !== undefined && Math.max(answer.changed, answer.rows.length) !== rows;
 }
 
 export function fence(sql: string, claimId: number, settlements: readonly Settlement[], values: Values = {}): Fenced {
-  return { statement: { sql, values: { ...values, claimId, ids: idsOf(settlements) } }, jobs: settlements.length };
+  return { statement: { sql, values: { ...values, claimId, ids: idsOf(settlements) } }, rows: settlements.length };
 }
 
 export function idsOf(settlements: readonly Settlement[]): Ids {
@@ -18,6 +22,11 @@ export function idsOf(settlements: readonly Settlement[]): Ids {
 
 export function isFinished({ outcome }: Settlement): boolean {
   return outcome.kind === 'complete' || outcome.kind === 'dead' || outcome.kind === 'cancel';
+}
+
+/** Whether the job goes on. */
+export function goesBack(settlement: Settlement): boolean {
+  return !isFinished(settlement);
 }
 
 export function byClaim(settlements: readonly Settlement[]): [claimId: number, settlements: Settlement[]][] {

@@ -1,51 +1,59 @@
-import type { ClaimProgress, Flush, Settlement } from '../job-store.js';
-import { byClaim, fence, isFinished, type Fenced } from './fence.js';
+import type { Flush, Settlement } from '../job-store.js';
+import { claimsOf } from './claim-progress.js';
+import { byClaim, fence, isFinished, isShort, type Fenced } from './fence.js';
 import { copyAlike, keepFinished } from './history.js';
-import { together, type Statement, type Work } from './statement.js';
+import { together, type Work } from './statement.js';
 import { findMissing, trulyLost } from './survivors.js';
 import { sendBack } from './send-back.js';
+import { cancelUnwanted } from './wishes.js';
 
 // The comments of the form /*! … */ are read by MySQL and MariaDB and passed over by SQLite. Both servers scan a small
 // table rather than read its key, and whoever scans waits for rows that are none of his business: so each statement that
 // locks rows by id names the primary key. A DELETE takes an index only in its form for several tables, which names the
 // table twice.
 
-const RAISE_STARTED = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
-  SET started = :started
-  WHERE id = :id`;
-
-const END_CLAIMS = `
-  DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids)`;
-
 const TAKE_FINISHED = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND claim_id = :claimId`;
 
-/** A fenced statement changed fewer jobs than it named: some are not ours any more, and nothing of the flush may stay. */
+/**
+ * A fenced statement met fewer rows than it named: some jobs are not ours any more, or somebody wants one cancelled.
+ * Nothing of the flush may stay as it is.
+ */
 export class ShortCountError extends Error {}
 
+/** What became of the outcomes of a flush that did not all become what they were. */
+export interface Refused {
+  /** Nothing was done to these jobs. */
+  readonly lost: ReadonlySet<Settlement>;
+  /** These were to be sent back, and were cancelled instead. */
+  readonly cancelled: ReadonlySet<Settlement>;
+}
+
+const NONE: ReadonlySet<Settlement> = new Set();
+
 /** Writes the outcomes of one flush. Locks claims, then jobs, then history, as everywhere. */
-export function* settleAtOnce(flush: Flush): Work<ReadonlySet<Settlement>> {
-  yield* settle(flush.settlements, progress(flush.claims));
-  return new Set();
+export function* settleAtOnce(flush: Flush): Work<Refused> {
+  yield* settle(flush.settlements, claimsOf(flush));
+  return { lost: NONE, cancelled: NONE };
 }
 
 /**
  * The same after a ShortCountError: finds the survivors, settles those and answers the others. One job can be in a flush
  * twice, under a claim that is lost and under one that holds.
  */
-export function* settleSurvivors(flush: Flush): Work<ReadonlySet<Settlement>> {
-  yield* together(progress(flush.claims));
+export function* settleSurvivors(flush: Flush): Work<Refused> {
+  const { settlements, cancelled } = yield* cancelUnwanted(flush);
+  yield* together(claimsOf({ claims: flush.claims, settlements: [] }).map(({ statement }) => statement));
   const missing = new Set<Settlement>();
-  for (const [claimId, settlements] of byClaim(flush.settlements)) {
-    for (const settlement of yield* findMissing(claimId, settlements)) missing.add(settlement);
+  for (const [claimId, ofClaim] of byClaim(flush.settlements)) {
+    for (const settlement of yield* findMissing(claimId, ofClaim)) missing.add(settlement);
   }
-  yield* settleClaimed(flush.settlements.filter((settlement) => !missing.has(settlement)));
+  yield* settleClaimed(settlements.filter((_, index) => !missing.has(flush.settlements[index]!)));
   // Had the commit of before been done, none would have survived it.
   const mayBeDone = flush.again && missing.size === flush.settlements.length;
-  return mayBeDone ? yield* trulyLost(missing, flush.lapsed) : missing;
+  const lost = mayBeDone ? yield* trulyLost(missing, flush.lapsed) : missing;
+  return { lost, cancelled: new Set([...cancelled].filter((settlement) => !missing.has(settlement))) };
 }
 
 /** Outcomes of jobs whose claims are accounted for elsewhere. */
@@ -53,9 +61,9 @@ export function settleClaimed(settlements: readonly Settlement[]): Work<void> {
   return settle(settlements, []);
 }
 
-function* settle(settlements: readonly Settlement[], before: readonly Statement[]): Work<void> {
+function* settle(settlements: readonly Settlement[], before: readonly Fenced[]): Work<void> {
   const kept: Settlement[] = [];
-  const fenced: Fenced[] = [];
+  const fenced = [...before];
   for (const [claimId, ofClaim] of byClaim(settlements)) {
     const finished = ofClaim.filter(isFinished);
     const { copies, others } = copyAlike(claimId, finished);
@@ -64,28 +72,8 @@ function* settle(settlements: readonly Settlement[], before: readonly Statement[
     if (finished.length > 0) fenced.push(fence(TAKE_FINISHED, claimId, finished));
     fenced.push(...sendBack(claimId, ofClaim));
   }
-  const answers = yield* together([...before, ...fenced.map(({ statement }) => statement)]);
-  const isShort = fenced.some(({ jobs }, index) => answers[before.length + index]!.changed !== jobs);
-  if (isShort) throw new ShortCountError();
+  const answers = yield* together(fenced.map(({ statement }) => statement));
+  if (fenced.some((one, index) => isShort(one, answers[index]!))) throw new ShortCountError();
   // What is not ours any more may be in the history already.
   yield* keepFinished(kept);
-}
-
-/** In the order of ids, whether they end or go on: a heartbeat locks the same claims in that order. */
-function progress(claims: readonly ClaimProgress[]): Statement[] {
-  const statements: Statement[] = [];
-  let ended: number[] = [];
-  const endThese = () => {
-    if (ended.length > 0) statements.push({ sql: END_CLAIMS, values: { ids: ended } });
-    ended = [];
-  };
-  for (const { id, started, finished } of [...claims].sort((a, b) => a.id - b.id)) {
-    if (finished) ended.push(id);
-    else {
-      endThese();
-      statements.push({ sql: RAISE_STARTED, values: { id, started } });
-    }
-  }
-  endThese();
-  return statements;
 }

@@ -9,9 +9,10 @@ import * as port from '../job-store.js';
 import type { ClaimWay, Dialect } from './dialect.js';
 import { insertJobs, jobChunks } from './enqueue.js';
 import { handOff } from './hand-off.js';
+import { goesBack } from './fence.js';
 import { extend, retire } from './lease.js';
 import { lapsedClaims, rescueClaim } from './rescue.js';
-import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError } from './settle.js';
+import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError, type Refused } from './settle.js';
 import { lockedOut } from './survivors.js';
 import type { SqlDatabase } from './sql-database.js';
 import { together, type Work } from './statement.js';
@@ -126,6 +127,7 @@ export class SqlJobStore implements port.JobStore {
       throw locked && locked.size > 0 ? new port.JobsLockedError(locked) : error;
     });
     if (hasReturns(flush)) this.bounds.forget();
+    if (settled.cancelled.size > 0) flush.onCancelled?.(settled.cancelled);
     return settled;
   }
 
@@ -232,14 +234,13 @@ export class SqlJobStore implements port.JobStore {
   }
 }
 
-interface Settled<T> {
-  readonly lost: ReadonlySet<port.Settlement>;
+interface Settled<T> extends Refused {
   readonly more: T;
 }
 
-function* thenMore<T>(settling: Work<ReadonlySet<port.Settlement>>, next: () => Work<T>): Work<Settled<T>> {
-  const lost = yield* settling;
-  return { lost, more: yield* next() };
+function* thenMore<T>(settling: Work<Refused>, next: () => Work<T>): Work<Settled<T>> {
+  const refused = yield* settling;
+  return { ...refused, more: yield* next() };
 }
 
 // eslint-disable-next-line require-yield
@@ -247,5 +248,5 @@ function* nothingMore(): Work<void> {}
 
 /** Whether jobs may stand at the head of their queues again. */
 function hasReturns({ settlements }: port.Flush): boolean {
-  return settlements.some(({ outcome: { kind } }) => kind === 'release' || kind === 'retry' || kind === 'snooze');
+  return settlements.some(goesBack);
 }

@@ -1,0 +1,57 @@
+import type { ClaimProgress, Flush } from '../job-store.js';
+import { goesBack, type Fenced } from './fence.js';
+
+const RAISE_STARTED = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET started = :started
+  WHERE id = :id`;
+
+const END_CLAIMS = `
+  DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)`;
+
+// Where a job goes back, nobody may want it cancelled. A wish is written under the claim's lock, so that it is seen here, or
+// finds the job gone from the claim.
+const RAISE_UNWISHED = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET started = :started
+  WHERE id = :id AND cancelled IS NULL`;
+
+const END_UNWISHED = `
+  DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND cancelled IS NULL`;
+
+const HOLD_UNWISHED = `
+  SELECT id
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND cancelled IS NULL /*! FOR UPDATE */`;
+
+const GUARDED = [RAISE_UNWISHED, END_UNWISHED, HOLD_UNWISHED];
+
+/**
+ * What a flush says of its claims. In the order of ids, whether they end or go on: a heartbeat locks the same claims in that
+ * order.
+ */
+export function claimsOf({ claims, settlements }: Pick<Flush, 'claims' | 'settlements'>): Fenced[] {
+  const returning = new Set(settlements.filter(goesBack).map(({ claimId }) => claimId));
+  const progress = new Map<number, ClaimProgress | undefined>(Array.from(returning, (id) => [id, undefined]));
+  for (const claim of claims) progress.set(claim.id, claim);
+  const groups: { sql: string; ids: number[]; started: number }[] = [];
+  for (const [id, claim] of [...progress].sort(([a], [b]) => a - b)) {
+    const sql = sqlFor(claim, returning.has(id));
+    const last = groups.at(-1);
+    // Those that end go together; any other statement is about one.
+    if (claim?.finished && last?.sql === sql) last.ids.push(id);
+    else groups.push({ sql, ids: [id], started: claim?.started ?? 0 });
+  }
+  return groups.map(({ sql, ids, started }) => ({
+    statement: { sql, values: { ids, id: ids[0]!, started } },
+    rows: GUARDED.includes(sql) ? ids.length : undefined,
+  }));
+}
+
+function sqlFor(claim: ClaimProgress | undefined, isGuarded: boolean): string {
+  if (!claim) return HOLD_UNWISHED;
+  if (claim.finished) return isGuarded ? END_UNWISHED : END_CLAIMS;
+  return isGuarded ? RAISE_UNWISHED : RAISE_STARTED;
+}

@@ -1,0 +1,35 @@
+import type { Flush, Settlement } from '../job-store.js';
+import { parseOr } from './claimed-row.js';
+import { goesBack } from './fence.js';
+import { query, type Work } from './statement.js';
+
+const LOCK_WISHES = `
+  SELECT id, cancelled
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)
+  ORDER BY id /*! FOR UPDATE */`;
+
+export interface Heeded {
+  /** All of the flush, in its order: a job that somebody wants cancelled is not sent back. */
+  readonly settlements: readonly Settlement[];
+  /** Those of the flush that have become another one. */
+  readonly cancelled: ReadonlySet<Settlement>;
+}
+
+/** Reads, under the lock under which they are written, the wishes to cancel that no heartbeat has brought yet. */
+export function* cancelUnwanted({ settlements, claims }: Flush): Work<Heeded> {
+  const cancelled = new Set<Settlement>();
+  const returning = settlements.filter(goesBack);
+  if (returning.length === 0) return { settlements, cancelled };
+  const ids = new Set([...returning.map(({ claimId }) => claimId), ...claims.map(({ id }) => id)]);
+  const inOrder = [...ids].sort((a, b) => a - b);
+  const rows = yield* query<{ id: number; cancelled: string | null }>(LOCK_WISHES, { ids: inOrder });
+  const wishes = new Map(rows.map((row) => [Number(row.id), parseOr<number[]>(row.cancelled) ?? []]));
+  const heed = (settlement: Settlement): Settlement => {
+    const isUnwanted = goesBack(settlement) && wishes.get(settlement.claimId)?.includes(settlement.job.id);
+    if (!isUnwanted) return settlement;
+    cancelled.add(settlement);
+    return { ...settlement, outcome: { kind: 'cancel' } };
+  };
+  return { settlements: settlements.map(heed), cancelled };
+}
