@@ -9,6 +9,7 @@ export type { EnqueueOptions } from './job/enqueue-options.js';
 export {
   InvalidOptionsError,
   JobCancelledError,
+  JobFailedError,
   JobFinishedError,
   JobNotFoundError,
   JobNotHeldError,
@@ -17,6 +18,7 @@ export {
   PayloadInvalidError,
   PayloadTooLargeError,
   QueueFullError,
+  ResultNotKeptError,
   SchemaOutOfDateError,
   ShutdownError,
   SqlQueueError,
@@ -24,6 +26,7 @@ export {
   UnknownQueueError,
   UnrecoverableError,
   UnsupportedDatabaseError,
+  WaitTimeoutError,
   WorkerLostError,
   type HeldBy,
 } from './job/errors.js';
@@ -33,29 +36,39 @@ export type { ProcessorOptions, QueueOptions, RetentionOptions, RetryOptions } f
 export type { StandardSchemaV1 } from './job/standard-schema.js';
 export type { StoredError } from './job/stored-error.js';
 export type { HeaderFilter, SubscriptionOptions } from './job/topics.js';
+export type { WaitOptions } from './job/wait-options.js';
 export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor } from './nest/decorators.js';
 export type { SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';
 export { JobCtx, JobHeader, JobPayload, JobSignal } from './nest/parameters.js';
 export { SqlQueueModule, type SqlQueueAsyncOptions, type SqlQueueOptionsFactory } from './nest/sql-queue.module.js';
 export { getAdminToken, getConsumerToken, getProducerToken, getQueueToken, getRunnerToken } from './nest/tokens.js';
 export type { PayloadOf, QueueJobs, ResultOf } from './producer/queue-jobs.js';
-export { QueueProducer, type EnqueuedJob, type InTransaction, type JobToEnqueue } from './producer/queue-producer.js';
+export {
+  QueueProducer,
+  type EnqueuedJob,
+  type InTransaction,
+  type JobToEnqueue,
+  type RequestOptions,
+} from './producer/queue-producer.js';
 export { Queue } from './producer/queue.js';
 export { JobContext, type HandedOff } from './runtime/job-context.js';
 export type { JobLogger } from './runtime/job-logger.js';
 export type { QueueEvent, QueueEventName } from './runtime/queue-events.js';
 export { SqlQueueRunner, type RunnerState } from './runtime/sql-queue-runner.js';
 export type { WorkerOptions } from './runtime/worker-options.js';
-export type { JobFilter, JobPage, QueueRecord, WorkerRecord } from './store/admin-store.js';
+export type { JobFilter, JobPage, LogLine, LogPage, QueueRecord, WorkerRecord } from './store/admin-store.js';
 export type { AssignedJobPage, AssignedJobRecord } from './store/consumer-store.js';
 export type { SqlQueueClaimRow } from './store/entities/claim.entity.js';
 export { sqlQueueEntities } from './store/entities/entities.js';
 export type { SqlQueueHistoryRow } from './store/entities/history.entity.js';
 export type { SqlQueueJobRow } from './store/entities/job.entity.js';
+export type { SqlQueueLogRow } from './store/entities/log.entity.js';
+export type { SqlQueueProgressRow } from './store/entities/progress.entity.js';
 export type { SqlQueueProducerRow } from './store/entities/producer.entity.js';
 export type { SqlQueueQueueRow } from './store/entities/queue.entity.js';
 export type { SqlQueueSubscriptionRow } from './store/entities/subscription.entity.js';
 export type { SqlQueueStageRow } from './store/entities/stage.entity.js';
+export type { SqlQueueWaitRow } from './store/entities/wait.entity.js';
 export type { SqlQueueWorkerRow } from './store/entities/worker.entity.js';
 export type { CallerTransaction } from './store/job-store.js';
 export { sqlQueueMigrations } from './store/migrations/typeorm-migrations.js';

@@ -1,14 +1,24 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { JobRecord } from '../job/job.js';
-import { jobIdProblem } from '../job/job-id.js';
+import { checkJobId } from '../job/job-id.js';
 import { checkQueueName, nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
 import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
 import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
-import type { AdminStore, JobFilter, JobPage, QueueRecord, WorkerRecord } from '../store/admin-store.js';
+import type {
+  AdminStore,
+  JobFilter,
+  JobPage,
+  LogLine,
+  LogPage,
+  QueueRecord,
+  WorkerRecord,
+} from '../store/admin-store.js';
 import type { JobStore } from '../store/job-store.js';
 import type { QueueStore, SubscriptionRecord } from '../store/queue-store.js';
+
+type Steering = 'cancelled' | 'retried' | 'removed';
 
 export interface AdminParts {
   readonly store: AdminStore;
@@ -17,6 +27,10 @@ export interface AdminParts {
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** This process's worker, which can be told at once what others find out with their next look. */
   readonly runner: { wake(queue: string): void; look(): void; cancel(jobId: number): void };
+  /** Told of jobs that end by our hand: somebody may wait for them. */
+  readonly awaited: { changedForSure(jobId: number): void };
+  /** Told of what becomes of jobs by our hand, where somebody hears it. */
+  readonly events: { isHeard(event: Steering): boolean; tell(event: Steering, jobs: readonly JobRecord[]): void };
 }
 
 const BATCH = 500;
@@ -39,20 +53,20 @@ export class QueueAdmin {
 
   /** The job, wherever it stands; null where it never was, or its retention is over. */
   async get(id: number): Promise<JobRecord | null> {
-    checkId(id);
+    checkJobId(id);
     return this.#parts.store.get(id);
   }
 
   /** Jobs in ascending order of ids; pass the last id as `after` for the next page. */
   async find(filter: JobFilter = {}, page: JobPage = {}): Promise<JobRecord[]> {
     checkFilter(filter);
-    const { after = 0, limit = 100, ...unknown } = isOptions(page) ? page : noOptions('Invalid page', page);
-    InvalidOptionsError.throwIfAny('Invalid page', [
-      ...unknownKeys(unknown, ['after', 'limit']),
-      expected(isWhole(after, 0, Number.MAX_SAFE_INTEGER), 'after to be the id of a job', after),
-      expected(isWhole(limit, 1, 1_000), 'limit to be a whole number from 1 to 1000', limit),
-    ]);
-    return this.#parts.store.find(filter, { after, limit });
+    return this.#parts.store.find(filter, pageOf(page, 'the id of a job'));
+  }
+
+  /** What the job's runs have logged, in order; pass the last number as `after` for the next page. */
+  async logs(id: number, given: LogPage = {}): Promise<LogLine[]> {
+    checkJobId(id);
+    return this.#parts.store.logs(id, pageOf(given, 'the number of a line'));
   }
 
   /** Every queue that a worker has worked, somebody has paused or subscribed, or that has jobs, by name. */
@@ -123,11 +137,15 @@ export class QueueAdmin {
    * signal is aborted, and it ends cancelled unless its handler completes all the same. False: it is finished, or unknown.
    */
   async cancel(id: number): Promise<boolean> {
-    checkId(id);
-    const { store, runner, optionsFor } = this.#parts;
+    checkJobId(id);
+    const { store, runner, optionsFor, awaited } = this.#parts;
+    const before = await this.#heard('cancelled', [id]);
     const answer = await store.cancel(id, (queue) => optionsFor(queue).retention.deadMs);
     if (answer.state === 'requested') runner.cancel(id);
-    return answer.state !== 'too-late';
+    if (answer.state !== 'cancelled') return answer.state === 'requested';
+    awaited.changedForSure(id);
+    this.#parts.events.tell('cancelled', before);
+    return true;
   }
 
   /**
@@ -135,14 +153,18 @@ export class QueueAdmin {
    * a filter, and answers how many there were.
    */
   async retry(which: number | JobFilter): Promise<number> {
-    const moved = await this.#each(which, (ids) => this.#parts.store.retry(ids));
+    const moved = await this.#each(which, (ids) => this.#telling('retried', ids, () => this.#parts.store.retry(ids)));
     if (moved > 0) this.#parts.runner.look();
     return moved;
   }
 
   /** Removes jobs that are not active, for good. Takes an id or a filter, and answers how many there were. */
   remove(which: number | JobFilter): Promise<number> {
-    return this.#each(which, (ids) => this.#parts.store.remove(ids));
+    return this.#each(which, async (ids) => {
+      const removed = await this.#telling('removed', ids, () => this.#parts.store.remove(ids));
+      for (const id of removed) this.#parts.awaited.changedForSure(id);
+      return removed;
+    });
   }
 
   /**
@@ -166,9 +188,28 @@ export class QueueAdmin {
     this.#parts.runner.look();
   }
 
+  async #telling(event: Steering, ids: readonly number[], act: () => Promise<number[]>): Promise<number[]> {
+    const before = await this.#heard(event, ids);
+    const done = await act();
+    const moved = before.filter(({ id }) => done.includes(id));
+    this.#parts.events.tell(event, moved);
+    return done;
+  }
+
+  /** The jobs as they are, if somebody is to hear of them. */
+  async #heard(event: Steering, ids: readonly number[]): Promise<JobRecord[]> {
+    if (!this.#parts.events.isHeard(event)) return [];
+    const jobs: JobRecord[] = [];
+    for (const id of ids) {
+      const job = await this.#parts.store.get(id);
+      if (job) jobs.push(job);
+    }
+    return jobs;
+  }
+
   async #each(which: number | JobFilter, act: (ids: number[]) => Promise<number[]>): Promise<number> {
     if (typeof which === 'number') {
-      checkId(which);
+      checkJobId(which);
       return (await act([which])).length;
     }
     checkFilter(which);
@@ -182,8 +223,14 @@ export class QueueAdmin {
   }
 }
 
-function checkId(id: unknown): void {
-  InvalidOptionsError.throwIfAny('Invalid job id', [jobIdProblem(id)]);
+function pageOf(page: JobPage, what: string): Required<JobPage> {
+  const { after = 0, limit = 100, ...unknown } = isOptions(page) ? page : noOptions('Invalid page', page);
+  InvalidOptionsError.throwIfAny('Invalid page', [
+    ...unknownKeys(unknown, ['after', 'limit']),
+    expected(isWhole(after, 0, Number.MAX_SAFE_INTEGER), `after to be ${what}`, after),
+    expected(isWhole(limit, 1, 1_000), 'limit to be a whole number from 1 to 1000', limit),
+  ]);
+  return { after, limit };
 }
 
 function noOptions(where: string, given: unknown): never {

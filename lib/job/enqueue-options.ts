@@ -26,6 +26,8 @@ export interface EnqueueOptions {
 export interface JobOverrides {
   backoff?: Duration | BackoffOptions;
   timeoutMs?: number;
+  /** Somebody waits for the answer, and nobody else shall see it. */
+  reply?: true;
 }
 
 export interface ResolvedEnqueueOptions {

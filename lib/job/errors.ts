@@ -1,4 +1,5 @@
 import type { FinalState } from './job-state.js';
+import type { StoredError } from './stored-error.js';
 
 /**
  * The errors users can catch. Each has a stable `code`; compare that rather than the class where two copies of the
@@ -51,7 +52,7 @@ export class PayloadTooLargeError extends SqlQueueError {
 
   constructor(
     readonly queue: string,
-    what: 'payload' | 'result' | 'headers',
+    what: 'payload' | 'result' | 'progress' | 'headers',
     readonly bytes: number,
     readonly limit: number,
   ) {
@@ -115,8 +116,8 @@ export class JobNotFoundError extends SqlQueueError {
 
   constructor(readonly jobId: number) {
     super(
-      `There is no job ${jobId}: it never was, it was removed, or its retention is over. If it is a job of another instance ` +
-        `of SqlQueueModule, ask that one.`,
+      `There is no job ${jobId}: it never was, it was removed, or its retention is over. A job that was enqueued in a ` +
+        `transaction is there when that has committed; if it is one of another instance of SqlQueueModule, ask that.`,
     );
   }
 }
@@ -207,6 +208,52 @@ export class WorkerLostError extends SqlQueueError {
 
   constructor(readonly workerId: string) {
     super(`Worker ${workerId} died or fell silent while it may have been running the job.`);
+  }
+}
+
+/** A job that was waited for is dead. */
+export class JobFailedError extends SqlQueueError {
+  readonly code = 'JOB_FAILED';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+    /** How its last run ended, as it is kept with the job. */
+    readonly error: StoredError | null,
+  ) {
+    super(
+      `Job ${jobId} of queue "${queue}" is dead: ${error ? `${error.name}: ${error.message}` : 'nobody knows why'}`,
+      {
+        cause: error ?? undefined,
+      },
+    );
+  }
+}
+
+/** A job that was waited for has not ended in time. It goes on, unless it was a request. */
+export class WaitTimeoutError extends SqlQueueError {
+  readonly code = 'WAIT_TIMEOUT';
+
+  constructor(
+    readonly jobId: number,
+    readonly timeoutMs: number,
+  ) {
+    super(`Job ${jobId} has not ended within ${timeoutMs} ms.`);
+  }
+}
+
+/** Nobody can tell how the job ended, since its queue keeps no history. */
+export class ResultNotKeptError extends SqlQueueError {
+  readonly code = 'RESULT_NOT_KEPT';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+  ) {
+    super(
+      `Nothing is kept of job ${jobId} of queue "${queue}" once it has ended, so its result cannot be waited for. Give the ` +
+        `queue a history (\`retention: { completed: '1h' }\`), or use producer.request().`,
+    );
   }
 }
 

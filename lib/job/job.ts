@@ -45,6 +45,8 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   attempt: number;
   /** Null until the first claim where `enqueue` did not say. */
   maxAttempts: number | null;
+  /** What its run told last with `job.progress()`; null where it told nothing. */
+  progress: unknown;
   result: Result | null;
   /** Of the last run that failed. */
   error: StoredError | null;

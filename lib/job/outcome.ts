@@ -13,6 +13,11 @@ export type Outcome =
   | { readonly kind: 'release' }
   | { readonly kind: 'snooze'; readonly delayMs: number };
 
+/** Whether the job goes no further. */
+export function isFinal({ kind }: Outcome): boolean {
+  return kind === 'complete' || kind === 'dead' || kind === 'cancel';
+}
+
 /** The parts of a job that its fate depends on. */
 export type Tried = Pick<ClaimedJob, 'attempt' | 'maxAttempts' | 'overrides'>;
 

@@ -35,7 +35,12 @@ export function encodeResult(queue: string, result: unknown, limit: number): str
   return encoded.text;
 }
 
-export function checkSize(queue: string, what: 'payload' | 'result' | 'headers', text: string, limit: number): void {
+export function checkSize(
+  queue: string,
+  what: 'payload' | 'result' | 'progress' | 'headers',
+  text: string,
+  limit: number,
+): void {
   // A character is three bytes at the most, so short texts need no counting.
   if (text.length * 3 <= limit) return;
   const bytes = Buffer.byteLength(text);

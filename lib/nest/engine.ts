@@ -5,17 +5,21 @@ import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { ThreadPulse } from '../heartbeat/thread-pulse.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { Subscription } from '../job/topics.js';
+import { isFinal } from '../job/outcome.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { HandlerTable } from '../runtime/handler-table.js';
 import { JobEvents } from '../runtime/job-events.js';
 import { QueueEvents } from '../runtime/queue-events.js';
 import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
+import { SteeringEvents } from '../runtime/steering-events.js';
 import type { PulseSettings } from '../runtime/pulse.js';
 import { resolveWorkerOptions } from '../runtime/worker-options.js';
 import type { JobStore } from '../store/job-store.js';
 import { leaseDatabase } from '../store/open-leases.js';
 import { openStore } from '../store/open-store.js';
 import { systemClock, type Clock } from '../time/clock.js';
+import { FollowedJobs } from '../waiting/followed-jobs.js';
+import { openWaiting } from '../waiting/open-waiting.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 import { QueueSettings } from './queue-settings.js';
 
@@ -94,7 +98,10 @@ async function wire(
     admin: adminStore,
     queues: queueStore,
     consumer: consumerStore,
+    waits,
+    traces,
     doorbell,
+    waitersBell,
   } = await openStore({
     ...{
       dataSource,
@@ -111,6 +118,12 @@ async function wire(
   const events = new QueueEvents(logger);
   const jobEvents = new JobEvents(events);
   const optionsFor = (queue: string) => settings.of(queue);
+  const waiting = openWaiting({
+    ...{ store: waits, traces, clock: systemClock, logger, random: Math.random, optionsFor },
+    bell: workerOptions.doorbell ? waitersBell : undefined,
+    tellWorkers: () => runner.look(),
+  });
+  const { awaited } = waiting;
   const common = {
     store,
     queueStore,
@@ -122,19 +135,49 @@ async function wire(
     random: Math.random,
     handlers,
     events,
+    awaited,
+    traces,
+    prunings: [
+      (limit: number) => store.prune(limit),
+      (limit: number) => waits.pruneWaits(limit),
+      (limit: number) => traces.pruneTraces(limit),
+      (limit: number) => store.sweep(limit),
+      () => queueStore.expire().then(() => 0),
+    ],
     optionsFor,
   };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
-  const admin = new QueueAdmin({ store: adminStore, jobs: store, queues: queueStore, optionsFor, runner });
-  const following = { cancel: (id: number) => admin.cancel(id) };
+  const steering = new SteeringEvents(events);
+  const admin = new QueueAdmin({
+    store: adminStore,
+    jobs: store,
+    queues: queueStore,
+    optionsFor,
+    runner,
+    awaited,
+    events: steering,
+  });
+  const following = new FollowedJobs(waiting.waiter, (id) => admin.cancel(id));
   return {
     ...{ options, settings, store, handlers, subscriptions, events, runner, admin, logger, skew, clock: systemClock },
-    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock: systemClock, following }),
+    producer: new QueueProducer({
+      store,
+      queueStore,
+      optionsFor,
+      hints: runner,
+      clock: systemClock,
+      following,
+      events: steering,
+    }),
     consumer: new QueueConsumer({
       ...{ store: consumerStore, jobs: store, optionsFor, random: Math.random, hints: runner },
-      ended: (...ended) => jobEvents.settled(...ended),
+      ended: (job, outcome, ...told) => {
+        jobEvents.settled(job, outcome, ...told);
+        if (isFinal(outcome)) awaited.changedForSure(job.id);
+      },
     }),
     close: async () => {
+      await waiting.close();
       await doorbell?.close();
       await store.close();
       if (own?.isInitialized) await own.destroy();

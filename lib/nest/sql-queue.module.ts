@@ -88,7 +88,7 @@ export class SqlQueueModule {
 function producerOutOfSight(
   moduleRef: ModuleRef,
   instance: string | undefined,
-): Pick<QueueProducer, 'enqueue' | 'enqueueMany'> {
+): Pick<QueueProducer, 'enqueue' | 'enqueueMany' | 'request'> {
   const find = () => moduleRef.get<QueueProducer>(getProducerToken(instance), { strict: false });
   try {
     find();
@@ -99,6 +99,7 @@ function producerOutOfSight(
   return {
     enqueue: (queue, payload, options) => find().enqueue(queue, payload, options),
     enqueueMany: (queue, jobs, options) => find().enqueueMany(queue, jobs, options),
+    request: (queue, payload, options) => find().request(queue, payload, options),
   };
 }
 

@@ -1,17 +1,20 @@
+import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
 import { checkSize, encodePayload, encodeUnchecked } from '../job/payload.js';
 import { admits } from '../job/topics.js';
-import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
+import { resolveEnqueueOptions, type EnqueueOptions, type JobOverrides } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { resolveWaitOptions, type ResolvedWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import { EnqueueGroup } from './enqueue-group.js';
 import type { CallerTransaction, JobStore } from '../store/job-store.js';
 import type { QueueStore } from '../store/queue-store.js';
 import type { Clock } from '../time/clock.js';
+import type { Duration } from '../time/duration.js';
 import { resolveMessage } from './message.js';
-import type { PayloadOf } from './queue-jobs.js';
+import type { PayloadOf, ResultOf } from './queue-jobs.js';
 import { WaitingLimit } from './waiting-limit.js';
 
 /** What `enqueue` answers. */
@@ -39,6 +42,15 @@ export interface JobToEnqueue<Payload = unknown> {
 export interface Following {
   /** See QueueAdmin.cancel. */
   cancel(id: number): Promise<boolean>;
+  waitFor(id: number, options: ResolvedWaitOptions): Promise<unknown>;
+  /** Of a job that was put in with `reply`. */
+  answerTo(id: number, queue: string, options: ResolvedWaitOptions): Promise<unknown>;
+}
+
+/** How a request differs from its queue's defaults. */
+export interface RequestOptions extends Omit<EnqueueOptions, 'timeout'>, WaitOptions {
+  /** The job is cancelled where its answer takes longer than this. Default 30s. */
+  timeout?: Duration;
 }
 
 export interface ProducerParts {
@@ -49,6 +61,8 @@ export interface ProducerParts {
   /** Told of jobs that exist from now on, so that no worker, here or elsewhere, need wait for its poll. */
   readonly hints: { wake(queue: string, jobs: number): void; expectDue(ms: number): void };
   readonly following: Following;
+  /** Told of jobs that exist from now on. */
+  readonly events: { tell(event: 'enqueued', jobs: readonly EnqueuedJob[]): void };
 }
 
 // Enough for trace context and the like; what is larger belongs into the payload.
@@ -163,6 +177,45 @@ export class QueueProducer {
     return this.#parts.following.cancel(id);
   }
 
+  /**
+   * Waits for the job to end, wherever it runs, and resolves with what its handler returned. Some milliseconds after its end,
+   * a second at the latest where processes cannot wake one another; however many jobs are waited for, they are looked for
+   * together. Rejects with JobFailedError, JobCancelledError, WaitTimeoutError, the reason of `signal`, JobNotFoundError, or
+   * ResultNotKeptError, at once, where the queue has no history of completed jobs.
+   */
+  async waitFor<Result = unknown>(id: number, options: WaitOptions = {}): Promise<Result> {
+    checkJobId(id);
+    return this.#parts.following.waitFor(
+      id,
+      resolveWaitOptions(`Cannot wait for job ${id}`, options),
+    ) as Promise<Result>;
+  }
+
+  /**
+   * Asks and waits for the answer: puts a job in and resolves with what its handler returns. Nothing of it is kept. Rejects as
+   * `enqueue` and `waitFor` do; where nobody waits any more (`timeout`, `signal`) the job is cancelled. Never in a transaction:
+   * nobody could see the job before that commits.
+   */
+  async request<Queue extends string>(
+    queue: Queue,
+    payload: PayloadOf<Queue>,
+    given: RequestOptions = {},
+  ): Promise<ResultOf<Queue>> {
+    checkQueueName(queue);
+    const where = `Cannot request from "${queue}"`;
+    const { timeout = '30s', signal, onProgress, ...options } = optionsOf(given);
+    const { manager = this.#manager } = options as InTransaction;
+    InvalidOptionsError.throwIfAny(where, [
+      manager && 'expected no manager, got one: nobody can see the job and answer before its transaction has committed',
+    ]);
+    const wait = resolveWaitOptions(where, { timeout, ...(signal && { signal }), ...(onProgress && { onProgress }) });
+    signal?.throwIfAborted();
+    const job = await this.#prepare(queue, payload, options);
+    const overrides = { ...(job.overrides && (JSON.parse(job.overrides) as JobOverrides)), reply: true };
+    const [{ id }] = (await this.#store(queue, [{ ...job, overrides: JSON.stringify(overrides) }])) as [EnqueuedJob];
+    return this.#parts.following.answerTo(id, queue, wait) as Promise<ResultOf<Queue>>;
+  }
+
   /** The same producer, with everything in that transaction. */
   withManager(manager: CallerTransaction): QueueProducer {
     return new QueueProducer(this.#parts, manager, this.#group, this.#limit);
@@ -203,9 +256,14 @@ export class QueueProducer {
   ): Promise<EnqueuedJob[]> {
     const { store } = this.#parts;
     const ids = await (manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs));
-    if (manager) store.afterCommit(manager, hint);
-    else hint();
-    return jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
+    const enqueued = jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
+    const tell = () => {
+      this.#parts.events.tell('enqueued', enqueued);
+      hint();
+    };
+    if (manager) store.afterCommit(manager, tell);
+    else tell();
+    return enqueued;
   }
 
   #hint(queue: string, jobs: readonly NewJob[]): void {

@@ -1,11 +1,11 @@
 import type { EnqueueOptions } from '../job/enqueue-options.js';
-import type { EnqueuedJob, InTransaction, JobToEnqueue, QueueProducer } from './queue-producer.js';
+import type { EnqueuedJob, InTransaction, JobToEnqueue, QueueProducer, RequestOptions } from './queue-producer.js';
 
 /** One queue's producer, as `@InjectQueue('email.send')` gives it. */
 export class Queue<Payload = unknown> {
   constructor(
     readonly name: string,
-    private readonly producer: Pick<QueueProducer, 'enqueue' | 'enqueueMany'>,
+    private readonly producer: Pick<QueueProducer, 'enqueue' | 'enqueueMany' | 'request'>,
   ) {}
 
   /** See QueueProducer.enqueue. */
@@ -16,5 +16,10 @@ export class Queue<Payload = unknown> {
   /** See QueueProducer.enqueueMany. */
   enqueueMany(jobs: readonly JobToEnqueue<Payload>[], options?: InTransaction): Promise<EnqueuedJob[]> {
     return this.producer.enqueueMany<string>(this.name, jobs, options);
+  }
+
+  /** See QueueProducer.request. */
+  request(payload: Payload, options?: RequestOptions): Promise<unknown> {
+    return this.producer.request<string>(this.name, payload, options);
   }
 }

@@ -1,15 +1,18 @@
 import { JobTimeoutError, LeaseLostError, PayloadInvalidError, UnrecoverableError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { afterError, type Outcome } from '../job/outcome.js';
-import { checkPayload, encodeResult } from '../job/payload.js';
+import { encodeJson } from '../job/json.js';
+import { checkPayload, checkSize, encodeResult } from '../job/payload.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { randomId } from '../job/random-id.js';
+import { keptMs } from '../job/reply.js';
 import { storedError } from '../job/stored-error.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
 import { JobContext, JobVerdict, type HandedOff } from './job-context.js';
 import type { JobLogger } from './job-logger.js';
+import type { Traces } from './traces.js';
 
 /** What every attempt of a worker needs. */
 export interface AttemptParts {
@@ -18,6 +21,8 @@ export interface AttemptParts {
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly random: () => number;
+  /** Undefined where nobody shall see what runs say of themselves. */
+  readonly traces?: Traces | undefined;
 }
 
 /** How an attempt ended. */
@@ -40,6 +45,7 @@ export class Attempt {
   #committed: { result: unknown } | undefined;
   #handedOff = false;
   #departures = 0;
+  #isOver = false;
 
   /** @param begunAt by the monotonic clock */
   constructor(
@@ -120,10 +126,16 @@ export class Attempt {
     return this.#gone ?? ended(outcome);
   }
 
+  /** Whatever the handler says from here on is not written. Undefined where all it said has been. */
+  finish(): Promise<void> | undefined {
+    this.#isOver = true;
+    return this.parts.traces?.finish(this);
+  }
+
   settlement(outcome: Outcome): Settlement {
     const { completedMs, deadMs } = this.options.retention;
-    const keepMs = outcome.kind === 'complete' ? completedMs : deadMs;
     const { job, claim, parts, ranMs } = this;
+    const keepMs = keptMs(job.overrides, outcome.kind === 'complete' ? completedMs : deadMs);
     return { job, claimId: claim.id, workerId: parts.workerId, outcome, ranMs, keepMs };
   }
 
@@ -147,7 +159,19 @@ export class Attempt {
       transaction: <T>(work: Parameters<JobContext['transaction']>[0]) => this.#transact(work) as Promise<T>,
       handOff: (leaseMs: number) => this.#handOff(leaseMs),
       decide: (verdict: Verdict) => this.#decide(verdict),
+      progress: (value: unknown) => this.#progress(value),
+      log: (line: string) => {
+        if (!this.#isOver) parts.traces?.log(this, line);
+      },
     });
+  }
+
+  #progress(value: unknown): void {
+    const { queue } = this.job;
+    const encoded = encodeJson(value);
+    if ('problem' in encoded) throw new PayloadInvalidError(queue, `progress: ${encoded.problem}`);
+    checkSize(queue, 'progress', encoded.text, this.options.maxPayloadBytes);
+    if (!this.#isOver) this.parts.traces?.progress(this, encoded.text);
   }
 
   #refusePayload(error: unknown): never {

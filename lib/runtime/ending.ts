@@ -1,8 +1,10 @@
 import { LeaseLostError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
-import type { Outcome } from '../job/outcome.js';
+import { isFinal, type Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { keptMs } from '../job/reply.js';
 import type { Attempt, AttemptEnd, AttemptParts } from './attempt.js';
+import type { AwaitedJobs } from './awaited-jobs.js';
 import type { HeldClaim } from './held-claim.js';
 import type { JobEvents } from './job-events.js';
 import type { LeaseKeeper } from './lease-keeper.js';
@@ -15,6 +17,7 @@ export interface EndingParts extends AttemptParts {
   readonly options: ResolvedQueueOptions;
   readonly settler: Settler;
   readonly events: JobEvents;
+  readonly awaited: AwaitedJobs;
   readonly leases: Pick<LeaseKeeper, 'hold' | 'letGo' | 'hasLapsed'>;
   /** Some job of the queue will be due in so many milliseconds. */
   readonly expectDue: (ms: number) => void;
@@ -38,19 +41,12 @@ export class Ending {
     return this.#settling === 0;
   }
 
-  ended(attempt: Attempt, { outcome, result, committed, handedOff }: AttemptEnd): void {
-    const { claim, job, ranMs } = attempt;
+  ended(attempt: Attempt, end: AttemptEnd): void {
     this.#settling++;
-    const done = (settled: Settled) => {
-      if (settled === 'lost') this.#lost(job, claim, ranMs);
-      else this.#told(job, settled, result, ranMs);
-      this.#settled(claim);
-    };
-    if (!committed) return this.parts.settler.settle(claim, attempt.settlement(outcome), done);
-    this.parts.settler.committed(claim, job.id);
-    // Whoever ends the job tells of it.
-    if (handedOff) this.#settled(claim);
-    else done(outcome);
+    // What the run has said of itself is there when its outcome is.
+    const saying = attempt.finish();
+    if (saying) void saying.then(() => this.#settle(attempt, end));
+    else this.#settle(attempt, end);
   }
 
   /** Of a job for whose name this process has no handler. */
@@ -68,12 +64,29 @@ export class Ending {
   /** Of a job that did not begin here. */
   unbegun(claim: HeldClaim, job: ClaimedJob, outcome: Outcome): void {
     const { settler, workerId, options } = this.parts;
-    const keepMs = options.retention.deadMs;
+    const keepMs = keptMs(job.overrides, options.retention.deadMs);
     this.#settling++;
     settler.settle(claim, { job, claimId: claim.id, workerId, outcome, ranMs: null, keepMs }, (settled) => {
       if (settled !== 'lost') this.#told(job, settled, undefined, null);
       this.#settled(claim);
     });
+  }
+
+  #settle(attempt: Attempt, { outcome, result, committed, handedOff }: AttemptEnd): void {
+    const { claim, job, ranMs } = attempt;
+    const settlement = attempt.settlement(outcome);
+    const done = (settled: Settled) => {
+      if (settled === 'lost') this.#lost(job, claim, ranMs);
+      else this.#told(job, settled, result, ranMs);
+      if (settled !== 'lost' && isFinal(settled) && settlement.keepMs === false)
+        void this.parts.traces?.forget(attempt);
+      this.#settled(claim);
+    };
+    if (!committed) return this.parts.settler.settle(claim, settlement, done);
+    this.parts.settler.committed(claim, job.id);
+    // Whoever ends the job tells of it.
+    if (handedOff) this.#settled(claim);
+    else done(outcome);
   }
 
   #settled(claim: HeldClaim): void {
@@ -85,6 +98,7 @@ export class Ending {
   /** What follows from an outcome that has committed. */
   #told(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
     this.parts.events.settled(job, outcome, result, ranMs);
+    if (isFinal(outcome)) this.parts.awaited.ended(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
     if (outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0)) this.parts.waitsAgain();
   }

@@ -28,6 +28,8 @@ export interface JobContextParts<P> {
   readonly logger: JobLogger;
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
   handOff(leaseMs: number): Promise<HandedOff>;
+  progress(value: unknown): void;
+  log(line: string): void;
   /** Notes the verdict, so that it stands even where a handler or a filter swallows what is thrown. */
   decide(verdict: Outcome | { kind: 'discard'; reason: string }): void;
 }
@@ -114,6 +116,22 @@ export class JobContext<P = any, R = unknown> {
   async handOff({ lease = DEFAULT_HOLD, ...unknown }: { lease?: Duration } = {}): Promise<HandedOff> {
     InvalidOptionsError.throwIfAny('Cannot hand off', [...unknownKeys(unknown, ['lease']), leaseProblem(lease)]);
     return this.#parts.handOff(toMs(lease)!);
+  }
+
+  /**
+   * Tells how far the run is: any value that JSON can carry. Whoever waits for the job (`onProgress`) and QueueAdmin.get() see
+   * the last one, half a second later at the most where many come. Throws PayloadInvalidError or PayloadTooLargeError.
+   */
+  progress(value: unknown): void {
+    this.#parts.progress(value);
+  }
+
+  /**
+   * Notes a line with the job, of 4,000 characters at the most; QueueAdmin.logs() has the first thousand of a job. For people to
+   * read: what cannot be written, since the database is away or the lease is lost, is left out.
+   */
+  log(line: string): void {
+    this.#parts.log(String(line));
   }
 
   /** Back to waiting, at once; the attempt is not counted. */

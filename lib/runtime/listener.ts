@@ -22,7 +22,7 @@ export interface ListenerParts {
   readonly maxMs: number;
   readonly queues: ReadonlyMap<string, QueueWorker>;
   readonly poller: Poller;
-  /** How often queues were seen to be paused or resumed everywhere. */
+  /** How often a look has found something else than jobs: queues paused or resumed, somebody who waits for jobs to end. */
   readonly turns: () => number;
 }
 

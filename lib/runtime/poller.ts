@@ -19,6 +19,8 @@ export interface PollerParts {
   /** True where the queue has jobs that this process can take now. */
   readonly onQueue: (queue: string, seen: { waiting: boolean; paused: boolean }) => boolean;
   readonly onRescued: (rescued: readonly Rescued[]) => void;
+  /** See Survey.awaited. */
+  readonly onAwaited: (awaited: number | null) => void;
   /** At most so many of the queue's jobs have just become claimable, as far as can be told, and may be too many for here. */
   readonly onNews: (queue: string, jobs: number) => void;
 }
@@ -135,6 +137,7 @@ export class Poller {
 
   /** Answers whether some queue takes jobs that are waiting. */
   #tell(survey: Survey, news: number): boolean {
+    this.parts.onAwaited(survey.awaited);
     let waiting = false;
     for (const queue of this.parts.queues) {
       // A queue whose row is gone is asked for jobs rather than forgotten.

@@ -1,5 +1,3 @@
-import type { JobStore } from '../store/job-store.js';
-import type { QueueStore } from '../store/queue-store.js';
 import type { Clock } from '../time/clock.js';
 import type { JobLogger } from './job-logger.js';
 import { PollLoop } from './poll-loop.js';
@@ -7,6 +5,9 @@ import { PollLoop } from './poll-loop.js';
 const BATCH = 500;
 const BETWEEN_BATCHES_MS = 100;
 const BETWEEN_LOOKS_MS = 60_000;
+
+/** Deletes at most `limit` of something; answers how many. */
+export type Pruning = (limit: number) => Promise<number>;
 
 /**
  * Deletes what has had its time, a batch at a time with pauses, so that nobody waits for it: finished jobs past their
@@ -17,8 +18,7 @@ export class Pruner {
   #first = true;
 
   constructor(
-    private readonly store: Pick<JobStore, 'prune' | 'sweep'>,
-    private readonly queueStore: Pick<QueueStore, 'expire'>,
+    private readonly prunings: readonly Pruning[],
     clock: Clock,
     private readonly logger: JobLogger,
     private readonly random: () => number,
@@ -44,11 +44,9 @@ export class Pruner {
       this.#first = false;
       return this.random() * BETWEEN_LOOKS_MS;
     }
-    const pruned = await this.store.prune(BATCH);
-    const swept = await this.store.sweep(BATCH);
-    if (pruned === BATCH || swept === BATCH) return BETWEEN_BATCHES_MS;
-    await this.queueStore.expire();
-    return BETWEEN_LOOKS_MS * (0.5 + this.random());
+    let isMore = false;
+    for (const prune of this.prunings) isMore = (await prune(BATCH)) >= BATCH || isMore;
+    return isMore ? BETWEEN_BATCHES_MS : BETWEEN_LOOKS_MS * (0.5 + this.random());
   }
 
   #failed(error: unknown): number {

@@ -3,6 +3,7 @@ import type { JobLogger } from './job-logger.js';
 
 /** What can happen to a job in this process, in the order of a job's life. */
 export const QUEUE_EVENTS = [
+  'enqueued',
   'started',
   'completed',
   'failed',
@@ -12,15 +13,17 @@ export const QUEUE_EVENTS = [
   'cancelled',
   'lost',
   'rescued',
+  'retried',
+  'removed',
 ] as const;
 
 export type QueueEventName = (typeof QUEUE_EVENTS)[number];
 
 export interface QueueEvent {
   /**
-   * `started` a run began · `completed` · `failed` a run threw or timed out (the job is retried, or `dead` follows) ·
+   * `enqueued` put in by this process, its transaction has committed · `started` a run began · `completed` · `failed` a run threw or timed out (the job is retried, or `dead` follows) ·
    * `dead` no further attempt · `released` · `snoozed` · `cancelled` · `lost` the lease was lost, the run's outcome does
-   * not count · `rescued` taken from a worker that fell silent.
+   * not count · `rescued` taken from a worker that fell silent · `retried` and `removed` by QueueAdmin.
    */
   readonly event: QueueEventName;
   readonly queue: string;

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ShutdownError, WorkerLostError } from '../job/errors.js';
-import { afterSilence } from '../job/outcome.js';
+import { afterSilence, isFinal } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { storedError } from '../job/stored-error.js';
 import type { Doorbell } from '../store/doorbell.js';
 import type { QueueStore } from '../store/queue-store.js';
 import type { ChosenStrategies, JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
+import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
+import type { AwaitedJobs } from './awaited-jobs.js';
 import type { HandlerTable } from './handler-table.js';
 import { JobEvents } from './job-events.js';
 import type { JobLogger } from './job-logger.js';
@@ -15,12 +17,13 @@ import { LeaseKeeper } from './lease-keeper.js';
 import { Listener } from './listener.js';
 import { Poller } from './poller.js';
 import { LoopPulse, type Pulse, type PulseSettings } from './pulse.js';
-import { Pruner } from './pruner.js';
+import { Pruner, type Pruning } from './pruner.js';
 import type { QueueEvents } from './queue-events.js';
 import { QueueKeeper, type QueueKeeperParts } from './queue-keeper.js';
 import { QueueWorker } from './queue-worker.js';
 import { Settler } from './settler.js';
 import { Slots } from './slots.js';
+import { Traces } from './traces.js';
 import type { ResolvedWorkerOptions } from './worker-options.js';
 
 // How long handlers have to heed an aborted signal before their jobs are released over their heads.
@@ -42,6 +45,10 @@ export interface WorkerParts extends QueueKeeperParts {
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly options: ResolvedWorkerOptions;
   readonly events: QueueEvents;
+  readonly awaited: AwaitedJobs;
+  readonly traces: TraceStore;
+  /** What is deleted in time, a batch at a call. */
+  readonly prunings: readonly Pruning[];
 }
 
 /** One start of this process's work, from entering the database to leaving it. Never started twice. */
@@ -50,7 +57,7 @@ export class Worker {
   readonly #queues = new Map<string, QueueWorker>();
   readonly #pausedHere: Set<string>;
   readonly #pausedEverywhere = new Set<string>();
-  /** How often a queue was seen to be paused or resumed everywhere. */
+  /** How often a queue was seen to be paused or resumed everywhere, or somebody to begin to wait for jobs to end. */
   #turns = 0;
   readonly #settler: Settler;
   readonly #poller: Poller;
@@ -58,6 +65,7 @@ export class Worker {
   readonly #leases: LeaseKeeper;
   readonly #pruner: Pruner;
   readonly #keeper: QueueKeeper;
+  readonly #traces: Traces;
   #strategies: ChosenStrategies = { of: new Map() };
   #quiet = false;
   #looking: Promise<unknown> = Promise.resolve();
@@ -79,16 +87,20 @@ export class Worker {
       onLost: (claim) => this.#queues.get(claim.queue)?.forget(claim),
       onCancelled: (claim, jobId) => this.#queues.get(claim.queue)?.cancel(jobId),
     });
+    this.#traces = new Traces(parts.traces, parts.awaited, clock, logger);
     for (const queue of queueNames) this.#queues.set(queue, this.#queueWorker(queue, slots));
     this.#poller = new Poller({
       ...{ store, clock, logger, random, queues: queueNames, rules: this.#rescueRules() },
       ...{ minMs: options.pollMinMs, maxMs: options.pollMaxMs },
       onQueue: (queue, seen) => this.#onQueue(queue, seen),
       onRescued: (rescued) => this.#onRescued(rescued),
+      onAwaited: (awaited) => {
+        if (parts.awaited.note(awaited)) this.#turns++;
+      },
       onNews: (queue, jobs) => this.#share(queue, jobs),
     });
     this.#listener = parts.doorbell && this.#listenerTo(parts.doorbell);
-    this.#pruner = new Pruner(store, parts.queueStore, clock, logger, random);
+    this.#pruner = new Pruner(parts.prunings, clock, logger, random);
     this.#keeper = new QueueKeeper(parts, queueNames);
   }
 
@@ -173,9 +185,20 @@ export class Worker {
   }
 
   #queueWorker(queue: string, slots: Slots): QueueWorker {
-    const { store, clock, logger, random, handlers, optionsFor, events } = this.parts;
+    const { store, clock, logger, random, handlers, optionsFor, events, awaited } = this.parts;
     return new QueueWorker({
-      ...{ queue, store, clock, logger, random, slots, workerId: this.id, events: new JobEvents(events) },
+      ...{
+        queue,
+        store,
+        clock,
+        logger,
+        random,
+        slots,
+        workerId: this.id,
+        awaited,
+        traces: this.#traces,
+        events: new JobEvents(events),
+      },
       ...{ settler: this.#settler, leases: this.#leases, options: optionsFor(queue) },
       handlerFor: (name) => handlers.find(queue, name),
       largestBatch: handlers.largestBatch(queue),
@@ -228,6 +251,7 @@ export class Worker {
       const about = { jobId, queue, name, attempt, ranMs: null, error: storedError(new WorkerLostError(workerId)) };
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       this.parts.events.emit({ ...about, event: 'rescued', delayMs });
+      if (isFinal(outcome)) this.parts.awaited.ended(job);
       if (outcome.kind === 'dead') this.parts.events.emit({ ...about, event: 'dead' });
       else if (outcome.kind !== 'cancel' && delayMs === 0) this.#share(queue, 1);
       const from = `queue "${queue}" from worker ${workerId}`;

@@ -15,6 +15,21 @@ export interface JobPage {
   limit?: number;
 }
 
+/** A line that a job's run has logged. */
+export interface LogLine {
+  /** 1 for the job's first line. */
+  number: number;
+  at: Date;
+  line: string;
+}
+
+export interface LogPage {
+  /** Only lines with a greater number. Default 0. */
+  after?: number;
+  /** 1 to 1,000, default 100. */
+  limit?: number;
+}
+
 export interface QueueRecord {
   queue: string;
   paused: boolean;
@@ -40,6 +55,7 @@ export interface AdminStore {
   get(id: number): Promise<JobRecord | null>;
   /** In ascending order of ids. */
   find(filter: JobFilter, page: Required<JobPage>): Promise<JobRecord[]>;
+  logs(id: number, page: Required<LogPage>): Promise<LogLine[]>;
   queues(): Promise<QueueRecord[]>;
   workers(): Promise<WorkerRecord[]>;
   setPaused(queue: string, paused: boolean): Promise<void>;

@@ -78,6 +78,8 @@ export interface Survey {
   readonly dueInMs: number | null;
   /** Milliseconds until the next lease lapses, 0 where one has; null without one. */
   readonly lapseInMs: number | null;
+  /** Null where nobody waits for a job to end; another number whenever somebody else begins to. */
+  readonly awaited: number | null;
 }
 
 export interface LapsedJob extends Tried {

@@ -10,7 +10,8 @@ import { MysqlDoorbell } from './dialects/mysql-doorbell.js';
 import { checkServer, unfitStrategies } from './dialects/mysql-checks.js';
 import { MysqlPool } from './dialects/mysql-pool.js';
 import { mysql } from './dialects/mysql.js';
-import { SqliteDoorbell } from './dialects/sqlite-doorbell.js';
+import { SqliteDoorbell, type Look } from './dialects/sqlite-doorbell.js';
+import { forWaiters, forWorkers } from './dialects/sqlite-looks.js';
 import { Hosts } from './dialects/hosts.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './dialects/sqlite-handle.js';
 import { sqlite } from './dialects/sqlite.js';
@@ -24,8 +25,12 @@ import { SqlAdminStore } from './sql/sql-admin-store.js';
 import { SqlConsumerStore } from './sql/sql-consumer-store.js';
 import { SqlJobStore } from './sql/sql-job-store.js';
 import { SqlQueueStore } from './sql/sql-queue-store.js';
+import { SqlTraceStore } from './sql/sql-trace-store.js';
+import { SqlWaitStore } from './sql/sql-wait-store.js';
 import { Templates } from './sql/template.js';
 import { tableNames } from './tables.js';
+import type { TraceStore } from './trace-store.js';
+import type { WaitStore } from './wait-store.js';
 
 export interface StoreSettings {
   readonly dataSource: DataSource;
@@ -45,8 +50,12 @@ export interface OpenStore {
   readonly admin: AdminStore;
   readonly queues: QueueStore;
   readonly consumer: ConsumerStore;
+  readonly waits: WaitStore;
+  readonly traces: TraceStore;
   /** Undefined where no other process can have the database. Closed before the jobs are. */
   readonly doorbell: Doorbell | undefined;
+  /** The same for processes that wait for a job to end: each listens to a name of its own, and is rung by that. */
+  readonly waitersBell: Doorbell | undefined;
 }
 
 /** Connects, checks what it stands on, and prepares the tables. Leaves nothing open where it rejects. */
@@ -87,7 +96,10 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     admin: new SqlAdminStore(pool, dialect),
     queues: new SqlQueueStore(pool, dialect),
     consumer: new SqlConsumerStore(pool, bounds),
+    waits: new SqlWaitStore(pool),
+    traces: new SqlTraceStore(pool),
     doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.jobs, clock),
+    waitersBell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.waits, clock),
   };
 }
 
@@ -102,11 +114,15 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
     throw error;
   }
   const bounds = new ClaimBounds(clock);
+  const bell = (look: Look) => (isInMemory(database) ? undefined : new SqliteDoorbell(resolve(database), look, clock));
   return {
     jobs: new SqlJobStore(handle, sqlite, new CommitListener(dataSource), bounds, () => Promise.resolve({})),
     admin: new SqlAdminStore(handle, sqlite),
     queues: new SqlQueueStore(handle, sqlite),
     consumer: new SqlConsumerStore(handle, bounds),
-    doorbell: isInMemory(database) ? undefined : new SqliteDoorbell(handle, resolve(database), clock),
+    waits: new SqlWaitStore(handle),
+    traces: new SqlTraceStore(handle),
+    doorbell: bell(forWorkers(handle)),
+    waitersBell: bell(forWaiters),
   };
 }

@@ -12,6 +12,9 @@ export const TABLES = [
   'workers',
   'producers',
   'stages',
+  'waits',
+  'progress',
+  'logs',
   'schema',
 ] as const;
 

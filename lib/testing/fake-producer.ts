@@ -1,4 +1,5 @@
 import type { EnqueueOptions } from '../job/enqueue-options.js';
+import { JobNotFoundError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import { QueueProducer, type EnqueuedJob, type InTransaction } from '../producer/queue-producer.js';
@@ -42,8 +43,15 @@ export class FakeQueueProducer extends QueueProducer {
   /** The ids of jobs that were cancelled. */
   readonly cancelled: number[] = [];
 
-  constructor() {
+  /** @param answers what `request` and `waitFor` resolve with, by queue */
+  constructor(answers: Readonly<Record<string, (payload: unknown) => unknown>> = {}) {
     const enqueued: RecordedJob[] = [];
+    const answer = async (id: number) => {
+      const job = enqueued.find((each) => each.id === id);
+      if (!job) throw new JobNotFoundError(id);
+      if (Object.hasOwn(answers, job.queue)) return answers[job.queue]!(job.payload);
+      throw new Error(`No answer for jobs of queue "${job.queue}": give FakeQueueProducer one.`);
+    };
     const options = resolveQueueOptions();
     super({
       store: {
@@ -55,7 +63,10 @@ export class FakeQueueProducer extends QueueProducer {
       clock: systemClock,
       optionsFor: () => options,
       hints: { wake: () => undefined, expectDue: () => undefined },
+      events: { tell: () => undefined },
       following: {
+        waitFor: answer,
+        answerTo: answer,
         cancel: (id) =>
           Promise.resolve(
             enqueued.some((job) => job.id === id) && !this.cancelled.includes(id) && this.cancelled.push(id) > 0,

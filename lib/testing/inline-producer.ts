@@ -1,3 +1,4 @@
+import { JobNotFoundError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import { patternsOf, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
@@ -26,13 +27,18 @@ export class InlineQueueProducer extends QueueProducer {
   ) {
     const options = resolveQueueOptions();
     let lastId = 0;
+    const results = new Map<number, unknown>();
+    const result = async (id: number) => {
+      if (!results.has(id)) throw new JobNotFoundError(id);
+      return results.get(id);
+    };
     super({
       store: {
         enqueue: async (jobs) => {
           const ids: number[] = [];
           for (const job of jobs) {
             ids.push(++lastId);
-            await runInline(handlers, job, lastId);
+            results.set(lastId, await runInline(handlers, job, lastId));
           }
           return ids;
         },
@@ -43,8 +49,9 @@ export class InlineQueueProducer extends QueueProducer {
       clock: systemClock,
       optionsFor: () => options,
       hints: { wake: () => undefined, expectDue: () => undefined },
+      events: { tell: () => undefined },
       // Whatever was enqueued has run.
-      following: { cancel: () => Promise.resolve(false) },
+      following: { cancel: () => Promise.resolve(false), waitFor: result, answerTo: result },
     });
   }
 }
@@ -58,12 +65,12 @@ function subscribersOf(subscriptions: Readonly<Record<string, SubscriptionOption
   );
 }
 
-async function runInline(handlers: Readonly<Record<string, InlineHandler>>, job: NewJob, id: number): Promise<void> {
+async function runInline(handlers: Readonly<Record<string, InlineHandler>>, job: NewJob, id: number): Promise<unknown> {
   const handler = Object.hasOwn(handlers, job.queue) ? handlers[job.queue] : undefined;
   if (!handler)
     throw new Error(
       `No inline handler for queue "${job.queue}" (known: ${Object.keys(handlers).join(', ') || 'none'}).`,
     );
   const headers = (job.headers === null ? {} : JSON.parse(job.headers)) as Record<string, string>;
-  await handler(createJobContext(JSON.parse(job.payload), { id, queue: job.queue, name: job.name, headers }));
+  return handler(createJobContext(JSON.parse(job.payload), { id, queue: job.queue, name: job.name, headers }));
 }

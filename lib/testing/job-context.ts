@@ -30,6 +30,8 @@ export function createJobContext<P>(
     transaction: (work) => work(manager as EntityManager),
     handOff: () => Promise.resolve({ id: overrides.id ?? 1, token: '1' }),
     decide: () => undefined,
+    progress: () => undefined,
+    log: () => undefined,
     ...overrides,
   });
 }

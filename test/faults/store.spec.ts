@@ -160,6 +160,47 @@ describe.each([
     );
 
     it.each(FAULTS)(
+      'at any statement (%s) of waiting for jobs and taking their answers leaves nothing of them, and all of others',
+      async (fault) => {
+        const world = await setup();
+        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+        const { waits, traces } = await world.open({ dataSource: await world.connect({ driver }) });
+
+        const faults = await everyFault(async (failAt) => {
+          await empty(world);
+          const ids = await world.put({}, {}, {});
+          const taken = await world.claim({ limit: 3 });
+          const said = taken.jobs.map(({ id }) => ({ jobId: id, claimId: taken.id, value: '1', lines: [] }));
+          arm(fault, failAt);
+          await stubborn(() => traces.trace(said));
+          await stubborn(() => settle(world.jobs, endOf(taken)));
+          await stubborn(() => waits.enlist(7, ids, 60_000));
+          const seen = await stubborn(() => waits.look(ids));
+          const waiters = await stubborn(() => waits.waitersOf(ids));
+          await stubborn(() => waits.forget(7, [ids[0]!]));
+          await stubborn(() => waits.strike(7, [ids[1]!]));
+          await stubborn(() => waits.pruneWaits(10));
+          const told = await stubborn(() => traces.progressOf(ids));
+          await stubborn(() => traces.untrace(ids));
+          await stubborn(() => traces.pruneTraces(10));
+          const statements = disarm();
+          const rows = await world.sql<{ job_id: string }>('SELECT job_id FROM sql_queue_waits');
+
+          expect({ failAt, seen: [...seen.keys()], waiters }).toEqual({ failAt, seen: ids, waiters: [7] });
+          expect({ failAt, left: await finished(world), told: told.size }).toEqual({
+            failAt,
+            left: ids.slice(1),
+            told: 2,
+          });
+          expect({ failAt, awaited: rows.map((row) => Number(row.job_id)) }).toEqual({ failAt, awaited: [ids[2]] });
+          return { statements };
+        });
+
+        expect(faults).toBeGreaterThanOrEqual(6);
+      },
+    );
+
+    it.each(FAULTS)(
       'at any statement (%s) of steering leaves each job in the one state that was asked for',
       async (fault) => {
         const world = await setup();
@@ -324,5 +365,5 @@ async function finished({ admin, sql }: World): Promise<number[]> {
 }
 
 async function empty({ sql }: World): Promise<void> {
-  for (const table of ['jobs', 'claims', 'history']) await sql(`DELETE FROM sql_queue_${table}`);
+  for (const table of ['jobs', 'claims', 'history', 'waits']) await sql(`DELETE FROM sql_queue_${table}`);
 }

@@ -62,6 +62,33 @@ describe('a listener', () => {
     ]);
   });
 
+  it('hears what this process does to jobs besides running them, and of nothing that is rolled back', async () => {
+    const heard: string[] = [];
+    class Steered {
+      @OnQueueEvent('enqueued')
+      @OnQueueEvent('cancelled')
+      @OnQueueEvent('retried')
+      @OnQueueEvent('removed')
+      listen({ event, jobId, queue, name, attempt }: QueueEvent) {
+        heard.push(`${event} ${jobId} ${queue} ${name} ${attempt}`);
+      }
+    }
+    const { get, admin } = await start({ providers: [Work, Steered] });
+    const producer = get(QueueProducer);
+
+    const { id } = await producer.enqueue('work', 0, { delay: '1h', name: 'n' });
+    await producer.cancel(id);
+    await admin.retry(id);
+    const other = await producer.enqueue('work', 0, { delay: '1h' });
+    await admin.remove(other.id);
+    await admin.remove(4_711);
+
+    expect(heard).toEqual([
+      ...[`enqueued ${id} work n 0`, `cancelled ${id} work n 0`, `retried ${id} work n 0`],
+      ...[`enqueued ${other.id} work default 0`, `removed ${other.id} work default 0`],
+    ]);
+  });
+
   it('hears only of its queue where it names one, and may be a method of a controller or of a handler', async () => {
     const heard: string[] = [];
     @Controller()

@@ -13,7 +13,7 @@ describeEngines('a job that somebody cancels', (setup) => {
     await runner.whenIdle();
 
     expect(cancelled).toBe(true);
-    expect(events.all).toEqual([]);
+    expect(events.all).toMatchObject([{ event: 'cancelled', jobId: id, attempt: 0 }]);
     expect(await admin.get(id)).toMatchObject({ state: 'cancelled', attempt: 0 });
     expect(await admin.cancel(id)).toBe(false);
   });

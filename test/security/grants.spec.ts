@@ -47,6 +47,19 @@ describeEngines(
       await expect(dataSource.query('DELETE FROM sql_queue_subscriptions')).rejects.toThrow(/denied/);
     });
 
+    it('can wait, ask, and cancel what waits or runs', async () => {
+      const world = await setup();
+      await world.start({ handlers: { q: ({ payload }) => payload } });
+      const { producer } = await world.start({ dataSource: await account(world, 'asker'), autoStart: false });
+
+      expect(await producer.request('q', 'echo')).toBe('echo');
+      const { id } = await producer.enqueue('q', 'later', { delay: '1h' });
+      const waiting = producer.waitFor(id);
+      expect(await producer.cancel(id)).toBe(true);
+
+      await expect(waiting).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
+    });
+
     it('can do everything that a worker and an admin do', async () => {
       const world = await setup();
       await world.start({ autoStart: false });

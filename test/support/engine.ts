@@ -4,18 +4,22 @@ import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import { overlay, resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 import { ThreadPulse } from '../../lib/heartbeat/thread-pulse.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
+import { isFinal } from '../../lib/job/outcome.js';
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import { HandlerTable } from '../../lib/runtime/handler-table.js';
 import { JobEvents } from '../../lib/runtime/job-events.js';
 import { QueueEvents } from '../../lib/runtime/queue-events.js';
 import type { Handler, HandlerEntry } from '../../lib/runtime/run.js';
 import { SqlQueueRunner } from '../../lib/runtime/sql-queue-runner.js';
+import { SteeringEvents } from '../../lib/runtime/steering-events.js';
 import { resolveWorkerOptions, type WorkerOptions } from '../../lib/runtime/worker-options.js';
 import type { JobStore } from '../../lib/store/job-store.js';
 import type { QueueStore } from '../../lib/store/queue-store.js';
 import { leaseDatabase } from '../../lib/store/open-leases.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock, type Clock } from '../../lib/time/clock.js';
+import { FollowedJobs } from '../../lib/waiting/followed-jobs.js';
+import { openWaiting } from '../../lib/waiting/open-waiting.js';
 import { EventLog } from './event-log.js';
 import { ObservedDoorbell } from './observed-doorbell.js';
 
@@ -44,6 +48,8 @@ export interface Engine {
   readonly admin: QueueAdmin;
   readonly consumer: QueueConsumer;
   readonly doorbell: ObservedDoorbell;
+  /** At which this process listens while it waits for jobs. */
+  readonly waitersBell: ObservedDoorbell;
   readonly events: EventLog;
   /** What was said, as 'level: text'. */
   readonly log: string[];
@@ -70,13 +76,17 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     admin,
     queues: queueStore,
     consumer,
+    waits,
+    traces,
     doorbell: unobserved,
+    waitersBell: unobservedWaiters,
   } = await openStore({
     ...{ dataSource, hosts: settings.hosts, migrate: 'run', clock: storeClock, skewMs, shortestLeaseMs },
     largestPayloadBytes: 1_048_576,
   });
   // All databases of these tests can be had by several processes.
   const doorbell = new ObservedDoorbell(unobserved!);
+  const waitersBell = new ObservedDoorbell(unobservedWaiters!);
   const log: string[] = [];
   const say = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
   const logger = { log: say('log'), warn: say('warn'), error: say('error'), debug: say('debug') };
@@ -84,7 +94,13 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const jobEvents = new JobEvents(bus);
   const events = new EventLog();
   events.listenTo(bus);
-  const runner = new SqlQueueRunner({
+  const waiting = openWaiting({
+    ...{ store: waits, traces, clock, logger, random: () => 0.5, optionsFor },
+    bell: options.doorbell ? waitersBell : undefined,
+    tellWorkers: () => runner.look(),
+  });
+  const { awaited } = waiting;
+  const runner: SqlQueueRunner = new SqlQueueRunner({
     ...{
       store,
       queueStore,
@@ -95,23 +111,45 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       random: () => 0.5,
       handlers: handlerTable(settings.handlers ?? {}),
       events: bus,
+      awaited,
+      traces,
+      prunings: [
+        (limit) => store.prune(limit),
+        (limit) => waits.pruneWaits(limit),
+        (limit) => traces.pruneTraces(limit),
+        (limit) => store.sweep(limit),
+        () => queueStore.expire().then(() => 0),
+      ],
       optionsFor,
     },
     options,
     pulse: leases && ((given) => new ThreadPulse(leases, options.maxBlockedMs, systemClock, given)),
   });
-  const queueAdmin = new QueueAdmin({ store: admin, jobs: store, queues: queueStore, optionsFor, runner });
-  const following = { cancel: (id: number) => queueAdmin.cancel(id) };
+  const steering = new SteeringEvents(bus);
+  const queueAdmin = new QueueAdmin({
+    store: admin,
+    jobs: store,
+    queues: queueStore,
+    optionsFor,
+    runner,
+    awaited,
+    events: steering,
+  });
+  const following = new FollowedJobs(waiting.waiter, (id) => queueAdmin.cancel(id));
   return {
-    ...{ store, queueStore, doorbell, runner, events, log },
-    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock, following }),
+    ...{ store, queueStore, doorbell, waitersBell, runner, events, log },
+    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock, following, events: steering }),
     admin: queueAdmin,
     consumer: new QueueConsumer({
       ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, hints: runner },
-      ended: (...ended) => jobEvents.settled(...ended),
+      ended: (job, outcome, ...told) => {
+        jobEvents.settled(job, outcome, ...told);
+        if (isFinal(outcome)) awaited.changedForSure(job.id);
+      },
     }),
     close: async () => {
       await runner.stop({ timeout: 0 });
+      await waiting.close();
       await doorbell.close();
       await store.close();
     },

@@ -7,13 +7,17 @@ import {
 
 type Where = Partial<QueueEvent>;
 
+// What a test does itself.
+const OWN: readonly QueueEventName[] = ['enqueued', 'retried', 'removed'];
+
 /** What happened to jobs, and what is still to happen. */
 export class EventLog {
   readonly all: QueueEvent[] = [];
   #waiting: (() => void)[] = [];
 
   listenTo(events: QueueEvents): void {
-    for (const name of QUEUE_EVENTS) events.on(name, undefined, (event) => this.add(event));
+    for (const name of QUEUE_EVENTS.filter((each) => !OWN.includes(each)))
+      events.on(name, undefined, (event) => this.add(event));
   }
 
   add(event: QueueEvent): void {

@@ -4,7 +4,7 @@ import { claimOf, endOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settl
 
 /** Does everything that a store can do, each at least once with one job and with several. */
 export async function everyVerb(
-  { jobs, admin, consumer, queues }: OpenStore,
+  { jobs, admin, consumer, queues, waits, traces }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
@@ -98,6 +98,32 @@ export async function everyVerb(
   await jobs.settle(endOf(await claim(1)));
   await admin.remove([left!]);
   await everyConsumerVerb({ jobs, admin, consumer }, advance);
+
+  await put(12, { priority: -9 });
+  const told = await claim(12);
+  const lines = [{ text: 'line', agoMs: 1 }];
+  for (const value of ['1', undefined]) {
+    await traces.trace(told.jobs.map(({ id }) => ({ jobId: id, claimId: told.id, value, lines })));
+  }
+  await traces.progressOf(told.jobs.map(({ id }) => id));
+  await admin.logs(told.jobs[0]!.id, { after: 0, limit: 10 });
+  await jobs.settle(endOf({ ...told, jobs: told.jobs.slice(0, 4) }));
+  await jobs.settle(endOf({ ...told, jobs: told.jobs.slice(4, 8) }, outcomes.complete, { keepMs: false }));
+  await traces.untrace([told.jobs[0]!.id]);
+  advance(600_001);
+  await traces.pruneTraces(100);
+  await jobs.settle(endOf({ ...told, jobs: told.jobs.slice(8) }));
+
+  const awaited = await put(30, { priority: -9, overrides: '{"reply":true}' });
+  await waits.enlist(7, awaited, 60_000);
+  await waits.waitersOf(awaited);
+  await jobs.settle(endOf(await claim(30)));
+  await waits.look(awaited);
+  await waits.strike(7, awaited.slice(0, 10));
+  await waits.forget(7, awaited.slice(10, 25));
+  await waits.forget(7, awaited.slice(25, 26));
+  advance(120_000);
+  await waits.pruneWaits(100);
   await admin.setPaused('q', true);
   await admin.counts();
   await admin.queues();

@@ -12,6 +12,7 @@ export function producerOn(
     ...{ store: jobs, queueStore: queues, clock: systemClock },
     optionsFor: (queue) => resolveQueueOptions(optionsOf(queue)),
     hints: { wake: () => undefined, expectDue: () => undefined },
+    events: { tell: () => undefined },
     // Nothing it puts in is asked after.
     following: {} as Following,
   });

@@ -119,7 +119,8 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       return another;
     };
     // One that claims by chance where it has met others; no test shall know of those of the test before.
-    const { jobs, admin, consumer, queues, doorbell } = store.strategy === 'optimistic' ? await open() : opened;
+    const { jobs, admin, consumer, queues, waits, traces, doorbell, waitersBell } =
+      store.strategy === 'optimistic' ? await open() : opened;
     return {
       store,
       dataSource,
@@ -127,7 +128,10 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       admin,
       queues,
       consumer,
+      waits,
+      traces,
       doorbell,
+      waitersBell,
       advance: (ms) => void (skewMs += ms),
       open,
       connect: async (more = {}) => {

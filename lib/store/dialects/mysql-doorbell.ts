@@ -26,10 +26,11 @@ export class MysqlDoorbell implements Doorbell {
     private readonly database: SqlDatabase,
     private readonly options: MysqlOptions,
     private readonly hosts: Hosts,
-    jobsTable: string,
+    /** Whoever listens under another one's name hears another doorbell. */
+    table: string,
     private readonly clock: Clock,
   ) {
-    this.#listeners = new MysqlListeners(database, jobsTable);
+    this.#listeners = new MysqlListeners(database, table);
     this.#ringer = new Ringer((rings) => this.#listeners.ring(rings, this.#line?.id), clock);
   }
 

@@ -47,9 +47,9 @@ export class MysqlListeners {
 
   constructor(
     private readonly database: SqlDatabase,
-    jobsTable: string,
+    table: string,
   ) {
-    this.#comment = `/* ${jobsTable} doorbell`;
+    this.#comment = `/* ${table} doorbell`;
   }
 
   /**

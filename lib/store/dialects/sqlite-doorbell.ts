@@ -3,23 +3,12 @@ import { utimes } from 'node:fs/promises';
 import type { Clock } from '../../time/clock.js';
 import type { Doorbell, Heard } from '../doorbell.js';
 import { Ringer } from '../ringer.js';
-import type { SqlDatabase } from '../sql/sql-database.js';
-import { query } from '../sql/statement.js';
 
 const LISTEN_MS = 20_000;
 const TRIAL_MS = 5_000;
 
-const WAITING = `
-  SELECT EXISTS (
-    SELECT 1
-    FROM {jobs} INDEXED BY {jobs}_claim
-    WHERE queue IN (:queues) AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
-  ) AS waiting`;
-
-const PAUSED = `
-  SELECT group_concat(queue) AS paused
-  FROM {queues}
-  WHERE paused <> 0`;
+/** What a touch was for, if for us: asked when listening begins, and then after each. */
+export type Look = (queues: readonly string[]) => Promise<() => Promise<Heard | undefined>>;
 
 /**
  * Processes on one file are on one machine, and its file system notifies them: a ring sets the times of the file's `-shm`,
@@ -31,8 +20,8 @@ export class SqliteDoorbell implements Doorbell {
   readonly #ringer: Ringer;
 
   constructor(
-    private readonly database: SqlDatabase,
     file: string,
+    private readonly look: Look,
     private readonly clock: Clock,
   ) {
     this.#bell = `${file}-shm`;
@@ -52,11 +41,11 @@ export class SqliteDoorbell implements Doorbell {
 
   listen(queues: readonly string[], stop: AbortSignal, onListening: () => void): Promise<Heard> {
     return this.#watched(stop, LISTEN_MS, async (next) => {
-      const paused = await this.#paused();
+      const look = await this.look(queues);
       onListening();
       while (await next()) {
-        if (await this.#hasJobs(queues)) return 'jobs';
-        if ((await this.#paused()) !== paused) return 'ring';
+        const heard = await look();
+        if (heard) return heard;
       }
       return 'nothing';
     });
@@ -81,17 +70,6 @@ export class SqliteDoorbell implements Doorbell {
     const now = this.clock.now();
     await utimes(this.#bell, now, now);
     return 1;
-  }
-
-  async #hasJobs(queues: readonly string[]): Promise<boolean> {
-    if (queues.length === 0) return false;
-    const [row] = await this.database.repeatable(() => query<{ waiting: number }>(WAITING, { queues }));
-    return row!.waiting > 0;
-  }
-
-  async #paused(): Promise<string | null> {
-    const [row] = await this.database.repeatable(() => query<{ paused: string | null }>(PAUSED));
-    return row!.paused;
   }
 
   /** While `act` runs, `next` answers true for each time the file was touched, and false once it is over. */

@@ -3,13 +3,16 @@ import { DEFAULT_PREFIX, tableNames } from '../tables.js';
 import { claimEntity, type SqlQueueClaimRow } from './claim.entity.js';
 import { historyEntity, type SqlQueueHistoryRow } from './history.entity.js';
 import { jobEntity, type SqlQueueJobRow } from './job.entity.js';
+import { logEntity, type SqlQueueLogRow } from './log.entity.js';
 import { producerEntity, type SqlQueueProducerRow } from './producer.entity.js';
+import { progressEntity, type SqlQueueProgressRow } from './progress.entity.js';
 import { queueEntity, type SqlQueueQueueRow } from './queue.entity.js';
 import { stageEntity, type SqlQueueStageRow } from './stage.entity.js';
 import { subscriptionEntity, type SqlQueueSubscriptionRow } from './subscription.entity.js';
+import { waitEntity, type SqlQueueWaitRow } from './wait.entity.js';
 import { workerEntity, type SqlQueueWorkerRow } from './worker.entity.js';
 
-/** In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages. */
+/** In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages, waits, progress, logs. */
 export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueJobRow>,
   EntitySchema<SqlQueueClaimRow>,
@@ -19,6 +22,9 @@ export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueProducerRow>,
   EntitySchema<SqlQueueSubscriptionRow>,
   EntitySchema<SqlQueueStageRow>,
+  EntitySchema<SqlQueueWaitRow>,
+  EntitySchema<SqlQueueProgressRow>,
+  EntitySchema<SqlQueueLogRow>,
 ];
 
 const made = new Map<string, SqlQueueEntities>();
@@ -28,7 +34,8 @@ const made = new Map<string, SqlQueueEntities>();
  * same prefix always gives the same objects. They are never synchronized: the library's migrations make the tables.
  *
  * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker`, `SqlQueueProducer`,
- * `SqlQueueSubscription` and `SqlQueueStage`, followed by `_` and the prefix where that is not the default.
+ * `SqlQueueSubscription`, `SqlQueueStage`, `SqlQueueWait`, `SqlQueueProgress` and `SqlQueueLog`, followed by `_` and the prefix where
+ * that is not the default.
  *
  * @example
  * ```ts
@@ -50,6 +57,9 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
     producerEntity(tables, named('SqlQueueProducer')),
     subscriptionEntity(tables, named('SqlQueueSubscription')),
     stageEntity(tables, named('SqlQueueStage')),
+    waitEntity(tables, named('SqlQueueWait')),
+    progressEntity(tables, named('SqlQueueProgress')),
+    logEntity(tables, named('SqlQueueLog')),
   ];
   made.set(prefix, entities);
   return entities;

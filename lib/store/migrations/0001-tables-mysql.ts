@@ -124,6 +124,38 @@ const STAGES = `
     KEY {stages}_place (queue, stage, priority, job_id)
   ) ${INNODB}`;
 
+// Who waits for which job. All but empty, and empty where nobody waits.
+const WAITS = `
+  CREATE TABLE IF NOT EXISTS {waits} (
+    waiter BIGINT NOT NULL,
+    job_id BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (waiter, job_id),
+    KEY {waits}_expiry (expires_at),
+    KEY {waits}_job (job_id, waiter)
+  ) ${INNODB}`;
+
+// What runs say of themselves while they run. A job that says nothing has no row.
+const PROGRESS = `
+  CREATE TABLE IF NOT EXISTS {progress} (
+    job_id BIGINT NOT NULL,
+    value ${JSON_TEXT} NULL,
+    lines_logged INT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (job_id),
+    KEY {progress}_expiry (expires_at)
+  ) ${INNODB}`;
+
+const LOGS = `
+  CREATE TABLE IF NOT EXISTS {logs} (
+    job_id BIGINT NOT NULL,
+    number INT NOT NULL,
+    logged_at BIGINT NOT NULL,
+    line ${JSON_TEXT} NOT NULL,
+    PRIMARY KEY (job_id, number)
+  ) ${INNODB}`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL,
@@ -131,4 +163,17 @@ const SCHEMA = `
     PRIMARY KEY (version)
   ) ${INNODB}`;
 
-export const TABLES_MYSQL = [JOBS, CLAIMS, HISTORY, QUEUES, SUBSCRIPTIONS, WORKERS, PRODUCERS, STAGES, SCHEMA];
+export const TABLES_MYSQL = [
+  JOBS,
+  CLAIMS,
+  HISTORY,
+  QUEUES,
+  SUBSCRIPTIONS,
+  WORKERS,
+  PRODUCERS,
+  STAGES,
+  WAITS,
+  PROGRESS,
+  LOGS,
+  SCHEMA,
+];

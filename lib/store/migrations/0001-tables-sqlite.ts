@@ -104,6 +104,34 @@ const STAGES = `
     priority SMALLINT NOT NULL
   )`;
 
+// Who waits for which job. All but empty, and empty where nobody waits.
+const WAITS = `
+  CREATE TABLE IF NOT EXISTS {waits} (
+    waiter BIGINT NOT NULL,
+    job_id BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (waiter, job_id)
+  )`;
+
+// What runs say of themselves while they run. A job that says nothing has no row.
+const PROGRESS = `
+  CREATE TABLE IF NOT EXISTS {progress} (
+    job_id BIGINT NOT NULL PRIMARY KEY,
+    value TEXT NULL,
+    lines_logged INT NOT NULL,
+    updated_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL
+  )`;
+
+const LOGS = `
+  CREATE TABLE IF NOT EXISTS {logs} (
+    job_id BIGINT NOT NULL,
+    number INT NOT NULL,
+    logged_at BIGINT NOT NULL,
+    line TEXT NOT NULL,
+    PRIMARY KEY (job_id, number)
+  )`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL PRIMARY KEY,
@@ -114,6 +142,9 @@ const INDEXES = [
   `CREATE INDEX IF NOT EXISTS {jobs}_claim ON {jobs} (queue, runnable, run_at, priority, id)`,
   `CREATE INDEX IF NOT EXISTS {history}_expiry ON {history} (expires_at)`,
   `CREATE INDEX IF NOT EXISTS {stages}_place ON {stages} (queue, stage, priority, job_id)`,
+  `CREATE INDEX IF NOT EXISTS {progress}_expiry ON {progress} (expires_at)`,
+  `CREATE INDEX IF NOT EXISTS {waits}_expiry ON {waits} (expires_at)`,
+  `CREATE INDEX IF NOT EXISTS {waits}_job ON {waits} (job_id, waiter)`,
   `CREATE INDEX IF NOT EXISTS {history}_state ON {history} (queue, state, id)`,
   `CREATE INDEX IF NOT EXISTS {subscriptions}_topic ON {subscriptions} (topic)`,
 ];
@@ -127,6 +158,9 @@ export const TABLES_SQLITE = [
   WORKERS,
   PRODUCERS,
   STAGES,
+  WAITS,
+  PROGRESS,
+  LOGS,
   SCHEMA,
   ...INDEXES,
 ];

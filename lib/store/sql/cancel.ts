@@ -1,3 +1,4 @@
+import { keptMs } from '../../job/reply.js';
 import type { CancelAnswer } from '../admin-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
 import { endHeld } from './end-assignment.js';
@@ -56,7 +57,7 @@ function* cancelIdle(id: number, keepMs: (queue: string) => number | false): Wor
   if (!row) return undefined;
   yield* change(TAKE_JOB, { id });
   const job = claimedJob(row, row.queue, row.max_attempts || 1);
-  const keep = keepMs(row.queue);
+  const keep = keptMs(job.overrides, keepMs(row.queue));
   if (keep !== false) {
     yield* keepFinished([{ job, claimId: 0, workerId: null, outcome: { kind: 'cancel' }, ranMs: null, keepMs: keep }]);
   }

@@ -1,3 +1,4 @@
+import { isFinal } from '../../job/outcome.js';
 import type { Settlement } from '../job-store.js';
 import { Ids, type Answer, type Statement, type Values } from './statement.js';
 
@@ -21,7 +22,7 @@ export function idsOf(settlements: readonly Settlement[]): Ids {
 }
 
 export function isFinished({ outcome }: Settlement): boolean {
-  return outcome.kind === 'complete' || outcome.kind === 'dead' || outcome.kind === 'cancel';
+  return isFinal(outcome);
 }
 
 /** Whether the job goes on. */

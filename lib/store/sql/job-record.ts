@@ -22,6 +22,7 @@ export interface RecordRow {
   finished_at: number | null;
   worker_id: string | null;
   owner: string | null;
+  progress: string | null;
 }
 
 /** A plain INSERT with run_at may leave the state at its default. */
@@ -31,7 +32,7 @@ const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 
 export const LIVE_COLUMNS = `
          j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
          j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
-         c.owner`;
+         c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
 
 const LIVE = `
   SELECT ${LIVE_COLUMNS}
@@ -49,7 +50,8 @@ export const FIND_LIVE = `${LIVE}
 
 const FINISHED = `
   SELECT id, queue, name, state, priority, attempt, max_attempts, payload, headers, error, result, created_at,
-         NULL AS run_at, started_at, finished_at, worker_id, NULL AS owner
+         NULL AS run_at, started_at, finished_at, worker_id, NULL AS owner,
+         (SELECT p.value FROM {progress} p WHERE p.job_id = {history}.id) AS progress
   FROM {history}`;
 
 export const GET_FINISHED = `${FINISHED}
@@ -73,6 +75,7 @@ export function jobRecord(row: RecordRow): JobRecord {
     attempt: row.attempt,
     // 0 until the first claim, where enqueue did not say.
     maxAttempts: row.max_attempts || null,
+    progress: parseOr<unknown>(row.progress),
     result: parseOr<unknown>(row.result),
     error: parseOr<StoredError>(row.error),
     createdAt: new Date(Number(row.created_at)),

@@ -1,3 +1,4 @@
+import { keptMs } from '../../job/reply.js';
 import type { LapsedJob, Rescued, RescueRules, Settlement } from '../job-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
 import { retire } from './lease.js';
@@ -53,7 +54,8 @@ export function* rescueClaim(claimId: number, rules: RescueRules): Work<Rescued[
     const lapsed: LapsedJob = { ...job, workerId: claim.worker_id, mayHaveBegun: begun.has(job.id) };
     const outcome = unwanted.includes(job.id) ? ({ kind: 'cancel' } as const) : rules.decide(lapsed);
     rescued.push({ job: lapsed, outcome });
-    settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs });
+    const kept = keptMs(job.overrides, keepMs);
+    settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs: kept });
   }
   yield* settleClaimed(settlements);
   yield* retire([claimId]);

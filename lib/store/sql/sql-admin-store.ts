@@ -16,6 +16,13 @@ const COUNT_FINISHED = `
   WHERE :queue IS NULL OR queue = :queue
   GROUP BY state`;
 
+const LOGS = `
+  SELECT number, logged_at, line
+  FROM {logs}
+  WHERE job_id = :id AND number > :after
+  ORDER BY number
+  LIMIT :limit`;
+
 const QUEUES = `
   SELECT queue, paused, expires_after_ms
   FROM {queues}`;
@@ -63,6 +70,14 @@ export class SqlAdminStore implements port.AdminStore {
 
   find(filter: port.JobFilter, page: Required<port.JobPage>): Promise<JobRecord[]> {
     return this.database.repeatable(() => find(filter, page));
+  }
+
+  async logs(id: number, page: Required<port.LogPage>): Promise<port.LogLine[]> {
+    const values = { id, ...page };
+    const rows = await this.database.repeatable(() =>
+      query<{ number: number; logged_at: number; line: string }>(LOGS, values),
+    );
+    return rows.map(({ number, logged_at, line }) => ({ number, at: new Date(Number(logged_at)), line }));
   }
 
   queues(): Promise<port.QueueRecord[]> {

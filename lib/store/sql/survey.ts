@@ -28,7 +28,8 @@ const SURVEY = `
          ) AS waiting,
          ${earliestDue('s.runnable = 0')} - :now AS due_in,
          ${earliestDue('s.runnable = 1 /*! AND FALSE */')} - :now AS plain_due_in,
-         (SELECT MIN(lease_until) FROM {claims}) - :now AS lapse_in
+         (SELECT MIN(lease_until) FROM {claims}) - :now AS lapse_in,
+         (SELECT MAX(expires_at) FROM {waits}) AS awaited
   FROM {queues} q
   WHERE q.queue IN (:queues)`;
 
@@ -48,15 +49,17 @@ interface SurveyRow {
   due_in: number | null;
   plain_due_in: number | null;
   lapse_in: number | null;
+  awaited: number | null;
 }
 
 export function* survey(queues: readonly string[]): Work<Survey> {
-  if (queues.length === 0) return { queues: new Map(), dueInMs: null, lapseInMs: null };
+  if (queues.length === 0) return { queues: new Map(), dueInMs: null, lapseInMs: null, awaited: null };
   const rows = yield* query<SurveyRow>(SURVEY, { queues });
   return {
     queues: new Map(rows.map(({ queue, waiting, paused }) => [queue, { waiting: waiting > 0, paused: paused > 0 }])),
     dueInMs: earlier(fromNow(rows[0]?.due_in), fromNow(rows[0]?.plain_due_in)),
     lapseInMs: fromNow(rows[0]?.lapse_in),
+    awaited: numberOr(rows[0]?.awaited),
   };
 }
 
@@ -65,10 +68,15 @@ export function* countWaiting(queue: string, most: number): Work<number> {
   return Number(row!.jobs);
 }
 
+function numberOr(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}
+
 function earlier(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
 function fromNow(ms: number | null | undefined): number | null {
-  return ms === null || ms === undefined ? null : Math.max(0, Number(ms));
+  const number = numberOr(ms);
+  return number === null ? null : Math.max(0, number);
 }

@@ -1,0 +1,123 @@
+import type { Trace } from '../trace-store.js';
+import { rowChunks } from './row-chunks.js';
+import { change, query, Rows, together, type SqlValue, type Statement, type Work } from './statement.js';
+
+const MOST_LINES = 1_000;
+// When it is looked for the first time whether anything is left of the job.
+const LOOK_AFTER_MS = 600_000;
+
+// No rescue can take the claim's jobs while it is locked.
+const LOCK_CLAIMS = `
+  SELECT id
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND lease_until > :now
+  ORDER BY id /*! FOR UPDATE */`;
+
+// These tables stand behind the history in the order in which all lock.
+const LOCK_TOLD = `
+  SELECT job_id, value, lines_logged
+  FROM {progress} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids)
+  ORDER BY job_id /*! FOR UPDATE */`;
+
+const TELL = `
+  REPLACE INTO {progress} (job_id, value, lines_logged, updated_at, expires_at)
+  VALUES :rows`;
+
+const TOLD = `(?, ?, ?, :now, :now + ${LOOK_AFTER_MS})`;
+
+const LOG = `
+  INSERT INTO {logs} (job_id, number, logged_at, line)
+  VALUES :rows`;
+
+const LOGGED = `(?, ?, :now - ?, ?)`;
+
+const PROGRESS_OF = `
+  SELECT job_id, value
+  FROM {progress}
+  WHERE job_id IN (:ids) AND value IS NOT NULL`;
+
+const EXPIRED = `
+  SELECT job_id
+  FROM {progress} /*! FORCE INDEX ({progress}_expiry) */
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT :limit`;
+
+// One statement, so that a job on its way to the history is seen in one of the two.
+const LEFT = `
+  SELECT id, expires_at
+  FROM {history}
+  WHERE id IN (:ids)
+  UNION ALL
+  SELECT id, :now + ${LOOK_AFTER_MS}
+  FROM {jobs}
+  WHERE id IN (:ids)`;
+
+const LOOK_LATER = `
+  UPDATE {progress} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = :at
+  WHERE job_id IN (:ids)`;
+
+// The conditions that always hold keep both servers from reading a small table whole: see STRIKE in waits.ts.
+const FORGET_PROGRESS = `
+  DELETE /*! {progress} */ FROM {progress} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids) AND updated_at > 0`;
+
+const FORGET_LINES = `
+  DELETE /*! {logs} */ FROM {logs} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id = :id AND number >= 1 AND logged_at > 0`;
+
+export function* trace(traces: readonly Trace[]): Work<void> {
+  const claims = yield* query<{ id: number }>(LOCK_CLAIMS, { ids: sorted(traces.map(({ claimId }) => claimId)) });
+  const held = new Set(claims.map(({ id }) => Number(id)));
+  const ours = traces.filter(({ claimId }) => held.has(claimId)).sort((a, b) => a.jobId - b.jobId);
+  if (ours.length === 0) return;
+  const before = yield* query<{ job_id: number; value: string | null; lines_logged: number }>(LOCK_TOLD, {
+    ids: ours.map(({ jobId }) => jobId),
+  });
+  const told = new Map(before.map((row) => [Number(row.job_id), row]));
+  const rows: SqlValue[][] = [];
+  const logged: SqlValue[][] = [];
+  for (const { jobId, value, lines } of ours) {
+    const from = told.get(jobId)?.lines_logged ?? 0;
+    rows.push([jobId, value ?? told.get(jobId)?.value ?? null, from + lines.length]);
+    lines.forEach(({ text, agoMs }, index) => {
+      const number = from + index + 1;
+      if (number <= MOST_LINES) logged.push([jobId, number, Math.round(agoMs), text]);
+    });
+  }
+  for (const chunk of rowChunks(rows)) yield* change(TELL, { rows: new Rows(TOLD, chunk) });
+  for (const chunk of rowChunks(logged)) yield* change(LOG, { rows: new Rows(LOGGED, chunk) });
+}
+
+export function* progressOf(ids: readonly number[]): Work<Map<number, string>> {
+  const rows = yield* query<{ job_id: number; value: string }>(PROGRESS_OF, { ids });
+  return new Map(rows.map((row) => [Number(row.job_id), row.value]));
+}
+
+/** What runs said of these jobs, to be deleted. */
+export function forgetting(ids: readonly number[]): Statement[] {
+  const inOrder = sorted(ids);
+  return [
+    { sql: FORGET_PROGRESS, values: { ids: inOrder } },
+    ...inOrder.map((id) => ({ sql: FORGET_LINES, values: { id } })),
+  ];
+}
+
+export function* pruneTraces(limit: number): Work<number> {
+  const rows = yield* query<{ job_id: number }>(EXPIRED, { limit });
+  if (rows.length === 0) return 0;
+  const ids = sorted(rows.map(({ job_id }) => Number(job_id)));
+  const left = yield* query<{ id: number; expires_at: number }>(LEFT, { ids });
+  const until = new Map(left.map((row) => [Number(row.id), Number(row.expires_at)]));
+  const gone = ids.filter((id) => !until.has(id));
+  // When the first of them is due. They were written at about the same time.
+  if (until.size > 0) yield* change(LOOK_LATER, { ids: sorted([...until.keys()]), at: Math.min(...until.values()) });
+  if (gone.length > 0) yield* together(forgetting(gone));
+  return ids.length;
+}
+
+function sorted(ids: readonly number[]): number[] {
+  return [...new Set(ids)].sort((a, b) => a - b);
+}

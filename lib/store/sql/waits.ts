@@ -1,0 +1,110 @@
+import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { JobState } from '../../job/job-state.js';
+import type { StoredError } from '../../job/stored-error.js';
+import type { AwaitedJob } from '../wait-store.js';
+import { parseOr, safeId } from './claimed-row.js';
+import { change, Ids, query, Rows, together, type Work } from './statement.js';
+import { forgetting } from './traces.js';
+
+// One statement, so that a job on its way to the history, or back, is seen in one of the two.
+const LOOK = `
+  SELECT id, queue, state, result, error, options
+  FROM {history}
+  WHERE id IN (:ids)
+  UNION ALL
+  SELECT id, queue, state, NULL, NULL, options
+  FROM {jobs}
+  WHERE id IN (:ids)`;
+
+// MySQL, MariaDB and SQLite all know it; nobody else writes a process's rows.
+const ENLIST = `
+  REPLACE INTO {waits} (waiter, job_id, expires_at)
+  VALUES :rows`;
+
+const ENLISTED = `(?, ?, :now + ?)`;
+
+// Without a condition on the row MySQL reads the whole table where there are about as many ids as rows, forced or not.
+const STRIKE = `
+  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at > 0`;
+
+const WAITERS = `
+  SELECT DISTINCT waiter
+  FROM {waits} /*! FORCE INDEX ({waits}_job) */
+  WHERE job_id IN (:ids)`;
+
+// The table stands behind the history in the order in which all lock.
+const FORGET_JOBS = `
+  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids`;
+
+const EXPIRED = `
+  SELECT waiter, job_id
+  FROM {waits} /*! FORCE INDEX ({waits}_expiry) */
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT :limit`;
+
+const STRIKE_EXPIRED = `
+  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now`;
+
+interface AwaitedRow {
+  id: number;
+  queue: string;
+  state: string;
+  result: string | null;
+  error: string | null;
+  options: string | null;
+}
+
+export function* look(ids: readonly number[]): Work<Map<number, AwaitedJob>> {
+  const rows = yield* query<AwaitedRow>(LOOK, { ids });
+  return new Map(rows.map((row) => [safeId(row.id), awaitedJob(row)]));
+}
+
+export function* enlist(waiter: number, ids: readonly number[], forMs: number): Work<void> {
+  yield* change(ENLIST, {
+    rows: new Rows(
+      ENLISTED,
+      sorted(ids).map((id) => [waiter, id, forMs]),
+    ),
+  });
+}
+
+export function* strike(waiter: number, ids: readonly number[]): Work<void> {
+  yield* change(STRIKE, { waiter, ids: sorted(ids) });
+}
+
+export function* waitersOf(ids: readonly number[]): Work<number[]> {
+  const rows = yield* query<{ waiter: number }>(WAITERS, { ids: sorted(ids) });
+  return rows.map(({ waiter }) => Number(waiter));
+}
+
+export function* forget(waiter: number, ids: readonly number[]): Work<void> {
+  const jobs = { sql: FORGET_JOBS, values: { ids: new Ids(ids) } };
+  yield* together([jobs, ...forgetting(ids)]);
+  yield* strike(waiter, ids);
+}
+
+export function* pruneWaits(limit: number): Work<number> {
+  const byWaiter = new Map<number, number[]>();
+  for (const row of yield* query<{ waiter: number; job_id: number }>(EXPIRED, { limit })) {
+    const waiter = Number(row.waiter);
+    byWaiter.set(waiter, [...(byWaiter.get(waiter) ?? []), Number(row.job_id)]);
+  }
+  let pruned = 0;
+  for (const [waiter, ids] of [...byWaiter].sort(([a], [b]) => a - b)) {
+    pruned += yield* change(STRIKE_EXPIRED, { waiter, ids: sorted(ids) });
+  }
+  return pruned;
+}
+
+function awaitedJob({ id, queue, state, result, error, options }: AwaitedRow): AwaitedJob {
+  const isRequest = parseOr<JobOverrides>(options)?.reply === true;
+  return { id: safeId(id), queue, state: state as JobState, result, error: parseOr<StoredError>(error), isRequest };
+}
+
+function sorted(ids: readonly number[]): number[] {
+  return [...ids].sort((a, b) => a - b);
+}

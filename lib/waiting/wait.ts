@@ -1,0 +1,87 @@
+import { JobCancelledError, JobFailedError, WaitTimeoutError } from '../job/errors.js';
+import type { ResolvedWaitOptions } from '../job/wait-options.js';
+import type { AwaitedJob } from '../store/wait-store.js';
+import type { Clock } from '../time/clock.js';
+
+/** One call that waits for one job. */
+export class Wait {
+  readonly ended: Promise<unknown>;
+  readonly #over = new AbortController();
+  #resolve!: (result: unknown) => void;
+  #reject!: (reason: unknown) => void;
+  readonly #onProgress: ResolvedWaitOptions['onProgress'];
+  #told: string | undefined;
+
+  /** Its job was put in for us alone, and is known to have been there. */
+  readonly isRequest: boolean;
+
+  /** @param queue of the job, once that is known to be there */
+  constructor(
+    readonly id: number,
+    public queue: string | undefined,
+    { timeoutMs, signal, onProgress }: ResolvedWaitOptions,
+    clock: Clock,
+  ) {
+    this.isRequest = queue !== undefined;
+    this.#onProgress = onProgress;
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    if (timeoutMs !== undefined) void this.#expireAfter(timeoutMs, clock);
+    if (signal) this.#endWith(signal);
+  }
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** Called when the wait is over, however it ended. */
+  onOver(act: () => void): void {
+    this.#over.signal.addEventListener('abort', act, { once: true });
+  }
+
+  resolve(result: unknown): void {
+    this.#over.abort();
+    this.#resolve(result);
+  }
+
+  reject(reason: unknown): void {
+    this.#over.abort();
+    this.#reject(reason);
+  }
+
+  get wantsProgress(): boolean {
+    return this.#onProgress !== undefined;
+  }
+
+  /** What the job's run has said last, if it is something else than before. What the listener throws ends the wait. */
+  tell(progress: string | undefined): void {
+    if (this.isOver || progress === undefined || progress === this.#told) return;
+    this.#told = progress;
+    try {
+      this.#onProgress?.(JSON.parse(progress));
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  /** What follows from where the job stands; nothing while it is not finished. */
+  answer({ queue, state, result, error }: AwaitedJob): void {
+    this.queue = queue;
+    if (state === 'completed') this.resolve(result === null ? undefined : (JSON.parse(result) as unknown));
+    else if (state === 'dead') this.reject(new JobFailedError(this.id, queue, error));
+    else if (state === 'cancelled') this.reject(new JobCancelledError(this.id, queue));
+  }
+
+  async #expireAfter(ms: number, clock: Clock): Promise<void> {
+    await clock.sleep(ms, this.#over.signal);
+    if (!this.isOver) this.reject(new WaitTimeoutError(this.id, ms));
+  }
+
+  #endWith(signal: AbortSignal): void {
+    const end = () => this.reject(signal.reason);
+    if (signal.aborted) return end();
+    signal.addEventListener('abort', end, { once: true, signal: this.#over.signal });
+  }
+}

@@ -1,0 +1,111 @@
+import { endOf, LEASE_MS, outcomes } from '../support/jobs.js';
+import { rowsLeft } from '../support/rows-left.js';
+import { describeStores, type World } from '../support/stores.js';
+
+const PAGE = { after: 0, limit: 1_000 };
+
+describeStores('what a run says of itself', (setup) => {
+  async function running(world: World, given = {}) {
+    const [jobId] = await world.put(given);
+    const taken = await world.claim();
+    const say = (value: string | undefined, ...texts: string[]) =>
+      world.traces.trace([
+        { jobId: jobId!, claimId: taken.id, value, lines: texts.map((text) => ({ text, agoMs: 0 })) },
+      ]);
+    return { jobId: jobId!, taken, say };
+  }
+
+  it('is kept with its job: the last progress, and all lines in order', async () => {
+    const world = await setup();
+    const { jobId, taken, say } = await running(world);
+
+    await say('{"percent":10}', 'first', 'second');
+    await say(undefined, 'third');
+    const live = await world.admin.get(jobId);
+    await say('{"percent":100}');
+    await world.jobs.settle(endOf(taken));
+
+    expect(live).toMatchObject({ state: 'active', progress: { percent: 10 } });
+    expect(await world.admin.get(jobId)).toMatchObject({ state: 'completed', progress: { percent: 100 } });
+    expect(await world.traces.progressOf([jobId, 4_711])).toEqual(new Map([[jobId, '{"percent":100}']]));
+    const lines = await world.admin.logs(jobId, PAGE);
+    expect(lines.map(({ number, line }) => [number, line])).toEqual([
+      [1, 'first'],
+      [2, 'second'],
+      [3, 'third'],
+    ]);
+    expect(lines[0]!.at).toBeInstanceOf(Date);
+    expect(await world.admin.logs(jobId, { after: 1, limit: 1 })).toMatchObject([{ line: 'second' }]);
+  });
+
+  it('goes on in the next run', async () => {
+    const world = await setup();
+    const { jobId, taken, say } = await running(world);
+    await say('1', 'of the first run');
+    await world.jobs.settle(endOf(taken, outcomes.retry));
+    const again = await world.claim();
+
+    await world.traces.trace([
+      { jobId, claimId: again.id, value: undefined, lines: [{ text: 'of the second', agoMs: 0 }] },
+    ]);
+
+    expect((await world.admin.logs(jobId, PAGE)).map(({ line }) => line)).toEqual([
+      'of the first run',
+      'of the second',
+    ]);
+    expect(await world.admin.get(jobId)).toMatchObject({ progress: 1 });
+  });
+
+  it('is no more than a thousand lines', async () => {
+    const world = await setup();
+    const { jobId, say } = await running(world);
+
+    for (let n = 0; n < 3; n++) await say(undefined, ...Array.from({ length: 400 }, (_, i) => `${400 * n + i}`));
+
+    const lines = await world.admin.logs(jobId, PAGE);
+    expect([lines.length, lines.at(-1)]).toEqual([1_000, expect.objectContaining({ number: 1_000, line: '999' })]);
+  });
+
+  it.each(['lapsed', 'ended'])('is not written once its lease has %s', async (how) => {
+    const world = await setup();
+    const { taken, say } = await running(world);
+    if (how === 'lapsed') world.advance(LEASE_MS);
+    else await world.jobs.settle(endOf(taken));
+
+    await say('1', 'too late');
+
+    expect(await rowsLeft(world, 'progress', 'logs')).toEqual({});
+  });
+
+  it('goes when nothing is kept of its job, and not before', async () => {
+    const world = await setup();
+    const [kept, gone, live] = [await running(world), await running(world), await running(world)];
+    for (const { say } of [kept, gone, live]) await say('1', 'line');
+    await world.jobs.settle(endOf(kept.taken, outcomes.complete, { keepMs: 3_600_000 }));
+    await world.jobs.settle(endOf(gone.taken, outcomes.complete, { keepMs: false }));
+    const left = async () => [...(await world.traces.progressOf([kept, gone, live].map(({ jobId }) => jobId))).keys()];
+
+    await world.traces.pruneTraces(10);
+    const atOnce = await left();
+    world.advance(600_001);
+    expect(await world.traces.pruneTraces(10)).toBe(3);
+    const later = await left();
+    world.advance(3_600_000);
+    await world.jobs.prune(10);
+    await world.traces.pruneTraces(10);
+
+    expect([atOnce.length, later]).toEqual([3, [kept.jobId, live.jobId]]);
+    expect(await left()).toEqual([live.jobId]);
+    expect(await rowsLeft(world, 'progress', 'logs')).toEqual({ progress: 1, logs: 1 });
+  });
+
+  it('goes at a word', async () => {
+    const world = await setup();
+    const { jobId, say } = await running(world);
+    await say('1', 'line');
+
+    await world.traces.untrace([jobId]);
+
+    expect(await rowsLeft(world, 'progress', 'logs')).toEqual({});
+  });
+});

@@ -1,0 +1,117 @@
+import { describeEngines, gate } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { rowsLeft } from '../support/rows-left.js';
+
+describeEngines('what a handler says of its run', (setup) => {
+  it('is told to whoever waits in another process, in order, and the last of it before the result', async () => {
+    const world = await setup();
+    const steps = [gate(), gate()];
+    await world.start({
+      handlers: {
+        q: async (job) => {
+          for (const [n, { opened }] of steps.entries()) {
+            job.progress({ step: n });
+            job.progress({ step: n, of: steps.length });
+            await opened;
+          }
+          job.progress('done');
+          return 'result';
+        },
+      },
+    });
+    const { producer } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    const told: unknown[] = [];
+
+    const result = producer.waitFor(id, { onProgress: (value) => void told.push(value) });
+    for (const [n, { open }] of steps.entries()) {
+      await eventually(() => told.length > n);
+      open();
+    }
+
+    expect(await result).toBe('result');
+    expect(told).toEqual([{ step: 0, of: 2 }, { step: 1, of: 2 }, 'done']);
+  });
+
+  it('can be read by QueueAdmin when its outcome can', async () => {
+    const world = await setup();
+    const { producer, admin, log } = await world.start({
+      handlers: {
+        q: (job) => {
+          job.log('begun');
+          job.progress(50);
+          job.log('x'.repeat(5_000));
+        },
+      },
+    });
+    const { id } = await producer.enqueue('q', 0);
+
+    await producer.waitFor(id);
+
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', progress: 50 });
+    expect((await admin.logs(id)).map(({ line }) => line.length)).toEqual([5, 4_000]);
+    expect((await admin.logs(id, { after: 1 })).map(({ number }) => number)).toEqual([2]);
+    expect(log).toEqual([]);
+  });
+
+  it('stays with nothing that is kept nothing of, and is told to whoever asked', async () => {
+    const world = await setup();
+    const told: unknown[] = [];
+    const { producer, events } = await world.start({
+      queues: { q: { retention: { completed: false, dead: false } } },
+      handlers: { q: (job) => (job.progress(1), job.log('line'), 'done') },
+    });
+
+    await producer.enqueue('q', 0);
+    await events.until('completed');
+    await eventually(async () => Object.keys(await rowsLeft(world)).length === 0);
+    expect(await producer.request('q', 0, { onProgress: (value) => void told.push(value) })).toBe('done');
+
+    expect(told).toEqual([1]);
+    expect(await rowsLeft(world)).toEqual({});
+  });
+
+  it('is refused where JSON cannot carry it or it is too large, and fails the run', async () => {
+    const world = await setup();
+    const { producer } = await world.start({
+      queues: { q: { maxPayloadBytes: 100 } },
+      handlers: { q: (job) => job.progress(job.payload === 'large' ? 'x'.repeat(200) : () => 0) },
+    });
+
+    const codes = await Promise.all(
+      ['large', 'wrong'].map((payload) =>
+        producer.request('q', payload, { attempts: 1 }).catch((error: { error: { code: string } }) => error.error.code),
+      ),
+    );
+
+    expect(codes).toEqual(['PAYLOAD_TOO_LARGE', 'PAYLOAD_INVALID']);
+  });
+
+  it('is not written after its outcome, and ends the wait of a listener that throws', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { producer, events } = await world.start({
+      queues: { q: { timeout: '20ms', retry: 1 } },
+      handlers: {
+        q: async (job) => {
+          job.progress(1);
+          await opened;
+          job.progress(2);
+          job.log('too late');
+        },
+      },
+    });
+    const { id } = await producer.enqueue('q', 0);
+    const wait = producer.waitFor(id, {
+      onProgress: () => {
+        throw new Error('deaf');
+      },
+    });
+    await expect(wait).rejects.toThrow('deaf');
+    await events.until('dead');
+    open();
+
+    await expect(producer.waitFor(id)).rejects.toMatchObject({ code: 'JOB_FAILED' });
+    expect(await rowsLeft(world, 'logs')).toEqual({});
+  });
+});
