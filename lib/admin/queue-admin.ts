@@ -134,7 +134,8 @@ export class QueueAdmin {
 
   /**
    * Cancels a job. True: it is cancelled, or it is active and its worker will be told within a third of its lease; then its
-   * signal is aborted, and it ends cancelled unless its handler completes all the same. False: it is finished, or unknown.
+   * signal is aborted, and it ends cancelled unless its handler completes all the same. One that a person holds, or that was
+   * handed off, is cancelled at once. False: it is finished, or unknown.
    */
   async cancel(id: number): Promise<boolean> {
     checkJobId(id);

@@ -13,8 +13,8 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     const driver = recordingDriver(async (sql) => {
       if (sql === 'COMMIT') free.push(await freeJobs(world.dataSource));
     });
-    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
-    return { jobs, free };
+    const { jobs, consumer } = await world.open({ dataSource: await world.connect({ driver }) });
+    return { jobs, consumer, free };
   }
 
   it.each(STRATEGIES)('of a claim by %s are on the jobs it takes, and on none after them', async (strategy) => {
@@ -63,6 +63,20 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     await jobs.claim(claimOf({ limit: 3 }));
 
     expect(free).toEqual([[...active, ...waiting.slice(3)]]);
+  });
+
+  it('of a claim from a stage are on the jobs it takes, and on no other', async () => {
+    const world = await setup();
+    const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
+    const { consumer, free } = await watched(world);
+    const assignee = { workerId: 'people', owner: 'ann', leaseMs: 60_000 };
+    for (const id of ids) await consumer.assign(id, assignee, () => 5);
+    for (const id of ids.slice(2)) await consumer.move(id, { owner: 'ann' }, 'review');
+    free.length = 0;
+
+    await consumer.takeFromStage({ ...assignee, queue: 'q', stage: 'review', limit: 3, maxAttempts: 5 });
+
+    expect(free).toEqual([[...ids.slice(0, 2), ...ids.slice(5)]]);
   });
 
   it('of an empty claim are on nothing that waits elsewhere', async () => {

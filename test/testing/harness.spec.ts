@@ -1,6 +1,15 @@
 import { Injectable, Module } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
-import { JobContext, QueueProcessor, QueueProducer, SqlQueueModule, UnknownQueueError } from 'nestjs-sql-queue';
+import {
+  JobContext,
+  QueueAdmin,
+  QueueConsumer,
+  QueueProcessor,
+  QueueProducer,
+  SqlQueueModule,
+  UnknownQueueError,
+  type HandedOff,
+} from 'nestjs-sql-queue';
 import { QueueHarness } from 'nestjs-sql-queue/testing';
 
 @Injectable()
@@ -79,6 +88,26 @@ describe('QueueHarness', () => {
       { outcome: 'complete', result: 1, attempt: 1 },
       { outcome: 'retry', error: { message: 'bad' }, attempt: 1 },
     ]);
+    await close();
+  });
+
+  it('leaves a job open that its handler hands off, until somebody ends it', async () => {
+    class Prints {
+      readonly open: HandedOff[] = [];
+
+      @QueueProcessor('print')
+      async print(job: JobContext) {
+        this.open.push(await job.handOff({ lease: '2h' }));
+      }
+    }
+    const { app, harness, producer, close } = await setup(Prints);
+    const { id } = await producer.enqueue('print', 0);
+
+    const ran = await harness.runNext('print');
+    await app.get(QueueConsumer).complete(id, { token: app.get(Prints).open[0]!.token });
+
+    expect(ran).toMatchObject({ id, outcome: 'hand-off', error: undefined });
+    expect(await app.get(QueueAdmin).get(id)).toMatchObject({ state: 'completed' });
     await close();
   });
 

@@ -1,3 +1,4 @@
+import { StoreUnavailableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { ClaimBounds } from '../claims/claim-bounds.js';
 import type * as port from '../consumer-store.js';
@@ -35,11 +36,11 @@ export class SqlConsumerStore implements port.ConsumerStore {
   }
 
   takeFromStage(request: port.StageRequest): Promise<port.Assignment[]> {
-    return this.database.transaction(() => takeFromStage(request));
+    return this.#transact(() => takeFromStage(request));
   }
 
   assign(id: number, to: port.Assignee, maxAttempts: (queue: string) => number): Promise<port.Assignment> {
-    return this.database.transaction(() => assign(id, to, maxAttempts));
+    return this.#transact(() => assign(id, to, maxAttempts));
   }
 
   end(id: number, holder: port.Holder, decide: (job: ClaimedJob) => port.Verdict): Promise<port.EndedAssignment> {
@@ -71,9 +72,19 @@ export class SqlConsumerStore implements port.ConsumerStore {
   }
 
   async #ending(work: () => Work<port.EndedAssignment>): Promise<port.EndedAssignment> {
-    const ended = await this.database.transaction(work);
+    const ended = await this.#transact(work);
     // It may stand in front of all others again.
     this.bounds.forget();
     return ended;
+  }
+
+  /** What is locked does not change hands but on a server that locks nothing, and there all of it is undone. */
+  async #transact<T>(work: () => Work<T>): Promise<T> {
+    try {
+      return await this.database.transaction(work);
+    } catch (error) {
+      if (!(error instanceof ShortCountError)) throw error;
+      throw new StoreUnavailableError('A job changed hands in the meantime, and nothing was done.', 'not-done');
+    }
   }
 }
