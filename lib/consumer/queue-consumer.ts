@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions } from '../job/expectation.js';
 import type { ClaimedJob } from '../job/job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
 import { leaseProblem } from '../job/lease.js';
 import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
-import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type {
   AssignedJobPage,
   AssignedJobRecord,
@@ -21,6 +21,7 @@ import { resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-op
 import { afterFailure, failureProblems, type FailOptions } from './failure.js';
 import { heldJob, type HeldJob } from './held-job.js';
 import { holderOf, holderProblems, ownerProblem, type JobHolder } from './holder.js';
+import { pageOf, pageProblems } from './page.js';
 import { Taking } from './taking.js';
 
 export interface ConsumerParts {
@@ -194,20 +195,3 @@ export class QueueConsumer {
 }
 
 const check = InvalidOptionsError.throwIfAny.bind(InvalidOptionsError);
-
-const HEAD = { id: 0, priority: -32_769 };
-
-function pageOf({ after = HEAD, limit = 100 }: AssignedJobPage): Required<AssignedJobPage> {
-  return { after: { id: after.id, priority: after.priority }, limit };
-}
-
-function pageProblems(page: AssignedJobPage, also: readonly string[] = []): (string | undefined)[] {
-  const { after = HEAD, limit = 100 } = isOptions(page) ? page : {};
-  const { id, priority } = isOptions(after) ? after : ({} as Partial<typeof HEAD>);
-  const isPlace = isWhole(id, 0, Number.MAX_SAFE_INTEGER) && isWhole(priority, -32_769, 32_767);
-  return [
-    ...unknownKeys(page, ['after', 'limit', ...also]),
-    expected(isPlace, 'after to be the last record of the page before, or its { id, priority }', after),
-    expected(isWhole(limit, 1, 1_000), 'limit to be a whole number from 1 to 1000', limit),
-  ];
-}

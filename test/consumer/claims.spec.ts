@@ -108,23 +108,4 @@ describeEngines('a claim for an owner', (setup) => {
     expect([held!.owner, owner]).toEqual([null, null]);
     expect(await admin.get(id)).toMatchObject({ state: 'completed' });
   });
-
-  it('gives back, with the attempt, what a process claimed and did not live to hand out', async () => {
-    const world = await setup();
-    const { producer, consumer, store, admin } = await world.start({ autoStart: false });
-    const { id } = await producer.enqueue('q', 0);
-    // As `claim` begins: the jobs of one claim, none of which has begun.
-    const request = { claimId: 7, workerId: 'w', queue: 'q', limit: 5, order: 'fifo', leaseMs: 30_000 } as const;
-    const strategy = world.server.name === 'sqlite' ? ('update' as const) : ('skip-locked' as const);
-    await store.claim({ ...request, strategy, started: 0, maxAttempts: 3 });
-
-    world.advance(31_000);
-    await store.rescue({
-      decide: ({ mayHaveBegun }) => (mayHaveBegun ? { kind: 'cancel' } : { kind: 'release' }),
-      keepMs: () => 1_000,
-    });
-
-    expect(await admin.get(id)).toMatchObject({ state: 'waiting', attempt: 0 });
-    expect(await consumer.claim('q', ANN)).toMatchObject([{ id, attempt: 1 }]);
-  });
 });

@@ -83,11 +83,16 @@ describeEngines('a job that its handler hands off', (setup) => {
           handed.push(await job.handOff());
           await opened;
         },
+        stuck: async (job: JobContext) => {
+          handed.push(await job.handOff());
+          await opened;
+        },
       },
     });
     const ids: number[] = [];
-    for (const queue of ['throws', 'snoozes', 'twice', 'slow']) ids.push((await producer.enqueue(queue, 0)).id);
-    await eventually(() => handed.length === 4);
+    for (const queue of ['throws', 'snoozes', 'twice', 'slow', 'stuck'])
+      ids.push((await producer.enqueue(queue, 0)).id);
+    await eventually(() => handed.length === 5);
     await runner.stop({ timeout: 0 });
     open();
 
@@ -96,10 +101,10 @@ describeEngines('a job that its handler hands off', (setup) => {
 
     expect(records).toMatchObject(ids.map((id) => ({ id, state: 'active', attempt: 1, error: null })));
     expect(events.all.map(({ event }) => event).filter((event) => event !== 'completed')).toEqual(
-      Array.from({ length: 4 }, () => 'started'),
+      Array.from({ length: 5 }, () => 'started'),
     );
     expect(log.filter((line) => line.includes('had been handed off, then its handler threw'))).toHaveLength(3);
-    expect(await admin.counts()).toMatchObject({ completed: 4, active: 0 });
+    expect(await admin.counts()).toMatchObject({ completed: 5, active: 0 });
   });
 
   it('stays with the other worker where the lease was lost, and nothing is changed', async () => {

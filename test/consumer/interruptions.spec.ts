@@ -1,0 +1,54 @@
+import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
+import { resolveQueueOptions } from '../../lib/job/queue-options.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
+import { LEASE_MS, rescueRules } from '../support/jobs.js';
+import { recordingDriver } from '../support/recording-driver.js';
+import { describeStores, describeStoresOf } from '../support/stores.js';
+
+const ANN = { owner: 'ann' } as const;
+
+function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): QueueConsumer {
+  return new QueueConsumer({
+    ...{ store: consumer, jobs, random: () => 0.5, ended: () => undefined },
+    optionsFor: () => resolveQueueOptions(),
+    hints: { wake: () => undefined, expectDue: () => undefined },
+  });
+}
+
+describeStores('a process that dies while it claims for people', (setup) => {
+  it('leaves its jobs to others, with their attempts', async () => {
+    const world = await setup();
+    const [id] = await world.put({});
+    const dying = Object.create(world.consumer, { share: { value: () => Promise.reject(new Error('killed')) } });
+
+    await expect(consumerOn({ ...world, consumer: dying as never }).claim('q', ANN)).rejects.toThrow('killed');
+    world.advance(LEASE_MS);
+    await world.jobs.rescue(rescueRules());
+
+    expect(await world.admin.get(id!)).toMatchObject({ state: 'waiting', attempt: 0, owner: null });
+    expect(await consumerOn(world).claim('q', ANN)).toMatchObject([{ id, attempt: 1 }]);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a claim from a stage', (setup) => {
+  it('does not take a job that has moved on since it was looked at', async () => {
+    const world = await setup();
+    const others = consumerOn(world);
+    const [first, second] = await world.put({}, {});
+    for (const { id } of await others.claim('q', { ...ANN, limit: 2 })) await others.move(id, 'review', ANN);
+    let isMoved = false;
+    const driver = recordingDriver(async (sql) => {
+      if (isMoved || !/sql_queue_jobs .*runnable = 2.*SKIP LOCKED/s.test(sql)) return;
+      isMoved = true;
+      await others.assign(first!, 'bob');
+      await others.move(first!, 'printing', { owner: 'bob' });
+    });
+    const slow = consumerOn(await world.open({ dataSource: await world.connect({ driver }) }));
+
+    const held = await slow.claim('q', { ...ANN, stage: 'review', limit: 2 });
+
+    expect(isMoved).toBe(true);
+    expect(held).toMatchObject([{ id: second, stage: 'review' }]);
+    expect(await others.inStage('q', 'printing')).toMatchObject([{ id: first, owner: null, state: 'waiting' }]);
+  });
+});
