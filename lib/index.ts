@@ -62,6 +62,7 @@ export type { SqlQueueClaimRow } from './store/entities/claim.entity.js';
 export { sqlQueueEntities } from './store/entities/entities.js';
 export type { SqlQueueHistoryRow } from './store/entities/history.entity.js';
 export type { SqlQueueJobRow } from './store/entities/job.entity.js';
+export type { SqlQueueLockRow } from './store/entities/lock.entity.js';
 export type { SqlQueueLogRow } from './store/entities/log.entity.js';
 export type { SqlQueueProgressRow } from './store/entities/progress.entity.js';
 export type { SqlQueueProducerRow } from './store/entities/producer.entity.js';

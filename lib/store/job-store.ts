@@ -14,6 +14,8 @@ export interface ClaimRequest {
   readonly limit: number;
   readonly order: 'fifo' | 'lifo';
   readonly strategy: ClaimStrategy;
+  /** The lock that the claim lasts no longer than; none: it lasts as long as its lease. */
+  readonly lockId?: number;
   readonly leaseMs: number;
   /** How many of the jobs may begin before a flush says more. */
   readonly started: number;

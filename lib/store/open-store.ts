@@ -8,6 +8,7 @@ import { CommitListener } from './commit-listener.js';
 import type { MysqlOptions } from './dialects/mysql-options.js';
 import { MysqlDoorbell } from './dialects/mysql-doorbell.js';
 import { checkServer, unfitStrategies } from './dialects/mysql-checks.js';
+import { MysqlLocks } from './dialects/mysql-locks.js';
 import { MysqlPool } from './dialects/mysql-pool.js';
 import { mysql } from './dialects/mysql.js';
 import { SqliteDoorbell, type Look } from './dialects/sqlite-doorbell.js';
@@ -18,6 +19,7 @@ import { sqlite } from './dialects/sqlite.js';
 import type { ConsumerStore } from './consumer-store.js';
 import type { Doorbell } from './doorbell.js';
 import type { JobStore } from './job-store.js';
+import type { LockStore } from './lock-store.js';
 import type { QueueStore } from './queue-store.js';
 import { prepareSchema, type MigrateMode } from './schema.js';
 import type { Dialect } from './sql/dialect.js';
@@ -56,6 +58,8 @@ export interface OpenStore {
   readonly doorbell: Doorbell | undefined;
   /** The same for processes that wait for a job to end: each listens to a name of its own, and is rung by that. */
   readonly waitersBell: Doorbell | undefined;
+  /** Undefined where the database locks no rows. */
+  readonly locks: LockStore | undefined;
 }
 
 /** Connects, checks what it stands on, and prepares the tables. Leaves nothing open where it rejects. */
@@ -100,6 +104,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     traces: new SqlTraceStore(pool),
     doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.jobs, clock),
     waitersBell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.waits, clock),
+    locks: new MysqlLocks(pool, bounds, clock),
   };
 }
 
@@ -124,5 +129,6 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
     traces: new SqlTraceStore(handle),
     doorbell: bell(forWorkers(handle)),
     waitersBell: bell(forWaiters),
+    locks: undefined,
   };
 }

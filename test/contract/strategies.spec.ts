@@ -48,6 +48,40 @@ describeStores('choosing a strategy', (setup, { strategy: best }) => {
   });
 });
 
+describeStoresOf(['mysql', 'mariadb'], 'a cluster', (setup) => {
+  it.each([
+    { title: 'Galera', variable: 'wsrep_on', value: 'ON' },
+    {
+      title: 'Group Replication with several primaries',
+      variable: 'group_replication_single_primary_mode',
+      value: 'OFF',
+    },
+  ])('of $title refuses lock, with the reason and the way out', async ({ variable, value }) => {
+    const world = await setup();
+    const driver = rewritingDriver((sql) =>
+      sql.includes('single_primary_mode') ? `SELECT '${variable}' AS Variable_name, '${value}' AS Value` : sql,
+    );
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+    await expect(jobs.chooseStrategies(wish('lock'))).rejects.toThrow(
+      /got 'lock': several nodes of this cluster can be written to.*choose 'skip-locked'/s,
+    );
+    expect((await jobs.chooseStrategies(wish('auto'))).of.get('q')).toEqual({ name: 'skip-locked', mayShare: true });
+  });
+
+  it('of Group Replication with one primary can be claimed from by lock', async () => {
+    const world = await setup();
+    const driver = rewritingDriver((sql) =>
+      sql.includes('single_primary_mode')
+        ? `SELECT 'group_replication_single_primary_mode' AS Variable_name, 'ON' AS Value`
+        : sql,
+    );
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+    expect((await jobs.chooseStrategies(wish('lock'))).of.get('q')).toEqual({ name: 'lock', mayShare: true });
+  });
+});
+
 describeStoresOf(['mysql', 'mariadb'], 'a server that accepts SKIP LOCKED and locks nothing', (setup) => {
   const unlocking = async () => {
     const world = await setup();
@@ -68,11 +102,11 @@ describeStoresOf(['mysql', 'mariadb'], 'a server that accepts SKIP LOCKED and lo
     );
   });
 
-  it('is refused where skip-locked is asked for', async () => {
+  it.each(['skip-locked', 'lock'] as const)('is refused where %s is asked for', async (strategy) => {
     const { open } = await unlocking();
     const store = await open();
 
-    const chosen = store.chooseStrategies(wish('skip-locked'));
+    const chosen = store.chooseStrategies(wish(strategy));
 
     await expect(chosen).rejects.toThrow(/expected claim to be 'auto' \| 'optimistic' \| 'update'/);
   });

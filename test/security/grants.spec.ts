@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeEngines, plain, type World } from '../support/engines.js';
-import { everyVerb } from '../support/every-verb.js';
+import { everyLock, everyVerb } from '../support/every-verb.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock } from '../../lib/time/clock.js';
 
@@ -72,6 +72,7 @@ describeEngines(
       world.afterTest(() => store.jobs.close());
 
       await everyVerb(store, (ms) => void (skewMs += ms));
+      await everyLock(store);
 
       const { producer, events, log } = await world.start({ dataSource, handlers: { another: () => 'done' } });
       await producer.enqueue('another', 0);

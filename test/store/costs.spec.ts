@@ -167,7 +167,7 @@ const steps: Step[] = [
 ];
 
 // SQLite has one way to claim.
-const strategySteps: Step[] = (['optimistic', 'update'] as const).map((strategy) => ({
+const strategySteps: Step[] = (['optimistic', 'update', 'lock'] as const).map((strategy) => ({
   title: `claim by \`${strategy}\``,
   prepare: async (world, jobs, count) => {
     await world.put(...many(count));

@@ -4,7 +4,7 @@ import { freeJobs } from '../support/free-rows.js';
 import { recordingDriver } from '../support/recording-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
-const STRATEGIES = ['skip-locked', 'update', 'optimistic'] as const;
+const STRATEGIES = ['skip-locked', 'update', 'optimistic', 'lock'] as const;
 
 describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => {
   /** A store whose next COMMIT first looks which jobs nobody has locked. */

@@ -8,7 +8,7 @@ import { lockedOut } from '../../lib/store/sql/survivors.js';
 import { Templates } from '../../lib/store/sql/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';
-import { everyStrategy, everyVerb } from '../support/every-verb.js';
+import { everyLock, everyStrategy, everyVerb } from '../support/every-verb.js';
 import { lockingStatements, locks } from '../support/locking-statements.js';
 import { newJob } from '../support/jobs.js';
 import { fill } from '../support/noise.js';
@@ -57,13 +57,15 @@ async function explainEverything(world: World) {
 
   await everyVerb(store, world.advance);
   await everyStrategy(store);
+  await everyLock(store);
   await whatFaultsNeed(dataSource);
   await world.sql(
     `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers,
-                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs`,
+                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks`,
   );
   phase = 'after ANALYZE';
   await everyVerb(store, world.advance);
+  await everyLock(store);
   await whatFaultsNeed(dataSource);
 
   return { problems: [...problems], statements: [...statements] };

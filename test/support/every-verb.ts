@@ -145,6 +145,19 @@ export async function everyVerb(
   await jobs.leave('here');
 }
 
+/** Takes a lock, claims under it, and rescues what is claimed under it once it is gone. */
+export async function everyLock({ jobs, locks }: OpenStore): Promise<void> {
+  const [lock, other] = [await locks!.take('worker-1'), await locks!.take('worker-2')];
+  await lock.ping();
+  await jobs.enqueue([newJob({ priority: -9 }), newJob({ priority: -9 })]);
+  await jobs.claim(claimOf({ limit: 2, lockId: lock.id }));
+  await lock.release();
+  await locks!.rescue(rescueRules());
+  const third = await locks!.take('worker-1');
+  await locks!.rescue(rescueRules());
+  for (const held of [other, third]) await held.release();
+}
+
 /** Claims in every way there is on a server, one job and several. */
 export async function everyStrategy({ jobs }: OpenStore): Promise<void> {
   await jobs.chooseStrategies(new Map([['q', 'auto']]));

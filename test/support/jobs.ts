@@ -29,7 +29,7 @@ export interface Claim {
 export const LEASE_MS = 30_000;
 
 /** How the suite that runs claims, where a request does not say. */
-export const suite: { strategy: ClaimStrategy } = { strategy: 'skip-locked' };
+export const suite: { strategy: ClaimStrategy; lockId: number } = { strategy: 'skip-locked', lockId: 0 };
 
 /** A request for one job, but for what is given. */
 export function claimOf(given: Partial<ClaimRequest> = {}): ClaimRequest {
@@ -40,6 +40,7 @@ export function claimOf(given: Partial<ClaimRequest> = {}): ClaimRequest {
     limit: 1,
     order: 'fifo',
     strategy: suite.strategy,
+    lockId: suite.lockId,
     leaseMs: LEASE_MS,
     started: given.limit ?? 1,
     maxAttempts: 5,

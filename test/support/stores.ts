@@ -50,7 +50,7 @@ export function describeStores(title: string, suite: (setup: Setup, store: TestS
 /** The same once for each strategy of claiming that the store has. */
 export function describeStrategies(title: string, suite: (setup: Setup, store: TestStore) => void): void {
   describeStores(title, suite);
-  for (const strategy of ['optimistic', 'update'] as const) {
+  for (const strategy of ['optimistic', 'update', 'lock'] as const) {
     describeServers(`${title} by ${strategy}`, (server) => onStore({ ...storeOn(server), strategy }, suite), [
       'mysql',
       'mariadb',
@@ -68,8 +68,9 @@ export function describeStoresOf(
   names: ServerName[],
   title: string,
   suite: (setup: Setup, store: TestStore) => void,
+  strategy?: ClaimStrategy,
 ): void {
-  describeServers(title, (server) => onStore(storeOn(server), suite), names);
+  describeServers(title, (server) => onStore({ ...storeOn(server), ...(strategy && { strategy }) }, suite), names);
 }
 
 function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => void): void {
@@ -119,8 +120,14 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       return another;
     };
     // One that claims by chance where it has met others; no test shall know of those of the test before.
-    const { jobs, admin, consumer, queues, waits, traces, doorbell, waitersBell } =
+    const { jobs, admin, consumer, queues, waits, traces, doorbell, waitersBell, locks } =
       store.strategy === 'optimistic' ? await open() : opened;
+    suiteOf.lockId = 0;
+    if (store.strategy === 'lock') {
+      const lock = await locks!.take('worker-1');
+      suiteOf.lockId = lock.id;
+      afterTest.push(() => lock.release());
+    }
     return {
       store,
       dataSource,
@@ -132,6 +139,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       traces,
       doorbell,
       waitersBell,
+      locks,
       advance: (ms) => void (skewMs += ms),
       open,
       connect: async (more = {}) => {

@@ -48,6 +48,14 @@ export async function checkServer(pool: MysqlPool, largestPayloadBytes: number):
   return isMariadb(server!.version) ? mariadb : mysql;
 }
 
+// Neither is there on most servers; MariaDB has the first one anywhere.
+const WRITERS = `
+  SHOW GLOBAL VARIABLES
+  WHERE Variable_name IN ('wsrep_on', 'group_replication_single_primary_mode')`;
+
+const SEVERAL_WRITERS =
+  'several nodes of this cluster can be written to, and each knows its own row locks alone, so that workers on other ' +
+  `nodes would take living ones for dead; choose 'skip-locked', whose claims are rows that every node has`;
 const NOT_SKIPPED = 'this server accepts SKIP LOCKED but hands out rows that another transaction has locked';
 
 /**
@@ -60,10 +68,17 @@ export async function unfitStrategies(pool: MysqlPool, queue: string): Promise<U
     await holder.send(() => begin());
     // Nothing where another worker tries the same just now: then it has been passed over, and nobody waits for anybody.
     const held = await holder.send(() => query(LOCK_QUEUE_IF_FREE, { queue }));
-    return held.length > 0 && (await isHandedOut(pool, queue)) ? { 'skip-locked': NOT_SKIPPED } : {};
+    if (held.length > 0 && (await isHandedOut(pool, queue))) return { 'skip-locked': NOT_SKIPPED, lock: NOT_SKIPPED };
   } finally {
     holder.drop();
   }
+  return (await hasSeveralWriters(pool)) ? { lock: SEVERAL_WRITERS } : {};
+}
+
+async function hasSeveralWriters(pool: MysqlPool): Promise<boolean> {
+  const variables = await pool.repeatable(() => query<{ Variable_name: string; Value: string }>(WRITERS));
+  const setting = Object.fromEntries(variables.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  return setting.wsrep_on === 'ON' || setting.group_replication_single_primary_mode === 'OFF';
 }
 
 async function isHandedOut(pool: MysqlPool, queue: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { Pool, PoolConnection } from 'mysql2';
+import type { Socket } from 'node:net';
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../time/clock.js';
 import { unavailable } from '../sql/patience.js';
@@ -38,6 +39,12 @@ export class MysqlConnections {
   release(connection: PoolConnection): void {
     this.#usedAt.set(connection, this.clock.monotonic());
     connection.release();
+  }
+
+  /** The driver would only say goodbye to the server, which may be one that does not answer. */
+  drop(connection: PoolConnection): void {
+    connection.destroy();
+    (connection as PoolConnection & { stream: Socket }).stream.destroy();
   }
 
   /** Leaves nothing of a failed transaction behind; a connection of doubtful state is not used again. */

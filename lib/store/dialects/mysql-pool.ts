@@ -21,6 +21,15 @@ const POOL_SIZE = 5;
 
 const CLOSE_TIMEOUT_MS = 5_000;
 
+/** A connection that is out of the pool for good. */
+export interface Borrowed {
+  send<T>(work: () => Work<T>): Promise<T>;
+  /** Calls once the server, or the network, has ended the connection. */
+  onEnd(act: () => void): void;
+  /** Ends it at once, whatever is under way on it. */
+  drop(): void;
+}
+
 /**
  * The library's own connections, with its own session settings, so that a handler that uses up the application's pool
  * cannot starve a heartbeat and the application's settings stay as they are.
@@ -110,10 +119,14 @@ export class MysqlPool implements SqlDatabase {
     return this.dataSource.transaction(work);
   }
 
-  /** A connection for tests of the server, to be released or destroyed by the caller. */
-  async borrow(): Promise<{ send<T>(work: () => Work<T>): Promise<T>; drop(): void }> {
+  /** A connection for what needs one to itself, to be dropped by the caller. */
+  async borrow(): Promise<Borrowed> {
     const connection = await this.#connections.acquire();
-    return { send: (work) => this.#drive(connection, work), drop: () => connection.destroy() };
+    return {
+      send: (work) => this.#drive(connection, work),
+      onEnd: (act) => void connection.once('end', act).once('error', act),
+      drop: () => this.#connections.drop(connection),
+    };
   }
 
   /** Waits for statements under way, but not long for a server that does not answer them. */

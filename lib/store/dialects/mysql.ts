@@ -1,4 +1,4 @@
-import type { Dialect, LiveCount } from '../sql/dialect.js';
+import type { ClaimWay, Dialect, LiveCount } from '../sql/dialect.js';
 import { waitsBehind } from '../claims/claimable.js';
 import { claimFree } from '../claims/optimistic.js';
 import { claimBehindActive, claimSkippingLocked } from '../claims/skip-locked.js';
@@ -39,15 +39,24 @@ const LOCK_NAME = `SHA2(CONCAT(DATABASE(), '.{schema}'), 224)`;
 const TAKE_LOCK = `SELECT GET_LOCK(${LOCK_NAME}, 3) AS taken`;
 const RELEASE_LOCK = `SELECT RELEASE_LOCK(${LOCK_NAME})`;
 
+// `lock` claims in the same way; what is locked while the jobs run is the row that its claims name.
+const SKIP_LOCKED: ClaimWay = {
+  claim: (request, start) => claimSkippingLocked(request, start),
+  waitsBehind,
+  mayShare: true,
+};
+const BEHIND_ACTIVE: ClaimWay = { ...SKIP_LOCKED, claim: claimBehindActive };
+
 /** MySQL 8.0.13 up. */
 export const mysql: Dialect = {
   now: NOW,
   claims: {
-    'skip-locked': { claim: (request, start) => claimSkippingLocked(request, start), waitsBehind, mayShare: true },
+    'skip-locked': SKIP_LOCKED,
     optimistic: { claim: claimFree, mayShare: false },
     update: { claim: claimByUpdate, mayShare: false },
+    lock: SKIP_LOCKED,
   },
-  refusals: { lock: 'it is not built yet' },
+  refusals: {},
 
   // InnoDB gives one plain multi-row INSERT contiguous ids, in steps of the server's; on a cluster these are its size.
   insertedIds(insertId: number, count: number, idStep: number): number[] {
@@ -100,5 +109,5 @@ export const mysql: Dialect = {
 /** MariaDB 10.6 up. */
 export const mariadb: Dialect = {
   ...mysql,
-  claims: { ...mysql.claims, 'skip-locked': { claim: claimBehindActive, waitsBehind, mayShare: true } },
+  claims: { ...mysql.claims, 'skip-locked': BEHIND_ACTIVE, lock: BEHIND_ACTIVE },
 };

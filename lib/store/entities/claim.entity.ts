@@ -11,6 +11,8 @@ export interface SqlQueueClaimRow {
   jobIds: string;
   /** How many of them may have begun. */
   started: number;
+  /** The lock without which the claim is worth nothing; 0: it needs none. */
+  lockId: number;
   leaseMs: number;
   leaseUntil: number;
   claimedAt: number;
@@ -31,6 +33,7 @@ export function claimEntity(tables: Tables, name: string): EntitySchema<SqlQueue
       queue: varchar('queue', 100),
       jobIds: text('job_ids'),
       started: int('started'),
+      lockId: { ...bigint('lock_id'), default: 0 },
       leaseMs: bigint('lease_ms'),
       leaseUntil: bigint('lease_until'),
       claimedAt: bigint('claimed_at'),

@@ -3,6 +3,7 @@ import { DEFAULT_PREFIX, tableNames } from '../tables.js';
 import { claimEntity, type SqlQueueClaimRow } from './claim.entity.js';
 import { historyEntity, type SqlQueueHistoryRow } from './history.entity.js';
 import { jobEntity, type SqlQueueJobRow } from './job.entity.js';
+import { lockEntity, type SqlQueueLockRow } from './lock.entity.js';
 import { logEntity, type SqlQueueLogRow } from './log.entity.js';
 import { producerEntity, type SqlQueueProducerRow } from './producer.entity.js';
 import { progressEntity, type SqlQueueProgressRow } from './progress.entity.js';
@@ -12,7 +13,7 @@ import { subscriptionEntity, type SqlQueueSubscriptionRow } from './subscription
 import { waitEntity, type SqlQueueWaitRow } from './wait.entity.js';
 import { workerEntity, type SqlQueueWorkerRow } from './worker.entity.js';
 
-/** In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages, waits, progress, logs. */
+/** In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages, waits, progress, logs, locks. */
 export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueJobRow>,
   EntitySchema<SqlQueueClaimRow>,
@@ -25,6 +26,7 @@ export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueWaitRow>,
   EntitySchema<SqlQueueProgressRow>,
   EntitySchema<SqlQueueLogRow>,
+  EntitySchema<SqlQueueLockRow>,
 ];
 
 const made = new Map<string, SqlQueueEntities>();
@@ -34,8 +36,8 @@ const made = new Map<string, SqlQueueEntities>();
  * same prefix always gives the same objects. They are never synchronized: the library's migrations make the tables.
  *
  * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker`, `SqlQueueProducer`,
- * `SqlQueueSubscription`, `SqlQueueStage`, `SqlQueueWait`, `SqlQueueProgress` and `SqlQueueLog`, followed by `_` and the prefix where
- * that is not the default.
+ * `SqlQueueSubscription`, `SqlQueueStage`, `SqlQueueWait`, `SqlQueueProgress`, `SqlQueueLog` and `SqlQueueLock`, followed by `_` and the
+ * prefix where that is not the default.
  *
  * @example
  * ```ts
@@ -60,6 +62,7 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
     waitEntity(tables, named('SqlQueueWait')),
     progressEntity(tables, named('SqlQueueProgress')),
     logEntity(tables, named('SqlQueueLog')),
+    lockEntity(tables, named('SqlQueueLock')),
   ];
   made.set(prefix, entities);
   return entities;

@@ -41,6 +41,7 @@ const CLAIMS = `
     queue ${NAME},
     job_ids ${JSON_TEXT} NOT NULL,
     started INT NOT NULL,
+    lock_id BIGINT NOT NULL DEFAULT 0,
     lease_ms BIGINT NOT NULL,
     lease_until BIGINT NOT NULL,
     claimed_at BIGINT NOT NULL,
@@ -156,6 +157,14 @@ const LOGS = `
     PRIMARY KEY (job_id, number)
   ) ${INNODB}`;
 
+const LOCKS = `
+  CREATE TABLE IF NOT EXISTS {locks} (
+    id BIGINT NOT NULL,
+    worker_id ${WORKER_ID} NOT NULL,
+    locked_at BIGINT NOT NULL,
+    PRIMARY KEY (id)
+  ) ${INNODB}`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL,
@@ -175,5 +184,6 @@ export const TABLES_MYSQL = [
   WAITS,
   PROGRESS,
   LOGS,
+  LOCKS,
   SCHEMA,
 ];

@@ -30,6 +30,7 @@ const CLAIMS = `
     queue VARCHAR(100) NOT NULL,
     job_ids TEXT NOT NULL,
     started INT NOT NULL,
+    lock_id BIGINT NOT NULL DEFAULT 0,
     lease_ms BIGINT NOT NULL,
     lease_until BIGINT NOT NULL,
     claimed_at BIGINT NOT NULL,
@@ -132,6 +133,14 @@ const LOGS = `
     PRIMARY KEY (job_id, number)
   )`;
 
+// Of use only where rows can be locked.
+const LOCKS = `
+  CREATE TABLE IF NOT EXISTS {locks} (
+    id BIGINT NOT NULL PRIMARY KEY,
+    worker_id VARCHAR(36) NOT NULL,
+    locked_at BIGINT NOT NULL
+  )`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL PRIMARY KEY,
@@ -161,6 +170,7 @@ export const TABLES_SQLITE = [
   WAITS,
   PROGRESS,
   LOGS,
+  LOCKS,
   SCHEMA,
   ...INDEXES,
 ];

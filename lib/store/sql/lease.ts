@@ -5,8 +5,8 @@ import { parseOr } from './claimed-row.js';
 import { change, query, type Statement, type Work } from './statement.js';
 
 const ADD_CLAIM = `
-  INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at)
-  VALUES (:claimId, :workerId, :queue, :jobIds, :started, :leaseMs, :now + :leaseMs, :now)`;
+  INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lock_id, lease_ms, lease_until, claimed_at)
+  VALUES (:claimId, :workerId, :queue, :jobIds, :started, :lockId, :leaseMs, :now + :leaseMs, :now)`;
 
 // A lapsed lease is never renewed: somebody may be taking its jobs at this moment.
 const EXTEND = `
@@ -35,10 +35,10 @@ const END_CLAIM = `
   WHERE id = :claimId`;
 
 export function claimRow(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
-  const { claimId, workerId, queue, leaseMs } = request;
+  const { claimId, workerId, queue, leaseMs, lockId = 0 } = request;
   const started = Math.min(request.started, startable(jobs.map(isSuspect)));
   const jobIds = JSON.stringify(jobs.map(({ id }) => id));
-  return { sql: ADD_CLAIM, values: { claimId, workerId, queue, leaseMs, started, jobIds } };
+  return { sql: ADD_CLAIM, values: { claimId, workerId, queue, leaseMs, lockId, started, jobIds } };
 }
 
 export function* extend(ids: readonly number[]): Work<HeldLease[]> {

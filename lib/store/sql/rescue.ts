@@ -12,9 +12,12 @@ const LAPSED = `
   ORDER BY id
   LIMIT 100`;
 
+/** What rescuing needs to know of a claim. */
+export const LAPSED_COLUMNS = 'id, worker_id, queue, job_ids, started, cancelled';
+
 // Checked again under the lock: the worker may have renewed it, or another rescuer may be at it (then it is skipped).
 const LOCK_LAPSED = `
-  SELECT id, worker_id, queue, job_ids, started, cancelled
+  SELECT ${LAPSED_COLUMNS}
   FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND lease_until <= :now /*! FOR UPDATE SKIP LOCKED */`;
 
@@ -25,7 +28,7 @@ const LOCK_CARRIERS = `
   WHERE id IN (:ids) AND claim_id = :claimId
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
 
-interface LapsedClaim {
+export interface LapsedClaim {
   id: number;
   worker_id: string;
   queue: string;
@@ -41,7 +44,12 @@ export function* lapsedClaims(): Work<number[]> {
 
 export function* rescueClaim(claimId: number, rules: RescueRules): Work<Rescued[]> {
   const [claim] = yield* query<LapsedClaim>(LOCK_LAPSED, { id: claimId });
-  if (!claim) return [];
+  return claim ? yield* takeFrom(claim, rules) : [];
+}
+
+/** Takes the jobs of a claim that nobody keeps alive, and that has been locked. */
+export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[]> {
+  const claimId = Number(claim.id);
   const ids = JSON.parse(claim.job_ids) as number[];
   const begun = new Set(ids.slice(0, claim.started));
   const unwanted = parseOr<number[]>(claim.cancelled) ?? [];

@@ -12,6 +12,7 @@ import { handOff } from './hand-off.js';
 import { goesBack } from './fence.js';
 import { extend, retire } from './lease.js';
 import { lapsedClaims, rescueClaim } from './rescue.js';
+import { rescueEach } from './rescue-each.js';
 import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError, type Refused } from './settle.js';
 import { lockedOut } from './survivors.js';
 import type { SqlDatabase } from './sql-database.js';
@@ -177,18 +178,9 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async rescue(rules: port.RescueRules): Promise<port.Rescued[]> {
-    const rescued: port.Rescued[] = [];
-    const errors: unknown[] = [];
-    for (const claimId of await this.database.repeatable(() => lapsedClaims())) {
-      try {
-        rescued.push(...(await this.database.transaction(() => rescueClaim(claimId, rules))));
-      } catch (error) {
-        // One claim in trouble must not keep the others waiting.
-        errors.push(error);
-      }
-    }
+    const lapsed = await this.database.repeatable(() => lapsedClaims());
+    const rescued = await rescueEach(lapsed, (id) => this.database.transaction(() => rescueClaim(id, rules)));
     if (rescued.length > 0) this.bounds.forget();
-    else if (errors.length > 0) throw errors[0];
     return rescued;
   }
 

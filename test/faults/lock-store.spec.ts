@@ -1,0 +1,70 @@
+import { hasCode } from '../../lib/job/errors.js';
+import { eventually } from '../support/eventually.js';
+import { everyFault } from '../support/every-fault.js';
+import { rescueRules } from '../support/jobs.js';
+import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { describeStoresOf } from '../support/stores.js';
+
+const FREE = 5;
+const MISSING = 7;
+
+describe.each([
+  { sent: 'one by one', multipleStatements: false },
+  { sent: 'as one text where they can', multipleStatements: true },
+])('with statements sent $sent,', ({ multipleStatements }) => {
+  describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
+    it.each(FAULTS)(
+      'at any statement (%s) of holding a lock and looking for free ones frees each job once, and nobody’s',
+      async (fault) => {
+        const world = await setup();
+        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+        const { locks } = await world.open({ dataSource: await world.connect({ driver }) });
+        const living = await world.locks!.take('living');
+
+        const faults = await everyFault(async (failAt) => {
+          const [kept, ...lost] = await world.put({}, {}, {});
+          for (const lockId of [living.id, FREE, MISSING]) await world.claim({ strategy: 'lock', lockId });
+          await world.sql(`INSERT INTO sql_queue_locks (id, worker_id, locked_at) VALUES (${FREE}, 'dead', 0)`);
+          arm(fault, failAt);
+          const lock = await stubborn(() => locks!.take('worker'));
+          await lock.ping();
+          await stubborn(() => locks!.rescue(rescueRules()));
+          await lock.release();
+          const statements = disarm();
+          await eventually(async () => {
+            await world.locks!.rescue(rescueRules());
+            return (await world.sql('SELECT id FROM sql_queue_locks')).length === 1;
+          });
+
+          const left = await world.sql('SELECT id, state, attempt FROM sql_queue_jobs ORDER BY id');
+          expect({
+            failAt,
+            left: left.map((row) => ({ ...(row as object), id: Number((row as { id: string }).id) })),
+          }).toEqual({
+            failAt,
+            left: [
+              { id: kept, state: 'active', attempt: 1 },
+              ...lost.map((id) => ({ id, state: 'waiting', attempt: 1 })),
+            ],
+          });
+          expect(living.gone.aborted).toBe(false);
+          for (const table of ['jobs', 'claims']) await world.sql(`DELETE FROM sql_queue_${table}`);
+          return { statements };
+        });
+
+        expect(faults).toBeGreaterThan(multipleStatements ? 10 : 20);
+        await living.release();
+      },
+      60_000,
+    );
+  });
+});
+
+async function stubborn<T>(verb: () => Promise<T>, tries = 20): Promise<T> {
+  try {
+    return await verb();
+  } catch (error) {
+    if (tries === 0 || !hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+    return stubborn(verb, tries - 1);
+  }
+}
