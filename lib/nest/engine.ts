@@ -102,6 +102,7 @@ async function wire(
     traces,
     doorbell,
     waitersBell,
+    locks,
   } = await openStore({
     ...{
       dataSource,
@@ -129,6 +130,7 @@ async function wire(
     queueStore,
     subscriptions,
     doorbell,
+    locks,
     pulse,
     clock: systemClock,
     logger,

@@ -60,6 +60,11 @@ export class Attempt {
     return Math.round(this.parts.clock.monotonic() - this.begunAt);
   }
 
+  /** The job has been completed in its own transaction, or handed off: what becomes of the claim is nothing to it. */
+  get hasLeft(): boolean {
+    return this.#committed !== undefined || this.#handedOff;
+  }
+
   get #signals(): AbortController {
     return (this.#abort ??= new AbortController());
   }

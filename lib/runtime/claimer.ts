@@ -16,6 +16,8 @@ export interface ClaimerParts {
   readonly options: ResolvedQueueOptions;
   /** Known when the worker has entered the database. */
   readonly strategy: () => ChosenStrategy;
+  /** The lock under which to claim; 0: none is needed. Undefined while there is none. */
+  readonly lockId: () => number | undefined;
 }
 
 /** What to ask for. */
@@ -83,8 +85,9 @@ export class Claimer implements Claimant {
     }
     const { queue, workerId, options, clock } = this.parts;
     const { name, mayShare } = this.parts.strategy();
+    const lockId = this.parts.lockId()!;
     const request: ClaimRequest = {
-      ...{ queue, workerId, ...wanted, claimId: randomId(), order: options.order, strategy: name },
+      ...{ queue, workerId, ...wanted, claimId: randomId(), order: options.order, strategy: name, lockId },
       ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts },
     };
     const hints = this.#hints;
@@ -105,11 +108,13 @@ export class Claimer implements Claimant {
     this.#underWay--;
     this.#expected -= request.limit;
     if (jobs.length < request.limit) this.#heeded = hints;
-    if (jobs.length > 0) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
+    // Under a lock that is lost, they are anybody's.
+    const isHeld = request.lockId === this.parts.lockId();
+    if (jobs.length > 0 && isHeld) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
     this.answered();
   }
 
   get #mayAsk(): boolean {
-    return this.#underWay < MOST_UNDER_WAY && this.hasHope;
+    return this.#underWay < MOST_UNDER_WAY && this.hasHope && this.parts.lockId() !== undefined;
   }
 }

@@ -62,6 +62,11 @@ export class LeaseKeeper {
     this.#pulse.letGo(claim.id);
   }
 
+  /** Gives up those that match: what they were worth has gone before its time. */
+  giveUp(matches: (claim: HeldClaim) => boolean): void {
+    for (const claim of [...this.#held.values()].filter(matches)) this.parts.onLost(claim);
+  }
+
   /** Whether the lease has ended, as far as this process can know. */
   hasLapsed(claim: HeldClaim): boolean {
     if (this.parts.clock.monotonic() < claim.deadline) return false;

@@ -23,6 +23,7 @@ export interface QueueWorkerParts extends EndingParts {
   readonly largestBatch: number;
   readonly slots: Slots;
   readonly strategy: ClaimerParts['strategy'];
+  readonly lockId: ClaimerParts['lockId'];
   /** A slot, or the whole queue, has become idle. */
   readonly onIdle: () => void;
 }
@@ -125,7 +126,8 @@ export class QueueWorker {
     this.parts.leases.letGo(claim);
     for (const { job } of this.#buffer.drop((place) => place.claim === claim)) claim.unsettled.delete(job.id);
     for (const attempt of this.#attempts()) {
-      if (attempt.claim === claim) attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
+      if (attempt.claim === claim && !attempt.hasLeft)
+        attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
     }
   }
 

@@ -7,6 +7,7 @@ import { storedError } from '../job/stored-error.js';
 import type { Doorbell } from '../store/doorbell.js';
 import type { QueueStore } from '../store/queue-store.js';
 import type { ChosenStrategies, JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
+import type { LockStore } from '../store/lock-store.js';
 import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
 import type { AwaitedJobs } from './awaited-jobs.js';
@@ -14,6 +15,7 @@ import type { HandlerTable } from './handler-table.js';
 import { JobEvents } from './job-events.js';
 import type { JobLogger } from './job-logger.js';
 import { LeaseKeeper } from './lease-keeper.js';
+import { LockKeeper } from './lock-keeper.js';
 import { Listener } from './listener.js';
 import { Poller } from './poller.js';
 import { LoopPulse, type Pulse, type PulseSettings } from './pulse.js';
@@ -36,6 +38,8 @@ export interface WorkerParts extends QueueKeeperParts {
   readonly queueStore: QueueStore;
   /** Undefined where this process neither wakes others nor is woken by them. */
   readonly doorbell: Doorbell | undefined;
+  /** Undefined where no queue can be claimed by `lock`. */
+  readonly locks: LockStore | undefined;
   /** What renews its leases; by default this process's own event loop. */
   readonly pulse?: ((settings: PulseSettings) => Pulse) | undefined;
   readonly clock: Clock;
@@ -66,6 +70,8 @@ export class Worker {
   readonly #pruner: Pruner;
   readonly #keeper: QueueKeeper;
   readonly #traces: Traces;
+  /** Undefined where no queue is claimed by `lock`. */
+  #locks: LockKeeper | undefined;
   #strategies: ChosenStrategies = { of: new Map() };
   #quiet = false;
   #looking: Promise<unknown> = Promise.resolve();
@@ -112,6 +118,10 @@ export class Worker {
     this.#strategies = await store.chooseStrategies(wishes);
     if (this.#strategies.notice !== undefined) logger.warn(this.#strategies.notice);
     await store.enter({ id: this.id, host: hostname(), pid: process.pid, queues: this.queueNames });
+    if (this.queueNames.some((queue) => this.#isByLock(queue))) {
+      this.#locks = this.#lockKeeper(this.parts.locks!);
+      await this.#locks.start();
+    }
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();
@@ -169,7 +179,7 @@ export class Worker {
     if (!(await this.#within(LAST_FLUSH_MS, this.#untilIdle()))) this.#settler.giveUp();
     // A worker that stays on the list is harmless, and forgotten after a day.
     const leaving = Promise.all([
-      ...[this.#looking, this.#leases.stop(), this.#keeper.stop()],
+      ...[this.#looking, this.#leases.stop(), this.#keeper.stop(), this.#locks?.stop()],
       this.parts.store.leave(this.id),
     ]);
     const left = leaving.catch(() => undefined).then(() => this.parts.events.heard());
@@ -205,8 +215,25 @@ export class Worker {
       expectDue: (ms) => this.#poller.expectDue(ms),
       waitsAgain: () => this.#share(queue, 1),
       strategy: () => this.#strategies.of.get(queue)!,
+      lockId: () => (this.#isByLock(queue) ? this.#locks?.id : 0),
       onIdle: () => this.#onIdle(queue),
     });
+  }
+
+  #lockKeeper(store: LockStore): LockKeeper {
+    const { clock, logger, optionsFor } = this.parts;
+    const queues = this.queueNames.filter((queue) => this.#isByLock(queue));
+    return new LockKeeper({
+      ...{ store, clock, logger, workerId: this.id, rules: this.#rescueRules() },
+      shortestLeaseMs: Math.min(...queues.map((queue) => optionsFor(queue).leaseMs)),
+      onRescued: (rescued) => this.#onRescued(rescued),
+      onTaken: () => queues.forEach((queue) => this.#queues.get(queue)!.wake()),
+      onLost: () => this.#leases.giveUp(({ queue }) => this.#isByLock(queue)),
+    });
+  }
+
+  #isByLock(queue: string): boolean {
+    return this.#strategies.of.get(queue)?.name === 'lock';
   }
 
   #listenerTo(doorbell: Doorbell): Listener {

@@ -9,7 +9,7 @@ import type { WorkerSettings } from './programs/worker.js';
 const JOBS = 20_000;
 const WORKERS = 4;
 const PRODUCERS = 2;
-const STRATEGIES = ['skip-locked', 'update', 'optimistic'] as const;
+const STRATEGIES = ['skip-locked', 'update', 'optimistic', 'lock'] as const;
 
 // A server of its own: deadlocks are counted for all that is on it.
 describeServers(

@@ -80,6 +80,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     traces,
     doorbell: unobserved,
     waitersBell: unobservedWaiters,
+    locks,
   } = await openStore({
     ...{ dataSource, hosts: settings.hosts, migrate: 'run', clock: storeClock, skewMs, shortestLeaseMs },
     largestPayloadBytes: 1_048_576,
@@ -106,6 +107,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       queueStore,
       subscriptions: subscriptionsOfAll(settings.subscriptions ?? {}),
       doorbell,
+      locks,
       clock,
       logger,
       random: () => 0.5,

@@ -1,0 +1,189 @@
+import { abortOf, describeEngines, gate } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { LockConnections } from '../support/lock-connections.js';
+import { processesOf } from '../support/processes.js';
+
+// So long that nothing of this is because a lease has lapsed.
+const queue = { claim: 'lock', lease: '1h', retry: { attempts: 3, backoff: 0 } } as const;
+
+describeEngines(
+  'a job claimed by lock',
+  (setup) => {
+    it('is with another worker when its process is killed, with one attempt used', async () => {
+      const world = await setup();
+      const processes = await processesOf(world);
+      const dying = await processes.worker({ queue });
+      dying.tell({ enqueue: { hold: true } });
+      await dying.untilSaid('holding');
+      const heir = await world.start({ queues: { q: queue }, handlers: { q: () => undefined } });
+
+      await dying.kill();
+      processes.died(dying);
+
+      expect(await heir.events.until('completed')).toMatchObject({ attempt: 2 });
+      expect(heir.events.of('rescued')).toMatchObject([{ attempt: 1, error: { code: 'WORKER_LOST' } }]);
+      expect(await processes.violations()).toEqual([]);
+    });
+
+    it('that kills every process it runs in is dead when its attempts are used up', async () => {
+      const world = await setup();
+      const processes = await processesOf(world);
+      const { producer, admin } = await world.start({ queues: { q: queue }, autoStart: false });
+      const { id } = await producer.enqueue('q', { exit: true });
+
+      for (let lives = 0; lives < 3; lives++) {
+        const worker = await processes.worker({ queue });
+        await worker.ended;
+        processes.died(worker);
+      }
+      const last = await processes.worker({ queue });
+      await eventually(async () => (await admin.get(id))?.state === 'dead');
+      await last.stop();
+
+      expect(await admin.get(id)).toMatchObject({ state: 'dead', attempt: 3, error: { code: 'WORKER_LOST' } });
+    }, 60_000);
+
+    it('has its signal aborted when the connection of the lock ends, and runs again under another one', async () => {
+      const world = await setup();
+      const connections = new LockConnections();
+      const began = gate<AbortSignal>();
+      const again = gate();
+      const worker = await world.start({
+        dataSource: await world.connect({ driver: connections.driver }),
+        queues: { q: queue },
+        handlers: {
+          q: ({ attempt, signal }) => {
+            if (attempt > 1) return again.open();
+            began.open(signal);
+            return again.opened;
+          },
+        },
+      });
+      const { id } = await worker.producer.enqueue('q', {});
+      const signal = await began.opened;
+
+      await connections.end(world.sql);
+
+      expect((await abortOf(signal)).reason).toMatchObject({ code: 'LEASE_LOST' });
+      await worker.events.until('completed');
+      await worker.events.until('lost');
+      expect(worker.log.filter((line) => line.includes('lock of this worker'))).toHaveLength(1);
+      expect(await worker.admin.get(id)).toMatchObject({ state: 'completed', attempt: 2 });
+    });
+
+    it('that was being claimed while the lock was lost does not begin under it', async () => {
+      const world = await setup();
+      let claims = 0;
+      const connections = new LockConnections(async (sql) => {
+        if (!/INSERT INTO `?sql_queue_claims/.test(sql) || claims++ > 0) return;
+        await connections.end(world.sql);
+        await eventually(() => worker.log.some((line) => line.includes('lock of this worker is lost')));
+      });
+      const worker = await world.start({
+        dataSource: await world.connect({ driver: connections.driver }),
+        queues: { q: queue },
+        handlers: { q: () => undefined },
+      });
+
+      await worker.producer.enqueue('q', {});
+      await worker.events.until('completed');
+
+      expect(worker.events.of('rescued').map(({ attempt }) => attempt)).toEqual([1]);
+      expect(worker.events.of('started').map(({ attempt }) => attempt)).toEqual([2]);
+    });
+
+    it('is not told that its lease is lost once its own transaction has completed it', async () => {
+      const world = await setup();
+      const connections = new LockConnections();
+      const done = gate<AbortSignal>();
+      const end = gate();
+      const worker = await world.start({
+        dataSource: await world.connect({ driver: connections.driver }),
+        queues: { q: queue },
+        handlers: {
+          q: async (job) => {
+            await job.transaction(() => Promise.resolve());
+            done.open(job.signal);
+            await end.opened;
+          },
+        },
+      });
+      await worker.producer.enqueue('q', {});
+      const signal = await done.opened;
+
+      await connections.end(world.sql);
+      await eventually(() => worker.log.some((line) => line.includes('lock of this worker is lost')));
+      end.open();
+      await worker.events.until('completed');
+
+      expect(signal.aborted).toBe(false);
+      await worker.runner.whenIdle();
+      await eventually(async () => (await world.sql('SELECT id FROM sql_queue_claims')).length === 0);
+    });
+
+    it('stays with whom it was handed off to when the lock is lost', async () => {
+      const world = await setup();
+      const connections = new LockConnections();
+      const done = gate<AbortSignal>();
+      const end = gate();
+      const worker = await world.start({
+        dataSource: await world.connect({ driver: connections.driver }),
+        queues: { q: queue },
+        handlers: {
+          q: async (job) => {
+            await job.handOff({ lease: '2h' });
+            done.open(job.signal);
+            await end.opened;
+          },
+        },
+      });
+      const { id } = await worker.producer.enqueue('q', {});
+      const signal = await done.opened;
+
+      await connections.end(world.sql);
+      await eventually(() => worker.log.some((line) => line.includes('lock of this worker is lost')));
+      const { id: other } = await worker.producer.enqueue('q', {});
+      await eventually(async () => (await worker.admin.get(other))?.state === 'active');
+      end.open();
+
+      expect(signal.aborted).toBe(false);
+      expect(worker.events.of('rescued')).toEqual([]);
+      expect(await worker.admin.get(id)).toMatchObject({ state: 'active', attempt: 1 });
+    });
+
+    it('leaves neither a claim nor a lock when its worker stops', async () => {
+      const world = await setup();
+      const worker = await world.start({ queues: { q: queue }, handlers: { q: () => undefined } });
+      await worker.producer.enqueue('q', {});
+      await worker.events.until('completed');
+
+      await worker.runner.stop();
+
+      expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+      expect(await world.sql('SELECT id FROM sql_queue_locks')).toEqual([]);
+    });
+
+    it('commits what its handler writes along with its completion, and nothing where the handler fails', async () => {
+      const world = await setup();
+      await world.sql('CREATE TABLE effects (job BIGINT NOT NULL)');
+      const worker = await world.start({
+        queues: { q: queue },
+        handlers: {
+          q: (job) =>
+            job.transaction(async (manager) => {
+              await manager.query('INSERT INTO effects (job) VALUES (?)', [job.id]);
+              if (job.attempt === 1) throw new Error('not yet');
+              return 'done';
+            }),
+        },
+      });
+
+      const { id } = await worker.producer.enqueue('q', {});
+      await worker.events.until('completed');
+
+      expect(await world.sql('SELECT CAST(job AS CHAR) AS job FROM effects')).toEqual([{ job: String(id) }]);
+      expect(await worker.admin.get(id)).toMatchObject({ state: 'completed', attempt: 2, result: 'done' });
+    });
+  },
+  ['mysql', 'mariadb'],
+);
