@@ -81,6 +81,20 @@ describeEngines('a request', (setup) => {
     expect(await rowsLeft(world)).toEqual({});
   });
 
+  it('is answered by a person, though its queue keeps nothing', async () => {
+    const { world, producer, worker } = await pair();
+    const answer = producer.request('by-hand', 'question');
+    const [task] = await eventually(async () => {
+      const tasks = await worker.consumer.claim('by-hand', { owner: 'ann' });
+      return tasks.length > 0 && tasks;
+    });
+
+    await worker.consumer.complete(task!.id, { owner: 'ann', result: 'answer' });
+
+    expect(await answer).toBe('answer');
+    expect(await rowsLeft(world)).toEqual({});
+  });
+
   it('cannot be made within a transaction', async () => {
     const { world, producer } = await pair({ autoStart: false });
 

@@ -1,5 +1,6 @@
 import { JobNotHeldError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
+import { keptMs } from '../../job/reply.js';
 import type { EndedAssignment, Holder, Verdict } from '../consumer-store.js';
 import { leaseEnd } from './assign.js';
 import { isFinished } from './fence.js';
@@ -33,7 +34,7 @@ export function* endHeld(
   { job, claimId, workerId, heldMs }: Held,
   { outcome, keepMs }: Verdict,
 ): Work<EndedAssignment> {
-  const settlement = { job, claimId, workerId, outcome, ranMs: heldMs, keepMs };
+  const settlement = { job, claimId, workerId, outcome, ranMs: heldMs, keepMs: keptMs(job.overrides, keepMs) };
   yield* endClaim(claimId);
   yield* settleClaimed([settlement]);
   // One that is not finished goes back to where it stood.
