@@ -127,8 +127,8 @@ describeEngines('whoever waits for a job', (setup) => {
   });
 
   it.each([
-    ['id', [0, {}], /expected a whole number of 1 or more, got 0/],
-    ['id', ['7', {}], /expected a whole number of 1 or more, got "7"/],
+    ['id', [0, {}], /a whole number of 1 or more, got 0/],
+    ['id', ['7', {}], /a whole number of 1 or more, got "7"/],
     ['timeout', [1, { timeout: -1 }], /expected timeout to be a duration/],
     ['signal', [1, { signal: 'now' }], /expected signal to be an AbortSignal/],
     ['option', [1, { timout: 1 }], /unknown option "timout", did you mean "timeout"/],
