@@ -6,7 +6,7 @@ import { callersRunner, onRunner } from '../sql/callers-transaction.js';
 import { isUnsent, remedyFor } from '../sql/remedy.js';
 import { persist, unavailable } from '../sql/patience.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
-import { drive, type Answer, type Statement, type Work } from '../sql/statement.js';
+import { drive, type Answer, type Decided, type Statement, type Work } from '../sql/statement.js';
 import type { BoundStatement, Templates } from '../sql/template.js';
 import { connectionFields, driverOf, type MysqlOptions } from './mysql-options.js';
 import { Hosts } from './hosts.js';
@@ -99,6 +99,10 @@ export class MysqlPool implements SqlDatabase {
 
   once(writes: readonly Statement[]): Promise<readonly Answer[]> {
     return this.#numbered.commit(writes);
+  }
+
+  decideOnce<T>(work: () => Work<Decided<T>>): Promise<T> {
+    return this.#numbered.decide(work);
   }
 
   isOpen(transaction: CallerTransaction): boolean {

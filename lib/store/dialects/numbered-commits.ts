@@ -2,7 +2,16 @@ import { hasCode, type StoreUnavailableError } from '../../job/errors.js';
 import { randomId } from '../../job/random-id.js';
 import type { Clock } from '../../time/clock.js';
 import { unavailable } from '../sql/patience.js';
-import { change, lastTogether, query, together, type Answer, type Statement, type Work } from '../sql/statement.js';
+import {
+  lastTogether,
+  change,
+  query,
+  together,
+  type Answer,
+  type Decided,
+  type Statement,
+  type Work,
+} from '../sql/statement.js';
 import type { MysqlPool } from './mysql-pool.js';
 
 // A server that restarts is back by then, and one that has lost a connection without noticing has ended its transaction.
@@ -54,6 +63,14 @@ interface Line {
   usedAtMs: number;
 }
 
+/** A transaction to be done once. */
+interface Numbered<T> {
+  /** Ends with the count, and answers what came of that; undefined where there was nothing to write, and so to count. */
+  work(count: Statement): Work<Answer | undefined>;
+  /** What it comes to, once it has committed. `seen`: what the line says, where the answer was lost. */
+  value(seen?: Counted): T;
+}
+
 interface Counted {
   readonly number: number;
   readonly firstId: number;
@@ -75,17 +92,44 @@ export class NumberedCommits {
   ) {}
 
   /** The answers to the writes, and what else there was to ask. */
-  async commit(writes: readonly Statement[]): Promise<readonly Answer[]> {
-    for (;;) {
-      const answers = await this.#onLine((line) => this.#tryOn(line, writes));
-      if (answers) return answers;
-    }
+  commit(writes: readonly Statement[]): Promise<readonly Answer[]> {
+    // All as one text, COMMIT included, where no more has to be asked for. Its answer tells all there is to know.
+    const isOneText = writes.length === 1 && this.database.hasFixedIdStep;
+    let answers: readonly Answer[] | undefined;
+    return this.#once({
+      *work(count) {
+        answers = undefined;
+        answers = yield* isOneText ? lastTogether([...writes, count]) : inTurn([...writes, count]);
+        return answers.at(-1)!;
+      },
+      value: (seen) => answers ?? [{ rows: [], changed: 0, insertId: seen!.firstId, idStep: seen!.idStep }],
+    });
+  }
+
+  /** What the work has decided, once that is committed. */
+  decide<T>(work: () => Work<Decided<T>>): Promise<T> {
+    let decided: Decided<T>;
+    return this.#once({
+      *work(count) {
+        decided = yield* work();
+        if (decided.writes.length === 0) return undefined;
+        return (yield* lastTogether([...decided.writes, count])).at(-1)!;
+      },
+      value: () => decided.value,
+    });
   }
 
   async close(): Promise<void> {
     const ids = this.#free.splice(0).map(({ id }) => id);
     // What stays is forgotten after a day.
     if (ids.length > 0) await this.database.repeatable(() => change(END, { ids })).catch(() => undefined);
+  }
+
+  async #once<T>(numbered: Numbered<T>): Promise<T> {
+    for (;;) {
+      const done = await this.#onLine((line) => this.#tryOn(line, numbered));
+      if (done) return done.value;
+    }
   }
 
   async #onLine<T>(act: (line: Line) => Promise<T>): Promise<T> {
@@ -111,33 +155,25 @@ export class NumberedCommits {
   }
 
   /** Undefined where nothing was done: then it can be done on another line. */
-  async #tryOn(line: Line, writes: readonly Statement[]): Promise<readonly Answer[] | undefined> {
+  async #tryOn<T>(line: Line, { work, value }: Numbered<T>): Promise<{ value: T } | undefined> {
     const number = line.number + 1;
-    const count = { sql: COUNT, values: { id: line.id, number } };
-    let answers: readonly Answer[] | undefined;
-    // All as one text, COMMIT included, where no more has to be asked for. Its answer tells all there is to know.
-    const isOneText = writes.length === 1 && this.database.hasFixedIdStep;
+    let counted: Answer | undefined;
     try {
-      await this.database.transaction(function* () {
-        answers = yield* isOneText ? lastTogether([...writes, count]) : inTurn([...writes, count]);
-      });
+      counted = await this.database.transaction(() => work({ sql: COUNT, values: { id: line.id, number } }));
     } catch (error) {
-      if (isInDoubt(error)) return this.#answersOf(line.id, number, error, answers);
+      if (isInDoubt(error)) {
+        // The line is closed: what is still on its way to the server comes to nothing.
+        const seen = await this.#close(line.id, error);
+        return seen.number === number ? { value: value(seen) } : undefined;
+      }
       // Closed, by a database that has gone back to an earlier state.
       if (line.number > 0 && (error as { errno?: number }).errno === NOT_NULL) return undefined;
       this.#free.push(line);
       throw error;
     }
-    const isCounted = answers!.at(-1)!.changed === 1;
-    if (isCounted) this.#free.push({ ...line, number, usedAtMs: this.clock.monotonic() });
-    return answers;
-  }
-
-  /** Undefined where it has not committed. The line is closed: what is still on its way to the server comes to nothing. */
-  async #answersOf(id: number, number: number, error: StoreUnavailableError, answers?: readonly Answer[]) {
-    const { number: seen, firstId, idStep } = await this.#close(id, error);
-    if (seen !== number) return undefined;
-    return answers ?? [{ rows: [], changed: 0, insertId: firstId, idStep }];
+    if (!counted) this.#free.push(line);
+    else if (counted.changed === 1) this.#free.push({ ...line, number, usedAtMs: this.clock.monotonic() });
+    return { value: value() };
   }
 
   async #close(id: number, error: StoreUnavailableError): Promise<Counted> {

@@ -6,7 +6,7 @@ import type { Clock } from '../../time/clock.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
 import { remedyFor } from '../sql/remedy.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
-import { driveSync, together, type Answer, type Statement, type Work } from '../sql/statement.js';
+import { driveSync, together, type Answer, type Decided, type Statement, type Work } from '../sql/statement.js';
 import type { Templates } from '../sql/template.js';
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>;
@@ -84,6 +84,14 @@ export class SqliteHandle implements SqlDatabase {
   // There is no connection to lose: a commit that was not answered was not done.
   once(writes: readonly Statement[]): Promise<readonly Answer[]> {
     return this.transaction(() => together(writes));
+  }
+
+  decideOnce<T>(work: () => Work<Decided<T>>): Promise<T> {
+    return this.transaction(function* () {
+      const { value, writes } = yield* work();
+      yield* together(writes);
+      return value;
+    });
   }
 
   isOpen(transaction: CallerTransaction): boolean {

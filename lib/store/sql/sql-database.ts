@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { CallerTransaction } from '../job-store.js';
-import type { Answer, Statement, Work } from './statement.js';
+import type { Answer, Decided, Statement, Work } from './statement.js';
 
 /** A database of one kind: how its statements are sent, repeated and undone. */
 export interface SqlDatabase {
@@ -19,6 +19,9 @@ export interface SqlDatabase {
    * of it before anything is done again. Rejects with outcome `unknown` where that cannot be found out within a minute.
    */
   once(writes: readonly Statement[]): Promise<readonly Answer[]>;
+
+  /** The same for work that decides what to write from what it reads. Begun again like any transaction, until it is committed. */
+  decideOnce<T>(work: () => Work<Decided<T>>): Promise<T>;
 
   /** Whether the caller's manager has a transaction. Refuses one of another DataSource. */
   isOpen(transaction: CallerTransaction): boolean;

@@ -47,6 +47,12 @@ export interface Step {
  */
 export type Work<T> = Generator<Step, T, readonly Answer[]>;
 
+/** What work that reads and decides comes to, and the writes with which its transaction ends; none where it has written nothing. */
+export interface Decided<T> {
+  readonly value: T;
+  readonly writes: readonly Statement[];
+}
+
 export function* query<Row>(sql: string, values: Values = {}): Work<readonly Row[]> {
   const [answer] = yield { statements: [{ sql, values }] };
   return answer!.rows as readonly Row[];
