@@ -7,6 +7,7 @@ export { QueueConsumer } from './consumer/queue-consumer.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions } from './job/enqueue-options.js';
 export {
+  DuplicateKeyError,
   InvalidOptionsError,
   JobCancelledError,
   JobFailedError,
@@ -31,6 +32,7 @@ export {
   type HeldBy,
 } from './job/errors.js';
 export type { JobRecord } from './job/job.js';
+export type { KeyConflict, KeyOptions, KeyUntil } from './job/job-key.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions, QueueOptions, RetentionOptions, RetryOptions } from './job/queue-options.js';
 export type { StandardSchemaV1 } from './job/standard-schema.js';
@@ -65,6 +67,7 @@ export type { SqlQueueJobRow } from './store/entities/job.entity.js';
 export type { SqlQueueLockRow } from './store/entities/lock.entity.js';
 export type { SqlQueueLogRow } from './store/entities/log.entity.js';
 export type { SqlQueueProgressRow } from './store/entities/progress.entity.js';
+export type { SqlQueueKeyRow } from './store/entities/key.entity.js';
 export type { SqlQueueProducerRow } from './store/entities/producer.entity.js';
 export type { SqlQueueQueueRow } from './store/entities/queue.entity.js';
 export type { SqlQueueSubscriptionRow } from './store/entities/subscription.entity.js';

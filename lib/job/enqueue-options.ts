@@ -2,11 +2,12 @@ import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { backoffProblems, type BackoffOptions } from './backoff.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions, unknownKeys } from './expectation.js';
+import { keyOf, keyOverrides, keyProblems, type JobKey, type KeyOptions } from './job-key.js';
 import { DEFAULT_JOB_NAME, nameProblem } from './job-names.js';
 import { attemptsProblem, isWhole } from './queue-options.js';
 
 /** How one job differs from its queue's defaults. */
-export interface EnqueueOptions {
+export interface EnqueueOptions extends KeyOptions {
   /** Which @JobHandler of the queue is meant. Default `default`. */
   name?: string;
   /** Not before this long from now, by the database's clock. */
@@ -28,6 +29,9 @@ export interface JobOverrides {
   timeoutMs?: number;
   /** Somebody waits for the answer, and nobody else shall see it. */
   reply?: true;
+  key?: string;
+  /** A number: milliseconds. */
+  keyUntil?: 'started' | 'finished' | number;
 }
 
 export interface ResolvedEnqueueOptions {
@@ -38,13 +42,17 @@ export interface ResolvedEnqueueOptions {
   readonly attempts: number | null;
   readonly overrides: JobOverrides | null;
   readonly headers: Record<string, string> | null;
+  readonly key: JobKey | undefined;
 }
 
-const KNOWN = ['name', 'delay', 'runAt', 'priority', 'attempts', 'backoff', 'timeout', 'headers'];
+const KNOWN = [
+  ...['name', 'delay', 'runAt', 'priority', 'attempts', 'backoff', 'timeout', 'headers'],
+  ...['key', 'onConflict', 'keyUntil'],
+];
 
 const PLAIN: ResolvedEnqueueOptions = {
   ...{ name: DEFAULT_JOB_NAME, delayMs: null, runAtMs: null, priority: 0 },
-  ...{ attempts: null, overrides: null, headers: null },
+  ...{ attempts: null, overrides: null, headers: null, key: undefined },
 };
 
 /** Checks the options of one job; all problems in one InvalidOptionsError. `also`: keys the caller takes care of. */
@@ -75,10 +83,13 @@ export function resolveEnqueueOptions(
     ...(backoff === undefined || typeof backoff === 'function' ? [] : backoffProblems(backoff)),
     expected(timeout === undefined || (toMs(timeout) ?? 0) > 0, `timeout to be ${DURATION_EXPECTED} above 0`, timeout),
     ...headerProblems(headers),
+    ...keyProblems(given),
   ]);
+  const key = keyOf(given);
   const overrides: JobOverrides = {
     ...(backoff === undefined ? {} : { backoff }),
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout)! }),
+    ...(key && keyOverrides(key)),
   };
   return {
     name,
@@ -88,6 +99,7 @@ export function resolveEnqueueOptions(
     attempts: attempts ?? null,
     overrides: Object.keys(overrides).length > 0 ? overrides : null,
     headers: headers && Object.keys(headers).length > 0 ? headers : null,
+    key,
   };
 }
 

@@ -80,6 +80,34 @@ export class QueueFullError extends SqlQueueError {
   }
 }
 
+/**
+ * Another job holds the key: `onConflict: 'reject'`, or `'replace'` where that job has begun or is finished. Nothing was put in, of
+ * the whole `enqueueMany` neither.
+ */
+export class DuplicateKeyError extends SqlQueueError {
+  readonly code = 'DUPLICATE_KEY';
+
+  constructor(
+    readonly queue: string,
+    readonly key: string,
+    /** The job that holds the key; null where it is another one of the same `enqueueMany`. */
+    readonly jobId: number | null,
+    /** Where that job stands. */
+    readonly holder: 'waiting' | 'active' | 'finished',
+  ) {
+    const job = jobId === null ? 'Another job of the same call' : `Job ${jobId}`;
+    super(`${job} of queue "${queue}" has the key ${JSON.stringify(key)} and ${KEY_HELD[holder]}`);
+  }
+}
+
+const KEY_HELD = {
+  waiting: `waits. Put yours in when it is done, or take that one: onConflict: 'return', 'coalesce' or 'replace'.`,
+  active:
+    `runs already, so it cannot be replaced. Put yours in when it is done, or set keyUntil: 'started', with which the key is ` +
+    `free as soon as its job begins.`,
+  finished: `is done, but keeps the key for the time it was given. Put yours in later, or set a shorter keyUntil.`,
+};
+
 /** A queue nobody knows was named where a known one is needed. */
 export class UnknownQueueError extends SqlQueueError {
   readonly code = 'UNKNOWN_QUEUE';

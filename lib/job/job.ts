@@ -1,4 +1,5 @@
 import type { JobOverrides } from './enqueue-options.js';
+import type { JobKey } from './job-key.js';
 import type { JobState } from './job-state.js';
 import type { StoredError } from './stored-error.js';
 
@@ -13,6 +14,7 @@ export interface NewJob {
   readonly maxAttempts: number | null;
   readonly headers: string | null;
   readonly overrides: string | null;
+  readonly key?: JobKey | undefined;
 }
 
 /** A job that a worker has claimed. `payload` is still encoded: it is decoded where the job starts. */
@@ -41,6 +43,8 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   priority: number;
   payload: Payload;
   headers: Record<string, string>;
+  /** The `key` it was put in with. */
+  key: string | null;
   /** Runs begun so far. */
   attempt: number;
   /** Null until the first claim where `enqueue` did not say. */

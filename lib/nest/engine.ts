@@ -144,6 +144,7 @@ async function wire(
       (limit: number) => waits.pruneWaits(limit),
       (limit: number) => traces.pruneTraces(limit),
       (limit: number) => store.sweep(limit),
+      (limit: number) => store.pruneKeys(limit),
       () => queueStore.expire().then(() => 0),
     ],
     optionsFor,

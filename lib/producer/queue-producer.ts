@@ -9,7 +9,9 @@ import type { NewJob } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveWaitOptions, type ResolvedWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import { EnqueueGroup } from './enqueue-group.js';
+import { KeyedGroup } from './keyed-group.js';
 import type { CallerTransaction, JobStore } from '../store/job-store.js';
+import type { PlacedJob } from '../store/key-store.js';
 import type { QueueStore } from '../store/queue-store.js';
 import type { Clock } from '../time/clock.js';
 import type { Duration } from '../time/duration.js';
@@ -22,6 +24,8 @@ export interface EnqueuedJob {
   readonly id: number;
   readonly queue: string;
   readonly name: string;
+  /** It was there before: another job with the same `key`, or the one that this has replaced. */
+  readonly existing?: true;
 }
 
 export interface InTransaction {
@@ -54,7 +58,7 @@ export interface RequestOptions extends Omit<EnqueueOptions, 'timeout'>, WaitOpt
 }
 
 export interface ProducerParts {
-  readonly store: Pick<JobStore, 'enqueue' | 'afterCommit' | 'countWaiting'>;
+  readonly store: Pick<JobStore, 'enqueue' | 'enqueueKeyed' | 'enqueueKeyedWithin' | 'afterCommit' | 'countWaiting'>;
   readonly queueStore: Pick<QueueStore, 'subscribers'>;
   readonly clock: Clock;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
@@ -84,24 +88,27 @@ export class QueueProducer {
   readonly #manager: CallerTransaction | undefined;
 
   readonly #group: EnqueueGroup;
+  readonly #keyed: KeyedGroup;
   readonly #limit: WaitingLimit;
 
   constructor(
     parts: ProducerParts,
     manager?: CallerTransaction,
     group = new EnqueueGroup(parts.store),
+    keyed = new KeyedGroup(parts.store, parts.clock),
     limit = new WaitingLimit(parts.store, parts.clock),
   ) {
     this.#parts = parts;
     this.#manager = manager;
     this.#group = group;
+    this.#keyed = keyed;
     this.#limit = limit;
   }
 
   /**
    * Puts one job in, and answers when it is stored: in the transaction of `manager` where one is given, else by itself.
    * Rejects with InvalidOptionsError, PayloadInvalidError or PayloadTooLargeError before any SQL, with QueueFullError where
-   * `maxWaiting` is reached, and with StoreUnavailableError where the database is away: nothing was done then, and you may
+   * `maxWaiting` is reached, with DuplicateKeyError where another job holds its `key` and `onConflict` allows no other way, and with StoreUnavailableError where the database is away: nothing was done then, and you may
    * ask again. Where the connection breaks while the job is being committed, it is found out whether it was, before it is
    * done again or answered; only a database that does not come back within a minute leaves that open (`outcome: 'unknown'`).
    */
@@ -164,8 +171,14 @@ export class QueueProducer {
     const copies: NewJob[] = [];
     for (const queue of queues) copies.push(await this.#prepare(queue, payload, options));
     if (copies.length === 0) return [];
-    for (const copy of copies) await this.#admit(copy.queue, [copy]);
-    return this.#insert(copies, manager, () => copies.forEach((copy) => this.#hint(copy.queue, [copy])));
+    const admitted = new Map<string, Told>();
+    for (const copy of copies) admitted.set(copy.queue, await this.#admit(copy.queue, [copy]));
+    return this.#insert(
+      copies,
+      manager,
+      (put) => put.forEach((copy) => admitted.get(copy.queue)!([copy])),
+      (changed) => changed.forEach((copy) => this.#hint(copy.queue, [copy])),
+    );
   }
 
   /**
@@ -206,6 +219,9 @@ export class QueueProducer {
     const { timeout = '30s', signal, onProgress, ...options } = optionsOf(given);
     const { manager = this.#manager } = options as InTransaction;
     InvalidOptionsError.throwIfAny(where, [
+      (options as EnqueueOptions).key !== undefined
+        ? 'expected no key, got one: an answer is for one alone. Use enqueue() with the key, and waitFor() its id'
+        : undefined,
       manager && 'expected no manager, got one: nobody can see the job and answer before its transaction has committed',
     ]);
     const wait = resolveWaitOptions(where, { timeout, ...(signal && { signal }), ...(onProgress && { onProgress }) });
@@ -218,13 +234,16 @@ export class QueueProducer {
 
   /** The same producer, with everything in that transaction. */
   withManager(manager: CallerTransaction): QueueProducer {
-    return new QueueProducer(this.#parts, manager, this.#group, this.#limit);
+    return new QueueProducer(this.#parts, manager, this.#group, this.#keyed, this.#limit);
   }
 
   /** At once but for a schema, which may take its time. */
   #prepare(queue: string, payload: unknown, options: EnqueueOptions | undefined): NewJob | Promise<NewJob> {
     checkQueueName(queue);
-    const { name, priority, delayMs, runAtMs, attempts, headers, overrides } = resolveEnqueueOptions(queue, options);
+    const { name, priority, delayMs, runAtMs, attempts, headers, overrides, key } = resolveEnqueueOptions(
+      queue,
+      options,
+    );
     const queueOptions = this.#parts.optionsFor(queue);
     const headerText = headers && JSON.stringify(headers);
     if (headerText) checkSize(queue, 'headers', headerText, MOST_HEADER_BYTES);
@@ -234,36 +253,60 @@ export class QueueProducer {
       maxAttempts: attempts,
       headers: headerText,
       overrides: overrides && JSON.stringify(overrides),
+      key,
     };
     if (!queueOptions.schema) return { ...job, payload: encodeUnchecked(queue, payload, queueOptions) };
     return encodePayload(queue, payload, queueOptions).then((encoded) => ({ ...job, payload: encoded }));
   }
 
   async #store(queue: string, jobs: readonly NewJob[], manager?: CallerTransaction): Promise<EnqueuedJob[]> {
-    await this.#admit(queue, jobs);
-    return this.#insert(jobs, manager, () => this.#hint(queue, jobs));
+    const put = await this.#admit(queue, jobs);
+    return this.#insert(jobs, manager, put, (changed) => this.#hint(queue, changed));
   }
 
-  async #admit(queue: string, jobs: readonly NewJob[]): Promise<void> {
+  /** What it answers is to be told of the jobs that were put in. */
+  async #admit(queue: string, jobs: readonly NewJob[]): Promise<Told> {
     const { maxWaiting } = this.#parts.optionsFor(queue);
-    if (maxWaiting !== false) await this.#limit.admit(queue, jobs.filter(isForNow).length, maxWaiting);
+    if (maxWaiting === false) return tellNobody;
+    const waiting = jobs.filter(isForNow).length;
+    if (jobs.some(hasKey)) {
+      const count = await this.#limit.foresee(queue, waiting, maxWaiting);
+      return (put) => count(put.filter(isForNow).length);
+    }
+    await this.#limit.admit(queue, waiting, maxWaiting);
+    return tellNobody;
   }
 
+  /** @param hint told, once they are there, of the jobs that were not there before or are others now */
   async #insert(
     jobs: readonly NewJob[],
     manager: CallerTransaction | undefined,
-    hint: () => void,
+    put: Told,
+    hint: Told,
   ): Promise<EnqueuedJob[]> {
     const { store } = this.#parts;
-    const ids = await (manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs));
-    const enqueued = jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
+    const placed = jobs.some(hasKey) ? await this.#place(jobs, manager) : undefined;
+    const ids =
+      placed?.map(({ id }) => id) ?? (await (manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs)));
+    const changed = placed ? jobs.filter((_, index) => placed[index]!.fate !== 'existing') : jobs;
+    put(changed);
+    const enqueued = jobs.map(({ queue, name }, index): EnqueuedJob => {
+      const { name: stored = name, fate = 'new' } = placed?.[index] ?? {};
+      return { id: ids[index]!, queue, name: stored, ...(fate === 'new' ? {} : { existing: true }) };
+    });
     const tell = () => {
-      this.#parts.events.tell('enqueued', enqueued);
-      hint();
+      const fresh = placed ? enqueued.filter(({ existing }) => !existing) : enqueued;
+      if (fresh.length > 0) this.#parts.events.tell('enqueued', fresh);
+      hint(changed);
     };
     if (manager) store.afterCommit(manager, tell);
     else tell();
     return enqueued;
+  }
+
+  async #place(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<readonly PlacedJob[]> {
+    const within = manager && (await this.#parts.store.enqueueKeyedWithin(jobs, manager));
+    return within ?? this.#keyed.enqueue(jobs);
   }
 
   #hint(queue: string, jobs: readonly NewJob[]): void {
@@ -279,6 +322,14 @@ export class QueueProducer {
 function optionsOf<Options extends object>(given: Options): Options {
   if (isOptions(given)) return given;
   throw new InvalidOptionsError('Cannot enqueue', [expected(false, 'options to be an object', given)!]);
+}
+
+type Told = (jobs: readonly NewJob[]) => void;
+
+function tellNobody(): void {}
+
+function hasKey({ key }: NewJob): boolean {
+  return key !== undefined;
 }
 
 function isForNow({ delayMs, runAtMs }: NewJob): boolean {

@@ -25,8 +25,18 @@ export class WaitingLimit {
   /** Rejects with QueueFullError where the jobs would make more than `most` that wait, as far as this process knows. */
   async admit(queue: string, jobs: number, most: number): Promise<void> {
     const count = await this.#count(queue, most);
-    if (count.waiting + jobs > most) throw new QueueFullError(queue, count.waiting, most);
+    checkRoom(queue, count, jobs, most);
     count.waiting += jobs;
+  }
+
+  /**
+   * The same for jobs that may turn out to be there already: they count once it is known how many were put in, which what it
+   * answers is to be told. Until then others do not see them.
+   */
+  async foresee(queue: string, jobs: number, most: number): Promise<(put: number) => void> {
+    const count = await this.#count(queue, most);
+    checkRoom(queue, count, jobs, most);
+    return (put) => void (count.waiting += put);
   }
 
   async #count(queue: string, most: number): Promise<Count> {
@@ -47,4 +57,8 @@ export class WaitingLimit {
     const goodForMs = Math.max(waiting < most ? GOOD_FOR_MS : FULL_FOR_MS, SHARE * (now - askedAt));
     return { waiting, goodUntil: now + goodForMs };
   }
+}
+
+function checkRoom(queue: string, { waiting }: Count, jobs: number, most: number): void {
+  if (waiting + jobs > most) throw new QueueFullError(queue, waiting, most);
 }

@@ -11,7 +11,7 @@ export type Pruning = (limit: number) => Promise<number>;
 
 /**
  * Deletes what has had its time, a batch at a time with pauses, so that nobody waits for it: finished jobs past their
- * retention, what is left of jobs that are gone, and temporary queues that nobody uses.
+ * retention, what is left of jobs that are gone, and keys and temporary queues that nobody uses.
  */
 export class Pruner {
   readonly #loop: PollLoop;

@@ -2,6 +2,7 @@ import type { EntityManager, QueryRunner } from 'typeorm';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../job/job.js';
 import type { Outcome, Tried } from '../job/outcome.js';
+import type { KeyStore } from './key-store.js';
 
 /** The caller's own open transaction. Nothing in it is retried or committed here. */
 export type CallerTransaction = EntityManager | QueryRunner;
@@ -133,7 +134,7 @@ export class JobsLockedError extends Error {
  * Where jobs are kept. Every verb is done whole or not at all, and tells the truth under any number of processes. A verb
  * that cannot reach the database rejects with a StoreUnavailableError, and can be asked again.
  */
-export interface JobStore {
+export interface JobStore extends KeyStore {
   /** Puts jobs in, in the caller's transaction where one is given, and answers their ids in order. */
   enqueue(jobs: readonly NewJob[], transaction?: CallerTransaction): Promise<number[]>;
 

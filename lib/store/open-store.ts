@@ -23,6 +23,7 @@ import type { LockStore } from './lock-store.js';
 import type { QueueStore } from './queue-store.js';
 import { prepareSchema, type MigrateMode } from './schema.js';
 import type { Dialect } from './sql/dialect.js';
+import { KeyedJobs } from './sql/keyed-jobs.js';
 import { SqlAdminStore } from './sql/sql-admin-store.js';
 import { SqlConsumerStore } from './sql/sql-consumer-store.js';
 import { SqlJobStore } from './sql/sql-job-store.js';
@@ -97,7 +98,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     jobs: new SqlJobStore(pool, dialect, new CommitListener(dataSource), bounds, (queue) =>
       unfitStrategies(pool, queue),
     ),
-    admin: new SqlAdminStore(pool, dialect),
+    admin: new SqlAdminStore(pool, dialect, new KeyedJobs(pool, dialect)),
     queues: new SqlQueueStore(pool, dialect),
     consumer: new SqlConsumerStore(pool, bounds),
     waits: new SqlWaitStore(pool),
@@ -122,7 +123,7 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
   const bell = (look: Look) => (isInMemory(database) ? undefined : new SqliteDoorbell(resolve(database), look, clock));
   return {
     jobs: new SqlJobStore(handle, sqlite, new CommitListener(dataSource), bounds, () => Promise.resolve({})),
-    admin: new SqlAdminStore(handle, sqlite),
+    admin: new SqlAdminStore(handle, sqlite, new KeyedJobs(handle, sqlite)),
     queues: new SqlQueueStore(handle, sqlite),
     consumer: new SqlConsumerStore(handle, bounds),
     waits: new SqlWaitStore(handle),

@@ -16,6 +16,7 @@ export const TABLES = [
   'progress',
   'logs',
   'locks',
+  'keys',
   'schema',
 ] as const;
 

@@ -11,6 +11,8 @@ export interface AwaitedJob {
   readonly error: StoredError | null;
   /** Its outcome is kept for whoever asked, whatever its queue keeps. */
   readonly isRequest: boolean;
+  /** Its outcome is kept for some minutes, whatever its queue keeps. */
+  readonly hasKey: boolean;
 }
 
 /** Where it is noted who waits for which job. */

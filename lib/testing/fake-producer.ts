@@ -4,6 +4,7 @@ import type { NewJob } from '../job/job.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import { QueueProducer, type EnqueuedJob, type InTransaction } from '../producer/queue-producer.js';
 import { systemClock } from '../time/clock.js';
+import { MemoryKeys } from './memory-keys.js';
 
 /** What was enqueued, as its handler would see it. */
 export interface RecordedJob {
@@ -16,6 +17,7 @@ export interface RecordedJob {
   readonly runAt: Date | null;
   readonly attempts: number | null;
   readonly headers: Record<string, string>;
+  readonly key: string | null;
 }
 
 /** A message that was published. */
@@ -27,7 +29,7 @@ export interface RecordedMessage {
 
 /**
  * A QueueProducer without a database: it checks everything as the real one does, and records what it was given. Nobody
- * subscribes to what it publishes.
+ * subscribes to what it publishes. Its jobs never begin, so that they hold their keys until `clear()`, or for the time given.
  *
  * @example
  * ```ts
@@ -42,6 +44,7 @@ export class FakeQueueProducer extends QueueProducer {
   readonly published: RecordedMessage[] = [];
   /** The ids of jobs that were cancelled. */
   readonly cancelled: number[] = [];
+  readonly #keys: MemoryKeys;
 
   /** @param answers what `request` and `waitFor` resolve with, by queue */
   constructor(answers: Readonly<Record<string, (payload: unknown) => unknown>> = {}) {
@@ -53,9 +56,21 @@ export class FakeQueueProducer extends QueueProducer {
       throw new Error(`No answer for jobs of queue "${job.queue}": give FakeQueueProducer one.`);
     };
     const options = resolveQueueOptions();
+    const keys = new MemoryKeys(systemClock);
+    const put = (job: NewJob) => enqueued.push(recorded(enqueued.length + 1, job));
+    const putKeyed = (calls: readonly (readonly NewJob[])[]) => {
+      const plan = keys.plan(calls.flat());
+      const answers = calls.map((call) => plan.add(call));
+      for (const [id, job] of plan.replacements) enqueued[id - 1] = recorded(id, job);
+      plan.number(plan.puts.map(put));
+      keys.hold(plan, { isIdle: true, attempt: 0 });
+      return Promise.resolve(answers.map((answer) => answer()));
+    };
     super({
       store: {
-        enqueue: (jobs) => Promise.resolve(jobs.map((job) => enqueued.push(recorded(enqueued.length + 1, job)))),
+        enqueue: (jobs) => Promise.resolve(jobs.map(put)),
+        enqueueKeyed: putKeyed,
+        enqueueKeyedWithin: () => Promise.resolve(undefined),
         afterCommit: (_transaction, act) => act(),
         countWaiting: () => Promise.resolve(0),
       },
@@ -74,6 +89,7 @@ export class FakeQueueProducer extends QueueProducer {
       },
     });
     this.enqueued = enqueued;
+    this.#keys = keys;
   }
 
   /** The payloads enqueued into a queue, in order. */
@@ -101,6 +117,7 @@ export class FakeQueueProducer extends QueueProducer {
     this.enqueued.length = 0;
     this.published.length = 0;
     this.cancelled.length = 0;
+    this.#keys.clear();
   }
 }
 
@@ -111,5 +128,6 @@ function recorded(id: number, job: NewJob): RecordedJob {
     runAt: job.runAtMs === null ? null : new Date(job.runAtMs),
     attempts: job.maxAttempts,
     headers: (job.headers === null ? {} : JSON.parse(job.headers)) as Record<string, string>,
+    key: job.key?.text ?? null,
   };
 }

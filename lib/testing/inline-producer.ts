@@ -6,14 +6,15 @@ import { QueueProducer } from '../producer/queue-producer.js';
 import type { JobContext } from '../runtime/job-context.js';
 import { createJobContext } from './job-context.js';
 import { systemClock } from '../time/clock.js';
+import { MemoryKeys } from './memory-keys.js';
 
 /** The function that handles a queue's jobs. */
 export type InlineHandler = (job: JobContext) => unknown;
 
 /**
  * A QueueProducer without a database that runs the handler inside `enqueue`, which rejects where the handler throws, and
- * inside `publish` those of the queues that subscribe. Delays, retries and transactions are not played: for those there is
- * QueueHarness.
+ * inside `publish` those of the queues that subscribe. A job holds its key while its handler runs, or for the time given.
+ * Delays, retries and transactions are not played: for those there is QueueHarness.
  *
  * @example
  * ```ts
@@ -26,11 +27,26 @@ export class InlineQueueProducer extends QueueProducer {
     subscriptions: Readonly<Record<string, SubscriptionOptions>> = {},
   ) {
     const options = resolveQueueOptions();
+    const keys = new MemoryKeys(systemClock);
     let lastId = 0;
     const results = new Map<number, unknown>();
     const result = async (id: number) => {
       if (!results.has(id)) throw new JobNotFoundError(id);
       return results.get(id);
+    };
+    const run = async (job: NewJob, id: number) => void results.set(id, await runInline(handlers, job, id));
+    const putKeyed = async (calls: readonly (readonly NewJob[])[]) => {
+      const plan = keys.plan(calls.flat());
+      const answers = calls.map((call) => plan.add(call));
+      const jobs = plan.puts.map((job) => ({ id: ++lastId, job }));
+      plan.number(jobs.map(({ id }) => id));
+      keys.hold(plan, { isIdle: false, attempt: 1 });
+      try {
+        for (const { id, job } of jobs) await run(job, id).finally(() => keys.ended(id));
+      } finally {
+        for (const { id } of jobs) keys.ended(id);
+      }
+      return answers.map((answer) => answer());
     };
     super({
       store: {
@@ -38,10 +54,12 @@ export class InlineQueueProducer extends QueueProducer {
           const ids: number[] = [];
           for (const job of jobs) {
             ids.push(++lastId);
-            results.set(lastId, await runInline(handlers, job, lastId));
+            await run(job, lastId);
           }
           return ids;
         },
+        enqueueKeyed: putKeyed,
+        enqueueKeyedWithin: () => Promise.resolve(undefined),
         afterCommit: (_transaction, act) => act(),
         countWaiting: () => Promise.resolve(0),
       },

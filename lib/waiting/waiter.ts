@@ -160,7 +160,7 @@ export class Waiter {
     if (!job) return wait.reject(queue === undefined ? new JobNotFoundError(id) : new ResultNotKeptError(id, queue));
     wait.answer(job);
     // Those of another process may keep more; what this one is told is what it can go by.
-    const isKept = job.isRequest || this.parts.optionsFor(job.queue).retention.completedMs !== false;
+    const isKept = job.isRequest || job.hasKey || this.parts.optionsFor(job.queue).retention.completedMs !== false;
     if (!wait.isOver && !isKept) wait.reject(new ResultNotKeptError(id, job.queue));
   }
 

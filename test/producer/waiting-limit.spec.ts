@@ -44,6 +44,19 @@ describeEngines('a queue with maxWaiting', (setup) => {
     expect(await admin.counts('q')).toMatchObject({ waiting: 40 });
   });
 
+  it('counts of those that want one key the one that has it', async () => {
+    const world = await setup();
+    const { producer } = await world.start({ queues, autoStart: false });
+    const put = (key: string) => producer.enqueue('q', 0, { key });
+
+    const answers = await Promise.all(Array.from({ length: 20 }, () => put('k')));
+    await Promise.all([put('a'), put('k')]);
+    await put('b');
+
+    expect(answers.filter(({ existing }) => existing)).toHaveLength(19);
+    await expect(put('c')).rejects.toThrow(QueueFullError);
+  });
+
   it('counts neither jobs for later nor those that run', async () => {
     const world = await setup();
     const { producer, store } = await world.start({ queues, autoStart: false });

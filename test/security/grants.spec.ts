@@ -21,7 +21,7 @@ describeEngines(
       await expect(producer.enqueue('q', 0)).resolves.toMatchObject({ queue: 'q' });
     });
 
-    it('can put jobs in, one, many, for later, for subscribers, in its own transactions, with a limit, and can do nothing else', async () => {
+    it('can put jobs in, one, many, for later, for subscribers, in its own transactions, with a limit, with keys, and can do nothing else', async () => {
       const world = await setup();
       const { admin } = await world.start({ autoStart: false });
       await admin.subscribe('q', { topic: '*' });
@@ -35,12 +35,17 @@ describeEngines(
       await dataSource.transaction((manager) => engine.producer.enqueue('q', 0, { manager }));
       await dataSource.transaction((manager) => engine.producer.publish('user.created', 0, { manager }));
       await engine.producer.publish('user.created', 0);
+      await engine.producer.enqueue('q', 0, { key: 'k', keyUntil: 'started' });
+      await engine.producer.enqueue('q', 0, { key: 'k', onConflict: 'replace' });
+      await dataSource.transaction((manager) =>
+        engine.producer.enqueue('q', 0, { key: 'k', onConflict: 'replace', manager }),
+      );
       await engine.close();
 
       const [{ jobs }] = (await world.sql<{ jobs: string }>('SELECT COUNT(*) AS jobs FROM sql_queue_jobs')) as [
         { jobs: string },
       ];
-      expect(Number(jobs)).toBe(55);
+      expect(Number(jobs)).toBe(56);
       expect(await world.sql('SELECT id FROM sql_queue_producers')).toEqual([]);
       await expect(dataSource.query('DELETE FROM sql_queue_jobs')).rejects.toThrow(/denied/);
       await expect(dataSource.query('SELECT * FROM sql_queue_history')).rejects.toThrow(/denied/);

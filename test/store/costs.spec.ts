@@ -6,6 +6,7 @@ import type { OpenStore } from '../../lib/store/open-store.js';
 import { claimOf, endOf, flushOf, newJob, outcomes, settled, type Claim } from '../support/jobs.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { producerOn } from '../support/producer-on.js';
+import { keyed } from '../support/keyed.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { Traffic } from '../support/traffic.js';
 
@@ -51,6 +52,24 @@ const steps: Step[] = [
     title: 'publish, to nobody',
     counts: [1],
     prepare: (_, _jobs, _count, opened) => Promise.resolve(() => producerOn(opened).publish('x', 0)),
+  },
+  {
+    title: 'enqueue with a key',
+    counts: [1],
+    // That has been used before, and is free again.
+    prepare: async (world, jobs) => {
+      await world.jobs.enqueueKeyed([[keyed({ key: 'k' })]]);
+      await world.sql('DELETE FROM sql_queue_jobs');
+      return () => jobs.enqueueKeyed([[keyed({ key: 'k' })]]);
+    },
+  },
+  {
+    title: 'enqueue with a key that is held',
+    counts: [1],
+    prepare: async (world, jobs) => {
+      await world.jobs.enqueueKeyed([[keyed({ key: 'k' })]]);
+      return () => jobs.enqueueKeyed([[keyed({ key: 'k' })]]);
+    },
   },
   {
     title: 'claim',

@@ -3,6 +3,7 @@ import { MysqlPool } from '../../lib/store/dialects/mysql-pool.js';
 import { mysql } from '../../lib/store/dialects/mysql.js';
 import { closeLine } from '../../lib/store/dialects/numbered-commits.js';
 import type { Settlement } from '../../lib/store/job-store.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
 import { insertJobs } from '../../lib/store/sql/enqueue.js';
 import { lockedOut } from '../../lib/store/sql/survivors.js';
 import { Templates } from '../../lib/store/sql/template.js';
@@ -11,6 +12,7 @@ import { systemClock } from '../../lib/time/clock.js';
 import { everyLock, everyStrategy, everyVerb } from '../support/every-verb.js';
 import { lockingStatements, locks } from '../support/locking-statements.js';
 import { newJob } from '../support/jobs.js';
+import { keyed } from '../support/keyed.js';
 import { fill } from '../support/noise.js';
 import { recordingDriver, statementsOf } from '../support/recording-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -58,17 +60,30 @@ async function explainEverything(world: World) {
   await everyVerb(store, world.advance);
   await everyStrategy(store);
   await everyLock(store);
+  await whatCallersNeed(dataSource, store);
   await whatFaultsNeed(dataSource);
   await world.sql(
     `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers,
-                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks`,
+                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks,
+                   sql_queue_keys`,
   );
   phase = 'after ANALYZE';
   await everyVerb(store, world.advance);
   await everyLock(store);
+  await whatCallersNeed(dataSource, store);
   await whatFaultsNeed(dataSource);
 
   return { problems: [...problems], statements: [...statements] };
+}
+
+/** Sent in transactions of the application's. */
+async function whatCallersNeed(dataSource: DataSource, { jobs }: OpenStore): Promise<void> {
+  for (const count of [1, 3, 40]) {
+    const given = Array.from({ length: count }, (_, n) =>
+      keyed({ key: `caller ${count}.${n}`, onConflict: 'replace' }),
+    );
+    for (let times = 0; times < 2; times++) await dataSource.transaction((tx) => jobs.enqueueKeyedWithin(given, tx));
+  }
 }
 
 /** Sent only where an answer was lost, or somebody keeps a lock for long. */

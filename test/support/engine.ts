@@ -120,6 +120,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
         (limit) => waits.pruneWaits(limit),
         (limit) => traces.pruneTraces(limit),
         (limit) => store.sweep(limit),
+        (limit) => store.pruneKeys(limit),
         () => queueStore.expire().then(() => 0),
       ],
       optionsFor,

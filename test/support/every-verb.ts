@@ -1,5 +1,6 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyConsumerVerb } from './every-consumer-verb.js';
+import { keyed } from './keyed.js';
 import { claimOf, endOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settled, type Claim } from './jobs.js';
 
 /** Does everything that a store can do, each at least once with one job and with several. */
@@ -85,6 +86,24 @@ export async function everyVerb(
   await jobs.promote(2);
   await jobs.promote(100);
   await jobs.rescue(rescueRules());
+
+  // Keys: new ones, held, to be replaced, free again, of jobs that are retried, and forgotten.
+  for (const count of [1, 3, 40]) {
+    const keys = (onConflict: 'return' | 'replace') =>
+      Array.from({ length: count }, (_, n) => keyed({ key: `${count}.${n}`, onConflict, priority: -9 }));
+    for (const onConflict of ['return', 'replace'] as const)
+      await jobs.enqueueKeyed([keys('return'), keys(onConflict)]);
+    const held = await claim(count);
+    await jobs.settle(endOf(held, outcomes.dead, { keepMs: 9e6 }));
+    await admin.retry(held.jobs.map(({ id }) => id));
+    await jobs.settle(endOf(await claim(count)));
+    await jobs.enqueueKeyed([keys('return')]);
+    await jobs.settle(endOf(await claim(count - 1)));
+    advance(3_700_000);
+    await jobs.pruneKeys(count);
+    await jobs.enqueueKeyed([keys('replace')]);
+    await jobs.settle(endOf(await claim(count)));
+  }
 
   const scheduled = await put(3, { delayMs: 600_000 });
   await admin.retry([wanted!, ...scheduled]);

@@ -28,6 +28,9 @@ export async function fill(source: DataSource, size: number): Promise<void> {
     INSERT INTO sql_queue_subscriptions (queue, topic, created_at)
     SELECT CONCAT('queue-', n - n % 10), CONCAT('topic-', n % 10), 0 FROM ${numbers}`);
   await source.query(`
+    INSERT INTO sql_queue_keys (queue, key_hash, job_id, kept_until)
+    SELECT IF(n % 2 = 0, 'other', 'q'), SHA2(n, 256), n, ${far} FROM ${numbers}`);
+  await source.query(`
     INSERT INTO sql_queue_producers (id, number, first_id, id_step, seen_at)
     SELECT n, 1, 1, 1, ${far} FROM ${numbers} WHERE n % 10 = 0`);
 }

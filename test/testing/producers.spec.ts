@@ -47,6 +47,28 @@ describe('FakeQueueProducer, publishing,', () => {
   });
 });
 
+describe('FakeQueueProducer with keys', () => {
+  it('holds them until it is cleared', async () => {
+    const producer = new FakeQueueProducer();
+    const put = (payload: number, onConflict?: 'return' | 'reject' | 'replace') =>
+      producer.enqueue('q', payload, { key: 'k', ...(onConflict && { onConflict }) });
+
+    const first = await put(1);
+    const second = await put(2);
+    const replaced = await put(3, 'replace');
+    await expect(put(4, 'reject')).rejects.toMatchObject({ code: 'DUPLICATE_KEY', jobId: first.id });
+
+    expect([first, second, replaced].map(({ id, existing }) => [id, existing])).toEqual([
+      [1, undefined],
+      [1, true],
+      [1, true],
+    ]);
+    expect(producer.enqueued).toMatchObject([{ id: 1, payload: 3, key: 'k' }]);
+    producer.clear();
+    expect(await put(5)).toEqual({ id: 1, queue: 'q', name: 'default' });
+  });
+});
+
 describe('InlineQueueProducer', () => {
   it('runs the handlers of the queues that subscribe inside publish', async () => {
     const seen: unknown[] = [];
@@ -69,6 +91,17 @@ describe('InlineQueueProducer', () => {
       ['audit', 1, { region: 'eu', topic: 'user.created' }],
       ['audit', 2, { topic: 'user.created' }],
     ]);
+  });
+
+  it('runs one job with a key at a time', async () => {
+    let runs = 0;
+    const producer = new InlineQueueProducer({ q: async () => void (await Promise.resolve(++runs)) });
+
+    const both = await Promise.all([1, 2].map((n) => producer.enqueue('q', n, { key: 'k' })));
+    const next = await producer.enqueue('q', 3, { key: 'k' });
+
+    expect(both.map(({ id }) => id)).toEqual([1, 1]);
+    expect([next.id, runs]).toEqual([2, 2]);
   });
 
   it('runs the handler inside enqueue', async () => {

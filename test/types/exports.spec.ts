@@ -5,6 +5,7 @@ import * as testing from 'nestjs-sql-queue/testing';
 describe('the public surface', () => {
   it('of nestjs-sql-queue is these names', () => {
     expect(Object.keys(main).sort()).toEqual([
+      'DuplicateKeyError',
       'InjectQueue',
       'InvalidOptionsError',
       'JobCancelledError',
@@ -62,6 +63,7 @@ describe('the public surface', () => {
 
   it('has errors with a code of their own each', () => {
     const codes = [
+      new main.DuplicateKeyError('q', 'k', 1, 'waiting'),
       new main.InvalidOptionsError('x', []),
       new main.JobCancelledError(1, 'q'),
       new main.JobFailedError(1, 'q', null),
@@ -85,6 +87,7 @@ describe('the public surface', () => {
     ].map(({ code, name }) => `${name} ${code}`);
 
     expect(codes).toEqual([
+      'DuplicateKeyError DUPLICATE_KEY',
       'InvalidOptionsError INVALID_OPTIONS',
       'JobCancelledError JOB_CANCELLED',
       'JobFailedError JOB_FAILED',

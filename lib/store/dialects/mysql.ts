@@ -4,7 +4,8 @@ import { claimFree } from '../claims/optimistic.js';
 import { claimBehindActive, claimSkippingLocked } from '../claims/skip-locked.js';
 import { claimByUpdate } from '../claims/update.js';
 import { safeId } from '../sql/claimed-row.js';
-import { change, query, type Work } from '../sql/statement.js';
+import { KEPT_MS, type KeyName } from '../sql/key-rows.js';
+import { change, query, Rows, type Work } from '../sql/statement.js';
 
 // UTC_TIMESTAMP() knows no session time zone; UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
 const NOW = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`;
@@ -14,6 +15,10 @@ const STEP = `SELECT @@auto_increment_increment AS step`;
 const ADD_QUEUE = `
   INSERT IGNORE INTO {queues} (queue, paused, created_at)
   VALUES (:queue, 0, :now)`;
+
+const ADD_KEYS = `
+  INSERT IGNORE INTO {keys} (queue, key_hash, kept_until)
+  VALUES :rows`;
 
 // The claim's index alone: at a million jobs their rows would be gigabytes.
 const COUNT_BY_INDEX = `
@@ -70,6 +75,13 @@ export const mysql: Dialect = {
   *addQueue(queue: string): Work<void> {
     yield* change(ADD_QUEUE, { queue });
   },
+
+  *addKeys(keys: readonly KeyName[]): Work<void> {
+    const rows = keys.map(({ queue, hash }) => [queue, hash, KEPT_MS]);
+    yield* change(ADD_KEYS, { rows: new Rows('(?, ?, :now + ?)', rows) });
+  },
+
+  hasOneWriter: false,
 
   *countLive(queue: string | null): Work<LiveCount[]> {
     const counts: LiveCount[] = [];

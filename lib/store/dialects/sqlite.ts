@@ -1,6 +1,7 @@
 import type { Dialect, LiveCount } from '../sql/dialect.js';
 import { claimInOneStatement } from '../claims/single-statement.js';
-import { change, query, type Work } from '../sql/statement.js';
+import { KEPT_MS, type KeyName } from '../sql/key-rows.js';
+import { change, query, Rows, type Work } from '../sql/statement.js';
 
 // unixepoch('subsec') would be shorter, but command-line clients of distributions do not know it yet.
 const NOW = `CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
@@ -8,6 +9,10 @@ const NOW = `CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)
 const ADD_QUEUE = `
   INSERT OR IGNORE INTO {queues} (queue, paused, created_at)
   VALUES (:queue, 0, :now)`;
+
+const ADD_KEYS = `
+  INSERT OR IGNORE INTO {keys} (queue, key_hash, kept_until)
+  VALUES :rows`;
 
 const COUNT_LIVE = `
   SELECT queue, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END AS state,
@@ -38,6 +43,13 @@ export const sqlite: Dialect = {
   *addQueue(queue: string): Work<void> {
     yield* change(ADD_QUEUE, { queue });
   },
+
+  *addKeys(keys: readonly KeyName[]): Work<void> {
+    const rows = keys.map(({ queue, hash }) => [queue, hash, KEPT_MS]);
+    yield* change(ADD_KEYS, { rows: new Rows('(?, ?, :now + ?)', rows) });
+  },
+
+  hasOneWriter: true,
 
   *countLive(queue: string | null): Work<LiveCount[]> {
     return [...(yield* query<LiveCount>(COUNT_LIVE, { queue }))];

@@ -5,6 +5,7 @@ import { historyEntity, type SqlQueueHistoryRow } from './history.entity.js';
 import { jobEntity, type SqlQueueJobRow } from './job.entity.js';
 import { lockEntity, type SqlQueueLockRow } from './lock.entity.js';
 import { logEntity, type SqlQueueLogRow } from './log.entity.js';
+import { keyEntity, type SqlQueueKeyRow } from './key.entity.js';
 import { producerEntity, type SqlQueueProducerRow } from './producer.entity.js';
 import { progressEntity, type SqlQueueProgressRow } from './progress.entity.js';
 import { queueEntity, type SqlQueueQueueRow } from './queue.entity.js';
@@ -13,7 +14,9 @@ import { subscriptionEntity, type SqlQueueSubscriptionRow } from './subscription
 import { waitEntity, type SqlQueueWaitRow } from './wait.entity.js';
 import { workerEntity, type SqlQueueWorkerRow } from './worker.entity.js';
 
-/** In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages, waits, progress, logs, locks. */
+/**
+ * In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages, waits, progress, logs, locks, keys.
+ */
 export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueJobRow>,
   EntitySchema<SqlQueueClaimRow>,
@@ -27,6 +30,7 @@ export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueProgressRow>,
   EntitySchema<SqlQueueLogRow>,
   EntitySchema<SqlQueueLockRow>,
+  EntitySchema<SqlQueueKeyRow>,
 ];
 
 const made = new Map<string, SqlQueueEntities>();
@@ -36,8 +40,8 @@ const made = new Map<string, SqlQueueEntities>();
  * same prefix always gives the same objects. They are never synchronized: the library's migrations make the tables.
  *
  * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker`, `SqlQueueProducer`,
- * `SqlQueueSubscription`, `SqlQueueStage`, `SqlQueueWait`, `SqlQueueProgress`, `SqlQueueLog` and `SqlQueueLock`, followed by `_` and the
- * prefix where that is not the default.
+ * `SqlQueueSubscription`, `SqlQueueStage`, `SqlQueueWait`, `SqlQueueProgress`, `SqlQueueLog`, `SqlQueueLock` and `SqlQueueKey`, followed
+ * by `_` and the prefix where that is not the default.
  *
  * @example
  * ```ts
@@ -63,6 +67,7 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
     progressEntity(tables, named('SqlQueueProgress')),
     logEntity(tables, named('SqlQueueLog')),
     lockEntity(tables, named('SqlQueueLock')),
+    keyEntity(tables, named('SqlQueueKey')),
   ];
   made.set(prefix, entities);
   return entities;

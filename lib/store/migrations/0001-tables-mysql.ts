@@ -165,6 +165,19 @@ const LOCKS = `
     PRIMARY KEY (id)
   ) ${INNODB}`;
 
+// Whether a key is held follows from its job: no row of it changes when a job is claimed or ends.
+const KEYS = `
+  CREATE TABLE IF NOT EXISTS {keys} (
+    queue ${NAME},
+    key_hash CHAR(64) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    job_id BIGINT NOT NULL DEFAULT 0,
+    held_until VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'finished',
+    expires_at BIGINT NULL,
+    kept_until BIGINT NOT NULL,
+    PRIMARY KEY (queue, key_hash),
+    KEY {keys}_unused (kept_until)
+  ) ${INNODB}`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL,
@@ -185,5 +198,6 @@ export const TABLES_MYSQL = [
   PROGRESS,
   LOGS,
   LOCKS,
+  KEYS,
   SCHEMA,
 ];

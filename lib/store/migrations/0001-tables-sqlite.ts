@@ -141,6 +141,17 @@ const LOCKS = `
     locked_at BIGINT NOT NULL
   )`;
 
+const KEYS = `
+  CREATE TABLE IF NOT EXISTS {keys} (
+    queue VARCHAR(100) NOT NULL,
+    key_hash VARCHAR(64) NOT NULL,
+    job_id BIGINT NOT NULL DEFAULT 0,
+    held_until VARCHAR(10) NOT NULL DEFAULT 'finished',
+    expires_at BIGINT NULL,
+    kept_until BIGINT NOT NULL,
+    PRIMARY KEY (queue, key_hash)
+  )`;
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS {schema} (
     version INT NOT NULL PRIMARY KEY,
@@ -156,6 +167,7 @@ const INDEXES = [
   `CREATE INDEX IF NOT EXISTS {waits}_job ON {waits} (job_id, waiter)`,
   `CREATE INDEX IF NOT EXISTS {history}_state ON {history} (queue, state, id)`,
   `CREATE INDEX IF NOT EXISTS {subscriptions}_topic ON {subscriptions} (topic)`,
+  `CREATE INDEX IF NOT EXISTS {keys}_unused ON {keys} (kept_until)`,
 ];
 
 export const TABLES_SQLITE = [
@@ -171,6 +183,7 @@ export const TABLES_SQLITE = [
   PROGRESS,
   LOGS,
   LOCKS,
+  KEYS,
   SCHEMA,
   ...INDEXES,
 ];

@@ -1,8 +1,9 @@
 import { keptMs } from '../../job/reply.js';
 import type { CancelAnswer } from '../admin-store.js';
+import type { Settlement } from '../job-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
 import { endHeld } from './end-assignment.js';
-import { keepFinished } from './history.js';
+import { historyMs, keepFinished } from './history.js';
 import { lockHeld } from './hold.js';
 import { change, query, type Work } from './statement.js';
 
@@ -57,10 +58,11 @@ function* cancelIdle(id: number, keepMs: (queue: string) => number | false): Wor
   if (!row) return undefined;
   yield* change(TAKE_JOB, { id });
   const job = claimedJob(row, row.queue, row.max_attempts || 1);
-  const keep = keptMs(job.overrides, keepMs(row.queue));
-  if (keep !== false) {
-    yield* keepFinished([{ job, claimId: 0, workerId: null, outcome: { kind: 'cancel' }, ranMs: null, keepMs: keep }]);
-  }
+  const ended: Settlement = {
+    ...{ job, claimId: 0, workerId: null, outcome: { kind: 'cancel' }, ranMs: null },
+    keepMs: keptMs(job.overrides, keepMs(row.queue)),
+  };
+  if (historyMs(ended) !== false) yield* keepFinished([ended]);
   return { state: 'cancelled' };
 }
 

@@ -2,6 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimRequest } from '../job-store.js';
 import type { Bound, ClaimStart } from '../claims/claim-bounds.js';
+import type { KeyName } from './key-rows.js';
 import type { Work } from './statement.js';
 
 /** The operations that each kind of database does in its own way. */
@@ -18,6 +19,10 @@ export interface Dialect {
   idStep(): Work<number>;
   /** Adds a queue's row where it has none. */
   addQueue(queue: string): Work<void>;
+  /** Adds rows for keys where they have none. */
+  addKeys(keys: readonly KeyName[]): Work<void>;
+  /** Whether a transaction that has written keeps everybody else from writing, and sees all that was written before. */
+  readonly hasOneWriter: boolean;
   /** How many jobs of which queue stand where, without a look at the jobs themselves if that can be had. */
   countLive(queue: string | null): Work<LiveCount[]>;
   /** Work that only one process at a time may do, as far as the database can see to that. */

@@ -1,5 +1,6 @@
 import type { NewJob } from '../../job/job.js';
-import { Rows, type SqlValue, type Statement } from './statement.js';
+import type { Dialect } from './dialect.js';
+import { Rows, together, type SqlValue, type Statement, type Work } from './statement.js';
 
 const ENQUEUE = `
   INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options)
@@ -38,13 +39,28 @@ export function jobChunks(jobs: readonly NewJob[]): NewJob[][] {
   return chunks;
 }
 
+/** A statement for each chunk, one after the other; answers the ids of all. */
+export function* insertAll(
+  chunks: readonly NewJob[][],
+  dialect: Pick<Dialect, 'insertedIds' | 'idStep'>,
+): Work<number[]> {
+  const ids: number[] = [];
+  for (const chunk of chunks) {
+    const [answer] = yield* together([insertJobs(chunk)]);
+    const idStep = chunk.length > 1 ? (answer!.idStep ?? (yield* dialect.idStep())) : 1;
+    ids.push(...dialect.insertedIds(answer!.insertId, chunk.length, idStep));
+  }
+  return ids;
+}
+
 /** Their ids follow from the first, in a way each database has its own word on. */
 export function insertJobs(jobs: readonly NewJob[]): Statement {
   if (jobs.some(isForLater)) return { sql: ENQUEUE, values: { rows: new Rows(NEW_JOB, jobs.map(jobRow)) } };
   return { sql: ENQUEUE_AT_ONCE, values: { rows: new Rows(JOB_AT_ONCE, jobs.map(rowAtOnce)) } };
 }
 
-function isForLater({ runAtMs, delayMs }: NewJob): boolean {
+/** Whether it is scheduled, and not waiting at once. */
+export function isForLater({ runAtMs, delayMs }: NewJob): boolean {
   return runAtMs !== null || delayMs !== null;
 }
 

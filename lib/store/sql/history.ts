@@ -1,3 +1,4 @@
+import { keepWithKey } from '../../job/job-key.js';
 import type { Settlement } from '../job-store.js';
 import { fence, type Fenced } from './fence.js';
 import { rowChunks } from './row-chunks.js';
@@ -23,6 +24,11 @@ const KEEP_ALIKE = `
 // Fewer are written with the others, if there are any: a statement more costs more than it saves.
 const FEWEST_ALIKE = 8;
 
+/** How long the history keeps the job; false: not at all. */
+export function historyMs({ job, keepMs }: Settlement): number | false {
+  return keepWithKey(job.overrides, keepMs);
+}
+
 /** Writes the history of jobs that have just been taken from the table. */
 export function* keepFinished(settlements: readonly Settlement[]): Work<void> {
   const inOrder = [...settlements].sort((a, b) => a.job.id - b.job.id);
@@ -45,7 +51,8 @@ export function copyAlike(claimId: number, finished: readonly Settlement[]) {
 function alike(finished: readonly Settlement[]): Iterable<readonly Settlement[]> {
   const groups = new Map<unknown, Settlement[]>();
   for (const settlement of finished) {
-    const { keepMs, ranMs } = settlement;
+    const { ranMs } = settlement;
+    const keepMs = historyMs(settlement);
     if (keepMs === false) continue;
     const key = isPlain(settlement) ? `${ranMs} ${keepMs}` : settlement;
     const group = groups.get(key);
@@ -59,11 +66,13 @@ function isPlain({ outcome }: Settlement): boolean {
   return outcome.kind === 'complete' && outcome.result === null;
 }
 
-function alikeValues({ workerId, ranMs, keepMs }: Settlement): Values {
-  return { workerId, keepMs: keepMs as number, ranMs: ranMs === null ? null : Math.round(ranMs) };
+function alikeValues(settlement: Settlement): Values {
+  const { workerId, ranMs } = settlement;
+  return { workerId, keepMs: historyMs(settlement) as number, ranMs: ranMs === null ? null : Math.round(ranMs) };
 }
 
-function historyRow({ job, outcome, ranMs, keepMs, workerId }: Settlement): SqlValue[] {
+function historyRow(settlement: Settlement): SqlValue[] {
+  const { job, outcome, ranMs, workerId } = settlement;
   const overrides = job.overrides && JSON.stringify(job.overrides);
   const result = outcome.kind === 'complete' ? outcome.result : null;
   const error = outcome.kind === 'dead' ? outcome.error : job.lastError;
@@ -72,7 +81,7 @@ function historyRow({ job, outcome, ranMs, keepMs, workerId }: Settlement): SqlV
     ...[job.id, job.queue, job.name, state, job.priority, job.attempt, job.maxAttempts, workerId, job.createdAtMs],
     ...[
       ranMs === null ? null : Math.round(ranMs),
-      keepMs as number,
+      historyMs(settlement) as number,
       job.payload,
       job.headers,
       overrides,

@@ -1,4 +1,5 @@
 import type { JobRecord } from '../../job/job.js';
+import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { JobState } from '../../job/job-state.js';
 import type { StoredError } from '../../job/stored-error.js';
 import { parseOr, safeId } from './claimed-row.js';
@@ -14,6 +15,7 @@ export interface RecordRow {
   max_attempts: number | null;
   payload: string;
   headers: string | null;
+  options: string | null;
   error: string | null;
   result: string | null;
   created_at: number;
@@ -31,7 +33,7 @@ const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 
 /** Of jobs `j` and their claims `c`. */
 export const LIVE_COLUMNS = `
          j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
-         j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
+         j.options, j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
          c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
 
 const LIVE = `
@@ -49,7 +51,7 @@ export const FIND_LIVE = `${LIVE}
   LIMIT :limit`;
 
 const FINISHED = `
-  SELECT id, queue, name, state, priority, attempt, max_attempts, payload, headers, error, result, created_at,
+  SELECT id, queue, name, state, priority, attempt, max_attempts, payload, headers, options, error, result, created_at,
          NULL AS run_at, started_at, finished_at, worker_id, NULL AS owner,
          (SELECT p.value FROM {progress} p WHERE p.job_id = {history}.id) AS progress
   FROM {history}`;
@@ -72,6 +74,7 @@ export function jobRecord(row: RecordRow): JobRecord {
     priority: row.priority,
     payload: parseOr<unknown>(row.payload),
     headers: parseOr<Record<string, string>>(row.headers) ?? {},
+    key: parseOr<JobOverrides>(row.options)?.key ?? null,
     attempt: row.attempt,
     // 0 until the first claim, where enqueue did not say.
     maxAttempts: row.max_attempts || null,

@@ -1,3 +1,5 @@
+import type { JobOverrides } from '../../job/enqueue-options.js';
+import { parseOr } from './claimed-row.js';
 import { rowChunks } from './row-chunks.js';
 import { leaveStages, RUNNABLE_AGAIN } from './stages.js';
 import { change, query, Rows, type SqlValue, type Work } from './statement.js';
@@ -35,13 +37,21 @@ type FinishedRow = Record<
   SqlValue
 >;
 
-/** Dead and cancelled jobs start anew, with their old ids and all their attempts; scheduled ones become due. */
-export function* retryJobs(ids: readonly number[]): Work<number[]> {
+/**
+ * Dead and cancelled jobs start anew, with their old ids and all their attempts; scheduled ones become due.
+ *
+ * @param mayStart asked of each finished job, by its id and options; one that may not stays as it is
+ */
+export function* retryJobs(
+  ids: readonly number[],
+  mayStart: (id: number, overrides: JobOverrides | null) => boolean,
+): Work<number[]> {
   if (ids.length === 0) return [];
   const sorted = [...ids].sort((a, b) => a - b);
   const due = (yield* query<{ id: number }>(LOCK_SCHEDULED, { ids: sorted })).map(({ id }) => Number(id));
   if (due.length > 0) yield* change(MAKE_DUE, { ids: due });
-  const rows = yield* query<FinishedRow>(LOCK_FINISHED, { ids: sorted });
+  const found = yield* query<FinishedRow>(LOCK_FINISHED, { ids: sorted });
+  const rows = found.filter(({ id, options }) => mayStart(Number(id), parseOr(options as string | null)));
   if (rows.length === 0) return due;
   const finished = rows.map(({ id }) => Number(id));
   yield* change(TAKE_FINISHED, { ids: finished });

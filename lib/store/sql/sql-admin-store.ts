@@ -5,7 +5,8 @@ import { cancelJob } from './cancel.js';
 import type { Dialect } from './dialect.js';
 import { FIND_FINISHED, FIND_LIVE, GET_FINISHED, GET_LIVE, jobRecord, type RecordRow } from './job-record.js';
 import { removeJobs } from './remove.js';
-import { retryJobs } from './replay.js';
+import type { KeyedJobs } from './keyed-jobs.js';
+import { keyedReturns, retryKeyed } from './retry-keyed.js';
 import type { SqlDatabase } from './sql-database.js';
 import { change, query, type Work } from './statement.js';
 import { queuesWithJobs } from './upkeep.js';
@@ -56,6 +57,7 @@ export class SqlAdminStore implements port.AdminStore {
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: Dialect,
+    private readonly keyed: Pick<KeyedJobs, 'provide'>,
   ) {}
 
   counts(queue: string | null = null): Promise<Record<JobState, number>> {
@@ -106,8 +108,10 @@ export class SqlAdminStore implements port.AdminStore {
     return this.database.transaction(() => cancelJob(id, keepMs));
   }
 
-  retry(ids: readonly number[]): Promise<number[]> {
-    return this.database.transaction(() => retryJobs(ids));
+  async retry(ids: readonly number[]): Promise<number[]> {
+    const returns = await this.database.repeatable(() => keyedReturns(ids));
+    if (returns.length > 0) await this.keyed.provide(returns);
+    return this.database.transaction(() => retryKeyed(ids, returns));
   }
 
   remove(ids: readonly number[]): Promise<number[]> {

@@ -6,17 +6,20 @@ import type { ClaimBounds, ClaimStart } from '../claims/claim-bounds.js';
 import { chooseStrategies, type Unfit } from '../claims/choose-strategy.js';
 import type { CommitListener } from '../commit-listener.js';
 import * as port from '../job-store.js';
+import type { KeyedAnswer, PlacedJob } from '../key-store.js';
 import type { ClaimWay, Dialect } from './dialect.js';
-import { insertJobs, jobChunks } from './enqueue.js';
-import { handOff } from './hand-off.js';
+import { insertAll, insertJobs, jobChunks } from './enqueue.js';
 import { goesBack } from './fence.js';
+import { handOff } from './hand-off.js';
+import { KeyedJobs } from './keyed-jobs.js';
 import { extend, retire } from './lease.js';
+import { pruneKeys } from './prune-keys.js';
 import { lapsedClaims, rescueClaim } from './rescue.js';
 import { rescueEach } from './rescue-each.js';
 import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError, type Refused } from './settle.js';
 import { lockedOut } from './survivors.js';
 import type { SqlDatabase } from './sql-database.js';
-import { together, type Work } from './statement.js';
+import type { Work } from './statement.js';
 import { countWaiting, survey } from './survey.js';
 import { sweepStages } from './sweep-stages.js';
 import { prune, promote } from './upkeep.js';
@@ -27,6 +30,7 @@ const LOCK_WAITS = 3;
 
 /** The port, over any database: which verb is which work, and whether it may be done twice. */
 export class SqlJobStore implements port.JobStore {
+  readonly #keyed: KeyedJobs;
   /** Looks behind the bounds that are under way. */
   readonly #looks = new Set<Promise<void>>();
 
@@ -37,13 +41,15 @@ export class SqlJobStore implements port.JobStore {
     private readonly commits: CommitListener,
     private readonly bounds: ClaimBounds,
     private readonly unfit: (queue: string) => Promise<Unfit>,
-  ) {}
+  ) {
+    this.#keyed = new KeyedJobs(database, dialect);
+  }
 
   async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
     if (jobs.length === 0) return [];
     const chunks = jobChunks(jobs);
     if (transaction && this.database.isOpen(transaction))
-      return this.database.within(transaction, () => this.#insert(chunks));
+      return this.database.within(transaction, () => insertAll(chunks, this.dialect));
     const answers = await this.database.once(chunks.map(insertJobs));
     return chunks.flatMap(({ length }, index) => {
       const { insertId, idStep = 1 } = answers[index]!;
@@ -51,14 +57,21 @@ export class SqlJobStore implements port.JobStore {
     });
   }
 
-  *#insert(chunks: readonly NewJob[][]): Work<number[]> {
-    const ids: number[] = [];
-    for (const chunk of chunks) {
-      const [answer] = yield* together([insertJobs(chunk)]);
-      const idStep = chunk.length > 1 ? yield* this.dialect.idStep() : 1;
-      ids.push(...this.dialect.insertedIds(answer!.insertId, chunk.length, idStep));
-    }
-    return ids;
+  async enqueueKeyed(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedAnswer[]> {
+    const answers = await this.#keyed.enqueue(calls);
+    // What was replaced may stand in front of all others.
+    if (answers.some(hasReplaced)) this.bounds.forget();
+    return answers;
+  }
+
+  async enqueueKeyedWithin(
+    jobs: readonly NewJob[],
+    transaction: port.CallerTransaction,
+  ): Promise<readonly PlacedJob[] | undefined> {
+    if (!this.database.isOpen(transaction)) return undefined;
+    const placed = await this.#keyed.enqueueWithin(jobs, transaction);
+    if (hasReplaced(placed)) this.commits.after(transaction, () => this.bounds.forget());
+    return placed;
   }
 
   afterCommit(transaction: port.CallerTransaction, act: () => void): void {
@@ -192,6 +205,10 @@ export class SqlJobStore implements port.JobStore {
     return this.database.transaction(() => sweepStages(limit));
   }
 
+  pruneKeys(limit: number): Promise<number> {
+    return this.database.transaction(() => pruneKeys(limit));
+  }
+
   async chooseStrategies(wishes: ReadonlyMap<string, ClaimStrategy | 'auto'>): Promise<port.ChosenStrategies> {
     const queues = [...wishes.keys()];
     if (queues.length === 0) return { of: new Map() };
@@ -237,6 +254,10 @@ function* thenMore<T>(settling: Work<Refused>, next: () => Work<T>): Work<Settle
 
 // eslint-disable-next-line require-yield
 function* nothingMore(): Work<void> {}
+
+function hasReplaced(answer: KeyedAnswer): boolean {
+  return Array.isArray(answer) && answer.some(({ fate }) => fate === 'replaced');
+}
 
 /** Whether jobs may stand at the head of their queues again. */
 function hasReturns({ settlements }: port.Flush): boolean {

@@ -101,8 +101,18 @@ export function* pruneWaits(limit: number): Work<number> {
 }
 
 function awaitedJob({ id, queue, state, result, error, options }: AwaitedRow): AwaitedJob {
-  const isRequest = parseOr<JobOverrides>(options)?.reply === true;
-  return { id: safeId(id), queue, state: state as JobState, result, error: parseOr<StoredError>(error), isRequest };
+  const overrides = parseOr<JobOverrides>(options);
+  const isRequest = overrides?.reply === true;
+  const hasKey = overrides?.key !== undefined;
+  return {
+    id: safeId(id),
+    queue,
+    state: state as JobState,
+    result,
+    error: parseOr<StoredError>(error),
+    isRequest,
+    hasKey,
+  };
 }
 
 function sorted(ids: readonly number[]): number[] {

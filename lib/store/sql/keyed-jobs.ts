@@ -1,0 +1,102 @@
+import { StoreUnavailableError } from '../../job/errors.js';
+import type { NewJob } from '../../job/job.js';
+import type { CallerTransaction } from '../job-store.js';
+import type { KeyedAnswer, PlacedJob } from '../key-store.js';
+import type { Dialect } from './dialect.js';
+import { carryOut, enqueueKeyed } from './enqueue-keyed.js';
+import { KeyPlan } from './key-plan.js';
+import { idOf, KEPT_MS, keepKeys, keysOf, lockFreeKeys, lockKeys, lookAtKeys } from './key-rows.js';
+import type { KeyName, KeyRows } from './key-rows.js';
+import { lockIdleJobs } from './replace-jobs.js';
+import type { SqlDatabase } from './sql-database.js';
+import { together, type Work } from './statement.js';
+
+// How often things may change between a look and a lock.
+const TRIES = 5;
+
+type Send = <T>(work: () => Work<T>) => Promise<T>;
+
+/** Puts jobs with keys in: what is asked, in which order, on which connection. */
+export class KeyedJobs {
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly dialect: Dialect,
+  ) {}
+
+  async enqueue(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedAnswer[]> {
+    const attempt = (provided: ReadonlySet<string>) =>
+      this.database.decideOnce(() => enqueueKeyed(calls, this.dialect, provided));
+    const first = await attempt(new Set());
+    if ('answers' in first) return first.answers;
+    // By itself, so that no transaction waits for the place of a row that another one is about to fill.
+    await this.database.repeatable(() => this.dialect.addKeys(first.missing));
+    const second = await attempt(new Set(first.missing.map(idOf)));
+    return 'answers' in second ? second.answers : calls.map(() => 'locked');
+  }
+
+  /** In the caller's transaction, which is open. */
+  async enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly PlacedJob[]> {
+    const here: Send = (work) => this.database.within(transaction, work);
+    const rows = await this.#lockWithin(jobs, here);
+    const plan = new KeyPlan(rows);
+    const answer = plan.add(jobs);
+    const writes = await here(() => carryOut(plan, this.dialect));
+    await here(() => together(writes));
+    const placed = answer();
+    if (placed instanceof Error) throw placed;
+    return placed;
+  }
+
+  /** Rows of the keys are there afterwards, committed, and nobody deletes them in the next minutes. */
+  async provide(keys: readonly KeyName[]): Promise<void> {
+    const rows = await this.database.repeatable(() => lookAtKeys(keys));
+    const missing = keys.filter((key) => !rows.has(idOf(key)));
+    if (missing.length > 0) await this.database.repeatable(() => this.dialect.addKeys(missing));
+    const old = keys.filter((key) => (rows.get(idOf(key))?.keptMs ?? KEPT_MS) < KEPT_MS / 2);
+    if (old.length > 0) await this.database.transaction(() => keepFreeKeys(old));
+  }
+
+  /** What is known of the keys, and stays so until the transaction ends. */
+  async #lockWithin(jobs: readonly NewJob[], here: Send): Promise<KeyRows> {
+    const keys = keysOf(jobs);
+    const replaced = new Set(keysOf(jobs.filter(({ key }) => key?.onConflict === 'replace')).map(idOf));
+    for (let tries = 0; tries < TRIES; tries++) {
+      // Where another connection could write nothing, the rows come with the transaction.
+      if (this.dialect.hasOneWriter) await here(() => this.dialect.addKeys(keys));
+      else await this.provide(keys);
+      const locked = await here(() => lockKeys(keys));
+      if (locked.size < keys.length) continue;
+      const rows = await this.#lookWithin(keys, locked, here);
+      // These must not begin before the transaction has committed: their handlers would miss what it writes, or run what
+      // it has replaced.
+      const waiting = [...rows.values()].filter(
+        ({ key, until, job }) => job?.isIdle && (until === 'started' || replaced.has(idOf(key))),
+      );
+      const idle = await here(() => lockIdleJobs(waiting.map(({ jobId }) => jobId)));
+      if (waiting.every(({ jobId }) => idle.has(jobId))) return rows;
+    }
+    throw new StoreUnavailableError(
+      'The jobs that hold these keys change hands all the time. Try again.',
+      'not-done',
+      undefined,
+      true,
+    );
+  }
+
+  /**
+   * The caller's transaction may see things as they were when it began, so they are looked at on another connection; but
+   * for what it has put in itself, which nobody else sees. Where nobody else can write there is no difference.
+   */
+  async #lookWithin(keys: readonly KeyName[], locked: ReadonlyMap<string, number>, here: Send): Promise<KeyRows> {
+    if (this.dialect.hasOneWriter) return here(() => lookAtKeys(keys));
+    const committed = await this.database.repeatable(() => lookAtKeys(keys));
+    const own = keys.filter((key) => committed.get(idOf(key))?.jobId !== locked.get(idOf(key)));
+    return new Map([...committed, ...(await here(() => lookAtKeys(own)))]);
+  }
+}
+
+/** What somebody has locked is in use: nobody deletes that. */
+function* keepFreeKeys(keys: readonly KeyName[]): Work<void> {
+  const { locked } = yield* lockFreeKeys(keys);
+  yield* keepKeys(keys.filter((key) => locked.has(idOf(key))));
+}

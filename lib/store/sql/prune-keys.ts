@@ -1,0 +1,29 @@
+import { idOf, forgetKeys, keepKeys, lockFreeKeys, type KeyName, type KeyRow } from './key-rows.js';
+import { query, type Work } from './statement.js';
+
+const UNUSED = `
+  SELECT queue, key_hash AS hash
+  FROM {keys} /*! FORCE INDEX ({keys}_unused) */
+  WHERE kept_until <= :now
+  ORDER BY kept_until
+  LIMIT :limit`;
+
+/** Read without locks, then locked where nobody else has and looked at again. What is held is looked at again in an hour. */
+export function* pruneKeys(limit: number): Work<number> {
+  const unused = [...(yield* query<KeyName>(UNUSED, { limit }))].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+  if (unused.length === 0) return 0;
+  const { locked, rows } = yield* lockFreeKeys(unused);
+  const ours = [...rows.values()].filter(({ key, keptMs }) => locked.has(idOf(key)) && keptMs <= 0);
+  yield* keepKeys(inOrder(ours.filter(isWanted)));
+  yield* forgetKeys(inOrder(ours.filter((row) => !isWanted(row))));
+  return unused.length;
+}
+
+// A job that has begun holds no key until it has started, but may be released as if it had not.
+function isWanted({ hasTime, job }: KeyRow): boolean {
+  return hasTime || job !== undefined;
+}
+
+function inOrder(rows: readonly KeyRow[]): KeyName[] {
+  return rows.map(({ key }) => key).sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+}
