@@ -10,6 +10,14 @@ export type Listener = (sql: string, ask: <Row>(sql: string) => Promise<Row[]>, 
 /** Called with each statement that the server has done, with its answer and the connection it was sent on. */
 export type AnswerListener = (sql: string, answer: unknown, connection: object) => void;
 
+/** Called with what a server refuses, and with what comes of a connection that breaks. */
+export type RefusalListener = (error: unknown) => void;
+
+interface RecordingOptions {
+  readonly multipleStatements?: boolean;
+  readonly refused?: RefusalListener;
+}
+
 /**
  * mysql2 for the option `driver` of a DataSource: all connections of the application and the library go through it. One
  * statement at a time, as with some proxies, unless several are to travel as one text.
@@ -17,21 +25,21 @@ export type AnswerListener = (sql: string, answer: unknown, connection: object) 
 export function recordingDriver(
   listen: Listener,
   answered: AnswerListener = () => undefined,
-  { multipleStatements = false } = {},
+  { multipleStatements = false, refused = () => undefined }: RecordingOptions = {},
 ): object {
   const createPool = (options: PoolOptions): Pool => {
     const pool = mysql2.createPool({ ...options, multipleStatements });
     const getConnection = pool.getConnection.bind(pool);
     pool.getConnection = (callback) =>
       getConnection((error, connection) => {
-        if (connection) record(connection, listen, answered);
+        if (connection) record(connection, listen, answered, refused);
         callback(error, connection);
       });
     return pool;
   };
   const createConnection = (options: ConnectionOptions): Connection => {
     const connection = mysql2.createConnection(options);
-    record(connection, listen, answered);
+    record(connection, listen, answered, refused);
     return connection;
   };
   return { ...mysql2, createPool, createConnection };
@@ -44,7 +52,7 @@ export function statementsOf(text: string): string[] {
 
 const recorded = new WeakSet<Connection>();
 
-function record(connection: Connection, listen: Listener, answered: AnswerListener): void {
+function record(connection: Connection, listen: Listener, answered: AnswerListener, refused: RefusalListener): void {
   if (recorded.has(connection)) return;
   recorded.add(connection);
   const query = connection.query.bind(connection) as (...args: unknown[]) => unknown;
@@ -60,7 +68,8 @@ function record(connection: Connection, listen: Listener, answered: AnswerListen
     const give = args.at(-1) as (error: unknown, answer?: unknown, ...more: unknown[]) => void;
     const send = () =>
       void query(...args.slice(0, -1), (error: unknown, answer: unknown, ...more: unknown[]) => {
-        if (!error) answered(sql, answer, connection);
+        if (error) refused(error);
+        else answered(sql, answer, connection);
         give(error, answer, ...more);
       });
     listen(sql, ask, connection).then(send, (error: unknown) => {
