@@ -1,3 +1,4 @@
+import type { KeyOptions } from '../job/job-key.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
 import { checkSize, encodePayload, encodeUnchecked } from '../job/payload.js';
@@ -52,7 +53,7 @@ export interface Following {
 }
 
 /** How a request differs from its queue's defaults. */
-export interface RequestOptions extends Omit<EnqueueOptions, 'timeout'>, WaitOptions {
+export interface RequestOptions extends Omit<EnqueueOptions, 'timeout' | keyof KeyOptions>, WaitOptions {
   /** The job is cancelled where its answer takes longer than this. Default 30s. */
   timeout?: Duration;
 }

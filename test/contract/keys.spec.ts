@@ -362,6 +362,12 @@ describeStores('a producer of jobs with keys', (setup) => {
     expect(refused).toMatchObject({ name: 'DuplicateKeyError', jobId: first.id });
   });
 
+  it('refuses one for a request, whose answer is for one alone', async () => {
+    const producer = producerOn(await setup());
+
+    await expect(producer.request('q', 0, { key: 'k' } as object)).rejects.toThrow('expected no key');
+  });
+
   it('publishes to each queue one at a time', async () => {
     const world = await setup();
     const producer = producerOn(world);

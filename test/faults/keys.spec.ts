@@ -54,6 +54,29 @@ describeEngines('50 producers that race for one key', (setup, server) => {
     expect(refusals.filter((errno) => errno === 1213 || errno === 1205)).toEqual([]);
   }, 300_000);
 
+  it('are all told the one result when it is there, also where the queue keeps none', async () => {
+    const world = await setup();
+    const queues = { q: { retention: { completed: false } } } as const;
+    const { runner, events } = await world.start({
+      queues,
+      handlers: { q: ({ payload }) => `done ${String(payload)}` },
+      autoStart: false,
+    });
+    const engines = await Promise.all(Array.from({ length: 5 }, () => world.start({ queues, autoStart: false })));
+    const ask = async ({ producer }: (typeof engines)[0]) => {
+      const { id } = await producer.enqueue('q', 7, KEY);
+      const answer = producer.waitFor(id);
+      return { answer };
+    };
+
+    const asked = await Promise.all(engines.flatMap((engine) => Array.from({ length: 10 }, () => ask(engine))));
+    await runner.start();
+    const answers = await Promise.all(asked.map(({ answer }) => answer));
+
+    expect(answers).toEqual(Array.from({ length: 50 }, () => 'done 7'));
+    expect(events.of('completed')).toHaveLength(1);
+  });
+
   it('find one alive at any time, while workers run what they put in', async () => {
     const world = await setup();
     const workers = [];
