@@ -9,7 +9,7 @@ export const DEFAULT_JOB_NAME = 'default';
 
 /** A problem line where the value is no queue or job name, else undefined. */
 export function nameProblem(
-  what: 'queue name' | 'job name' | 'header name' | 'topic',
+  what: 'queue name' | 'job name' | 'header name' | 'topic' | 'deadLetter',
   value: unknown,
 ): string | undefined {
   return expected(typeof value === 'string' && NAME.test(value), `${what} to be ${NAME_EXPECTED}`, value);

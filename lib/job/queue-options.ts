@@ -2,6 +2,7 @@ import { CLAIM_STRATEGIES, type ClaimStrategy } from './claim-strategy.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { backoffMs, backoffProblems, type Backoff, type BackoffMs } from './backoff.js';
 import { expected, unknownKeys } from './expectation.js';
+import { nameProblem } from './job-names.js';
 import type { StandardSchemaV1 } from './standard-schema.js';
 import { subscriptionProblems, type SubscriptionOptions } from './topics.js';
 
@@ -37,6 +38,12 @@ export interface QueueOptions {
   /** Jobs claimed ahead of free slots, 0 to 1,000; `auto` (the default) claims ahead where jobs are short. */
   prefetch?: number | 'auto';
   retention?: RetentionOptions;
+  /**
+   * The queue into which a copy of each job goes that dies here, in the transaction in which it dies. Its headers
+   * `dead-letter.queue`, `.id`, `.attempts` and `.error` say where it comes from. Dead letters go no further when they die.
+   * Not the queue itself, nor one that has a dead-letter queue of its own. Default false: dead jobs are in the history only.
+   */
+  deadLetter?: string | false;
   /** Checks payloads at `enqueue`, and again before the handler, which receives what it makes of them (zod, valibot …). */
   schema?: StandardSchemaV1;
   /** This process starts with the queue paused, until `SqlQueueRunner.resume(queue)`. Default false. */
@@ -72,8 +79,8 @@ export interface ProcessorOptions extends QueueOptions {
 }
 
 /** What is wrong with the options of a decorator, one line a problem. */
-export function processorOptionProblems(options: unknown): string[] {
-  if (typeof options !== 'object' || options === null) return queueOptionProblems(options);
+export function processorOptionProblems(options: unknown, queue?: string): string[] {
+  if (typeof options !== 'object' || options === null) return queueOptionProblems(options, queue);
   const { batch, topic, where, ...rest } = options as ProcessorOptions;
   const problem = expected(
     batch === undefined || isWhole(batch, 1, 1_000),
@@ -83,7 +90,7 @@ export function processorOptionProblems(options: unknown): string[] {
   return [
     ...(problem ? [problem] : []),
     ...(topic === undefined && where === undefined ? [] : subscriptionProblems({ topic, where })),
-    ...queueOptionProblems(rest),
+    ...queueOptionProblems(rest, queue),
   ];
 }
 
@@ -97,6 +104,7 @@ export interface ResolvedQueueOptions {
   readonly claim: ClaimStrategy | 'auto';
   readonly prefetch: number | 'auto';
   readonly retention: { readonly completedMs: number | false; readonly deadMs: number | false };
+  readonly deadLetter: string | false;
   readonly schema: StandardSchemaV1 | undefined;
   readonly paused: boolean;
   readonly maxPayloadBytes: number;
@@ -119,6 +127,7 @@ const KNOWN: readonly (keyof QueueOptions)[] = [
   'claim',
   'prefetch',
   'retention',
+  'deadLetter',
   'schema',
   'paused',
   'maxPayloadBytes',
@@ -139,13 +148,13 @@ export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions 
   };
 }
 
-/** What is wrong with one layer of queue options, one line a problem. */
-export function queueOptionProblems(options: unknown): string[] {
+/** What is wrong with one layer of queue options, one line a problem. `queue`: which one they are for, if for one. */
+export function queueOptionProblems(options: unknown, queue?: string): string[] {
   if (typeof options !== 'object' || options === null) return [expected(false, 'queue options', options)!];
   const given = options as QueueOptions;
   const { concurrency = 1, lease = '30s', timeout = false, order = 'fifo', claim = 'auto', prefetch = 'auto' } = given;
   const { paused = false, maxPayloadBytes = 1, maxWaiting = false, schema, retention, retry } = given;
-  const { expiresAfter = false } = given;
+  const { expiresAfter = false, deadLetter = false } = given;
   const leaseMs = toMs(lease);
   return [
     ...OF_PROCESSOR.filter((key) => key in given).map(
@@ -176,6 +185,8 @@ export function queueOptionProblems(options: unknown): string[] {
       prefetch,
     ),
     ...retentionProblems(retention),
+    deadLetter === false ? undefined : nameProblem('deadLetter', deadLetter),
+    expected(deadLetter !== queue, 'deadLetter to be another queue', deadLetter),
     expected(
       schema === undefined || typeof schema?.['~standard']?.validate === 'function',
       'schema to follow the Standard Schema specification (zod, valibot, arktype …)',
@@ -204,7 +215,7 @@ export function queueOptionProblems(options: unknown): string[] {
 export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOptions {
   const { concurrency = 10, lease = '30s', timeout = false, order = 'fifo', prefetch = 'auto' } = given;
   const { claim = 'auto', paused = false, maxPayloadBytes = 1_048_576, maxWaiting = false, schema } = given;
-  const { expiresAfter = false } = given;
+  const { expiresAfter = false, deadLetter = false } = given;
   const { attempts = 5, backoff, retryIf } = asRetry(given.retry);
   const { completed = '1d', dead = '30d' } = given.retention ?? {};
   return {
@@ -219,6 +230,7 @@ export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOpti
       completedMs: completed === false ? false : toMs(completed)!,
       deadMs: dead === false ? false : toMs(dead)!,
     },
+    deadLetter,
     schema,
     paused,
     maxPayloadBytes,

@@ -126,7 +126,7 @@ export class Explorer {
   }
 
   #noteProcessor({ queue, options }: ProcessorMetadata, title: string): void {
-    const problems = [nameProblem('queue name', queue), ...processorOptionProblems(options)];
+    const problems = [nameProblem('queue name', queue), ...processorOptionProblems(options, queue)];
     this.#problems.push(...problems.filter((line) => line !== undefined).map((line) => `${title}: ${line}`));
     const { batch: _, topic, where, ...ofQueue } = options;
     if (Object.keys(ofQueue).length === 0 && topic === undefined) return;

@@ -83,6 +83,8 @@ export class SqlQueueLifecycle
     InvalidOptionsError.throwIfAny('Queue handlers', unmadeEnhancers(handlers, caller));
     for (const [queue, given] of options) engine.settings.decorate(queue, given);
     for (const [queue, given] of subscriptions) engine.subscriptions.set(queue, subscriptionsOf(given));
+    const worked = handlers.map(({ queue }) => queue);
+    InvalidOptionsError.throwIfAny('Dead-letter queues', engine.settings.deadLetterProblems(worked));
     for (const { wrapper, method, title, queue, name, batch } of handlers) {
       engine.handlers.add(queue, name, { handle: caller.handler(wrapper, method), batch });
       const { concurrency, retry, leaseMs } = engine.settings.of(queue);

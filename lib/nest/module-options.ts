@@ -76,7 +76,7 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
     expected(isOptions(queues), 'queues to be options by queue', queues),
     ...named.flatMap(([queue, given]) => [
       queue === '*' ? undefined : nameProblem('queue name', queue.replace(/\*$/, '')),
-      ...under(`queues["${short(queue)}"]`, queueOptionProblems(given)),
+      ...under(`queues["${short(queue)}"]`, queueOptionProblems(given, queue)),
     ]),
     ...(typeof worker === 'boolean' ? [] : under('worker', workerOptionProblems(worker))),
     expected(['local', 'all', 'none'].includes(enhancers), `enhancers to be 'local', 'all' or 'none'`, enhancers),

@@ -34,6 +34,19 @@ export class QueueSettings {
     };
   }
 
+  /** What is wrong with the dead-letter queues of these queues, and of all that the module's options name. */
+  deadLetterProblems(handled: readonly string[]): string[] {
+    const { defaults = {}, queues = {} } = this.options;
+    const named = Object.keys(queues).filter((key) => !key.endsWith('*'));
+    const letters = new Set([...handled, ...named].map((queue) => this.of(queue).deadLetter));
+    for (const { deadLetter } of [defaults, ...Object.values(queues)]) letters.add(deadLetter ?? false);
+    return [...letters].flatMap((queue) => {
+      const next = queue && this.of(queue).deadLetter;
+      if (!next) return [];
+      return `dead-letter queue "${queue}": expected none of its own, got "${next}". Set \`deadLetter: false\` for "${queue}"`;
+    });
+  }
+
   #resolve(queue: string): ResolvedQueueOptions {
     const { defaults = {}, queues = {} } = this.options;
     const prefixes = Object.keys(queues).filter((key) => key.endsWith('*') && matches(key, queue));
@@ -42,6 +55,8 @@ export class QueueSettings {
       ...prefixes.sort((a, b) => a.length - b.length).map((prefix) => queues[prefix]!),
       Object.hasOwn(queues, queue) ? queues[queue]! : {},
     ];
-    return resolveQueueOptions(layers.reduce(overlay, defaults));
+    const options = layers.reduce(overlay, defaults);
+    // Said for all queues, or for some, it does not mean itself.
+    return resolveQueueOptions(options.deadLetter === queue ? { ...options, deadLetter: false } : options);
   }
 }

@@ -138,10 +138,11 @@ export class Attempt {
   }
 
   settlement(outcome: Outcome): Settlement {
-    const { completedMs, deadMs } = this.options.retention;
+    const { deadLetter, retention } = this.options;
+    const { completedMs, deadMs } = retention;
     const { job, claim, parts, ranMs } = this;
     const keepMs = keptMs(job.overrides, outcome.kind === 'complete' ? completedMs : deadMs);
-    return { job, claimId: claim.id, workerId: parts.workerId, outcome, ranMs, keepMs };
+    return { job, claimId: claim.id, workerId: parts.workerId, outcome, ranMs, keepMs, deadLetter };
   }
 
   #contextOf(payload: unknown, headers: Record<string, string>, startedAt: Date): JobContext {

@@ -88,7 +88,7 @@ export class Claimer implements Claimant {
     const lockId = this.parts.lockId()!;
     const request: ClaimRequest = {
       ...{ queue, workerId, ...wanted, claimId: randomId(), order: options.order, strategy: name, lockId },
-      ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts },
+      ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts, deadLetter: options.deadLetter },
     };
     const hints = this.#hints;
     const askedAt = clock.monotonic();

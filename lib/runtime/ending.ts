@@ -23,6 +23,8 @@ export interface EndingParts extends AttemptParts {
   readonly expectDue: (ms: number) => void;
   /** A job of the queue can be claimed by anybody again. */
   readonly waitsAgain: () => void;
+  /** A dead letter may be waiting in that queue. */
+  readonly deadLetterWaits: (queue: string) => void;
 }
 
 /** How the jobs of one queue leave this process: their outcomes are settled, and then told to whoever has to know. */
@@ -64,9 +66,11 @@ export class Ending {
   /** Of a job that did not begin here. */
   unbegun(claim: HeldClaim, job: ClaimedJob, outcome: Outcome): void {
     const { settler, workerId, options } = this.parts;
-    const keepMs = keptMs(job.overrides, options.retention.deadMs);
+    const { deadLetter, retention } = options;
+    const keepMs = keptMs(job.overrides, retention.deadMs);
     this.#settling++;
-    settler.settle(claim, { job, claimId: claim.id, workerId, outcome, ranMs: null, keepMs }, (settled) => {
+    const settlement = { job, claimId: claim.id, workerId, outcome, ranMs: null, keepMs, deadLetter };
+    settler.settle(claim, settlement, (settled) => {
       if (settled !== 'lost') this.#told(job, settled, undefined, null);
       this.#settled(claim);
     });
@@ -101,6 +105,8 @@ export class Ending {
     if (isFinal(outcome)) this.parts.awaited.ended(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
     if (outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0)) this.parts.waitsAgain();
+    const { deadLetter } = this.parts.options;
+    if (outcome.kind === 'dead' && deadLetter) this.parts.deadLetterWaits(deadLetter);
   }
 
   #lost(job: ClaimedJob, claim: HeldClaim, ranMs: number | null): void {

@@ -214,6 +214,7 @@ export class Worker {
       largestBatch: handlers.largestBatch(queue),
       expectDue: (ms) => this.#poller.expectDue(ms),
       waitsAgain: () => this.#share(queue, 1),
+      deadLetterWaits: (letters) => this.#share(letters, 1),
       strategy: () => this.#strategies.of.get(queue)!,
       lockId: () => (this.#isByLock(queue) ? this.#locks?.id : 0),
       onIdle: () => this.#onIdle(queue),
@@ -273,14 +274,16 @@ export class Worker {
 
   #onRescued(rescued: readonly Rescued[]): void {
     const counts = new Map<string, number>();
-    for (const { job, outcome } of rescued) {
+    for (const { job, outcome, deadLetter } of rescued) {
       const { id: jobId, queue, name, attempt, workerId } = job;
       const about = { jobId, queue, name, attempt, ranMs: null, error: storedError(new WorkerLostError(workerId)) };
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       this.parts.events.emit({ ...about, event: 'rescued', delayMs });
       if (isFinal(outcome)) this.parts.awaited.ended(job);
-      if (outcome.kind === 'dead') this.parts.events.emit({ ...about, event: 'dead' });
-      else if (outcome.kind !== 'cancel' && delayMs === 0) this.#share(queue, 1);
+      if (outcome.kind === 'dead') {
+        this.parts.events.emit({ ...about, event: 'dead' });
+        if (deadLetter) this.#share(deadLetter, 1);
+      } else if (outcome.kind !== 'cancel' && delayMs === 0) this.#share(queue, 1);
       const from = `queue "${queue}" from worker ${workerId}`;
       counts.set(from, (counts.get(from) ?? 0) + 1);
     }

@@ -22,6 +22,8 @@ export interface ClaimRequest {
   readonly started: number;
   /** For jobs that do not say how often they may be tried. */
   readonly maxAttempts: number;
+  /** Kept with the claim: whoever rescues a job of it, and has it die, need not know the queue. See Settlement. */
+  readonly deadLetter?: string | false;
 }
 
 /** One claimed job and what became of it. */
@@ -35,6 +37,8 @@ export interface Settlement {
   readonly ranMs: number | null;
   /** How long the finished job stays in the history; false: not at all. */
   readonly keepMs: number | false;
+  /** The queue that a copy of the job goes into where it dies; none: it goes nowhere. */
+  readonly deadLetter?: string | false;
 }
 
 /** A job that leaves its worker for whoever is given the token. */
@@ -96,6 +100,8 @@ export interface LapsedJob extends Tried {
 export interface Rescued {
   readonly job: LapsedJob;
   readonly outcome: Outcome;
+  /** Where a copy of it may have gone, if it died. */
+  readonly deadLetter: string | false;
 }
 
 export interface RescueRules {

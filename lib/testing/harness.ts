@@ -89,6 +89,7 @@ export class QueueHarness {
         order: options.order,
         leaseMs: options.leaseMs,
         maxAttempts: options.retry.attempts,
+        deadLetter: options.deadLetter,
       },
     };
     const jobs = await store.claim(request);

@@ -328,14 +328,8 @@ async function claim(jobs: JobStore, limit: number): Promise<Claim> {
 }
 
 /** Says it again until it is heard, and with `again` once an answer was lost. */
-async function settle(jobs: JobStore, flush: Flush): Promise<ReadonlySet<Settlement>> {
-  let { again } = flush;
-  return stubborn(() =>
-    jobs.settle({ ...flush, again }).catch((error: unknown) => {
-      again ||= (error as { outcome?: string }).outcome === 'unknown';
-      throw error;
-    }),
-  );
+function settle(jobs: JobStore, flush: Flush): Promise<ReadonlySet<Settlement>> {
+  return stubborn((again) => jobs.settle({ ...flush, again: flush.again || again }));
 }
 
 /** Completes all that is left, as healthy workers would. Answers what they were handed. */

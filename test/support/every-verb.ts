@@ -9,7 +9,7 @@ export async function everyVerb(
   advance: (ms: number) => void,
 ): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
-    const request = claimOf({ limit, order, started: 1 });
+    const request = claimOf({ limit, order, started: 1, deadLetter: 'dlq' });
     return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
   };
   const put = (count: number, given = {}) => jobs.enqueue(Array.from({ length: count }, () => newJob(given)));
@@ -59,6 +59,10 @@ export async function everyVerb(
     advance(2_000);
     await jobs.promote(100);
     await jobs.prune(100);
+  }
+  for (const count of [1, 20]) {
+    await put(count, { priority: -9 });
+    await jobs.settle(endOf(await claim(count), outcomes.dead, { deadLetter: 'dlq' }));
   }
   await put(1, { priority: -9 });
   const own = await claim(1);

@@ -20,6 +20,8 @@ export interface SqlQueueClaimRow {
   cancelled: string | null;
   /** Whom the job is assigned to; '' where it is whoever has the claim's id as a token. Null for the claims of workers. */
   owner: string | null;
+  /** The queue into which a copy of each job goes that dies. */
+  deadLetter: string | null;
 }
 
 export function claimEntity(tables: Tables, name: string): EntitySchema<SqlQueueClaimRow> {
@@ -39,6 +41,7 @@ export function claimEntity(tables: Tables, name: string): EntitySchema<SqlQueue
       claimedAt: bigint('claimed_at'),
       cancelled: nullable(text('cancelled')),
       owner: nullable(varchar('owner', 255)),
+      deadLetter: nullable(varchar('dead_letter', 100)),
     },
   });
 }

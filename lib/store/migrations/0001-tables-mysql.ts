@@ -47,6 +47,7 @@ const CLAIMS = `
     claimed_at BIGINT NOT NULL,
     cancelled ${JSON_TEXT} NULL,
     owner ${PERSON} NULL,
+    dead_letter VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NULL,
     PRIMARY KEY (id)
   ) ${INNODB}`;
 

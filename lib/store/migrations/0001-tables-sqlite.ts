@@ -35,7 +35,8 @@ const CLAIMS = `
     lease_until BIGINT NOT NULL,
     claimed_at BIGINT NOT NULL,
     cancelled TEXT NULL,
-    owner VARCHAR(255) NULL
+    owner VARCHAR(255) NULL,
+    dead_letter VARCHAR(100) NULL
   )`;
 
 const HISTORY = `

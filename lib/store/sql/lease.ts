@@ -5,8 +5,8 @@ import { parseOr } from './claimed-row.js';
 import { change, query, type Statement, type Work } from './statement.js';
 
 const ADD_CLAIM = `
-  INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lock_id, lease_ms, lease_until, claimed_at)
-  VALUES (:claimId, :workerId, :queue, :jobIds, :started, :lockId, :leaseMs, :now + :leaseMs, :now)`;
+  INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
+  VALUES (:claimId, :workerId, :queue, :jobIds, :started, :lockId, :leaseMs, :now + :leaseMs, :now, :deadLetter)`;
 
 // A lapsed lease is never renewed: somebody may be taking its jobs at this moment.
 const EXTEND = `
@@ -36,9 +36,10 @@ const END_CLAIM = `
 
 export function claimRow(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
   const { claimId, workerId, queue, leaseMs, lockId = 0 } = request;
+  const deadLetter = request.deadLetter || null;
   const started = Math.min(request.started, startable(jobs.map(isSuspect)));
   const jobIds = JSON.stringify(jobs.map(({ id }) => id));
-  return { sql: ADD_CLAIM, values: { claimId, workerId, queue, leaseMs, lockId, started, jobIds } };
+  return { sql: ADD_CLAIM, values: { claimId, workerId, queue, leaseMs, lockId, started, jobIds, deadLetter } };
 }
 
 export function* extend(ids: readonly number[]): Work<HeldLease[]> {

@@ -13,7 +13,7 @@ const LAPSED = `
   LIMIT 100`;
 
 /** What rescuing needs to know of a claim. */
-export const LAPSED_COLUMNS = 'id, worker_id, queue, job_ids, started, cancelled';
+export const LAPSED_COLUMNS = 'id, worker_id, queue, job_ids, started, cancelled, dead_letter';
 
 // Checked again under the lock: the worker may have renewed it, or another rescuer may be at it (then it is skipped).
 const LOCK_LAPSED = `
@@ -35,6 +35,7 @@ export interface LapsedClaim {
   job_ids: string;
   started: number;
   cancelled: string | null;
+  dead_letter: string | null;
 }
 
 /** Read without locks: each is locked and checked again by itself. */
@@ -55,15 +56,16 @@ export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[
   const unwanted = parseOr<number[]>(claim.cancelled) ?? [];
   const rows = yield* query<ClaimedRow>(LOCK_CARRIERS, { ids, claimId });
   const keepMs = rules.keepMs(claim.queue);
+  const deadLetter = claim.dead_letter ?? false;
   const rescued: Rescued[] = [];
   const settlements: Settlement[] = [];
   for (const row of rows) {
     const job = claimedJob(row, claim.queue, row.attempt);
     const lapsed: LapsedJob = { ...job, workerId: claim.worker_id, mayHaveBegun: begun.has(job.id) };
     const outcome = unwanted.includes(job.id) ? ({ kind: 'cancel' } as const) : rules.decide(lapsed);
-    rescued.push({ job: lapsed, outcome });
+    rescued.push({ job: lapsed, outcome, deadLetter });
     const kept = keptMs(job.overrides, keepMs);
-    settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs: kept });
+    settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs: kept, deadLetter });
   }
   yield* settleClaimed(settlements);
   yield* retire([claimId]);

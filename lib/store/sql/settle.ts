@@ -1,5 +1,6 @@
 import type { Flush, Settlement } from '../job-store.js';
 import { claimsOf } from './claim-progress.js';
+import { sendDeadLetters } from './dead-letters.js';
 import { byClaim, fence, isFinished, isShort, type Fenced } from './fence.js';
 import { copyAlike, keepFinished } from './history.js';
 import { together, type Work } from './statement.js';
@@ -74,6 +75,7 @@ function* settle(settlements: readonly Settlement[], before: readonly Fenced[]):
   }
   const answers = yield* together(fenced.map(({ statement }) => statement));
   if (fenced.some((one, index) => isShort(one, answers[index]!))) throw new ShortCountError();
+  yield* sendDeadLetters(settlements);
   // What is not ours any more may be in the history already.
   yield* keepFinished(kept);
 }

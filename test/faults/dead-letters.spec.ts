@@ -1,0 +1,42 @@
+import { everyFault } from '../support/every-fault.js';
+import { endOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';
+import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+import { stubborn } from '../support/stubborn.js';
+
+const deadLetter = 'dlq';
+
+describeStoresOf(['mysql', 'mariadb'], 'a connection that fails while jobs die', (setup) => {
+  it.each(FAULTS)('at any statement (%s) leaves each dead with one dead letter', async (fault) => {
+    const world = await setup();
+    const { driver, arm, disarm } = faultyDriver({ multipleStatements: true });
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+    const faults = await everyFault(async (failAt) => {
+      for (const table of ['jobs', 'claims', 'history']) await world.sql(`DELETE FROM sql_queue_${table}`);
+      const ids = await world.put({}, {}, {});
+      const end = endOf(await world.claim({ limit: 2 }), outcomes.dead, { deadLetter });
+      await world.claim({ deadLetter });
+      arm(fault, failAt);
+      await stubborn((again) => jobs.settle({ ...end, again }));
+      world.advance(LEASE_MS + 1_000);
+      await stubborn(() => jobs.rescue(rescueRules({ decide: () => outcomes.dead })));
+      const statements = disarm();
+
+      expect({ failAt, ...(await lettersOf(world)) }).toEqual({ failAt, dead: ids, letters: ids });
+      return { statements };
+    });
+
+    expect(faults).toBeGreaterThan(8);
+  });
+});
+
+async function lettersOf({ admin }: World) {
+  const page = { after: 0, limit: 100 };
+  const dead = await admin.find({ state: 'dead' }, page);
+  const letters = await admin.find({ queue: deadLetter }, page);
+  return {
+    dead: dead.map(({ id }) => id),
+    letters: letters.map(({ headers }) => Number(headers['dead-letter.id'])).sort((a, b) => a - b),
+  };
+}

@@ -1,0 +1,108 @@
+import { UnrecoverableError } from '../../lib/job/errors.js';
+import type { JobContext } from '../../lib/runtime/job-context.js';
+import type { StandardSchemaV1 } from '../../lib/job/standard-schema.js';
+import { describeEngines, gate } from '../support/engines.js';
+
+// Whatever happens within a test has not been found by a poll.
+const HARDLY_EVER = { poll: { min: '1h', max: '1h' } } as const;
+
+const queues = { q: { deadLetter: 'dlq', retry: { attempts: 2 } } };
+
+describeEngines('the dead-letter queue', (setup) => {
+  it.each([
+    ['fails in its last attempt', () => Promise.reject(new Error('no')), 'Error: no', '2'],
+    ['is discarded', (job: JobContext) => job.discard('pointless'), 'UnrecoverableError: pointless', '1'],
+    [
+      'says that trying again is pointless',
+      () => Promise.reject(new UnrecoverableError('never')),
+      'UnrecoverableError: never',
+      '1',
+    ],
+  ])('of a job that %s gets a job with its payload and the reason', async (_, handler, error, attempts) => {
+    const world = await setup();
+    const letters = gate<JobContext>();
+    const { producer } = await world.start({
+      queues,
+      handlers: { q: handler, dlq: (job: JobContext) => letters.open(job) },
+    });
+
+    const { id } = await producer.enqueue('q', { a: 1 }, { headers: { trace: 'x' } });
+
+    expect(await letters.opened).toMatchObject({
+      queue: 'dlq',
+      payload: { a: 1 },
+      headers: {
+        trace: 'x',
+        'dead-letter.queue': 'q',
+        'dead-letter.id': String(id),
+        'dead-letter.attempts': attempts,
+        'dead-letter.error': error,
+      },
+    });
+  });
+
+  it('gets the payload that the schema refused', async () => {
+    const world = await setup();
+    const letters = gate<unknown>();
+    const refusing: StandardSchemaV1 = {
+      '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [{ message: 'wrong' }] }) },
+    };
+    const { producer } = await world.start({ autoStart: false });
+    await world.start({
+      queues: { q: { deadLetter: 'dlq', schema: refusing } },
+      handlers: { q: () => undefined, dlq: ({ payload }: JobContext) => letters.open(payload) },
+    });
+
+    await producer.enqueue('q', 'bad');
+
+    expect(await letters.opened).toBe('bad');
+  });
+
+  it('is worked at once by a process that would not look for long', async () => {
+    const world = await setup();
+    const letters = gate();
+    const elsewhere = await world.start({ worker: HARDLY_EVER, handlers: { dlq: () => letters.open() } });
+    await elsewhere.doorbell.untilListening('dlq');
+    const { producer, doorbell } = await world.start({
+      queues,
+      handlers: { q: (job: JobContext) => job.discard('no') },
+    });
+
+    await producer.enqueue('q', 0);
+
+    await letters.opened;
+    expect(doorbell.rings).toContainEqual(['dlq', 1]);
+  });
+
+  it('of a job whose workers die gets its letter from a process that does not know the queue', async () => {
+    const world = await setup();
+    const begun = gate();
+    const letters = gate<Record<string, string>>();
+    const dying = await world.start({
+      queues: { q: { deadLetter: 'dlq', retry: { attempts: 1 } } },
+      worker: HARDLY_EVER,
+      handlers: { q: () => new Promise(() => begun.open()) },
+    });
+    await dying.producer.enqueue('q', 0);
+    await begun.opened;
+
+    world.advance(60_000);
+    await world.start({ handlers: { dlq: (job: JobContext) => letters.open(job.headers) } });
+
+    expect(await letters.opened).toMatchObject({ 'dead-letter.queue': 'q' });
+  });
+
+  it('does not get a letter back from a queue that some process has set against it', async () => {
+    const world = await setup();
+    const { producer, events, runner, admin } = await world.start({
+      queues: { a: { deadLetter: 'b' }, b: { deadLetter: 'a' } },
+      handlers: { a: (job: JobContext) => job.discard('no'), b: (job: JobContext) => job.discard('neither') },
+    });
+
+    await producer.enqueue('a', 0);
+    await events.untilCount(2, 'dead');
+    await runner.whenIdle();
+
+    expect(await admin.counts()).toMatchObject({ dead: 2, waiting: 0, active: 0 });
+  });
+});
