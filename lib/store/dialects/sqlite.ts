@@ -14,6 +14,22 @@ const ADD_KEYS = `
   INSERT OR IGNORE INTO {keys} (queue, key_hash, kept_until)
   VALUES :rows`;
 
+// DISTINCT would read the whole index.
+const namesIn = (table: string) => `
+  WITH RECURSIVE names (queue) AS (
+    SELECT MIN(queue)
+    FROM ${table}
+    UNION ALL
+    SELECT (SELECT MIN(t.queue) FROM ${table} t WHERE t.queue > names.queue)
+    FROM names
+    WHERE names.queue IS NOT NULL
+  )
+  SELECT queue
+  FROM names
+  WHERE queue IS NOT NULL`;
+
+const NAMES = { jobs: namesIn('{jobs}'), history: namesIn('{history}') } as const;
+
 const COUNT_LIVE = `
   SELECT queue, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END AS state,
          COUNT(*) AS jobs
@@ -50,6 +66,10 @@ export const sqlite: Dialect = {
   },
 
   hasOneWriter: true,
+
+  *queueNames(table: keyof typeof NAMES): Work<string[]> {
+    return (yield* query<{ queue: string }>(NAMES[table])).map(({ queue }) => queue);
+  },
 
   *countLive(queue: string | null): Work<LiveCount[]> {
     return [...(yield* query<LiveCount>(COUNT_LIVE, { queue }))];

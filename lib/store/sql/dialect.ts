@@ -23,6 +23,8 @@ export interface Dialect {
   addKeys(keys: readonly KeyName[]): Work<void>;
   /** Whether a transaction that has written keeps everybody else from writing, and sees all that was written before. */
   readonly hasOneWriter: boolean;
+  /** The names of the queues that have rows there: a look into the index for each, however many rows there are. */
+  queueNames(table: 'jobs' | 'history'): Work<string[]>;
   /** How many jobs of which queue stand where, without a look at the jobs themselves if that can be had. */
   countLive(queue: string | null): Work<LiveCount[]>;
   /** Work that only one process at a time may do, as far as the database can see to that. */

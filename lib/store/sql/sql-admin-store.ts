@@ -9,7 +9,6 @@ import type { KeyedJobs } from './keyed-jobs.js';
 import { keyedReturns, retryKeyed } from './retry-keyed.js';
 import type { SqlDatabase } from './sql-database.js';
 import { change, query, type Work } from './statement.js';
-import { queuesWithJobs } from './upkeep.js';
 
 const COUNT_FINISHED = `
   SELECT state, COUNT(*) AS jobs
@@ -83,7 +82,7 @@ export class SqlAdminStore implements port.AdminStore {
   }
 
   queues(): Promise<port.QueueRecord[]> {
-    return this.database.repeatable(() => queues());
+    return this.database.repeatable(() => queues(this.dialect));
   }
 
   async workers(): Promise<port.WorkerRecord[]> {
@@ -136,8 +135,8 @@ function* get(id: number): Work<JobRecord | null> {
 }
 
 /** An enqueue writes no row for its queue: that would be a statement more for each job. */
-function* queues(): Work<port.QueueRecord[]> {
-  const used = (yield* queuesWithJobs()).map((queue) => ({ queue, paused: 0, expires_after_ms: null }));
+function* queues(dialect: Dialect): Work<port.QueueRecord[]> {
+  const used = (yield* dialect.queueNames('jobs')).map((queue) => ({ queue, paused: 0, expires_after_ms: null }));
   const rows = yield* query<QueueRow>(QUEUES);
   const byName = new Map([...used, ...rows].map((row) => [row.queue, row]));
   const records = [...byName.values()].map(({ queue, paused, expires_after_ms }) => ({

@@ -185,7 +185,7 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async promote(limit: number): Promise<number> {
-    const promoted = await this.database.transaction(() => promote(limit));
+    const promoted = await this.database.transaction(() => promote(limit, this.dialect));
     if (promoted > 0) this.bounds.forget();
     return promoted;
   }

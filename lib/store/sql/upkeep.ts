@@ -1,19 +1,6 @@
+import type { Dialect } from './dialect.js';
 import { RUNNABLE_AGAIN } from './stages.js';
 import { change, Ids, query, type Work } from './statement.js';
-
-// The names of queues that have jobs, one look into the index each.
-const QUEUES = `
-  WITH RECURSIVE names (queue) AS (
-    SELECT MIN(queue)
-    FROM {jobs}
-    UNION ALL
-    SELECT (SELECT MIN(j.queue) FROM {jobs} j WHERE j.queue > names.queue)
-    FROM names
-    WHERE names.queue IS NOT NULL
-  )
-  SELECT queue
-  FROM names
-  WHERE queue IS NOT NULL`;
 
 // Jobs that run at once pay for no index of times: so each queue is asked for its own, by the order of index claim. A plain
 // INSERT may have left a delayed job runnable.
@@ -61,13 +48,9 @@ const FORGET = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND expires_at <= :now`;
 
-export function* queuesWithJobs(): Work<string[]> {
-  return (yield* query<{ queue: string }>(QUEUES)).map(({ queue }) => queue);
-}
-
 /** Read without locks, then locked in the order of ids, in which everyone locks jobs. */
-export function* promote(limit: number): Work<number> {
-  const names = yield* queuesWithJobs();
+export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<number> {
+  const names = yield* dialect.queueNames('jobs');
   const due: { id: number }[] = [];
   for (let from = 0; from < names.length && due.length < limit; from += QUEUES_AT_A_TIME) {
     const some = names.slice(from, from + QUEUES_AT_A_TIME);
