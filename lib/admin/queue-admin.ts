@@ -1,3 +1,4 @@
+import { isDate } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { JobRecord } from '../job/job.js';
@@ -34,6 +35,8 @@ export interface AdminParts {
 }
 
 const BATCH = 500;
+
+const FILTERS = ['queue', 'state', 'name', 'error', 'finishedAfter', 'finishedBefore'];
 
 /**
  * Looks at jobs and steers them, for all processes on the database.
@@ -239,11 +242,20 @@ function noOptions(where: string, given: unknown): never {
 }
 
 function checkFilter(filter: JobFilter): void {
-  const { queue, state, name, ...unknown } = isOptions(filter) ? filter : noOptions('Invalid filter', filter);
+  const given = isOptions(filter) ? filter : noOptions('Invalid filter', filter);
+  const { queue, state, name, error, finishedAfter, finishedBefore, ...unknown } = given;
   InvalidOptionsError.throwIfAny('Invalid filter', [
-    ...unknownKeys(unknown, ['queue', 'state', 'name']),
+    ...unknownKeys(unknown, FILTERS),
     queue === undefined ? undefined : nameProblem('queue name', queue),
     name === undefined ? undefined : nameProblem('job name', name),
+    expected(
+      error === undefined || (typeof error === 'string' && error !== ''),
+      'error to be the code or name of one',
+      error,
+    ),
+    ...Object.entries({ finishedAfter, finishedBefore }).map(([key, value]) =>
+      expected(value === undefined || isDate(value), `${key} to be a Date between 1970 and 9999`, value),
+    ),
     expected(state === undefined || JOB_STATES.includes(state), `state to be one of ${JOB_STATES.join(', ')}`, state),
   ]);
 }

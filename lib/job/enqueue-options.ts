@@ -103,7 +103,7 @@ export function resolveEnqueueOptions(
   };
 }
 
-function isDate(value: unknown): boolean {
+export function isDate(value: unknown): boolean {
   return value instanceof Date && value.getTime() >= 0 && value.getUTCFullYear() <= 9999;
 }
 

@@ -6,6 +6,18 @@ export interface JobFilter {
   queue?: string;
   state?: JobState;
   name?: string;
+  /** Code or name of the error of the last run that failed. */
+  error?: string;
+  /** Finished jobs only: at this time or later. */
+  finishedAfter?: Date;
+  /** Finished jobs only: before this time. */
+  finishedBefore?: Date;
+}
+
+/** The same as the store is asked. */
+export interface JobSearch extends JobFilter {
+  /** Not those that failed by this error, code or name. */
+  otherThan?: string;
 }
 
 export interface JobPage {
@@ -54,7 +66,9 @@ export interface AdminStore {
   counts(queue?: string): Promise<Record<JobState, number>>;
   get(id: number): Promise<JobRecord | null>;
   /** In ascending order of ids. */
-  find(filter: JobFilter, page: Required<JobPage>): Promise<JobRecord[]>;
+  find(search: JobSearch, page: Required<JobPage>): Promise<JobRecord[]>;
+  /** Only their ids. */
+  findIds(search: JobSearch, page: Required<JobPage>): Promise<number[]>;
   logs(id: number, page: Required<LogPage>): Promise<LogLine[]>;
   queues(): Promise<QueueRecord[]>;
   workers(): Promise<WorkerRecord[]>;

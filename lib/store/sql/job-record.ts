@@ -28,7 +28,7 @@ export interface RecordRow {
 }
 
 /** A plain INSERT with run_at may leave the state at its default. */
-const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END`;
+export const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END`;
 
 /** Of jobs `j` and their claims `c`. */
 export const LIVE_COLUMNS = `
@@ -36,7 +36,7 @@ export const LIVE_COLUMNS = `
          j.options, j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
          c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
 
-const LIVE = `
+export const LIVE = `
   SELECT ${LIVE_COLUMNS}
   FROM {jobs} j
   LEFT JOIN {claims} c ON c.id = j.claim_id`;
@@ -44,26 +44,15 @@ const LIVE = `
 export const GET_LIVE = `${LIVE}
   WHERE j.id = :id`;
 
-export const FIND_LIVE = `${LIVE}
-  WHERE j.id > :after AND (:queue IS NULL OR j.queue = :queue) AND (:name IS NULL OR j.name = :name)
-    AND (:state IS NULL OR ${LIVE_STATE} = :state)
-  ORDER BY j.id
-  LIMIT :limit`;
+/** Of the history, as `h`. */
+export const FINISHED_COLUMNS = `h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
+         h.options, h.error, h.result, h.created_at, NULL AS run_at, h.started_at, h.finished_at, h.worker_id,
+         NULL AS owner, (SELECT p.value FROM {progress} p WHERE p.job_id = h.id) AS progress`;
 
-const FINISHED = `
-  SELECT id, queue, name, state, priority, attempt, max_attempts, payload, headers, options, error, result, created_at,
-         NULL AS run_at, started_at, finished_at, worker_id, NULL AS owner,
-         (SELECT p.value FROM {progress} p WHERE p.job_id = {history}.id) AS progress
-  FROM {history}`;
-
-export const GET_FINISHED = `${FINISHED}
-  WHERE id = :id`;
-
-export const FIND_FINISHED = `${FINISHED}
-  WHERE id > :after AND (:queue IS NULL OR queue = :queue) AND (:name IS NULL OR name = :name)
-    AND (:state IS NULL OR state = :state)
-  ORDER BY id
-  LIMIT :limit`;
+export const GET_FINISHED = `
+  SELECT ${FINISHED_COLUMNS}
+  FROM {history} h
+  WHERE h.id = :id`;
 
 export function jobRecord(row: RecordRow): JobRecord {
   return {

@@ -1,9 +1,10 @@
 import type { JobRecord } from '../../job/job.js';
-import { isFinal, JOB_STATES, type JobState } from '../../job/job-state.js';
+import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type * as port from '../admin-store.js';
 import { cancelJob } from './cancel.js';
 import type { Dialect } from './dialect.js';
-import { FIND_FINISHED, FIND_LIVE, GET_FINISHED, GET_LIVE, jobRecord, type RecordRow } from './job-record.js';
+import { find, findIds } from './find.js';
+import { GET_FINISHED, GET_LIVE, jobRecord, type RecordRow } from './job-record.js';
 import { removeJobs } from './remove.js';
 import type { KeyedJobs } from './keyed-jobs.js';
 import { keyedReturns, retryKeyed } from './retry-keyed.js';
@@ -13,7 +14,13 @@ import { change, query, type Work } from './statement.js';
 const COUNT_FINISHED = `
   SELECT state, COUNT(*) AS jobs
   FROM {history}
-  WHERE :queue IS NULL OR queue = :queue
+  GROUP BY state`;
+
+// Of one queue, from its part of index state.
+const COUNT_FINISHED_OF = `
+  SELECT state, COUNT(*) AS jobs
+  FROM {history}
+  WHERE queue = :queue
   GROUP BY state`;
 
 const LOGS = `
@@ -43,6 +50,11 @@ interface QueueRow {
   expires_after_ms: number | null;
 }
 
+interface FinishedCount {
+  state: JobState;
+  jobs: number;
+}
+
 interface WorkerRow {
   id: string;
   host: string;
@@ -69,8 +81,12 @@ export class SqlAdminStore implements port.AdminStore {
     return (await look()) ?? (await look());
   }
 
-  find(filter: port.JobFilter, page: Required<port.JobPage>): Promise<JobRecord[]> {
-    return this.database.repeatable(() => find(filter, page));
+  find(search: port.JobSearch, page: Required<port.JobPage>): Promise<JobRecord[]> {
+    return this.database.repeatable(() => find(search, page, this.dialect));
+  }
+
+  findIds(search: port.JobSearch, page: Required<port.JobPage>): Promise<number[]> {
+    return this.database.repeatable(() => findIds(search, page, this.dialect));
   }
 
   async logs(id: number, page: Required<port.LogPage>): Promise<port.LogLine[]> {
@@ -122,7 +138,9 @@ export class SqlAdminStore implements port.AdminStore {
     for (const { state, jobs } of yield* this.dialect.countLive(queue)) counts[state as JobState] += jobs;
     // Read one after the other while work goes on: what is claimed in between would be subtracted without being there.
     counts.waiting = Math.max(0, counts.waiting);
-    const finished = yield* query<{ state: JobState; jobs: number }>(COUNT_FINISHED, { queue });
+    const finished = yield* queue === null
+      ? query<FinishedCount>(COUNT_FINISHED)
+      : query<FinishedCount>(COUNT_FINISHED_OF, { queue });
     for (const { state, jobs } of finished) counts[state] += Number(jobs);
     return counts;
   }
@@ -144,14 +162,4 @@ function* queues(dialect: Dialect): Work<port.QueueRecord[]> {
     expiresAfterMs: expires_after_ms === null ? null : Number(expires_after_ms),
   }));
   return records.sort((one, other) => (one.queue < other.queue ? -1 : 1));
-}
-
-function* find({ queue, state, name }: port.JobFilter, page: Required<port.JobPage>): Work<JobRecord[]> {
-  const values = { queue: queue ?? null, state: state ?? null, name: name ?? null, ...page };
-  const live = state && isFinal(state) ? [] : yield* query<RecordRow>(FIND_LIVE, values);
-  const finished = state && !isFinal(state) ? [] : yield* query<RecordRow>(FIND_FINISHED, values);
-  // A job that finished between the two looks is in both: the later look is right.
-  const byId = new Map([...live, ...finished].map((row) => [Number(row.id), row]));
-  const inOrder = [...byId.values()].sort((a, b) => Number(a.id) - Number(b.id));
-  return inOrder.slice(0, page.limit).map(jobRecord);
 }

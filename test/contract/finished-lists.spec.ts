@@ -1,0 +1,70 @@
+import { endOf, outcomes, settled, flushOf } from '../support/jobs.js';
+import { describeStores, type World } from '../support/stores.js';
+
+const all = { after: 0, limit: 1_000 };
+const error = { name: 'TypeError', message: '{"name":"Other", "code":"OTHER"', code: 'E_CODE', stack: 's' };
+
+/** Jobs of that queue that died of the errors, in their order. */
+async function dead({ put, claim, jobs }: World, queue: string, ...errors: object[]): Promise<number[]> {
+  const ids = await put(...errors.map(() => ({ queue })));
+  const taken = await claim({ queue, limit: errors.length });
+  const ends = taken.jobs.map((job, n) => settled(taken, job, { kind: 'dead', error: { ...error, ...errors[n] } }));
+  await jobs.settle(flushOf(ends));
+  return ids;
+}
+
+describeStores('finding finished jobs', (setup) => {
+  it('finds those of an error by its code and by its name, and no others', async () => {
+    const world = await setup();
+    const [a, b] = await dead(world, 'q', {}, { name: 'RangeError', code: undefined });
+    await world.put({});
+
+    const find = (filter: object) => world.admin.findIds(filter, all);
+
+    expect(await find({ error: 'E_CODE' })).toEqual([a]);
+    expect(await find({ error: 'RangeError' })).toEqual([b]);
+    for (const none of ['OTHER', 'Other', 'E_', 'Error', '%', 's']) expect(await find({ error: none })).toEqual([]);
+    expect(await find({ state: 'dead', otherThan: 'E_CODE' })).toEqual([b]);
+    expect(await find({ otherThan: 'RangeError' })).toHaveLength(2);
+  });
+
+  it('finds those that finished within a time', async () => {
+    const world = await setup();
+    const [early] = await dead(world, 'q', {});
+    const finishedAt = (await world.admin.get(early!))!.finishedAt!;
+    world.advance(60_000);
+    const [late] = await dead(world, 'q', {});
+    await world.put({});
+    const between = new Date(finishedAt.getTime() + 1);
+
+    expect(await world.admin.findIds({ finishedBefore: between }, all)).toEqual([early]);
+    expect(await world.admin.findIds({ finishedAfter: between, queue: 'q' }, all)).toEqual([late]);
+    expect(await world.admin.findIds({ finishedAfter: finishedAt, finishedBefore: finishedAt }, all)).toEqual([]);
+  });
+
+  it.each([{ state: 'dead' } as const, { queue: 'q7' }, {}, { name: 'default' }])(
+    'pages through those of many queues and states in the order of ids: %p',
+    async (filter) => {
+      const world = await setup();
+      for (let n = 0; n < 40; n++) await dead(world, `q${n % 20}`, {});
+      for (const queue of ['q7', 'q8']) {
+        await world.put({ queue });
+        await world.jobs.settle(endOf(await world.claim({ queue }), outcomes.complete));
+      }
+      const whole = await world.admin.find(filter, all);
+
+      const paged: number[] = [];
+      for (let after = 0; ;) {
+        const page = await world.admin.find(filter, { after, limit: 3 });
+        if (page.length === 0) break;
+        paged.push(...page.map(({ id }) => id));
+        after = paged.at(-1)!;
+      }
+
+      expect(paged).toEqual(whole.map(({ id }) => id));
+      expect(paged).toEqual([...paged].sort((a, b) => a - b));
+      expect(paged).toHaveLength(filter.state ? 40 : filter.queue ? 3 : 42);
+      expect(await world.admin.findIds(filter, all)).toEqual(paged);
+    },
+  );
+});

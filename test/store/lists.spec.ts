@@ -1,0 +1,75 @@
+import { fill } from '../support/noise.js';
+import { recordingDriver, statementsOf } from '../support/recording-driver.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+interface Plan {
+  table: string | null;
+  type: string | null;
+  key: string | null;
+  Extra: string | null;
+}
+
+// A dead-letter page must not cost more the more jobs have been completed.
+describeStoresOf(['mysql', 'mariadb'], 'a page of finished jobs', (setup) => {
+  it.each([
+    { state: 'dead' },
+    { queue: 'q', state: 'dead' },
+    { queue: 'q', state: 'dead', name: 'n', error: 'X' },
+    { queue: 'dead' },
+  ] as const)('reads no more of a long history than its own part of index state (%p)', async (filter) => {
+    const world = await setup();
+    await fill(world.dataSource, 10_000);
+    await world.sql(
+      `UPDATE sql_queue_history SET state = 'dead', queue = ELT(1 + id % 3, 'q', 'r', 'dead') WHERE id % 500 = 0`,
+    );
+    await world.sql('ANALYZE TABLE sql_queue_history');
+    const { plans, reads, store } = await watched(world, /FROM sql_queue_history/);
+
+    await store.admin.find(filter, { after: 0, limit: 10 });
+
+    const ofHistory = plans.filter(({ table }) => table === 'h');
+    expect(ofHistory.map(({ key }) => key)).toEqual(
+      expect.arrayContaining(['sql_queue_history_state', 'PRIMARY']) as string[],
+    );
+    expect(ofHistory.filter(({ type }) => type === 'ALL' || type === 'index')).toEqual([]);
+    expect(reads()).toBeLessThan(2_000);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a look for due jobs', (setup) => {
+  it('reads no more of many jobs than a few of each queue', async () => {
+    const world = await setup();
+    await fill(world.dataSource, 10_000);
+    await world.put({ delayMs: 1_000 });
+    await world.sql('ANALYZE TABLE sql_queue_jobs');
+    world.advance(2_000);
+    const { reads, store } = await watched(world, /FROM sql_queue_jobs/);
+
+    const promoted = await store.jobs.promote(10);
+
+    expect(promoted).toBe(1);
+    expect(reads()).toBeLessThan(2_000);
+  });
+});
+
+/** A store whose reading statements are explained, and the rows counted that they read. */
+async function watched(world: World, reading: RegExp) {
+  const plans: Plan[] = [];
+  let read = 0;
+  const driver = recordingDriver(async (text, ask) => {
+    for (const sql of statementsOf(text).filter((each) => /^\s*(SELECT|WITH)/.test(each) && reading.test(each))) {
+      plans.push(...(await ask<Plan>(`EXPLAIN FORMAT = TRADITIONAL ${sql}`)));
+      const before = await rowsRead(ask);
+      await ask(sql);
+      read += (await rowsRead(ask)) - before;
+    }
+  });
+  const store = await world.open({ dataSource: await world.connect({ driver }) });
+  return { plans, reads: () => read, store };
+}
+
+/** Rows that the server has read for this connection so far. */
+async function rowsRead(ask: <Row>(text: string) => Promise<readonly Row[]>): Promise<number> {
+  const rows = await ask<{ Value: string }>(`SHOW SESSION STATUS LIKE 'Handler_read_%'`);
+  return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+}
