@@ -35,6 +35,7 @@ export type { JobRecord } from './job/job.js';
 export type { KeyConflict, KeyOptions, KeyUntil } from './job/job-key.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions, QueueOptions, RetentionOptions, RetryOptions } from './job/queue-options.js';
+export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { StandardSchemaV1 } from './job/standard-schema.js';
 export type { StoredError } from './job/stored-error.js';
 export type { HeaderFilter, SubscriptionOptions } from './job/topics.js';

@@ -6,11 +6,13 @@ import { checkJobId } from '../job/job-id.js';
 import { checkQueueName, nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
 import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
+import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
 import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type {
   AdminStore,
   JobFilter,
   JobPage,
+  JobSearch,
   LogLine,
   LogPage,
   QueueRecord,
@@ -153,17 +155,37 @@ export class QueueAdmin {
   }
 
   /**
-   * Starts dead and cancelled jobs anew, with their ids and all their attempts; scheduled ones become due. Takes an id or
-   * a filter, and answers how many there were.
+   * Starts dead and cancelled jobs anew, with their ids and all their attempts; scheduled ones become due. Takes an id, a
+   * list of ids or a filter, in batches of 500, each in a transaction of its own, and answers how many there were.
+   *
+   * A filter passes over jobs that were discarded, or failed with an UnrecoverableError, unless it names that `error`: they
+   * were to be dead for good. With `rate` or `to`, only dead and cancelled jobs are meant.
+   *
+   * @example await admin.retry({ queue: 'email.send', state: 'dead', error: 'ECONNREFUSED' }, { rate: '10/s' });
    */
-  async retry(which: number | JobFilter): Promise<number> {
-    const moved = await this.#each(which, (ids) => this.#telling('retried', ids, () => this.#parts.store.retry(ids)));
-    if (moved > 0) this.#parts.runner.look();
+  async retry(which: number | readonly number[] | JobFilter, options: ReplayOptions = {}): Promise<number> {
+    const { to, everyMs } = resolveReplay(options);
+    const isPlain = to === undefined && everyMs === 0;
+    const states = isPlain ? (['scheduled', 'dead', 'cancelled'] as const) : (['dead', 'cancelled'] as const);
+    const { store, runner } = this.#parts;
+    let moved = 0;
+    for (const search of isJobs(which) ? [which] : searchesOf(which, states)) {
+      await this.#each(search, async (ids) => {
+        const firstMs = moved * everyMs;
+        const done = await this.#telling('retried', ids, () =>
+          isPlain ? store.retry(ids) : store.replay(ids, { to, firstMs, everyMs }),
+        );
+        moved += done.length;
+        return done;
+      });
+    }
+    if (moved > 0) runner.look();
     return moved;
   }
 
-  /** Removes jobs that are not active, for good. Takes an id or a filter, and answers how many there were. */
-  remove(which: number | JobFilter): Promise<number> {
+  /** Removes jobs that are not active, for good. Takes an id, ids or a filter, and answers how many there were. */
+  remove(which: number | readonly number[] | JobFilter): Promise<number> {
+    if (!isJobs(which)) checkFilter(which);
     return this.#each(which, async (ids) => {
       const removed = await this.#telling('removed', ids, () => this.#parts.store.remove(ids));
       for (const id of removed) this.#parts.awaited.changedForSure(id);
@@ -211,20 +233,53 @@ export class QueueAdmin {
     return jobs;
   }
 
-  async #each(which: number | JobFilter, act: (ids: number[]) => Promise<number[]>): Promise<number> {
-    if (typeof which === 'number') {
-      checkJobId(which);
-      return (await act([which])).length;
-    }
-    checkFilter(which);
+  /** In batches, each asked for when the one before is done. */
+  async #each(which: Jobs | JobSearch, act: (ids: number[]) => Promise<number[]>): Promise<number> {
     let done = 0;
+    for await (const ids of isJobs(which) ? batches(which) : this.#found(which)) done += (await act(ids)).length;
+    return done;
+  }
+
+  async *#found(search: JobSearch): AsyncGenerator<number[]> {
     for (let after = 0; ;) {
-      const found = await this.#parts.store.find(which, { after, limit: BATCH });
-      if (found.length === 0) return done;
-      after = found.at(-1)!.id;
-      done += (await act(found.map(({ id }) => id))).length;
+      const ids = await this.#parts.store.findIds(search, { after, limit: BATCH });
+      if (ids.length === 0) return;
+      yield ids;
+      after = ids.at(-1)!;
     }
   }
+}
+
+/** One job, or several. */
+type Jobs = number | readonly number[];
+
+function isJobs(which: Jobs | JobFilter): which is Jobs {
+  return typeof which === 'number' || Array.isArray(which);
+}
+
+function* batches(which: Jobs): Generator<number[]> {
+  const ids = typeof which === 'number' ? [which] : which;
+  ids.forEach(checkJobId);
+  for (let from = 0; from < ids.length; from += BATCH) yield ids.slice(from, from + BATCH);
+}
+
+/** State by state, since a filter without one would read what has completed. */
+function searchesOf(filter: JobFilter, states: readonly JobState[]): JobSearch[] {
+  checkFilter(filter);
+  const { state, error } = filter;
+  InvalidOptionsError.throwIfAny('Cannot retry', [
+    expected(
+      state === undefined || state !== 'scheduled' || states.includes(state),
+      'state to be dead or cancelled with rate or to',
+      state,
+    ),
+  ]);
+  const meant = states.filter((each) => state === undefined || each === state);
+  return meant.map((each) => ({
+    ...filter,
+    state: each,
+    ...(error === undefined ? { otherThan: 'UNRECOVERABLE' } : {}),
+  }));
 }
 
 function pageOf(page: JobPage, what: string): Required<JobPage> {

@@ -58,6 +58,15 @@ export interface WorkerRecord {
   seenAt: Date;
 }
 
+/** How jobs start anew. */
+export interface Replay {
+  /** In this queue; undefined: in their own. */
+  readonly to: string | undefined;
+  /** When the first of them is due, and how much later each of the others. */
+  readonly firstMs: number;
+  readonly everyMs: number;
+}
+
 /** What became of a wish to cancel a job. */
 export type CancelAnswer = { state: 'cancelled' | 'requested'; workerId?: string } | { state: 'too-late' };
 
@@ -77,6 +86,8 @@ export interface AdminStore {
   cancel(id: number, keepMs: (queue: string) => number | false): Promise<CancelAnswer>;
   /** Dead and cancelled jobs start anew with their old id, scheduled ones become due. Answers the ids of those it moved. */
   retry(ids: readonly number[]): Promise<number[]>;
+  /** The same for dead and cancelled ones alone, in the order of ids. */
+  replay(ids: readonly number[], replay: Replay): Promise<number[]>;
   /** Removes jobs that are not active. Answers the ids of those that are gone. */
   remove(ids: readonly number[]): Promise<number[]>;
 }

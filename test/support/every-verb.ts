@@ -109,6 +109,11 @@ export async function everyVerb(
     await jobs.settle(endOf(await claim(count)));
   }
 
+  for (const count of [1, 20]) {
+    const dying = await put(count, { priority: -9 });
+    await jobs.settle(endOf(await claim(count), outcomes.dead));
+    await admin.replay(dying, { to: 'other', firstMs: 0, everyMs: 50 });
+  }
   const scheduled = await put(3, { delayMs: 600_000 });
   await admin.retry([wanted!, ...scheduled]);
   await admin.remove([wanted!]);

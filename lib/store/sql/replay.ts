@@ -1,4 +1,6 @@
+import { withoutOrigin } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { Replay } from '../admin-store.js';
 import { parseOr } from './claimed-row.js';
 import { rowChunks } from './row-chunks.js';
 import { leaveStages, RUNNABLE_AGAIN } from './stages.js';
@@ -30,38 +32,58 @@ const PUT_BACK = `
                       created_at, payload, headers, options, error)
   VALUES :rows`;
 
-const WAITING_ANEW = `(?, ?, ?, NULL, 'waiting', 1, ?, 0, ?, ?, ?, ?, ?, ?)`;
+// run_at is NULL where the delay is: a job that waits.
+const ANEW = `(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`;
 
 type FinishedRow = Record<
   'id' | 'queue' | 'name' | 'priority' | 'max_attempts' | 'created_at' | 'payload' | 'headers' | 'options' | 'error',
   SqlValue
 >;
 
-/**
- * Dead and cancelled jobs start anew, with their old ids and all their attempts; scheduled ones become due.
- *
- * @param mayStart asked of each finished job, by its id and options; one that may not stays as it is
- */
-export function* retryJobs(
-  ids: readonly number[],
-  mayStart: (id: number, overrides: JobOverrides | null) => boolean,
-): Work<number[]> {
+/** Asked of each finished job; one that may not start anew stays as it is. */
+export type MayStart = (id: number, overrides: JobOverrides | null) => boolean;
+
+/** Dead and cancelled jobs start anew, with their old ids and all their attempts; scheduled ones become due. */
+export function* retryJobs(ids: readonly number[], mayStart: MayStart): Work<number[]> {
   if (ids.length === 0) return [];
   const sorted = [...ids].sort((a, b) => a - b);
   const due = (yield* query<{ id: number }>(LOCK_SCHEDULED, { ids: sorted })).map(({ id }) => Number(id));
   if (due.length > 0) yield* change(MAKE_DUE, { ids: due });
-  const found = yield* query<FinishedRow>(LOCK_FINISHED, { ids: sorted });
-  const rows = found.filter(({ id, options }) => mayStart(Number(id), parseOr(options as string | null)));
-  if (rows.length === 0) return due;
-  const finished = rows.map(({ id }) => Number(id));
-  yield* change(TAKE_FINISHED, { ids: finished });
-  for (const chunk of rowChunks(rows.map(values))) yield* change(PUT_BACK, { rows: new Rows(WAITING_ANEW, chunk) });
-  // What a job that ended by another hand than its holder's has left.
-  yield* leaveStages(finished);
-  return [...due, ...finished];
+  return [...due, ...(yield* replayJobs(sorted, { to: undefined, firstMs: 0, everyMs: 0 }, mayStart))];
 }
 
-function values(row: FinishedRow): SqlValue[] {
-  const { id, queue, name, priority, max_attempts, created_at, payload, headers, options, error } = row;
-  return [id, queue, name, priority, max_attempts, created_at, payload, headers, options, error];
+/** The same for dead and cancelled jobs alone, in the order of ids: not all at once, or in another queue. */
+export function* replayJobs(ids: readonly number[], replay: Replay, mayStart: MayStart): Work<number[]> {
+  if (ids.length === 0) return [];
+  const found = yield* query<FinishedRow>(LOCK_FINISHED, { ids: [...ids].sort((a, b) => a - b) });
+  const rows = found.filter(({ id, options }) => mayStart(Number(id), parseOr(options as string | null)));
+  if (rows.length === 0) return [];
+  const finished = rows.map(({ id }) => Number(id));
+  yield* change(TAKE_FINISHED, { ids: finished });
+  const anew = rows.map((row, n) => values(row, replay, n));
+  for (const chunk of rowChunks(anew)) yield* change(PUT_BACK, { rows: new Rows(ANEW, chunk) });
+  // What a job that ended by another hand than its holder's has left.
+  yield* leaveStages(finished);
+  return finished;
+}
+
+function values(row: FinishedRow, { to, firstMs, everyMs }: Replay, n: number): SqlValue[] {
+  const { id, name, priority, created_at, payload, error } = row;
+  const delayMs = Math.round(firstMs + n * everyMs);
+  const when = delayMs > 0 ? [delayMs, 'scheduled', 0] : [null, 'waiting', 1];
+  if (to === undefined) {
+    const { queue, max_attempts, headers, options } = row;
+    return [id, queue, name, ...when, priority, max_attempts, created_at, payload, headers, options, error];
+  }
+  // Elsewhere it is a job like any other: how often it may be tried is for that queue to say, its key was one of the queue it
+  // leaves, and where it once came from is over.
+  const headers = withoutOrigin(row.headers as string | null);
+  return [id, to, name, ...when, priority, 0, created_at, payload, headers, withoutKey(row.options), error];
+}
+
+function withoutKey(options: SqlValue): SqlValue {
+  const overrides = parseOr<JobOverrides>(options as string | null);
+  if (overrides?.key === undefined) return options;
+  const { key: _key, keyUntil: _until, ...others } = overrides;
+  return Object.keys(others).length === 0 ? null : JSON.stringify(others);
 }

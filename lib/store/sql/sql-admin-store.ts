@@ -7,7 +7,8 @@ import { find, findIds } from './find.js';
 import { GET_FINISHED, GET_LIVE, jobRecord, type RecordRow } from './job-record.js';
 import { removeJobs } from './remove.js';
 import type { KeyedJobs } from './keyed-jobs.js';
-import { keyedReturns, retryKeyed } from './retry-keyed.js';
+import { replayJobs, retryJobs, type MayStart } from './replay.js';
+import { keyedReturns, putBackKeyed } from './put-back-keyed.js';
 import type { SqlDatabase } from './sql-database.js';
 import { change, query, type Work } from './statement.js';
 
@@ -123,14 +124,23 @@ export class SqlAdminStore implements port.AdminStore {
     return this.database.transaction(() => cancelJob(id, keepMs));
   }
 
-  async retry(ids: readonly number[]): Promise<number[]> {
-    const returns = await this.database.repeatable(() => keyedReturns(ids));
-    if (returns.length > 0) await this.keyed.provide(returns);
-    return this.database.transaction(() => retryKeyed(ids, returns));
+  retry(ids: readonly number[]): Promise<number[]> {
+    return this.#withKeys(ids, (mayStart) => retryJobs(ids, mayStart));
+  }
+
+  replay(ids: readonly number[], replay: port.Replay): Promise<number[]> {
+    if (replay.to === undefined) return this.#withKeys(ids, (mayStart) => replayJobs(ids, replay, mayStart));
+    return this.database.transaction(() => replayJobs(ids, replay, () => true));
   }
 
   remove(ids: readonly number[]): Promise<number[]> {
     return this.database.transaction(() => removeJobs(ids));
+  }
+
+  async #withKeys(ids: readonly number[], putBack: (mayStart: MayStart) => Work<number[]>): Promise<number[]> {
+    const returns = await this.database.repeatable(() => keyedReturns(ids));
+    if (returns.length > 0) await this.keyed.provide(returns);
+    return this.database.transaction(() => putBackKeyed(returns, putBack));
   }
 
   *#counts(queue: string | null): Work<Record<JobState, number>> {

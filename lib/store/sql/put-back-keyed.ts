@@ -3,7 +3,7 @@ import { keyToTakeAgain, type JobKey } from '../../job/job-key.js';
 import { isHeld } from '../../job/key-decision.js';
 import { parseOr } from './claimed-row.js';
 import { holdKey, idOf, lockKeys, lookAtKeys, type KeyName } from './key-rows.js';
-import { retryJobs } from './replay.js';
+import type { MayStart } from './replay.js';
 import { query, together, type Work } from './statement.js';
 
 const KEYED = `
@@ -28,10 +28,13 @@ export function* keyedReturns(ids: readonly number[]): Work<KeyedReturn[]> {
 }
 
 /**
- * Puts jobs back as `retryJobs` does, those with keys only where their keys are free: of several with one key the first. The
- * others stay where they are, as do those that were not finished when `returns` were read.
+ * Puts jobs back, those with keys only where their keys are free: of several with one key the first. The others stay where
+ * they are, as do those that were not finished when `returns` were read.
  */
-export function* retryKeyed(ids: readonly number[], returns: readonly KeyedReturn[]): Work<number[]> {
+export function* putBackKeyed(
+  returns: readonly KeyedReturn[],
+  putBack: (mayStart: MayStart) => Work<number[]>,
+): Work<number[]> {
   const keys = new Map(returns.map(({ queue, hash }) => [idOf({ queue, hash }), { queue, hash }]));
   const inOrder = [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
   const locked = yield* lockKeys(inOrder);
@@ -39,7 +42,7 @@ export function* retryKeyed(ids: readonly number[], returns: readonly KeyedRetur
   const takers = new Map<number, KeyedReturn>();
   const free = new Set([...locked.keys()].filter((id) => !isHeld(rows.get(id)!)));
   for (const one of [...returns].sort((a, b) => a.id - b.id)) if (free.delete(idOf(one))) takers.set(one.id, one);
-  const moved = yield* retryJobs(ids, (id, overrides) => takers.has(id) || !keyToTakeAgain(overrides));
+  const moved = yield* putBack((id, overrides) => takers.has(id) || !keyToTakeAgain(overrides));
   const holds = moved.flatMap((id) => takers.get(id) ?? []).sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   yield* together(holds.map(({ id, queue, key }) => holdKey(queue, key, id)));
   return moved;
