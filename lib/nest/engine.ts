@@ -108,6 +108,7 @@ async function wire(
       dataSource,
       prefix,
       hosts: options.hosts,
+      archive: options.archive,
       clock: systemClock,
       skewMs: () => skew.ms,
       migrate: options.schema?.migrate ?? 'run',

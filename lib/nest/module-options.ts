@@ -4,6 +4,7 @@ import { expected, isOptions, short, unknownKeys } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import { workerOptionProblems, type WorkerOptions } from '../runtime/worker-options.js';
+import { archiveProblems, type ArchiveOptions } from '../store/archive.js';
 import { hostProblem } from '../store/dialects/hosts.js';
 import type { MigrateMode } from '../store/schema.js';
 import { tableNames } from '../store/tables.js';
@@ -40,6 +41,11 @@ export interface SqlQueueModuleOptions {
    * the application's global ones, `none` only pipes. Default `local`.
    */
   enhancers?: 'local' | 'all' | 'none';
+  /**
+   * Finished jobs go into this table when their retention is over, instead of being deleted; `retention: false` means at
+   * once, with the next round of pruning. Default: they are deleted.
+   */
+  archive?: ArchiveOptions;
   /** `run` (default): make and update the tables at boot, one process at a time. `check`: refuse to boot. `off`. */
   schema?: { migrate?: MigrateMode };
 }
@@ -54,6 +60,7 @@ const KNOWN: readonly (keyof SqlQueueModuleOptions)[] = [
   'worker',
   'enhancers',
   'schema',
+  'archive',
 ];
 
 const STATIC: readonly string[] = ['name', 'dataSource', 'isGlobal', 'prefix'] satisfies StaticKeys[];
@@ -64,7 +71,16 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
   if (typeof options !== 'object' || options === null) {
     throw new InvalidOptionsError(where, [expected(false, 'an object', options)!]);
   }
-  const { defaults, queues = {}, worker = true, enhancers = 'local', schema = {}, connection, hosts } = options;
+  const {
+    defaults,
+    queues = {},
+    worker = true,
+    enhancers = 'local',
+    schema = {},
+    connection,
+    hosts,
+    archive,
+  } = options;
   // What is no options at all is said below.
   const { migrate = 'run' } = isOptions(schema) ? schema : {};
   const named = Object.entries(isOptions(queues) ? queues : {});
@@ -80,6 +96,7 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
     ]),
     ...(typeof worker === 'boolean' ? [] : under('worker', workerOptionProblems(worker))),
     expected(['local', 'all', 'none'].includes(enhancers), `enhancers to be 'local', 'all' or 'none'`, enhancers),
+    ...archiveProblems(archive),
     ...under('schema', unknownKeys(schema, ['migrate'])),
     expected(['run', 'check', 'off'].includes(migrate), `schema.migrate to be 'run', 'check' or 'off'`, migrate),
     expected(hosts === undefined || (Array.isArray(hosts) && hosts.length > 0), 'hosts to be a list of nodes', hosts),

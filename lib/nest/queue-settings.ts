@@ -57,6 +57,10 @@ export class QueueSettings {
     ];
     const options = layers.reduce(overlay, defaults);
     // Said for all queues, or for some, it does not mean itself.
-    return resolveQueueOptions(options.deadLetter === queue ? { ...options, deadLetter: false } : options);
+    const resolved = resolveQueueOptions(options.deadLetter === queue ? { ...options, deadLetter: false } : options);
+    if (!this.options.archive) return resolved;
+    // On its way to the archive a job is in the history, however short.
+    const { completedMs, deadMs } = resolved.retention;
+    return { ...resolved, retention: { completedMs: completedMs || 0, deadMs: deadMs || 0 } };
   }
 }

@@ -189,7 +189,7 @@ export interface JobStore extends KeyStore {
   /** Takes jobs from workers that fell silent. A job somebody has locked is left for the next time. */
   rescue(rules: RescueRules): Promise<Rescued[]>;
 
-  /** Deletes finished jobs past their retention, at most `limit`; answers how many. */
+  /** Deletes finished jobs past their retention, or moves them to the archive, at most `limit`; answers how many. */
   prune(limit: number): Promise<number>;
 
   /** Forgets in which stages jobs stood that are gone, of at most `limit`; answers how many. */

@@ -3,6 +3,7 @@ import type { DataSource } from 'typeorm';
 import { UnsupportedDatabaseError } from '../job/errors.js';
 import type { Clock } from '../time/clock.js';
 import type { AdminStore } from './admin-store.js';
+import { withArchive, type ArchiveOptions } from './archive.js';
 import { ClaimBounds } from './claims/claim-bounds.js';
 import { CommitListener } from './commit-listener.js';
 import type { MysqlOptions } from './dialects/mysql-options.js';
@@ -21,7 +22,8 @@ import type { Doorbell } from './doorbell.js';
 import type { JobStore } from './job-store.js';
 import type { LockStore } from './lock-store.js';
 import type { QueueStore } from './queue-store.js';
-import { prepareSchema, type MigrateMode } from './schema.js';
+import { prepareArchive, prepareSchema, type MigrateMode } from './schema.js';
+import { archive as moveToArchive } from './sql/archive.js';
 import type { Dialect } from './sql/dialect.js';
 import { KeyedJobs } from './sql/keyed-jobs.js';
 import { SqlAdminStore } from './sql/sql-admin-store.js';
@@ -40,6 +42,8 @@ export interface StoreSettings {
   readonly prefix?: string | undefined;
   /** Nodes of a cluster, where the library's connections go instead of the DataSource's host. */
   readonly hosts?: readonly string[] | undefined;
+  /** Where finished jobs go when their retention is over; undefined: they are deleted. */
+  readonly archive?: ArchiveOptions | undefined;
   readonly migrate: MigrateMode;
   readonly clock: Clock;
   /** Added to the database's time; 0 outside tests. */
@@ -82,21 +86,25 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 
 async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
   const tables = tableNames(settings.prefix);
-  const templates = new Templates(tables, mysql.now, settings.skewMs ?? (() => 0));
+  const { archive } = settings;
+  const templates = new Templates(withArchive(tables, archive), mysql.now, settings.skewMs ?? (() => 0));
   const hosts = new Hosts(settings.hosts);
   const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
   let dialect: Dialect;
   try {
     dialect = await checkServer(pool, settings.largestPayloadBytes);
     await prepareSchema(pool, dialect, 'mysql', migrate);
+    if (archive) await prepareArchive(pool, 'mysql', migrate);
   } catch (error) {
     await pool.close();
     throw error;
   }
   const bounds = new ClaimBounds(clock);
   return {
-    jobs: new SqlJobStore(pool, dialect, new CommitListener(dataSource), bounds, (queue) =>
-      unfitStrategies(pool, queue),
+    jobs: new SqlJobStore(
+      ...([pool, dialect, new CommitListener(dataSource), bounds] as const),
+      (queue) => unfitStrategies(pool, queue),
+      archive && moveToArchive,
     ),
     admin: new SqlAdminStore(pool, dialect, new KeyedJobs(pool, dialect)),
     queues: new SqlQueueStore(pool, dialect),
@@ -110,11 +118,14 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
 }
 
 async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
-  const templates = new Templates(tableNames(settings.prefix), sqlite.now, settings.skewMs ?? (() => 0));
+  const { archive } = settings;
+  const tables = withArchive(tableNames(settings.prefix), archive);
+  const templates = new Templates(tables, sqlite.now, settings.skewMs ?? (() => 0));
   const { database } = dataSource.options as SqliteOptions;
   const handle = await SqliteHandle.open(dataSource, templates, clock);
   try {
     await prepareSchema(handle, sqlite, 'sqlite', migrate);
+    if (archive) await prepareArchive(handle, 'sqlite', migrate);
   } catch (error) {
     await handle.close();
     throw error;
@@ -122,7 +133,11 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
   const bounds = new ClaimBounds(clock);
   const bell = (look: Look) => (isInMemory(database) ? undefined : new SqliteDoorbell(resolve(database), look, clock));
   return {
-    jobs: new SqlJobStore(handle, sqlite, new CommitListener(dataSource), bounds, () => Promise.resolve({})),
+    jobs: new SqlJobStore(
+      ...([handle, sqlite, new CommitListener(dataSource), bounds] as const),
+      () => Promise.resolve({}),
+      archive && moveToArchive,
+    ),
     admin: new SqlAdminStore(handle, sqlite, new KeyedJobs(handle, sqlite)),
     queues: new SqlQueueStore(handle, sqlite),
     consumer: new SqlConsumerStore(handle, bounds),

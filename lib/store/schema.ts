@@ -1,8 +1,10 @@
-import { SchemaOutOfDateError } from '../job/errors.js';
+import { hasCode, SchemaOutOfDateError } from '../job/errors.js';
+import { ARCHIVE_TABLE } from './migrations/archive-table.js';
 import { MIGRATIONS, SCHEMA_VERSION, upStatements, type DialectName } from './migrations/migrations.js';
 import type { Dialect } from './sql/dialect.js';
 import type { SqlDatabase } from './sql/sql-database.js';
-import { query, together, type Work } from './sql/statement.js';
+import { lookAtArchive } from './sql/archive.js';
+import { change, query, together, type Work } from './sql/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
 
@@ -36,6 +38,43 @@ export async function prepareSchema(
     );
   }
   await database.transaction(() => migrate(dialect, name));
+}
+
+/** The same for the archive, which is the application's to name. */
+export async function prepareArchive(database: SqlDatabase, name: DialectName, mode: MigrateMode): Promise<void> {
+  if (mode === 'off') return;
+  const look = () => database.repeatable(lookAtArchive);
+  // Looked at first: not every account may make tables.
+  const missing = await problemOf(look);
+  if (missing && mode === 'check') {
+    throw archiveProblem(
+      missing,
+      `Add ...sqlQueueMigrations({ archive }) to the migrations of your DataSource and run \`npx typeorm migration:run -d ` +
+        `<your data source>\`, or set \`schema: { migrate: 'run' }\`.`,
+    );
+  }
+  if (!missing) return;
+  // Harmless where several processes do it at once.
+  const odd = await problemOf(async () => {
+    for (const sql of ARCHIVE_TABLE[name]) await database.repeatable(() => change(sql));
+    await look();
+  });
+  if (odd) throw archiveProblem(odd, 'Give `archive.to` the name of a table that is not there yet.');
+}
+
+/** What the database says against it; that it cannot be reached is none of the archive's problems. */
+async function problemOf(act: () => Promise<void>): Promise<Error | undefined> {
+  try {
+    await act();
+    return undefined;
+  } catch (error) {
+    if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+    return error as Error;
+  }
+}
+
+function archiveProblem(cause: Error, wayOut: string): SchemaOutOfDateError {
+  return new SchemaOutOfDateError(`The archive is not as expected: ${cause.message}. ${wayOut}`, { cause });
 }
 
 /**

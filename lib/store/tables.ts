@@ -33,3 +33,8 @@ export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {
   ]);
   return Object.fromEntries(TABLES.map((table) => [table, `${prefix}${table}`])) as Tables;
 }
+
+/** Whether it is one of these tables, whatever the server makes of capital letters. */
+export function isTable(tables: Tables, name: unknown): boolean {
+  return Object.values(tables).some((table) => table.toLowerCase() === String(name).toLowerCase());
+}

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeEngines, plain, type World } from '../support/engines.js';
 import { everyLock, everyVerb } from '../support/every-verb.js';
+import { claimOf, endOf, newJob, outcomes } from '../support/jobs.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock } from '../../lib/time/clock.js';
 
@@ -84,6 +85,26 @@ describeEngines(
       await events.until('completed');
       expect(log.filter((line) => line.startsWith('error'))).toEqual([]);
       await expect(dataSource.query('DROP TABLE sql_queue_jobs')).rejects.toThrow(/denied/);
+    });
+
+    it('can move finished jobs to an archive that it may read and insert into', async () => {
+      const world = await setup();
+      const archive = { to: 'kept_jobs' };
+      const common = { clock: systemClock, shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576, archive };
+      const made = await openStore({ ...common, dataSource: world.dataSource, migrate: 'run' });
+      world.afterTest(() => made.jobs.close());
+      const dataSource = await account(world, 'worker');
+      const [{ who }] = await dataSource.query<[{ who: string }]>('SELECT CURRENT_USER() AS who');
+      await world.sql(`GRANT SELECT, INSERT ON kept_jobs TO '${who.split('@')[0]}'@'%'`);
+      const store = await openStore({ ...common, dataSource, migrate: 'check' });
+      world.afterTest(() => store.jobs.close());
+      await store.jobs.enqueue([newJob()]);
+      const request = claimOf();
+      const taken = { id: request.claimId, workerId: request.workerId, jobs: await store.jobs.claim(request) };
+      await store.jobs.settle(endOf(taken, outcomes.complete, { keepMs: 0 }));
+
+      expect(await store.jobs.prune(10)).toBe(1);
+      expect(await world.sql('SELECT state FROM kept_jobs')).toEqual([{ state: 'completed' }]);
     });
 
     /** A DataSource of an account that was given what the guide says, and nothing besides. */

@@ -11,7 +11,7 @@ import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';
 import { everyLock, everyStrategy, everyVerb } from '../support/every-verb.js';
 import { lockingStatements, locks } from '../support/locking-statements.js';
-import { newJob } from '../support/jobs.js';
+import { claimOf, endOf, newJob, outcomes } from '../support/jobs.js';
 import { keyed } from '../support/keyed.js';
 import { fill } from '../support/noise.js';
 import { recordingDriver, statementsOf } from '../support/recording-driver.js';
@@ -41,6 +41,19 @@ describeStoresOf(['mysql', 'mariadb'], 'every statement that locks rows', (setup
   });
 });
 
+/** Finished jobs that move on to an archive, some of which is there. */
+async function everyArchiving(world: World, dataSource: DataSource): Promise<void> {
+  const { jobs } = await world.open({ dataSource, archive: { to: 'sql_queue_archive' } });
+  for (const count of [1, 3, 40]) {
+    await jobs.enqueue(Array.from({ length: count }, () => newJob({ priority: -9 })));
+    const request = claimOf({ limit: count });
+    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    await jobs.settle(endOf(taken, outcomes.complete, { keepMs: 0 }));
+    world.advance(1);
+    while ((await jobs.prune(100)) > 0);
+  }
+}
+
 async function explainEverything(world: World) {
   const problems = new Set<string>();
   const statements = new Set<string>();
@@ -61,16 +74,18 @@ async function explainEverything(world: World) {
   await everyStrategy(store);
   await everyLock(store);
   await whatCallersNeed(dataSource, store);
+  await everyArchiving(world, dataSource);
   await whatFaultsNeed(dataSource);
   await world.sql(
     `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers,
-                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks,
-                   sql_queue_keys`,
+                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks, 
+                   sql_queue_keys, sql_queue_archive`,
   );
   phase = 'after ANALYZE';
   await everyVerb(store, world.advance);
   await everyLock(store);
   await whatCallersNeed(dataSource, store);
+  await everyArchiving(world, dataSource);
   await whatFaultsNeed(dataSource);
 
   return { problems: [...problems], statements: [...statements] };

@@ -47,6 +47,7 @@ describe('the public surface', () => {
       'getProducerToken',
       'getQueueToken',
       'getRunnerToken',
+      'sqlQueueArchiveEntity',
       'sqlQueueEntities',
       'sqlQueueMigrations',
     ]);

@@ -1,5 +1,7 @@
 import { EntitySchema } from 'typeorm';
+import { InvalidOptionsError } from '../../job/errors.js';
 import type { FinalState } from '../../job/job-state.js';
+import { archiveProblems, type ArchiveOptions } from '../archive.js';
 import type { Tables } from '../tables.js';
 import { bigint, int, nullable, smallint, text, varchar } from './columns.js';
 
@@ -28,9 +30,26 @@ export interface SqlQueueHistoryRow {
 }
 
 export function historyEntity(tables: Tables, name: string): EntitySchema<SqlQueueHistoryRow> {
+  return entityOf(tables.history, name, [{ name: `${tables.history}_expiry`, columns: ['expiresAt'] }]);
+}
+
+/**
+ * The archive as a TypeORM entity named `SqlQueueArchive_` and its table, for applications that read it with repositories. It
+ * is never synchronized.
+ */
+export function sqlQueueArchiveEntity({ to }: ArchiveOptions): EntitySchema<SqlQueueHistoryRow> {
+  InvalidOptionsError.throwIfAny('Invalid archive', archiveProblems({ to }));
+  return entityOf(to, `SqlQueueArchive_${to}`, []);
+}
+
+function entityOf(
+  tableName: string,
+  name: string,
+  more: { name: string; columns: (keyof SqlQueueHistoryRow)[] }[],
+): EntitySchema<SqlQueueHistoryRow> {
   return new EntitySchema<SqlQueueHistoryRow>({
     name,
-    tableName: tables.history,
+    tableName,
     synchronize: false,
     columns: {
       id: { ...bigint('id'), primary: true },
@@ -51,9 +70,6 @@ export function historyEntity(tables: Tables, name: string): EntitySchema<SqlQue
       result: nullable(text('result')),
       error: nullable(text('error')),
     },
-    indices: [
-      { name: `${tables.history}_expiry`, columns: ['expiresAt'] },
-      { name: `${tables.history}_state`, columns: ['queue', 'state', 'id'] },
-    ],
+    indices: [...more, { name: `${tableName}_state`, columns: ['queue', 'state', 'id'] }],
   });
 }

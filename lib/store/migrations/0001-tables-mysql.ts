@@ -51,7 +51,7 @@ const CLAIMS = `
     PRIMARY KEY (id)
   ) ${INNODB}`;
 
-const HISTORY = `
+export const HISTORY = `
   CREATE TABLE IF NOT EXISTS {history} (
     id BIGINT NOT NULL,
     queue ${NAME},

@@ -39,7 +39,7 @@ const CLAIMS = `
     dead_letter VARCHAR(100) NULL
   )`;
 
-const HISTORY = `
+export const HISTORY = `
   CREATE TABLE IF NOT EXISTS {history} (
     id BIGINT NOT NULL PRIMARY KEY,
     queue VARCHAR(100) NOT NULL,

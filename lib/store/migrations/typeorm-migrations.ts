@@ -2,7 +2,9 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { mysql } from '../dialects/mysql.js';
 import { sqlite } from '../dialects/sqlite.js';
 import { Templates } from '../sql/template.js';
+import { withArchive, type ArchiveOptions } from '../archive.js';
 import { DEFAULT_PREFIX, tableNames } from '../tables.js';
+import { ARCHIVE_TABLE } from './archive-table.js';
 import { MIGRATIONS, upStatements } from './migrations.js';
 
 /**
@@ -13,9 +15,10 @@ import { MIGRATIONS, upStatements } from './migrations.js';
  */
 export function sqlQueueMigrations({
   prefix = DEFAULT_PREFIX,
-}: { prefix?: string } = {}): (new () => MigrationInterface)[] {
-  const tables = tableNames(prefix);
-  return MIGRATIONS.map((migration) => {
+  archive,
+}: { prefix?: string; archive?: ArchiveOptions } = {}): (new () => MigrationInterface)[] {
+  const tables = withArchive(tableNames(prefix), archive);
+  const own = MIGRATIONS.map((migration) => {
     const name = prefix === DEFAULT_PREFIX ? migration.name : `${prefix}${migration.name}`;
     return class implements MigrationInterface {
       readonly name = name;
@@ -35,6 +38,23 @@ export function sqlQueueMigrations({
       }
     };
   });
+  return archive ? [...own, archiveMigration(tables)] : own;
+}
+
+/** After all others, since its columns are those of the history. */
+function archiveMigration(tables: Readonly<Record<string, string>>): new () => MigrationInterface {
+  const templates = new Templates(tables, '', () => 0);
+  return class implements MigrationInterface {
+    readonly name = `CreateSqlQueueArchive_${tables.archive}1790000000001`;
+
+    async up(runner: QueryRunner): Promise<void> {
+      for (const sql of ARCHIVE_TABLE[dialectOf(runner)]) await runner.query(templates.bind({ sql, values: {} }).text);
+    }
+
+    async down(runner: QueryRunner): Promise<void> {
+      await runner.query(templates.bind({ sql: 'DROP TABLE IF EXISTS {archive}', values: {} }).text);
+    }
+  };
 }
 
 function dialectOf(runner: QueryRunner) {

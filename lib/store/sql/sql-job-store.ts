@@ -34,13 +34,17 @@ export class SqlJobStore implements port.JobStore {
   /** Looks behind the bounds that are under way. */
   readonly #looks = new Set<Promise<void>>();
 
-  /** @param unfit finds out which strategies do not work on this very server */
+  /**
+   * @param unfit finds out which strategies do not work on this very server
+   * @param clear what becomes of finished jobs past their retention, at most so many
+   */
   constructor(
     private readonly database: SqlDatabase,
     private readonly dialect: Dialect,
     private readonly commits: CommitListener,
     private readonly bounds: ClaimBounds,
     private readonly unfit: (queue: string) => Promise<Unfit>,
+    private readonly clear: (limit: number) => Work<number> = prune,
   ) {
     this.#keyed = new KeyedJobs(database, dialect);
   }
@@ -198,7 +202,7 @@ export class SqlJobStore implements port.JobStore {
   }
 
   prune(limit: number): Promise<number> {
-    return this.database.transaction(() => prune(limit));
+    return this.database.transaction(() => this.clear(limit));
   }
 
   sweep(limit: number): Promise<number> {

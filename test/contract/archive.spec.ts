@@ -1,0 +1,141 @@
+import { DataSource } from 'typeorm';
+import { sqlQueueArchiveEntity } from '../../lib/store/entities/history.entity.js';
+import { sqlQueueMigrations } from '../../lib/store/migrations/typeorm-migrations.js';
+import { endOf, outcomes } from '../support/jobs.js';
+import { describeStores, type Setup } from '../support/stores.js';
+
+const archive = { to: 'kept_jobs' };
+
+async function setupArchive(setup: Setup) {
+  const world = await setup();
+  await world.sql('DROP TABLE IF EXISTS kept_jobs');
+  const { jobs } = await world.open({ archive });
+  const finish = async (
+    jobsToEnd: number,
+    keepMs = 0,
+    outcome: (typeof outcomes)[keyof typeof outcomes] = outcomes.complete,
+  ) => {
+    const ids = await world.put(...Array.from({ length: jobsToEnd }, () => ({ payload: '"é"', headers: '{"h":"1"}' })));
+    await world.jobs.settle(endOf(await world.claim({ limit: jobsToEnd }), outcome, { keepMs }));
+    return ids;
+  };
+  const kept = () => world.sql<Record<string, unknown>>('SELECT * FROM kept_jobs ORDER BY id');
+  return { ...world, archiving: jobs, finish, kept };
+}
+
+describeStores('an archive', (setup, { inMemory, server }) => {
+  it('gets finished jobs whose retention is over, just as they were in the history, and no others', async () => {
+    const { archiving, finish, kept, sql, advance, admin } = await setupArchive(setup);
+    const [completed] = await finish(1, 1_000);
+    const [dead] = await finish(1, 1_000, outcomes.dead);
+    const [later] = await finish(1, 60_000);
+    const rows = await sql('SELECT * FROM sql_queue_history ORDER BY id');
+
+    advance(1_001);
+    const moved = await archiving.prune(100);
+
+    expect(moved).toBe(2);
+    expect(rows.map((row) => (row as { id: unknown }).id).map(Number)).toEqual([completed, dead, later]);
+    expect(await kept()).toEqual(rows.slice(0, 2));
+    expect((await admin.find({}, { after: 0, limit: 9 })).map(({ id }) => id)).toEqual([later]);
+  });
+
+  it('gets no more at a time than it may', async () => {
+    const { archiving, finish, kept, advance } = await setupArchive(setup);
+    await finish(5);
+
+    advance(1);
+
+    expect([await archiving.prune(2), await archiving.prune(2), await archiving.prune(2)]).toEqual([2, 2, 1]);
+    expect(await kept()).toHaveLength(5);
+  });
+
+  it('gets each job once where several move them at once', async () => {
+    const { archiving, finish, kept, advance, open } = await setupArchive(setup);
+    const ids = await finish(60);
+    const { jobs: other } = await open({ archive });
+    advance(1);
+
+    const moved = await Promise.all([archiving, other, archiving, other].map((jobs) => jobs.prune(40)));
+    const rest = (await archiving.prune(100)) + (await archiving.prune(100));
+
+    expect(moved.reduce((sum, count) => sum + count) + rest).toBe(60);
+    expect((await kept()).map(({ id }) => Number(id))).toEqual(ids);
+  });
+
+  it('is not troubled by a job that it has already', async () => {
+    const { archiving, finish, kept, advance, sql } = await setupArchive(setup);
+    await finish(2);
+    advance(1);
+    await sql('INSERT INTO kept_jobs SELECT * FROM sql_queue_history ORDER BY id LIMIT 1');
+
+    expect(await archiving.prune(100)).toBe(2);
+    expect(await kept()).toHaveLength(2);
+  });
+
+  it('leaves no job behind that is retried in the same moment', async () => {
+    const { archiving, finish, kept, advance, admin } = await setupArchive(setup);
+    const ids = await finish(20, 0, outcomes.dead);
+    advance(1);
+
+    const [retried] = await Promise.all([admin.retry(ids), archiving.prune(100)]);
+    await archiving.prune(100);
+
+    const archived = (await kept()).map(({ id }) => Number(id));
+    expect([...archived, ...retried].sort((a, b) => a - b)).toEqual(ids);
+  });
+
+  it('that is missing is named with the way out, where it is only checked', async () => {
+    const { open } = await setup();
+
+    const opened = open({ archive: { to: 'nowhere' }, migrate: 'check' });
+
+    await expect(opened).rejects.toMatchObject({ code: 'SCHEMA_OUT_OF_DATE' });
+    await expect(opened).rejects.toThrow(/archive.*sqlQueueMigrations\(\{ archive \}\)/s);
+  });
+
+  it('with a table of another shape is refused', async () => {
+    const { open, sql } = await setup();
+    await sql('CREATE TABLE IF NOT EXISTS oddly_shaped (id INT PRIMARY KEY)');
+
+    await expect(open({ archive: { to: 'oddly_shaped' } })).rejects.toMatchObject({
+      code: 'SCHEMA_OUT_OF_DATE',
+      message: expect.stringMatching(/column.*a table that is not there yet/is) as string,
+    });
+  });
+
+  it.each(['x; DROP TABLE y', '', 'sql_queue_jobs', 'SQL_QUEUE_HISTORY', 'x'.repeat(51), 7])(
+    'cannot be a table named %p',
+    async (to) => {
+      const { open } = await setup();
+
+      await expect(open({ archive: { to: to as string } })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+    },
+  );
+
+  if (inMemory) return;
+
+  it('can be made by a migration, passes the check then, and is what its entity says', async () => {
+    const { archiving, finish, advance, connect, sql, open } = await setupArchive(setup);
+    await sql('DROP TABLE kept_jobs');
+    const dataSource: DataSource = await connect({
+      migrations: sqlQueueMigrations({ archive }),
+      entities: [sqlQueueArchiveEntity(archive)],
+    });
+
+    await dataSource.runMigrations();
+    await open({ archive, migrate: 'check' });
+    const [id] = await finish(1);
+    advance(1);
+    await archiving.prune(100);
+
+    const found = await dataSource.getRepository('SqlQueueArchive_kept_jobs').find();
+    expect(found).toMatchObject([{ id, state: 'completed', payload: '"é"', maxAttempts: 5 }]);
+    const table = await dataSource.createQueryRunner().getTable('kept_jobs');
+    expect(table!.indices.map(({ name }) => name)).toEqual(['kept_jobs_state']);
+    expect((await dataSource.driver.createSchemaBuilder().log()).upQueries).toEqual([]);
+    await dataSource.undoLastMigration();
+    if (server.name === 'sqlite') return;
+    await expect(sql('SELECT 1 FROM kept_jobs')).rejects.toThrow(/exist/);
+  });
+});
