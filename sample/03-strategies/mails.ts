@@ -1,0 +1,15 @@
+import { Injectable } from '@nestjs/common';
+import { JobContext, QueueProcessor } from 'nestjs-sql-queue';
+
+/** The tables of mails. A million of them are in nobody's way but their own. */
+export const MAILS = { name: 'mails', prefix: 'sample_mail_' };
+
+export const MAIL = 'mail.send';
+
+@Injectable()
+export class Mails {
+  @QueueProcessor(MAIL, { instance: MAILS.name, batch: 20 })
+  send(jobs: JobContext<{ to: string }>[]): void {
+    for (const { payload } of jobs) if (!payload.to.includes('@')) throw new Error(`no address: ${payload.to}`);
+  }
+}

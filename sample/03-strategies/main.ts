@@ -1,0 +1,52 @@
+import 'reflect-metadata';
+import { setTimeout } from 'node:timers/promises';
+import { NestFactory } from '@nestjs/core';
+import { getAdminToken, getProducerToken, QueueAdmin, QueueProducer } from 'nestjs-sql-queue';
+import { AppModule } from './app.module.js';
+import { strategies } from './database.js';
+import { MAIL, MAILS } from './mails.js';
+import { reportQueue, REPORTS } from './reports.js';
+
+const JOBS = 300;
+
+const lines = [
+  { ...MAILS, queue: MAIL, claim: 'auto', payload: (n: number): object => ({ to: `ada${n}@example.com` }) },
+  ...strategies.map((claim) => ({
+    ...{ ...REPORTS, queue: reportQueue(claim), claim },
+    payload: (n: number): object => ({ month: 1 + (n % 12) }),
+  })),
+];
+
+const stopping = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stopping.abort());
+
+const app = await NestFactory.createApplicationContext(AppModule, { logger: ['fatal', 'error', 'warn'] });
+try {
+  for (const { name, queue, payload } of lines) {
+    const producer = app.get<QueueProducer>(getProducerToken(name));
+    await producer.enqueueMany(
+      queue,
+      Array.from({ length: JOBS }, (_, n) => ({ payload: payload(n) })),
+    );
+  }
+  console.log(`Enqueued ${JOBS} jobs into each of ${lines.length} queues.`);
+  let left = Infinity;
+  while (left > 0 && !stopping.signal.aborted) {
+    await setTimeout(50);
+    left = 0;
+    for (const { name, queue } of lines) left += await waiting(name, queue);
+  }
+  console.log(['tables', 'queue', 'claimed by', 'completed', 'left'].map((title) => title.padEnd(20)).join(''));
+  for (const { name, prefix, queue, claim } of lines) {
+    const { completed } = await app.get<QueueAdmin>(getAdminToken(name)).counts(queue);
+    const cells = [`${prefix}*`, queue, claim, completed, await waiting(name, queue)];
+    console.log(cells.map((cell) => String(cell).padEnd(20)).join(''));
+  }
+} finally {
+  await app.close();
+}
+
+async function waiting(name: string, queue: string): Promise<number> {
+  const { scheduled, waiting, active } = await app.get<QueueAdmin>(getAdminToken(name)).counts(queue);
+  return scheduled + waiting + active;
+}

@@ -1,0 +1,23 @@
+import { setTimeout } from 'node:timers/promises';
+import { Injectable, type Type } from '@nestjs/common';
+import { JobContext, QueueProcessor, type QueueOptions } from 'nestjs-sql-queue';
+
+export type ClaimStrategy = Exclude<NonNullable<QueueOptions['claim']>, 'auto'>;
+
+/** The tables of reports: an instance of the module with a name and a prefix of its own. */
+export const REPORTS = { name: 'reports', prefix: 'sample_report_' };
+
+export const reportQueue = (strategy: ClaimStrategy) => `report.${strategy}`;
+
+/** A handler whose queue is claimed by the strategy. They differ in nothing else: how a job is claimed is not its affair. */
+export function reportsBy(strategy: ClaimStrategy): Type {
+  @Injectable()
+  class Reports {
+    @QueueProcessor(reportQueue(strategy), { instance: REPORTS.name, claim: strategy })
+    async write(job: JobContext<{ month: number }>): Promise<string> {
+      await setTimeout(2);
+      return `report of month ${job.payload.month}`;
+    }
+  }
+  return Reports;
+}
