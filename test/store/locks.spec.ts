@@ -198,6 +198,32 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     expect(await jobs.promote(100)).toBe(1);
   });
 
+  it.each([undefined, { to: 'kept_jobs' }])(
+    'of pruning are on nothing that producers, workers and retries of other jobs wait for (archive: %p)',
+    async (archive) => {
+      const world = await setup();
+      await world.put(...Array.from({ length: 30 }, () => ({})));
+      await world.jobs.settle(endOf(await world.claim({ limit: 30 }), outcomes.dead, { keepMs: 0 }));
+      world.advance(1);
+      const [other] = await world.put({});
+      await world.jobs.settle(endOf(await world.claim(), outcomes.dead));
+      const meanwhile: unknown[] = [];
+      const driver = recordingDriver(async (sql) => {
+        if (sql !== 'COMMIT' || meanwhile.length > 0) return;
+        meanwhile.push(await world.put({}, {}));
+        const taken = await world.claim({ limit: 2 });
+        meanwhile.push(await world.jobs.settle(endOf(taken)), await world.admin.retry([other!]));
+      });
+      const { jobs } = await world.open({ dataSource: await world.connect({ driver }), archive });
+
+      const pruned = await jobs.prune(20);
+
+      expect(pruned).toBe(20);
+      expect(meanwhile).toEqual([[expect.any(Number), expect.any(Number)], new Set(), [other]]);
+      expect(await world.admin.counts()).toMatchObject({ completed: 2, dead: 10, waiting: 1 });
+    },
+  );
+
   it('let workers settle and claim in one side by side, without a deadlock', async () => {
     const { put, claim, jobs, admin, sql, store } = await setup();
     await put(...Array.from({ length: 600 }, () => ({})));

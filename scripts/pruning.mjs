@@ -1,0 +1,99 @@
+// node scripts/pruning.mjs --url mysql://… [--rows 200000]: how long enqueue() takes while the history is pruned, and while it is
+// not, by turns of a second, so that noise is shared. In tables of its own, which it drops. Build first.
+import { parseArgs } from 'node:util';
+import 'reflect-metadata';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { DataSource } from 'typeorm';
+import { QueueAdmin, QueueProducer, SqlQueueModule, sqlQueueMigrations } from '../dist/esm/index.js';
+
+const TURN_MS = 1_000;
+const ROUNDS = 10;
+const PRODUCERS = 10;
+const PREFIX = 'sql_queue_pruning_';
+
+const { values } = parseArgs({ options: { url: { type: 'string' }, rows: { type: 'string', default: '200000' } } });
+const url = values.url ?? '';
+const connection = { type: url.startsWith('mariadb:') ? 'mariadb' : 'mysql', url: url.replace(/^mariadb/, 'mysql') };
+
+class Application {}
+Module({ imports: [SqlQueueModule.forRoot({ connection, prefix: PREFIX, worker: false })] })(Application);
+
+const dataSource = await new DataSource(connection).initialize();
+const app = await NestFactory.createApplicationContext(Application, { logger: ['warn', 'error'] });
+try {
+  const [producer, admin] = [app.get(QueueProducer), app.get(QueueAdmin)];
+  const [alone, beside] = [[], []];
+  let pruned = 0;
+  let prunedMs = 0;
+  for (let round = 0; round < ROUNDS; round++) {
+    await fill(round, Number(values.rows) / ROUNDS);
+    await turn(producer, []);
+    await turn(producer, alone);
+    const under = prune(admin);
+    while (!under.isOver) await turn(producer, beside);
+    pruned += await under.rows;
+    prunedMs += under.tookMs;
+    await turn(producer, []);
+    await turn(producer, alone);
+  }
+  const [{ version }] = await dataSource.query('SELECT VERSION() AS version');
+  console.log(`${connection.type} ${version}: ${pruned} rows in ${(prunedMs / 1_000).toFixed(1)} s`);
+  for (const share of [0.5, 0.99]) {
+    const [without, during] = [quantile(alone, share), quantile(beside, share)];
+    const ratio = (during / without).toFixed(2);
+    console.log(
+      `enqueue p${share * 100}: ${without.toFixed(2)} ms alone, ${during.toFixed(2)} ms beside: ${ratio} times`,
+    );
+  }
+  console.log(`longest: ${Math.max(...alone).toFixed(0)} ms alone, ${Math.max(...beside).toFixed(0)} ms beside`);
+} finally {
+  await app.close();
+  const runner = dataSource.createQueryRunner();
+  for (const Migration of sqlQueueMigrations({ prefix: PREFIX }).reverse()) await new Migration().down(runner);
+  await runner.release();
+  await dataSource.destroy();
+}
+
+/** Without the pauses that workers make between two batches. */
+function prune(admin) {
+  const since = performance.now();
+  const under = { isOver: false, tookMs: 0 };
+  under.rows = admin.prune().finally(() => {
+    under.tookMs = performance.now() - since;
+    under.isOver = true;
+  });
+  return under;
+}
+
+/** Some producers, each with one job after the other, for a second. */
+async function turn(producer, latencies) {
+  const end = performance.now() + TURN_MS;
+  const produce = async () => {
+    for (let since = performance.now(); since < end; since = performance.now()) {
+      await producer.enqueue('q', { to: 'ada@example.com' });
+      latencies.push(performance.now() - since);
+    }
+  };
+  await Promise.all(Array.from({ length: PRODUCERS }, produce));
+}
+
+/** Expired jobs, as wide as small ones are. */
+async function fill(round, rows) {
+  for (let from = 0; from < rows; from += 1_000) {
+    const tuples = Array.from(
+      { length: Math.min(1_000, rows - from) },
+      (_, n) => `(${1e12 + round * rows + from + n})`,
+    );
+    await dataSource.query(
+      `INSERT INTO ${PREFIX}history
+         (id, queue, name, state, priority, attempt, created_at, started_at, finished_at, expires_at, payload)
+       SELECT id, 'q', 'default', 'completed', 0, 1, 0, 0, 0, 1, REPEAT('x', 200)
+       FROM (${tuples.map((tuple, n) => `SELECT ${tuple.slice(1, -1)}${n ? '' : ' AS id'}`).join(' UNION ALL ')}) AS ids`,
+    );
+  }
+}
+
+function quantile(values, share) {
+  return values.sort((a, b) => a - b)[Math.floor(values.length * share)];
+}
