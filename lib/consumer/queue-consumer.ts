@@ -89,8 +89,8 @@ export class QueueConsumer {
     check('Cannot fail', [jobIdProblem(id), ...holderProblems(given, ['error', 'retry']), ...failureProblems(given)]);
     const { optionsFor, random } = this.#parts;
     const { outcome } = await this.#end(id, holderOf(given), (job) => {
-      const { retry, retention } = optionsFor(job.queue);
-      return { outcome: afterFailure(job, given, retry, random), keepMs: retention.deadMs };
+      const { retry, retention, deadLetter } = optionsFor(job.queue);
+      return { outcome: afterFailure(job, given, retry, random), keepMs: retention.deadMs, deadLetter };
     });
     if (outcome.kind !== 'retry') return 'dead';
     return outcome.delayMs > 0 ? 'scheduled' : 'waiting';
@@ -188,7 +188,9 @@ export class QueueConsumer {
 
   #told({ job, outcome, heldMs }: EndedAssignment, result?: unknown): void {
     this.#parts.ended(job, outcome, result, heldMs);
-    const { hints } = this.#parts;
+    const { hints, optionsFor } = this.#parts;
+    const { deadLetter } = optionsFor(job.queue);
+    if (outcome.kind === 'dead' && deadLetter) hints.wake(deadLetter);
     if (outcome.kind === 'release') hints.wake(job.queue);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') hints.expectDue(outcome.delayMs);
   }

@@ -25,14 +25,23 @@ export class Taking {
 
   async take(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
     const { store, jobs, optionsFor } = this.parts;
-    const { order, retry } = optionsFor(queue);
-    const assignee = { workerId: this.workerId, owner: options.owner, leaseMs: options.leaseMs };
+    const { order, retry, deadLetter } = optionsFor(queue);
+    const assignee = { workerId: this.workerId, owner: options.owner, leaseMs: options.leaseMs, deadLetter };
     const asked = { queue, limit: options.limit, maxAttempts: retry.attempts };
     const strategy = await this.#strategyFor(queue);
     if (await store.isPaused(queue)) return [];
     if (stage !== null) return store.takeFromStage({ ...assignee, ...asked, stage });
     const claimId = randomId();
-    const request = { ...asked, claimId, workerId: this.workerId, order, strategy, leaseMs: BETWEEN_MS, started: 0 };
+    const request = {
+      ...asked,
+      claimId,
+      workerId: this.workerId,
+      order,
+      strategy,
+      leaseMs: BETWEEN_MS,
+      started: 0,
+      deadLetter,
+    };
     const claimed = await jobs.claim(request);
     return claimed.length === 0 ? [] : store.share({ ...assignee, claimId, jobs: claimed });
   }

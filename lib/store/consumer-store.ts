@@ -12,6 +12,8 @@ export interface Assignee {
   readonly owner: string;
   /** Null: until it is released. */
   readonly leaseMs: number | null;
+  /** See ClaimRequest. */
+  readonly deadLetter?: string | false;
 }
 
 /** A job in somebody's hands. The claim's id is the token. */
@@ -45,6 +47,8 @@ export interface Verdict {
   readonly outcome: Outcome;
   /** How long the finished job stays in the history; false: not at all. */
   readonly keepMs: number | false;
+  /** See Settlement. */
+  readonly deadLetter?: string | false;
 }
 
 /** How an assignment ended. */

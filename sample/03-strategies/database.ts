@@ -9,4 +9,4 @@ export function databaseOptions(): DataSourceOptions {
 }
 
 /** What can be chosen there. SQLite has one writer at a time, and one way to claim. */
-export const strategies: readonly ClaimStrategy[] = url ? ['skip-locked', 'optimistic', 'update'] : ['update'];
+export const strategies: readonly ClaimStrategy[] = url ? ['skip-locked', 'lock', 'optimistic', 'update'] : ['update'];

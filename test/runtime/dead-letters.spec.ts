@@ -92,6 +92,25 @@ describeEngines('the dead-letter queue', (setup) => {
     expect(await letters.opened).toMatchObject({ 'dead-letter.queue': 'q' });
   });
 
+  it('gets a letter from whoever holds a job by itself and fails it, or lets its lease lapse', async () => {
+    const world = await setup();
+    const { producer, consumer, store, admin } = await world.start({
+      queues: { q: { deadLetter: 'dlq', retry: 1 } },
+      autoStart: false,
+    });
+    const failed = await producer.enqueue('q', 0);
+    await consumer.claim('q', { owner: 'ann' });
+    await consumer.fail(failed.id, { owner: 'ann', error: 'blurred' });
+    const lapsed = await producer.enqueue('q', 0);
+    await consumer.claim('q', { owner: 'ann', lease: '1m' });
+
+    world.advance(61_000);
+    await store.rescue({ decide: () => ({ kind: 'dead', error: { name: 'E', message: 'm' } }), keepMs: () => 1_000 });
+
+    const letters = await admin.find({ queue: 'dlq' });
+    expect(letters.map(({ headers }) => headers['dead-letter.id'])).toEqual([String(failed.id), String(lapsed.id)]);
+  });
+
   it('does not get a letter back from a queue that some process has set against it', async () => {
     const world = await setup();
     const { producer, events, runner, admin } = await world.start({

@@ -15,7 +15,7 @@ describeServers('the strategies sample', (server) => {
       const sample = start();
 
       expect(await sample.ended).toBe(0);
-      const strategies = server.name === 'sqlite' ? ['update'] : ['skip-locked', 'optimistic', 'update'];
+      const strategies = server.name === 'sqlite' ? ['update'] : ['skip-locked', 'lock', 'optimistic', 'update'];
       expect(rowsOf(sample)).toEqual([
         ['sample_mail_*', 'mail.send', 'auto', '300', '0'],
         ...strategies.map((strategy) => ['sample_report_*', `report.${strategy}`, strategy, '300', '0']),

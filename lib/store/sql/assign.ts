@@ -12,10 +12,10 @@ import { query, Rows, together, type SqlValue, type Statement, type Work } from 
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 const ADD_CLAIMS = `
-  INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at, owner)
+  INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at, owner, dead_letter)
   VALUES :rows`;
 
-const CLAIM = `(?, ?, ?, ?, 1, ?, COALESCE(?, :now + ?), :now, ?)`;
+const CLAIM = `(?, ?, ?, ?, 1, ?, COALESCE(?, :now + ?), :now, ?, ?)`;
 
 const PASS_ON = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
@@ -106,11 +106,21 @@ export function* assign(id: number, assignee: Assignee, maxAttempts: (queue: str
   return assignments(taken, assignee.owner, yield* leases(taken), stage)[0]!;
 }
 
-function addClaims(taken: readonly Taken[], { workerId, owner, leaseMs }: Assignee): Statement {
+function addClaims(taken: readonly Taken[], { workerId, owner, leaseMs, deadLetter }: Assignee): Statement {
   const until = leaseMs === null ? NEVER_MS : null;
   const inOrder = [...taken].sort((a, b) => a.to - b.to);
   const rows = inOrder.map(({ job, to }): SqlValue[] => [
-    ...[to, workerId, job.queue, JSON.stringify([job.id]), leaseMs ?? 0, until, leaseMs ?? 0, owner],
+    ...[
+      to,
+      workerId,
+      job.queue,
+      JSON.stringify([job.id]),
+      leaseMs ?? 0,
+      until,
+      leaseMs ?? 0,
+      owner,
+      deadLetter || null,
+    ],
   ]);
   return { sql: ADD_CLAIMS, values: { rows: new Rows(CLAIM, rows) } };
 }

@@ -32,9 +32,10 @@ export function* endAssignment(
 
 export function* endHeld(
   { job, claimId, workerId, heldMs }: Held,
-  { outcome, keepMs }: Verdict,
+  { outcome, keepMs, deadLetter = false }: Verdict,
 ): Work<EndedAssignment> {
-  const settlement = { job, claimId, workerId, outcome, ranMs: heldMs, keepMs: keptMs(job.overrides, keepMs) };
+  const kept = keptMs(job.overrides, keepMs);
+  const settlement = { job, claimId, workerId, outcome, ranMs: heldMs, keepMs: kept, deadLetter };
   yield* endClaim(claimId);
   yield* settleClaimed([settlement]);
   // One that is not finished goes back to where it stood.
