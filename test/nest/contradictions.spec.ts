@@ -69,7 +69,9 @@ describe('the boot is stopped by', () => {
 
     expect(await problems([Listener])).toEqual([
       'Listener.near: unknown event "complete", did you mean "completed"?',
-      expect.stringMatching(/^Listener\.far: unknown event "xyzzy" \(known: started, completed, failed, dead,/),
+      expect.stringMatching(
+        /^Listener\.far: unknown event "xyzzy" \(known: enqueued, started, completed, failed, dead,/,
+      ),
     ]);
   });
 

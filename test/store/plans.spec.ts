@@ -78,7 +78,7 @@ async function explainEverything(world: World) {
   await whatFaultsNeed(dataSource);
   await world.sql(
     `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers,
-                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks, 
+                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks,
                    sql_queue_keys, sql_queue_archive`,
   );
   phase = 'after ANALYZE';
