@@ -318,6 +318,21 @@ describeStores('a key', (setup) => {
     expect(await admin.get(dead[1]!)).toMatchObject({ state: 'dead' });
   });
 
+  it('is taken again by a job that is replayed at a rate, and left behind by one that goes into another queue', async () => {
+    const { jobs, admin, claim } = await setup();
+    const [stays] = await put(jobs, { key: 'stays' });
+    const [goes] = await put(jobs, { key: 'goes' });
+    await jobs.settle(endOf(await claim({ limit: 2 }), outcomes.dead));
+
+    await admin.replay([stays!.id], { to: undefined, firstMs: 60_000, everyMs: 0 });
+    await admin.replay([goes!.id], { to: 'elsewhere', firstMs: 0, everyMs: 0 });
+    const [again, anew] = [(await put(jobs, { key: 'stays' }))[0], (await put(jobs, { key: 'goes' }))[0]];
+
+    expect(again).toMatchObject({ id: stays!.id, fate: 'existing' });
+    expect(anew).toMatchObject({ fate: 'new' });
+    expect(await admin.get(goes!.id)).toMatchObject({ queue: 'elsewhere', key: null });
+  });
+
   it('that somebody uses is not forgotten, and one that nobody does is after an hour', async () => {
     const { jobs, advance, sql } = await setup();
     await put(jobs, { key: 'held', delay: '1d' }, { key: 'timed', keyUntil: '3h' }, { key: 'free' });

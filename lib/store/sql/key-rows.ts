@@ -20,12 +20,13 @@ const LOCK = `
   WHERE queue = :queue AND key_hash IN (:hashes)
   ORDER BY key_hash /*! FOR UPDATE */`;
 
-// Without locks: the jobs may be anybody's. At READ COMMITTED it sees what those before us at the same key have committed.
+// Without locks: the jobs may be anybody's. At READ COMMITTED it sees what those before us at the same key have committed. A
+// job that was replayed into another queue has left its key behind.
 const LOOK = `
   SELECT k.key_hash, k.job_id, k.held_until, k.expires_at > :now AS has_time, k.kept_until - :now AS kept_ms,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM {keys} k
-  LEFT JOIN {jobs} j ON j.id = k.job_id
+  LEFT JOIN {jobs} j ON j.id = k.job_id AND j.queue = k.queue
   WHERE k.queue = :queue AND k.key_hash IN (:hashes)`;
 
 const HOLD = `
