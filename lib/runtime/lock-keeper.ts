@@ -6,6 +6,9 @@ import { PollLoop } from './poll-loop.js';
 
 // A job whose worker was killed is with another one within a second.
 const LOOK_EVERY_MS = 500;
+// However long the leases are: neither the server nor what stands in front of it may take the connection for an idle one, and
+// whoever does not hear that its lock is gone runs jobs beside those who have taken them.
+const LONGEST_BETWEEN_PINGS_MS = 10_000;
 
 export interface LockKeeperParts {
   readonly store: LockStore;
@@ -44,6 +47,10 @@ export class LockKeeper {
     return this.#lock?.id;
   }
 
+  get #betweenPingsMs(): number {
+    return Math.min(this.parts.shortestLeaseMs / 3, LONGEST_BETWEEN_PINGS_MS);
+  }
+
   /** Rejects where the database does not give it a lock. */
   async start(): Promise<void> {
     this.#hold(await this.parts.store.take(this.parts.workerId));
@@ -76,7 +83,7 @@ export class LockKeeper {
 
   #hold(lock: WorkerLock): void {
     this.#lock = lock;
-    this.#pingAt = this.parts.clock.monotonic() + this.parts.shortestLeaseMs / 3;
+    this.#pingAt = this.parts.clock.monotonic() + this.#betweenPingsMs;
     if (lock.gone.aborted) return this.#lost(lock);
     lock.gone.addEventListener('abort', () => this.#lost(lock), { once: true });
   }
@@ -95,7 +102,7 @@ export class LockKeeper {
   async #ping(): Promise<void> {
     const now = this.parts.clock.monotonic();
     if (now < this.#pingAt) return;
-    this.#pingAt = now + this.parts.shortestLeaseMs / 3;
+    this.#pingAt = now + this.#betweenPingsMs;
     await this.#lock?.ping();
   }
 

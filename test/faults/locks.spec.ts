@@ -1,10 +1,13 @@
 import { abortOf, describeEngines, gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { LockConnections } from '../support/lock-connections.js';
 import { processesOf } from '../support/processes.js';
+import { recordingDriver } from '../support/recording-driver.js';
 
 // So long that nothing of this is because a lease has lapsed.
 const queue = { claim: 'lock', lease: '1h', retry: { attempts: 3, backoff: 0 } } as const;
+const LOOK_EVERY_MS = 500;
 
 describeEngines(
   'a job claimed by lock',
@@ -149,6 +152,28 @@ describeEngines(
       expect(signal.aborted).toBe(false);
       expect(worker.events.of('rescued')).toEqual([]);
       expect(await worker.admin.get(id)).toMatchObject({ state: 'active', attempt: 1 });
+    });
+
+    it('is kept by pings that nobody takes for silence, however long its lease is', async () => {
+      const world = await setup();
+      const clock = new FakeClock();
+      let pings = 0;
+      const driver = recordingDriver((sql) => {
+        if (/DELETE sql_queue_locks .*WHERE id = 0/s.test(sql)) pings++;
+        return Promise.resolve();
+      });
+      await world.start({
+        ...{ clock, dataSource: await world.connect({ driver }) },
+        queues: { q: { ...queue, lease: '1d' } },
+        handlers: { q: () => undefined },
+      });
+
+      for (let looks = 0; looks < 40; looks++) {
+        await clock.resting(LOOK_EVERY_MS);
+        await clock.advance(LOOK_EVERY_MS);
+      }
+
+      expect(pings).toBeGreaterThan(0);
     });
 
     it('leaves neither a claim nor a lock when its worker stops', async () => {
