@@ -169,6 +169,23 @@ describeStoresOf(['mysql', 'mariadb'], 'rescuing', (setup) => {
     expect(second.map(({ job }) => job.id)).toEqual([locked]);
   });
 
+  it('reaches a job behind any number of others that open transactions have locked', async () => {
+    const { put, claim, jobs, advance, dataSource } = await setup();
+    const locked = await put(...Array.from({ length: 100 }, () => ({})));
+    for (let claimId = 1; claimId <= 100; claimId++) await claim({ claimId });
+    const [free] = await put({});
+    await claim({ claimId: 101 });
+    advance(LEASE_MS);
+
+    const rescued = await dataSource.transaction(async (manager) => {
+      for (const id of locked) await manager.query('SELECT id FROM sql_queue_jobs WHERE id = ? FOR UPDATE', [id]);
+      return [await jobs.rescue(rescueRules()), await jobs.rescue(rescueRules())];
+    });
+
+    expect(rescued.map((each) => each.map(({ job }) => job.id))).toEqual([[], [free]]);
+    expect(await jobs.rescue(rescueRules())).toHaveLength(100);
+  });
+
   it('leaves a job that completes in its handler’s own transaction', async () => {
     const { put, claim, jobs, advance, admin } = await setup();
     const [id] = await put({});

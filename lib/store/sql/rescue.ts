@@ -5,12 +5,15 @@ import { retire } from './lease.js';
 import { settleClaimed } from './settle.js';
 import { query, type Work } from './statement.js';
 
+/** So many lapsed claims are read at a time. */
+export const LAPSED_AT_A_TIME = 100;
+
 const LAPSED = `
   SELECT id
   FROM {claims}
-  WHERE lease_until <= :now
+  WHERE id > :after AND lease_until <= :now
   ORDER BY id
-  LIMIT 100`;
+  LIMIT ${LAPSED_AT_A_TIME}`;
 
 /** What rescuing needs to know of a claim. */
 export const LAPSED_COLUMNS = 'id, worker_id, queue, job_ids, started, cancelled, dead_letter';
@@ -38,9 +41,9 @@ export interface LapsedClaim {
   dead_letter: string | null;
 }
 
-/** Read without locks: each is locked and checked again by itself. */
-export function* lapsedClaims(): Work<number[]> {
-  return (yield* query<{ id: number }>(LAPSED)).map(({ id }) => Number(id));
+/** Those behind `after`. Read without locks: each is locked and checked again by itself. */
+export function* lapsedClaims(after: number): Work<number[]> {
+  return (yield* query<{ id: number }>(LAPSED, { after })).map(({ id }) => Number(id));
 }
 
 export function* rescueClaim(claimId: number, rules: RescueRules): Work<Rescued[]> {

@@ -14,7 +14,7 @@ import { handOff } from './hand-off.js';
 import { KeyedJobs } from './keyed-jobs.js';
 import { extend, retire } from './lease.js';
 import { pruneKeys } from './prune-keys.js';
-import { lapsedClaims, rescueClaim } from './rescue.js';
+import { LAPSED_AT_A_TIME, lapsedClaims, rescueClaim } from './rescue.js';
 import { rescueEach } from './rescue-each.js';
 import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError, type Refused } from './settle.js';
 import { lockedOut } from './survivors.js';
@@ -33,6 +33,12 @@ export class SqlJobStore implements port.JobStore {
   readonly #keyed: KeyedJobs;
   /** Looks behind the bounds that are under way. */
   readonly #looks = new Set<Promise<void>>();
+
+  /**
+   * Where the last look for lapsed claims ended. Claims of which jobs are locked stay, and are the oldest of all: whoever began
+   * at the head each time would never see what stands behind a hundred of them.
+   */
+  #lapsedAfter = 0;
 
   /**
    * @param unfit finds out which strategies do not work on this very server
@@ -195,7 +201,8 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async rescue(rules: port.RescueRules): Promise<port.Rescued[]> {
-    const lapsed = await this.database.repeatable(() => lapsedClaims());
+    const lapsed = await this.database.repeatable(() => lapsedClaims(this.#lapsedAfter));
+    this.#lapsedAfter = lapsed.length < LAPSED_AT_A_TIME ? 0 : lapsed.at(-1)!;
     const rescued = await rescueEach(lapsed, (id) => this.database.transaction(() => rescueClaim(id, rules)));
     if (rescued.length > 0) this.bounds.forget();
     return rescued;
