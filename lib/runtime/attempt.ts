@@ -1,4 +1,4 @@
-import { JobTimeoutError, LeaseLostError, PayloadInvalidError, UnrecoverableError } from '../job/errors.js';
+import { hasCode, JobTimeoutError, LeaseLostError, PayloadInvalidError, UnrecoverableError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { afterError, type Outcome } from '../job/outcome.js';
 import { encodeJson } from '../job/json.js';
@@ -216,7 +216,11 @@ export class Attempt {
     const { job, claim, parts } = this;
     this.#depart('handOff');
     const to = randomId();
-    const isOurs = await parts.store.handOff({ job, workerId: parts.workerId, from: claim.id, to, leaseMs });
+    const request = { job, workerId: parts.workerId, from: claim.id, to, leaseMs };
+    const isOurs = await parts.store.handOff(request).catch((error: unknown) => {
+      if (hasCode(error, 'JOB_CANCELLED')) this.abort(error as Error);
+      throw error;
+    });
     if (!isOurs) throw new LeaseLostError(job.id, job.queue);
     this.#handedOff = true;
     return { id: job.id, token: String(to) };

@@ -105,7 +105,8 @@ export class JobContext<P = any, R = unknown> {
    * Leaves the job open and gives it away, at once: whoever is given the token completes, fails or extends it with
    * QueueConsumer. The run ends when the handler does, whatever it returns or throws then. Without a word the attempt has
    * failed when the lease lapses, and the job is tried again. Once per run, and not beside `transaction()`. Rejects with
-   * LeaseLostError, and nothing is changed, where another worker may have the job.
+   * LeaseLostError, and nothing is changed, where another worker may have the job, and with JobCancelledError where somebody
+   * wants it cancelled.
    *
    * @example
    * ```ts

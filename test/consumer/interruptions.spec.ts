@@ -1,5 +1,6 @@
 import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
+import type { Sharing } from '../../lib/store/consumer-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { LEASE_MS, rescueRules } from '../support/jobs.js';
 import { recordingDriver } from '../support/recording-driver.js';
@@ -27,6 +28,26 @@ describeStores('a process that dies while it claims for people', (setup) => {
 
     expect(await world.admin.get(id!)).toMatchObject({ state: 'waiting', attempt: 0, owner: null });
     expect(await consumerOn(world).claim('q', ANN)).toMatchObject([{ id, attempt: 1 }]);
+  });
+});
+
+describeStores('a job that somebody wants cancelled while it is claimed for people', (setup) => {
+  it('is handed to nobody and cancelled, and the others of its claim are handed out', async () => {
+    const world = await setup();
+    const [unwanted, wanted] = await world.put({}, {});
+    const share = async (sharing: Sharing) => {
+      await world.admin.cancel(unwanted!, () => 60_000);
+      return world.consumer.share(sharing);
+    };
+    const consumer = consumerOn({ ...world, consumer: Object.create(world.consumer, { share: { value: share } }) });
+
+    const held = await consumer.claim('q', { ...ANN, limit: 2 });
+    world.advance(LEASE_MS);
+    await world.jobs.rescue(rescueRules());
+
+    expect(held).toMatchObject([{ id: wanted }]);
+    expect(await world.admin.get(unwanted!)).toMatchObject({ state: 'cancelled' });
+    expect(await world.admin.get(wanted!)).toMatchObject({ state: 'active', owner: 'ann' });
   });
 });
 

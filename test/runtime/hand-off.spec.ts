@@ -183,6 +183,29 @@ describeEngines('a job that its handler hands off', (setup) => {
     await expect(consumer.unassign(one!.id)).rejects.toMatchObject({ code: 'JOB_FINISHED' });
   });
 
+  it('is cancelled instead where somebody wished that, unheard, while its handler ran', async () => {
+    const world = await setup();
+    const { opened: wished, open: wish } = gate();
+    const { producer, events, admin } = await world.start({
+      handlers: {
+        q: async (job: JobContext) => {
+          await wished;
+          return job.handOff({ lease: '2h' });
+        },
+      },
+    });
+    const other = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    await events.until('started');
+
+    const answer = await other.admin.cancel(id);
+    wish();
+    await events.until('cancelled');
+
+    expect(answer).toBe(true);
+    expect(await admin.get(id)).toMatchObject({ state: 'cancelled' });
+  });
+
   it('is refused a lease that is none, and the attempt fails', async () => {
     const world = await setup();
     const { producer, events } = await world.start({

@@ -7,6 +7,7 @@ import { endClaim } from './lease.js';
 import { ShortCountError } from './settle.js';
 import { RUNNABLE_AGAIN, stageOf } from './stages.js';
 import { query, Rows, together, type SqlValue, type Statement, type Work } from './statement.js';
+import { lockWishes } from './wishes.js';
 
 // Stands for a lease that ends only when somebody releases the job.
 const NEVER_MS = Number.MAX_SAFE_INTEGER;
@@ -64,8 +65,11 @@ export function* passOn({ from, taken, ...assignee }: PassedOn): Work<void> {
 
 /** Each of its jobs leaves the claim for one of its own, and the claim goes. */
 export function* share({ claimId: from, jobs, ...assignee }: Sharing): Work<Assignment[]> {
-  const taken = jobs.map((job) => ({ job, to: randomId() }));
-  yield* endClaim(from);
+  const unwanted = yield* lockWishes(from);
+  const taken = jobs.filter(({ id }) => !unwanted.has(id)).map((job) => ({ job, to: randomId() }));
+  // What somebody wants cancelled stays with the claim, for whoever rescues it.
+  if (unwanted.size === 0) yield* endClaim(from);
+  if (taken.length === 0) return [];
   yield* passOn({ ...assignee, from, taken });
   return assignments(taken, assignee.owner, yield* leases(taken));
 }

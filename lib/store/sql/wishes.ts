@@ -16,6 +16,12 @@ export interface Heeded {
   readonly cancelled: ReadonlySet<Settlement>;
 }
 
+/** The claim's jobs that somebody wants cancelled. Nobody else wishes it before this transaction is over. */
+export function* lockWishes(claimId: number): Work<ReadonlySet<number>> {
+  const [row] = yield* query<{ cancelled: string | null }>(LOCK_WISHES, { ids: [claimId] });
+  return new Set(parseOr<number[]>(row?.cancelled ?? null));
+}
+
 /** Reads, under the lock under which they are written, the wishes to cancel that no heartbeat has brought yet. */
 export function* cancelUnwanted({ settlements, claims }: Flush): Work<Heeded> {
   const cancelled = new Set<Settlement>();
