@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { ShutdownError, WorkerLostError } from '../job/errors.js';
-import { afterSilence, isFinal } from '../job/outcome.js';
+import { ShutdownError } from '../job/errors.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import { storedError } from '../job/stored-error.js';
+import { rescueRules } from '../job/rescue-rules.js';
 import type { Doorbell } from '../store/doorbell.js';
 import type { QueueStore } from '../store/queue-store.js';
-import type { ChosenStrategies, JobStore, LapsedJob, Rescued, RescueRules } from '../store/job-store.js';
+import type { ChosenStrategies, JobStore, RescueRules } from '../store/job-store.js';
 import type { LockStore } from '../store/lock-store.js';
 import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
@@ -23,6 +22,8 @@ import { Pruner, type Pruning } from './pruner.js';
 import type { QueueEvents } from './queue-events.js';
 import { QueueKeeper, type QueueKeeperParts } from './queue-keeper.js';
 import { QueueWorker } from './queue-worker.js';
+import { QueueWorkers } from './queue-workers.js';
+import { RescuedJobs } from './rescued-jobs.js';
 import { Settler } from './settler.js';
 import { Slots } from './slots.js';
 import { Traces } from './traces.js';
@@ -58,7 +59,7 @@ export interface WorkerParts extends QueueKeeperParts {
 /** One start of this process's work, from entering the database to leaving it. Never started twice. */
 export class Worker {
   readonly id = randomUUID();
-  readonly #queues = new Map<string, QueueWorker>();
+  readonly #queues = new QueueWorkers();
   readonly #pausedHere: Set<string>;
   readonly #pausedEverywhere = new Set<string>();
   /** How often a queue was seen to be paused or resumed everywhere, or somebody to begin to wait for jobs to end. */
@@ -70,38 +71,41 @@ export class Worker {
   readonly #pruner: Pruner;
   readonly #keeper: QueueKeeper;
   readonly #traces: Traces;
+  readonly #rules: RescueRules;
+  readonly #rescued: RescuedJobs;
   /** Undefined where no queue is claimed by `lock`. */
   #locks: LockKeeper | undefined;
   #strategies: ChosenStrategies = { of: new Map() };
   #quiet = false;
   #looking: Promise<unknown> = Promise.resolve();
-  #whenIdle: (() => void)[] = [];
 
   constructor(
     private readonly parts: WorkerParts,
     private readonly queueNames: readonly string[],
     paused: ReadonlyMap<string, boolean> = new Map(),
   ) {
-    const { store, clock, logger, random, options, optionsFor } = parts;
+    const { store, clock, logger, random, options, optionsFor, events, awaited } = parts;
     const slots = new Slots(options.concurrency);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
-    this.#settler = new Settler(store, clock, logger, (claim) => this.#queues.get(claim.queue)!.startedAhead(claim));
+    this.#settler = new Settler(store, clock, logger, (claim) => this.#queues.of(claim.queue).startedAhead(claim));
     this.#leases = new LeaseKeeper({
       ...{ clock, logger, workerId: this.id },
       shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
       pulse: parts.pulse ?? ((settings) => new LoopPulse(store, clock, settings)),
-      onLost: (claim) => this.#queues.get(claim.queue)?.forget(claim),
-      onCancelled: (claim, jobId) => this.#queues.get(claim.queue)?.cancel(jobId),
+      onLost: (claim) => this.#queues.forget(claim),
+      onCancelled: (claim, jobId) => this.#queues.of(claim.queue).cancel(jobId),
     });
     this.#traces = new Traces(parts.traces, parts.awaited, clock, logger);
-    for (const queue of queueNames) this.#queues.set(queue, this.#queueWorker(queue, slots));
+    for (const queue of queueNames) this.#queues.byName.set(queue, this.#queueWorker(queue, slots));
+    this.#rules = rescueRules(optionsFor, random);
+    this.#rescued = new RescuedJobs({ events, awaited, logger, share: (queue, jobs) => this.#share(queue, jobs) });
     this.#poller = new Poller({
-      ...{ store, clock, logger, random, queues: queueNames, rules: this.#rescueRules() },
+      ...{ store, clock, logger, random, queues: queueNames, rules: this.#rules },
       ...{ minMs: options.pollMinMs, maxMs: options.pollMaxMs },
       onQueue: (queue, seen) => this.#onQueue(queue, seen),
-      onRescued: (rescued) => this.#onRescued(rescued),
-      onAwaited: (awaited) => {
-        if (parts.awaited.note(awaited)) this.#turns++;
+      onRescued: (rescued) => this.#rescued.tell(rescued),
+      onAwaited: (until) => {
+        if (awaited.note(until)) this.#turns++;
       },
       onNews: (queue, jobs) => this.#share(queue, jobs),
     });
@@ -142,7 +146,7 @@ export class Worker {
 
   /** So many jobs of the queue may be waiting. Answers whether this process takes them all, as far as can be told. */
   wake(queue: string, jobs: number): boolean {
-    return this.#queues.get(queue)?.expect(jobs) ?? false;
+    return this.#queues.byName.get(queue)?.expect(jobs) ?? false;
   }
 
   expectDue(ms: number): void {
@@ -155,13 +159,13 @@ export class Worker {
   }
 
   cancel(jobId: number): void {
-    for (const queue of this.#queues.values()) queue.cancel(jobId);
+    this.#queues.cancel(jobId);
   }
 
   /** Resolves when nothing runs here and a fresh look finds nothing that could. */
   async idle(): Promise<void> {
     do await this.#untilIdle();
-    while (!this.#quiet && ((await this.#poller.look()) || !this.#isIdle()));
+    while (!this.#quiet && ((await this.#poller.look()) || !this.#queues.isIdle));
   }
 
   /** First phase of the end: claims no more, and gives back what has not begun. */
@@ -187,11 +191,11 @@ export class Worker {
   }
 
   async #abort(timeoutMs: number): Promise<void> {
-    const running = [...this.#queues.values()].reduce((sum, queue) => sum + queue.running, 0);
+    const { running } = this.#queues;
     if (running === 0) return;
     this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`);
-    this.#queues.forEach((queue) => queue.abortAll(new ShutdownError()));
-    if (!(await this.#within(GRACE_MS, this.#untilIdle()))) this.#queues.forEach((queue) => queue.releaseAll());
+    this.#queues.abortAll(new ShutdownError());
+    if (!(await this.#within(GRACE_MS, this.#untilIdle()))) this.#queues.releaseAll();
   }
 
   #queueWorker(queue: string, slots: Slots): QueueWorker {
@@ -225,10 +229,10 @@ export class Worker {
     const { clock, logger, optionsFor } = this.parts;
     const queues = this.queueNames.filter((queue) => this.#isByLock(queue));
     return new LockKeeper({
-      ...{ store, clock, logger, workerId: this.id, rules: this.#rescueRules() },
+      ...{ store, clock, logger, workerId: this.id, rules: this.#rules },
       shortestLeaseMs: Math.min(...queues.map((queue) => optionsFor(queue).leaseMs)),
-      onRescued: (rescued) => this.#onRescued(rescued),
-      onTaken: () => queues.forEach((queue) => this.#queues.get(queue)!.wake()),
+      onRescued: (rescued) => this.#rescued.tell(rescued),
+      onTaken: () => queues.forEach((queue) => this.#queues.of(queue).wake()),
       onLost: () => this.#leases.giveUp(({ queue }) => this.#isByLock(queue)),
     });
   }
@@ -241,22 +245,13 @@ export class Worker {
     const { clock, logger, random, options } = this.parts;
     return new Listener({
       ...{ doorbell, clock, logger, random, maxMs: options.pollMaxMs },
-      ...{ queues: this.#queues, poller: this.#poller, turns: () => this.#turns },
+      ...{ queues: this.#queues.byName, poller: this.#poller, turns: () => this.#turns },
     });
   }
 
   /** So many jobs can be claimed by anybody: by this process, or else by those that listen. */
   #share(queue: string, jobs: number): void {
     if (!this.wake(queue, jobs)) this.parts.doorbell?.ring(queue, jobs);
-  }
-
-  #rescueRules(): RescueRules {
-    const { optionsFor, random } = this.parts;
-    return {
-      decide: (job: LapsedJob) =>
-        afterSilence(job, job.workerId, job.mayHaveBegun, optionsFor(job.queue).retry, random),
-      keepMs: (queue) => optionsFor(queue).retention.deadMs,
-    };
   }
 
   #onQueue(queue: string, { waiting, paused }: { waiting: boolean; paused: boolean }): boolean {
@@ -266,56 +261,29 @@ export class Worker {
       else this.#pausedEverywhere.delete(queue);
       this.#applyPauses();
     }
-    const worker = this.#queues.get(queue)!;
+    const worker = this.#queues.of(queue);
     if (!waiting || !worker.isOpen) return false;
     worker.wake();
     return !worker.isFull;
   }
 
-  #onRescued(rescued: readonly Rescued[]): void {
-    const counts = new Map<string, number>();
-    for (const { job, outcome, deadLetter } of rescued) {
-      const { id: jobId, queue, name, attempt, workerId } = job;
-      const about = { jobId, queue, name, attempt, ranMs: null, error: storedError(new WorkerLostError(workerId)) };
-      const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
-      this.parts.events.emit({ ...about, event: 'rescued', delayMs });
-      if (isFinal(outcome)) this.parts.awaited.ended(job);
-      if (outcome.kind === 'dead') {
-        this.parts.events.emit({ ...about, event: 'dead' });
-        if (deadLetter) this.#share(deadLetter, 1);
-      } else if (outcome.kind !== 'cancel' && delayMs === 0) this.#share(queue, 1);
-      const from = `queue "${queue}" from worker ${workerId}`;
-      counts.set(from, (counts.get(from) ?? 0) + 1);
-    }
-    // A line for each worker that died, not for each of its jobs.
-    for (const [from, jobs] of counts) this.parts.logger.warn(`Rescued ${jobs} job(s) of ${from}, which fell silent.`);
-  }
-
   #applyPauses(): void {
-    for (const [queue, worker] of this.#queues) {
+    for (const [queue, worker] of this.#queues.byName) {
       worker.setOpen(!this.#quiet && !this.#pausedHere.has(queue) && !this.#pausedEverywhere.has(queue));
     }
     this.#listener?.listenAnew();
   }
 
   #onIdle(queue: string): void {
-    // A slot of the process became free: the queues take turns at the head of the line for it.
     if (Number.isFinite(this.parts.options.concurrency)) {
-      const queues = [...this.#queues.values()];
-      const first = Math.floor(this.parts.random() * queues.length);
-      [...queues.slice(first), ...queues.slice(0, first)].forEach((queue) => queue.fill());
-      for (const [each, worker] of this.#queues) if (worker.lacksJobs) this.#listener?.listenFor(each);
-    } else if (this.#queues.get(queue)!.lacksJobs) this.#listener?.listenFor(queue);
-    if (!this.#isIdle()) return;
-    this.#whenIdle.splice(0).forEach((resolve) => resolve());
-  }
-
-  #isIdle(): boolean {
-    return [...this.#queues.values()].every((queue) => queue.isIdle);
+      this.#queues.fillInTurn(this.parts.random);
+      for (const [each, worker] of this.#queues.byName) if (worker.lacksJobs) this.#listener?.listenFor(each);
+    } else if (this.#queues.of(queue).lacksJobs) this.#listener?.listenFor(queue);
+    this.#queues.noteIdle();
   }
 
   async #untilIdle(): Promise<void> {
-    while (!this.#isIdle()) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+    await this.#queues.untilIdle();
     await this.#settler.idle();
   }
 

@@ -1,0 +1,40 @@
+import { WorkerLostError } from '../job/errors.js';
+import { isFinal } from '../job/outcome.js';
+import { storedError } from '../job/stored-error.js';
+import type { Rescued } from '../store/job-store.js';
+import type { AwaitedJobs } from './awaited-jobs.js';
+import type { JobLogger } from './job-logger.js';
+import type { QueueEvents } from './queue-events.js';
+
+export interface RescuedJobsParts {
+  readonly events: QueueEvents;
+  readonly awaited: AwaitedJobs;
+  readonly logger: JobLogger;
+  /** So many jobs of the queue can be claimed by anybody again. */
+  readonly share: (queue: string, jobs: number) => void;
+}
+
+/** What follows from the rescues of this process. */
+export class RescuedJobs {
+  constructor(private readonly parts: RescuedJobsParts) {}
+
+  tell(rescued: readonly Rescued[]): void {
+    const { events, awaited, logger, share } = this.parts;
+    const counts = new Map<string, number>();
+    for (const { job, outcome, deadLetter } of rescued) {
+      const { id: jobId, queue, name, attempt, workerId } = job;
+      const about = { jobId, queue, name, attempt, ranMs: null, error: storedError(new WorkerLostError(workerId)) };
+      const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
+      events.emit({ ...about, event: 'rescued', delayMs });
+      if (isFinal(outcome)) awaited.ended(job);
+      if (outcome.kind === 'dead') {
+        events.emit({ ...about, event: 'dead' });
+        if (deadLetter) share(deadLetter, 1);
+      } else if (outcome.kind !== 'cancel' && delayMs === 0) share(queue, 1);
+      const from = `queue "${queue}" from worker ${workerId}`;
+      counts.set(from, (counts.get(from) ?? 0) + 1);
+    }
+    // A line for each worker that died, not for each of its jobs.
+    for (const [from, jobs] of counts) logger.warn(`Rescued ${jobs} job(s) of ${from}, which fell silent.`);
+  }
+}
