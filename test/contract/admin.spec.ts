@@ -31,6 +31,15 @@ describeStores('counting', (setup) => {
     expect(await world.admin.counts('other')).toEqual(none);
   });
 
+  it('counts a job once that has left the claim of many for one of its own', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    await put(...Array.from({ length: 1_001 }, () => ({})));
+    const { id: from, jobs: claimed } = await claim({ claimId: 1, limit: 1_001 });
+    await jobs.handOff({ job: claimed[0]!, workerId: 'worker-1', from, to: 2, leaseMs: 60_000 });
+
+    expect(await admin.counts()).toEqual({ ...none, active: 1_001 });
+  });
+
   it('counts a job that is tried again as waiting', async () => {
     const { put, claim, jobs, admin } = await setup();
     await put({}, {});

@@ -106,7 +106,8 @@ export const mysql: Dialect = {
       });
     }
     const claims = yield* query<{ job_ids: string }>(CLAIMED_IDS, { queue });
-    const ids = claims.flatMap(({ job_ids }) => JSON.parse(job_ids) as number[]);
+    // A job that was handed off is on the lists of two.
+    const ids = [...new Set(claims.flatMap(({ job_ids }) => JSON.parse(job_ids) as number[]))];
     for (let from = 0; from < ids.length; from += 1_000) {
       for (const row of yield* query<{ queue: string; jobs: number }>(COUNT_ACTIVE, {
         ids: ids.slice(from, from + 1_000),
