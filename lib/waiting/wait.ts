@@ -1,4 +1,4 @@
-import { JobCancelledError, JobFailedError, WaitTimeoutError } from '../job/errors.js';
+import { JobCancelledError, JobFailedError, PayloadInvalidError, WaitTimeoutError } from '../job/errors.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
 import type { AwaitedJob } from '../store/wait-store.js';
 import type { Clock } from '../time/clock.js';
@@ -69,9 +69,21 @@ export class Wait {
   /** What follows from where the job stands; nothing while it is not finished. */
   answer({ queue, state, result, error }: AwaitedJob): void {
     this.queue = queue;
-    if (state === 'completed') this.resolve(result === null ? undefined : (JSON.parse(result) as unknown));
+    if (state === 'completed') this.#resolveWith(result);
     else if (state === 'dead') this.reject(new JobFailedError(this.id, queue, error));
     else if (state === 'cancelled') this.reject(new JobCancelledError(this.id, queue));
+  }
+
+  /** What another program wrote there may be anything, and is the trouble of whoever waits for it alone. */
+  #resolveWith(result: string | null): void {
+    let value: unknown;
+    try {
+      value = result === null ? undefined : JSON.parse(result);
+    } catch (error) {
+      const problem = `the result of job ${this.id}: expected JSON, got ${(error as Error).message}`;
+      return this.reject(new PayloadInvalidError(this.queue!, problem));
+    }
+    this.resolve(value);
   }
 
   async #expireAfter(ms: number, clock: Clock): Promise<void> {

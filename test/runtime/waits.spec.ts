@@ -79,6 +79,20 @@ describeEngines('whoever waits for a job', (setup) => {
     await expect(waiting).rejects.toMatchObject({ code: 'JOB_CANCELLED', jobId: id, queue: 'q' });
   });
 
+  it('is told that another program left a result that is no JSON, and keeps nobody else waiting', async () => {
+    const { world, producer } = await pair();
+    const [odd, job] = [await producer.enqueue('q', 0), await producer.enqueue('q', 1)];
+    for (const { id } of [odd, job]) await producer.waitFor(id);
+    await world.sql(`UPDATE sql_queue_history SET result = 'printed' WHERE id = ${odd.id}`);
+
+    const [first, second] = await Promise.allSettled([odd, job].map(({ id }) => producer.waitFor(id)));
+
+    expect(first).toMatchObject({
+      ...{ status: 'rejected', reason: { code: 'PAYLOAD_INVALID', queue: 'q' } },
+    });
+    expect(second).toEqual({ status: 'fulfilled', value: 1 });
+  });
+
   it('is told at once that there is no such job', async () => {
     const { producer } = await pair();
 
