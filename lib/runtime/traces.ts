@@ -67,7 +67,9 @@ export class Traces {
 
   async #finish(run: Traced): Promise<void> {
     await this.#underWay;
-    if (this.#pending.has(run)) await this.#write();
+    if (this.#pending.has(run)) void this.#write();
+    // Another run that ended may have taken along what this one said.
+    await this.#underWay;
   }
 
   async #writeOn(): Promise<void> {

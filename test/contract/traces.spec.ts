@@ -1,3 +1,9 @@
+import { Logger } from '@nestjs/common';
+import { AwaitedJobs } from '../../lib/runtime/awaited-jobs.js';
+import { Traces } from '../../lib/runtime/traces.js';
+import type { Trace } from '../../lib/store/trace-store.js';
+import { gate } from '../support/engines.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { endOf, LEASE_MS, outcomes } from '../support/jobs.js';
 import { rowsLeft } from '../support/rows-left.js';
 import { describeStores, type World } from '../support/stores.js';
@@ -66,6 +72,17 @@ describeStores('what a run says of itself', (setup) => {
     expect([lines.length, lines.at(-1)]).toEqual([1_000, expect.objectContaining({ number: 1_000, line: '999' })]);
   });
 
+  it('is written however many short lines many runs have logged at once', async () => {
+    const world = await setup();
+    const runs = [];
+    for (let n = 0; n < 12; n++) runs.push(await running(world));
+    const lines = Array.from({ length: 1_000 }, () => ({ text: 'x', agoMs: 0 }));
+
+    await world.traces.trace(runs.map(({ jobId, taken }) => ({ jobId, claimId: taken.id, value: undefined, lines })));
+
+    expect(await rowsLeft(world, 'progress', 'logs')).toEqual({ progress: 12, logs: 12_000 });
+  });
+
   it.each(['lapsed', 'ended'])('is not written once its lease has %s', async (how) => {
     const world = await setup();
     const { taken, say } = await running(world);
@@ -75,6 +92,34 @@ describeStores('what a run says of itself', (setup) => {
     await say('1', 'too late');
 
     expect(await rowsLeft(world, 'progress', 'logs')).toEqual({});
+  });
+
+  it('is written before its run ends, also where two end while something else is being written', async () => {
+    const world = await setup();
+    const [begun, going] = [gate(), gate()];
+    const order: string[] = [];
+    const trace = async (given: readonly Trace[]) => {
+      begun.open();
+      await going.opened;
+      await world.traces.trace(given);
+      order.push('written');
+    };
+    const awaited = new AwaitedJobs({ store: world.waits, bell: undefined, waiter: { name: '', hear: () => {} } });
+    const logger = new Logger('test', { timestamp: false });
+    const traces = new Traces({ ...world.traces, trace }, awaited, new FakeClock(), logger);
+    const runs = [await running(world), await running(world)].map(({ jobId, taken }) => ({
+      ...{ job: { id: jobId }, claim: { id: taken.id } },
+    }));
+    traces.progress(runs[0]!, '"begun"');
+    await begun.opened;
+    for (const run of runs) traces.progress(run, '"done"');
+
+    const ends = runs.map((run) => traces.finish(run)!.then(() => order.push('ended')));
+    going.open();
+    await Promise.all(ends);
+
+    expect(order).toEqual(['written', 'written', 'ended', 'ended']);
+    expect([...(await world.traces.progressOf(runs.map(({ job }) => job.id))).values()]).toEqual(['"done"', '"done"']);
   });
 
   it('goes when nothing is kept of its job, and not before', async () => {
