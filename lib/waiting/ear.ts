@@ -13,6 +13,8 @@ export interface EarParts {
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly isWanted: () => boolean;
+  /** How long it need not listen after a ring. */
+  readonly gap: () => number;
   readonly hear: () => void;
 }
 
@@ -20,7 +22,7 @@ export interface EarParts {
 export class Ear {
   readonly #loop: PollLoop;
   #works: boolean | undefined;
-  #isListening = false;
+  #isDormant = false;
   #troubleMs = 0;
 
   constructor(private readonly parts: EarParts) {
@@ -34,7 +36,8 @@ export class Ear {
   /** It is wanted. */
   listen(): void {
     this.#loop.start();
-    if (!this.#isListening) this.#loop.wake();
+    // Nobody who comes cuts short how long it rests after a ring, or while the database is away.
+    if (this.#isDormant) this.#loop.wake();
   }
 
   async stop(): Promise<void> {
@@ -43,20 +46,19 @@ export class Ear {
   }
 
   async #tick(stopping: AbortSignal): Promise<number> {
-    const { bell, name, hear, isWanted } = this.parts;
+    const { bell, name, hear, isWanted, gap } = this.parts;
+    this.#isDormant = false;
     if (!isWanted() || !(await this.#isOfUse(stopping)) || stopping.aborted) {
       bell.hangUp();
+      this.#isDormant = this.#works !== false;
       return Infinity;
     }
-    this.#isListening = true;
-    try {
-      // What came before has to be looked for.
-      if ((await bell.listen([name], stopping, hear)) !== 'nothing') hear();
-    } finally {
-      this.#isListening = false;
-    }
+    // What came before has to be looked for.
+    const heard = await bell.listen([name], stopping, hear);
     this.#troubleMs = 0;
-    return 0;
+    if (heard === 'nothing') return 0;
+    hear();
+    return gap();
   }
 
   async #isOfUse(stopping: AbortSignal): Promise<boolean> {

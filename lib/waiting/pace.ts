@@ -10,6 +10,9 @@ const JOBS_PER_STATEMENT = 5_000;
 // Whoever is rung without end, and in vain, does not look without end.
 const SHORTEST_GAP_MS = 5;
 const LONGEST_GAP_MS = 40;
+// Of so many jobs some end all the time: then a look for each would be a hundred a second.
+const CROWD = 20;
+const CROWD_GAP_MS = 80;
 
 /** How often a process looks what became of the jobs that it waits for. */
 export class Pace {
@@ -35,9 +38,14 @@ export class Pace {
     if (seen === 'something') this.#lastEventAt = this.#lastLookAt;
   }
 
+  /** How long those that end have to wait for one another, where so many are waited for that it pays. */
+  gap(jobs: number): number {
+    return jobs > CROWD ? CROWD_GAP_MS : 0;
+  }
+
   /** Until the next look may come, also where somebody rings. */
-  hold(stopping: AbortSignal): Promise<void> {
-    const gapMs = Math.min(LONGEST_GAP_MS, SHORTEST_GAP_MS * 2 ** this.#vain);
+  hold(jobs: number, stopping: AbortSignal): Promise<void> {
+    const gapMs = Math.max(this.gap(jobs), Math.min(LONGEST_GAP_MS, SHORTEST_GAP_MS * 2 ** this.#vain));
     return this.clock.sleep(this.#lastLookAt + gapMs - this.clock.monotonic(), stopping);
   }
 

@@ -30,6 +30,7 @@ export interface WaiterParts {
 // A process that dies is not rung any more after this time. Renewed when half of it is over.
 const ENLISTED_MS = 600_000;
 const RETRY_MS = 1_000;
+const STRIKE_EVERY_MS = 1_000;
 
 /**
  * All that this process waits for: however many jobs that are, one look asks for all. It notes in the database what it waits
@@ -44,6 +45,7 @@ export class Waiter {
   readonly #loop: PollLoop;
   readonly #ear: Ear | undefined;
   readonly #forgetting: Gathering;
+  #struckAt = -Infinity;
   #started = false;
   #rung = false;
   #ticking = false;
@@ -59,7 +61,8 @@ export class Waiter {
       (error) => this.#failed(error),
     );
     const isWanted = () => this.#waits.size > 0;
-    this.#ear = bell && new Ear({ bell, clock, logger, name: this.name, isWanted, hear: () => this.#ring() });
+    const gap = () => this.#pace.gap(this.#waits.size);
+    this.#ear = bell && new Ear({ bell, clock, logger, name: this.name, isWanted, gap, hear: () => this.#ring() });
     this.#forgetting = new Gathering((ids) => store.forget(this.#id, ids));
   }
 
@@ -128,11 +131,13 @@ export class Waiter {
   }
 
   async #tick(stopping: AbortSignal): Promise<number> {
-    await this.#pace.hold(stopping);
+    const { clock } = this.parts;
+    await this.#pace.hold(this.#waits.size, stopping);
     if (stopping.aborted) return 0;
     await this.#look();
     if (await this.#enlist()) await this.#look();
-    await this.#strike();
+    // Nobody rings for them any more, and others end in a moment.
+    if (this.#waits.size === 0 || clock.monotonic() - this.#struckAt >= STRIKE_EVERY_MS) await this.#strike();
     return this.#waits.size === 0 ? Infinity : this.#pace.rest(this.#waits.size);
   }
 
@@ -184,6 +189,7 @@ export class Waiter {
   }
 
   async #strike(): Promise<void> {
+    this.#struckAt = this.parts.clock.monotonic();
     const over = [...this.#enlisted.keys()].filter((id) => !this.#waits.has(id));
     if (over.length === 0) return;
     for (const id of over) this.#enlisted.delete(id);

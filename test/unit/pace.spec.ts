@@ -43,7 +43,7 @@ describe('how often a process looks for the jobs it waits for', () => {
     const { clock, pace } = setup();
     const held = async () => {
       const before = clock.rests.length;
-      const holding = pace.hold(new AbortController().signal);
+      const holding = pace.hold(1, new AbortController().signal);
       const [ms = 0] = clock.rests.slice(before);
       await clock.advance(ms);
       await holding;
@@ -57,5 +57,17 @@ describe('how often a process looks for the jobs it waits for', () => {
     }
 
     expect(gaps).toEqual([0, 10, 20, 40, 40, 40, 5]);
+  });
+
+  it('is at most every 80 ms where many jobs are waited for, however many of these end', async () => {
+    const { clock, pace } = setup();
+
+    pace.looked('something');
+    const holding = pace.hold(1_000, new AbortController().signal);
+    await clock.advance(80);
+    await holding;
+
+    expect(clock.rests).toEqual([80]);
+    expect([pace.gap(20), pace.gap(21)]).toEqual([0, 80]);
   });
 });
