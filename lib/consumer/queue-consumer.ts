@@ -15,22 +15,23 @@ import type {
   EndedAssignment,
   Holder,
 } from '../store/consumer-store.js';
-import type { JobStore } from '../store/job-store.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-options.js';
 import { afterFailure, failureProblems, type FailOptions } from './failure.js';
 import { heldJob, type HeldJob } from './held-job.js';
 import { holderOf, holderProblems, ownerProblem, type JobHolder } from './holder.js';
 import { pageOf, pageProblems } from './page.js';
-import { Taking } from './taking.js';
+import { Taking, type TakingParts } from './taking.js';
 
 export interface ConsumerParts {
   readonly store: ConsumerStore;
-  readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies'>;
+  readonly jobs: TakingParts['jobs'];
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly random: () => number;
   /** Told of each job whose assignment has ended here, once that has committed. */
   readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number) => void;
+  /** Told of jobs whose holders fell silent, where this process found out. */
+  readonly rescued: TakingParts['rescued'];
   /** What this process's worker, or others, should know at once. */
   readonly hints: { wake(queue: string): void; expectDue(ms: number): void };
 }

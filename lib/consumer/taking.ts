@@ -1,18 +1,23 @@
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import { randomId } from '../job/random-id.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { rescueRules } from '../job/rescue-rules.js';
 import type { Assignment, ConsumerStore } from '../store/consumer-store.js';
-import type { JobStore } from '../store/job-store.js';
+import type { JobStore, Rescued } from '../store/job-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';
 
 export interface TakingParts {
   readonly store: Pick<ConsumerStore, 'isPaused' | 'share' | 'takeFromStage'>;
-  readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies'>;
+  readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'survey' | 'promote' | 'rescue'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  readonly random: () => number;
+  /** Told of jobs whose holders fell silent. */
+  readonly rescued: (rescued: readonly Rescued[]) => void;
 }
 
 // Between the claim and its sharing lie milliseconds. A process that dies there leaves jobs that count as not begun.
 const BETWEEN_MS = 30_000;
+const PROMOTE_BATCH = 500;
 
 /** Takes jobs as a worker does that claims ahead, in the queue's own way, and gives each a claim of its own then. */
 export class Taking {
@@ -23,7 +28,22 @@ export class Taking {
     private readonly workerId: string,
   ) {}
 
-  async take(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
+  /** Where there is nothing, what is due or has lapsed is looked for first: it may be that no worker runs anywhere. */
+  async take(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
+    const taken = await this.#take(queue, options);
+    return taken.length === 0 && (await this.#freesMore(queue)) ? this.#take(queue, options) : taken;
+  }
+
+  async #freesMore(queue: string): Promise<boolean> {
+    const { jobs, optionsFor, random, rescued } = this.parts;
+    const { dueInMs, lapseInMs } = await jobs.survey([queue]);
+    const promoted = dueInMs === 0 ? await jobs.promote(PROMOTE_BATCH) : 0;
+    const freed = lapseInMs === 0 ? await jobs.rescue(rescueRules(optionsFor, random)) : [];
+    rescued(freed);
+    return promoted + freed.length > 0;
+  }
+
+  async #take(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
     const { store, jobs, optionsFor } = this.parts;
     const { order, retry, deadLetter } = optionsFor(queue);
     const assignee = { workerId: this.workerId, owner: options.owner, leaseMs: options.leaseMs, deadLetter };

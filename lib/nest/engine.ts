@@ -10,6 +10,7 @@ import { QueueProducer } from '../producer/queue-producer.js';
 import { HandlerTable } from '../runtime/handler-table.js';
 import { JobEvents } from '../runtime/job-events.js';
 import { QueueEvents } from '../runtime/queue-events.js';
+import { RescuedJobs } from '../runtime/rescued-jobs.js';
 import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
 import { SteeringEvents } from '../runtime/steering-events.js';
 import type { PulseSettings } from '../runtime/pulse.js';
@@ -152,6 +153,7 @@ async function wire(
   };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
   const steering = new SteeringEvents(events);
+  const rescues = new RescuedJobs({ events, awaited, logger, share: (queue, jobs) => runner.wake(queue, jobs) });
   const admin = new QueueAdmin({
     store: adminStore,
     jobs: store,
@@ -175,6 +177,7 @@ async function wire(
     }),
     consumer: new QueueConsumer({
       ...{ store: consumerStore, jobs: store, optionsFor, random: Math.random, hints: runner },
+      rescued: (rescued) => rescues.tell(rescued),
       ended: (job, outcome, ...told) => {
         jobEvents.settled(job, outcome, ...told);
         if (isFinal(outcome)) awaited.changedForSure(job.id);

@@ -79,6 +79,25 @@ describeEngines('a claim for an owner', (setup) => {
     await expect(consumer.complete(id, { token: held!.token })).rejects.toMatchObject({ code: 'JOB_FINISHED' });
   });
 
+  it('finds what is due again or has lapsed also where no worker runs anywhere', async () => {
+    const world = await setup();
+    const { producer, consumer, events } = await world.start({ autoStart: false });
+    const [putOff, forgotten] = await producer.enqueueMany('q', plain(2));
+    await consumer.claim('q', { ...ANN, limit: 2, lease: '2h' });
+    await consumer.snooze(putOff!.id, '1d', ANN);
+    const before = await consumer.claim('q', ANN);
+
+    world.advance(86_400_000);
+    const held = await consumer.claim('q', { owner: 'bob', limit: 2 });
+
+    expect(before).toEqual([]);
+    expect(held.map(({ id, attempt }) => [id, attempt])).toEqual([
+      [putOff!.id, 1],
+      [forgotten!.id, 2],
+    ]);
+    expect(events.jobs('rescued')).toEqual([forgotten!.id]);
+  });
+
   it('until it is released outlasts every other, and keeps nobody from looking or from rescuing others', async () => {
     const world = await setup();
     const { producer, consumer, admin, store } = await world.start({ autoStart: false });

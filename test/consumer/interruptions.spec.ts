@@ -10,7 +10,7 @@ const ANN = { owner: 'ann' } as const;
 
 function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): QueueConsumer {
   return new QueueConsumer({
-    ...{ store: consumer, jobs, random: () => 0.5, ended: () => undefined },
+    ...{ store: consumer, jobs, random: () => 0.5, ended: () => undefined, rescued: () => undefined },
     optionsFor: () => resolveQueueOptions(),
     hints: { wake: () => undefined, expectDue: () => undefined },
   });

@@ -10,6 +10,7 @@ import { HandlerTable } from '../../lib/runtime/handler-table.js';
 import { JobEvents } from '../../lib/runtime/job-events.js';
 import { QueueEvents } from '../../lib/runtime/queue-events.js';
 import type { Handler, HandlerEntry } from '../../lib/runtime/run.js';
+import { RescuedJobs } from '../../lib/runtime/rescued-jobs.js';
 import { SqlQueueRunner } from '../../lib/runtime/sql-queue-runner.js';
 import { SteeringEvents } from '../../lib/runtime/steering-events.js';
 import { resolveWorkerOptions, type WorkerOptions } from '../../lib/runtime/worker-options.js';
@@ -129,6 +130,10 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     pulse: leases && ((given) => new ThreadPulse(leases, options.maxBlockedMs, systemClock, given)),
   });
   const steering = new SteeringEvents(bus);
+  const rescues = new RescuedJobs({
+    ...{ events: bus, awaited, logger },
+    share: (queue, jobs) => runner.wake(queue, jobs),
+  });
   const queueAdmin = new QueueAdmin({
     store: admin,
     jobs: store,
@@ -145,6 +150,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     admin: queueAdmin,
     consumer: new QueueConsumer({
       ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, hints: runner },
+      rescued: (rescued) => rescues.tell(rescued),
       ended: (job, outcome, ...told) => {
         jobEvents.settled(job, outcome, ...told);
         if (isFinal(outcome)) awaited.changedForSure(job.id);
