@@ -8,6 +8,11 @@ const UNUSED = `
   ORDER BY kept_until
   LIMIT :limit`;
 
+/** Whether there is a key to look at, read without locks. */
+export function* hasUnusedKeys(): Work<boolean> {
+  return (yield* query(UNUSED, { limit: 1 })).length > 0;
+}
+
 /** Read without locks, then locked where nobody else has and looked at again. What is held is looked at again in an hour. */
 export function* pruneKeys(limit: number): Work<number> {
   const unused = [...(yield* query<KeyName>(UNUSED, { limit }))].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));

@@ -13,7 +13,7 @@ import { goesBack } from './fence.js';
 import { handOff } from './hand-off.js';
 import { KeyedJobs } from './keyed-jobs.js';
 import { extend, retire } from './lease.js';
-import { pruneKeys } from './prune-keys.js';
+import { hasUnusedKeys, pruneKeys } from './prune-keys.js';
 import { LAPSED_AT_A_TIME, lapsedClaims, rescueClaim } from './rescue.js';
 import { rescueEach } from './rescue-each.js';
 import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError, type Refused } from './settle.js';
@@ -21,7 +21,7 @@ import { lockedOut } from './survivors.js';
 import type { SqlDatabase } from './sql-database.js';
 import type { Work } from './statement.js';
 import { countWaiting, survey } from './survey.js';
-import { sweepStages } from './sweep-stages.js';
+import { hasOrphans, sweepStages } from './sweep-stages.js';
 import { prune, promote } from './upkeep.js';
 import { enter, leave, seen, unknownQueues } from './workers.js';
 
@@ -212,11 +212,14 @@ export class SqlJobStore implements port.JobStore {
     return this.database.transaction(() => this.clear(limit));
   }
 
-  sweep(limit: number): Promise<number> {
+  // What is rarely there is looked for first: most processes have nothing to open a transaction for.
+  async sweep(limit: number): Promise<number> {
+    if (!(await this.database.repeatable(hasOrphans))) return 0;
     return this.database.transaction(() => sweepStages(limit));
   }
 
-  pruneKeys(limit: number): Promise<number> {
+  async pruneKeys(limit: number): Promise<number> {
+    if (!(await this.database.repeatable(hasUnusedKeys))) return 0;
     return this.database.transaction(() => pruneKeys(limit));
   }
 

@@ -1,7 +1,7 @@
 import type * as port from '../trace-store.js';
 import type { SqlDatabase } from './sql-database.js';
 import { together } from './statement.js';
-import { forgetting, progressOf, pruneTraces, trace } from './traces.js';
+import { forgetting, hasOldTraces, progressOf, pruneTraces, trace } from './traces.js';
 
 // So many jobs are in one statement, at the most.
 const CHUNK = 5_000;
@@ -26,7 +26,8 @@ export class SqlTraceStore implements port.TraceStore {
     if (ids.length > 0) await this.database.transaction(() => together(forgetting(ids)));
   }
 
-  pruneTraces(limit: number): Promise<number> {
+  async pruneTraces(limit: number): Promise<number> {
+    if (!(await this.database.repeatable(hasOldTraces))) return 0;
     return this.database.transaction(() => pruneTraces(limit));
   }
 }

@@ -19,6 +19,11 @@ const JOBS_OF = `
   FROM {jobs}
   WHERE id IN (:ids)`;
 
+/** Whether there are such rows, read without locks. */
+export function* hasOrphans(): Work<boolean> {
+  return (yield* query(ORPHANS, { limit: 1 })).length > 0;
+}
+
 /** Rows of jobs that ended in other ways than by their holder's hand: at most `limit`; answers how many. */
 export function* sweepStages(limit: number): Work<number> {
   const orphans = yield* query<{ id: number }>(ORPHANS, { limit });

@@ -105,6 +105,11 @@ export function forgetting(ids: readonly number[]): Statement[] {
   ];
 }
 
+/** Whether there is something to look at, read without locks. */
+export function* hasOldTraces(): Work<boolean> {
+  return (yield* query(EXPIRED, { limit: 1 })).length > 0;
+}
+
 export function* pruneTraces(limit: number): Work<number> {
   const rows = yield* query<{ job_id: number }>(EXPIRED, { limit });
   if (rows.length === 0) return 0;
