@@ -17,7 +17,13 @@ export class FollowedJobs {
   }
 
   /** The answer to a job that was put in to be answered, of which nothing stays. Nobody runs it for whoever has gone. */
-  async answerTo(id: number, queue: string, options: ResolvedWaitOptions): Promise<unknown> {
+  answerTo(id: number, queue: string, options: ResolvedWaitOptions): Promise<unknown> {
+    const answer = this.#answerTo(id, queue, options);
+    this.waiter.follow(answer);
+    return answer;
+  }
+
+  async #answerTo(id: number, queue: string, options: ResolvedWaitOptions): Promise<unknown> {
     try {
       return await this.waiter.waitFor(id, options, queue);
     } catch (error) {

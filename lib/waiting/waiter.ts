@@ -45,6 +45,7 @@ export class Waiter {
   readonly #loop: PollLoop;
   readonly #ear: Ear | undefined;
   readonly #forgetting: Gathering;
+  readonly #following = new Set<Promise<unknown>>();
   #struckAt = -Infinity;
   #started = false;
   #rung = false;
@@ -103,11 +104,21 @@ export class Waiter {
     return this.#forgetting.add(id);
   }
 
+  /** What follows when a wait ends has to be done before this process can close. */
+  follow(end: Promise<unknown>): void {
+    const done = end.then(
+      () => this.#following.delete(done),
+      () => this.#following.delete(done),
+    );
+    this.#following.add(done);
+  }
+
   /** Who still waits is told that nobody here can answer any more. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const waits of this.#waits.values()) for (const wait of waits) wait.reject(closed());
-    await Promise.all([this.#loop.stop(), this.#ear?.stop(), this.#forgetting.idle()]);
+    await Promise.all([this.#loop.stop(), this.#ear?.stop(), ...this.#following]);
+    await this.#forgetting.idle();
     // What stays is forgotten in ten minutes.
     await this.#strike().catch(() => undefined);
   }

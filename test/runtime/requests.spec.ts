@@ -53,6 +53,19 @@ describeEngines('a request', (setup) => {
     await eventually(async () => Object.keys(await rowsLeft(world)).length === 0);
   });
 
+  it('whose process closes is taken back, and leaves nothing behind', async () => {
+    const world = await setup();
+    const { producer, close } = await world.start({ autoStart: false });
+    const answer = producer.request('q', 0);
+    const refused = expect(answer).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await eventually(async () => Object.keys(await rowsLeft(world, 'waits')).length > 0);
+
+    await close();
+
+    await refused;
+    expect(await rowsLeft(world)).toEqual({});
+  });
+
   it('that runs too long for whoever asked has its signal aborted, and is gone in a minute', async () => {
     const { world, worker, producer } = await pair({
       handlers: { q: async ({ signal }) => (await abortOf(signal)).throwIfAborted() },
