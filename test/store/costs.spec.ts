@@ -175,6 +175,42 @@ const steps: Step[] = [
     prepare: (_, jobs) => Promise.resolve(() => jobs.survey(['q'])),
   },
   {
+    title: 'look what became of jobs that are waited for',
+    prepare: async (world, _jobs, count, { waits }) => {
+      const ids = await world.put(...many(count));
+      return () => waits.look(ids);
+    },
+  },
+  {
+    title: 'note that jobs are waited for',
+    prepare: async (world, _jobs, count, { waits }) => {
+      const ids = await world.put(...many(count));
+      return () => waits.enlist(1, ids, 60_000);
+    },
+  },
+  {
+    title: 'note that they are waited for no more',
+    prepare: async (world, _jobs, count, { waits }) => {
+      const ids = await world.put(...many(count));
+      await world.waits.enlist(1, ids, 60_000);
+      return () => waits.strike(1, ids);
+    },
+  },
+  {
+    title: 'ask who waits for jobs that have ended',
+    prepare: async (world, _jobs, count, { waits }) => {
+      const ids = await world.put(...many(count));
+      return () => waits.waitersOf(ids);
+    },
+  },
+  {
+    title: 'write the progress of jobs that run',
+    prepare: async (world, _jobs, count, { traces }) => {
+      const { id: claimId, jobs } = await claimed(world, count);
+      return () => traces.trace(jobs.map(({ id: jobId }) => ({ jobId, claimId, value: '1', lines: [] })));
+    },
+  },
+  {
     title: 'complete in `job.transaction()`',
     counts: [1],
     prepare: async (world, jobs, count) => {
@@ -300,7 +336,7 @@ function figuresOf(traffic: Traffic): number[] {
 }
 
 async function empty({ sql }: World): Promise<void> {
-  for (const table of ['jobs', 'claims', 'history', 'workers', 'subscriptions'])
+  for (const table of ['jobs', 'claims', 'history', 'workers', 'subscriptions', 'waits', 'progress'])
     await sql(`DELETE FROM sql_queue_${table}`);
 }
 
