@@ -12,8 +12,8 @@ export class Wait {
   readonly #onProgress: ResolvedWaitOptions['onProgress'];
   #told: string | undefined;
 
-  /** Its job was put in for us alone, and is known to have been there. */
-  readonly isRequest: boolean;
+  /** Its job was put in for us alone, and nothing is to be told before that ends. */
+  readonly isForEndOfRequest: boolean;
 
   /** @param queue of the job, once that is known to be there */
   constructor(
@@ -22,7 +22,7 @@ export class Wait {
     { timeoutMs, signal, onProgress }: ResolvedWaitOptions,
     clock: Clock,
   ) {
-    this.isRequest = queue !== undefined;
+    this.isForEndOfRequest = queue !== undefined && onProgress === undefined;
     this.#onProgress = onProgress;
     this.ended = new Promise((resolve, reject) => {
       this.#resolve = resolve;

@@ -40,7 +40,7 @@ export class Waiter {
   readonly #id = randomId();
   readonly #waits = new Map<number, Set<Wait>>();
   /** When the database was last told that we wait for these, by the monotonic clock. */
-  readonly #enlisted = new Map<number, { at: number; isRequest: boolean }>();
+  readonly #enlisted = new Map<number, { at: number; isForEnd: boolean }>();
   readonly #pace: Pace;
   readonly #loop: PollLoop;
   readonly #ear: Ear | undefined;
@@ -191,11 +191,11 @@ export class Waiter {
       due.map(([id]) => id),
       ENLISTED_MS,
     );
-    const areKnown = [...this.#enlisted.values()].some(({ isRequest }) => !isRequest);
-    const entries = due.map(([id, waits]) => ({ id, isRequest: [...waits].every((wait) => wait.isRequest) }));
-    for (const { id, isRequest } of entries) this.#enlisted.set(id, { at, isRequest });
-    // Of a request the job itself says that somebody waits. Of others workers learn when they look, and then look further.
-    if (!areKnown && entries.some(({ isRequest }) => !isRequest)) tellWorkers();
+    const areKnown = [...this.#enlisted.values()].some(({ isForEnd }) => !isForEnd);
+    const entries = due.map(([id, waits]) => ({ id, isForEnd: [...waits].every((wait) => wait.isForEndOfRequest) }));
+    for (const { id, isForEnd } of entries) this.#enlisted.set(id, { at, isForEnd });
+    // Of a request that ends the job itself says that somebody waits. Of others workers learn when they look, and then look further.
+    if (!areKnown && entries.some(({ isForEnd }) => !isForEnd)) tellWorkers();
     return true;
   }
 

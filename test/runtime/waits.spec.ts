@@ -225,6 +225,34 @@ describeEngines('a process that looks by itself once an hour', (setup) => {
     }
   });
 
+  it('is told at once how far its request is', async () => {
+    const world = await setup();
+    const steps = [gate(), gate()];
+    const worker = await world.start({
+      worker: HARDLY_EVER,
+      handlers: {
+        q: async (job) => {
+          await steps[0]!.opened;
+          job.progress('half');
+          await steps[1]!.opened;
+          return 'done';
+        },
+      },
+    });
+    const { producer, waitersBell } = await waiting(world);
+    const told = gate<unknown>();
+
+    const answer = kept(producer.request('q', 0, { timeout: '1d', onProgress: told.open }));
+    await worker.events.until('started');
+    await waitersBell.untilListening();
+    steps[0]!.open();
+    const first = await told.opened;
+    steps[1]!.open();
+
+    expect([first, await answer]).toEqual(['half', 'done']);
+    // Whoever listens anew, every 20 s, looks as well.
+  }, 15_000);
+
   it('is woken by whoever cancels its job', async () => {
     const world = await setup();
     const { producer, waitersBell } = await waiting(world);
