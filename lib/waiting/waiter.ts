@@ -106,10 +106,7 @@ export class Waiter {
 
   /** What follows when a wait ends has to be done before this process can close. */
   follow(end: Promise<unknown>): void {
-    const done = end.then(
-      () => this.#following.delete(done),
-      () => this.#following.delete(done),
-    );
+    const done = end.catch(() => undefined).finally(() => this.#following.delete(done));
     this.#following.add(done);
   }
 
