@@ -8,7 +8,9 @@ const EXPECTED = `either { token: '…' } of the claim or { owner: '…' }`;
 
 /** A name of a person, a team or a program, or of a stage: a text that no database takes for another one. */
 export function nameOf(what: string, value: unknown, longest: number): string | undefined {
-  const isName = typeof value === 'string' && value.length >= 1 && value.length <= longest && value.trim() === value;
+  const isText = typeof value === 'string' && value.trim() === value;
+  // Half of a surrogate pair is no character: a database keeps something else in its place.
+  const isName = isText && value.length >= 1 && value.length <= longest && !/\p{Surrogate}/u.test(value);
   return expected(isName, `${what} to be a text of 1 to ${longest} characters without spaces at its ends`, value);
 }
 

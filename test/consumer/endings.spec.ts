@@ -279,6 +279,7 @@ describeEngines('who does not hold a job', (setup) => {
         consumer.snooze(7, bad('tomorrow'), ANN),
         consumer.extend(0, bad('0s'), bad(null)),
         consumer.assign(7, ''),
+        consumer.assign(7, 'a\ud800'),
         consumer.move(7, 'x'.repeat(101), ANN),
         consumer.unassigned('q', bad({ after: 7, limit: 1_001 })),
         consumer.assigned(bad(undefined)),
@@ -286,7 +287,7 @@ describeEngines('who does not hold a job', (setup) => {
       ].map(refused),
     );
 
-    expect(counts).toEqual([6, 1, 2, 1, 1, 1, 2, 1, 3, 1, 1, 2, 1, 2]);
+    expect(counts).toEqual([6, 1, 2, 1, 1, 1, 2, 1, 3, 1, 1, 1, 2, 1, 2]);
   });
 
   it('writes nothing of a result that JSON cannot carry', async () => {
