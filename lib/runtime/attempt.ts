@@ -5,7 +5,6 @@ import { encodeJson } from '../job/json.js';
 import { checkPayload, checkSize, encodeResult } from '../job/payload.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { randomId } from '../job/random-id.js';
-import { keptMs } from '../job/reply.js';
 import { storedError } from '../job/stored-error.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
@@ -141,7 +140,7 @@ export class Attempt {
     const { deadLetter, retention } = this.options;
     const { completedMs, deadMs } = retention;
     const { job, claim, parts, ranMs } = this;
-    const keepMs = keptMs(job.overrides, outcome.kind === 'complete' ? completedMs : deadMs);
+    const keepMs = outcome.kind === 'complete' ? completedMs : deadMs;
     return { job, claimId: claim.id, workerId: parts.workerId, outcome, ranMs, keepMs, deadLetter };
   }
 

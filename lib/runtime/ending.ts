@@ -2,7 +2,7 @@ import { LeaseLostError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { isFinal, type Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import { keptMs } from '../job/reply.js';
+import { keptMs } from '../job/kept.js';
 import type { Attempt, AttemptEnd, AttemptParts } from './attempt.js';
 import type { AwaitedJobs } from './awaited-jobs.js';
 import type { HeldClaim } from './held-claim.js';
@@ -67,9 +67,8 @@ export class Ending {
   unbegun(claim: HeldClaim, job: ClaimedJob, outcome: Outcome): void {
     const { settler, workerId, options } = this.parts;
     const { deadLetter, retention } = options;
-    const keepMs = keptMs(job.overrides, retention.deadMs);
     this.#settling++;
-    const settlement = { job, claimId: claim.id, workerId, outcome, ranMs: null, keepMs, deadLetter };
+    const settlement = { job, claimId: claim.id, workerId, outcome, ranMs: null, keepMs: retention.deadMs, deadLetter };
     settler.settle(claim, settlement, (settled) => {
       if (settled !== 'lost') this.#told(job, settled, undefined, null);
       this.#settled(claim);
@@ -82,8 +81,8 @@ export class Ending {
     const done = (settled: Settled) => {
       if (settled === 'lost') this.#lost(job, claim, ranMs);
       else this.#told(job, settled, result, ranMs);
-      if (settled !== 'lost' && isFinal(settled) && settlement.keepMs === false)
-        void this.parts.traces?.forget(attempt);
+      const isGone = keptMs(settlement.job.overrides, settlement.keepMs) === false;
+      if (settled !== 'lost' && isFinal(settled) && isGone) void this.parts.traces?.forget(attempt);
       this.#settled(claim);
     };
     if (!committed) return this.parts.settler.settle(claim, settlement, done);

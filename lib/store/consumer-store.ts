@@ -45,7 +45,7 @@ export interface StageRequest extends Assignee {
 
 export interface Verdict {
   readonly outcome: Outcome;
-  /** How long the finished job stays in the history; false: not at all. */
+  /** How long its queue keeps the finished job in the history; false: not at all. See keptMs. */
   readonly keepMs: number | false;
   /** See Settlement. */
   readonly deadLetter?: string | false;

@@ -35,7 +35,7 @@ export interface Settlement {
   readonly outcome: Outcome;
   /** How long the run took, to tell when it began; null where it did not begin. */
   readonly ranMs: number | null;
-  /** How long the finished job stays in the history; false: not at all. */
+  /** How long its queue keeps the finished job in the history; false: not at all. See keptMs. */
   readonly keepMs: number | false;
   /** The queue that a copy of the job goes into where it dies; none: it goes nowhere. */
   readonly deadLetter?: string | false;

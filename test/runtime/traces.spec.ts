@@ -71,6 +71,25 @@ describeEngines('what a handler says of its run', (setup) => {
     expect(await rowsLeft(world)).toEqual({});
   });
 
+  it('stays with a job that is kept for whoever joined it by its key, where the queue keeps none', async () => {
+    const world = await setup();
+    const { producer, admin, events, runner } = await world.start({
+      queues: { q: { concurrency: 1, retention: { completed: false } } },
+      handlers: { q: (job) => job.progress(job.payload) },
+    });
+
+    const { id: kept } = await producer.enqueue('q', 'joined', { key: 'k' });
+    await events.untilCount(1, 'completed');
+    const { id: gone } = await producer.enqueue('q', 'alone');
+    await events.untilCount(2, 'completed');
+    await runner.whenIdle();
+    const traced = async (id: number) =>
+      (await world.sql(`SELECT job_id FROM sql_queue_progress WHERE job_id = ${id}`)).length;
+    await eventually(async () => (await traced(gone)) === 0);
+
+    expect(await admin.get(kept)).toMatchObject({ state: 'completed', progress: 'joined' });
+  });
+
   it('is refused where JSON cannot carry it or it is too large, and fails the run', async () => {
     const world = await setup();
     const { producer } = await world.start({

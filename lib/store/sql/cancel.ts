@@ -1,4 +1,3 @@
-import { keptMs } from '../../job/reply.js';
 import type { CancelAnswer } from '../admin-store.js';
 import type { Settlement } from '../job-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
@@ -60,7 +59,7 @@ function* cancelIdle(id: number, keepMs: (queue: string) => number | false): Wor
   const job = claimedJob(row, row.queue, row.max_attempts || 1);
   const ended: Settlement = {
     ...{ job, claimId: 0, workerId: null, outcome: { kind: 'cancel' }, ranMs: null },
-    keepMs: keptMs(job.overrides, keepMs(row.queue)),
+    keepMs: keepMs(row.queue),
   };
   if (historyMs(ended) !== false) yield* keepFinished([ended]);
   return { state: 'cancelled' };

@@ -1,6 +1,5 @@
 import { JobNotHeldError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { keptMs } from '../../job/reply.js';
 import type { EndedAssignment, Holder, Verdict } from '../consumer-store.js';
 import { leaseEnd } from './assign.js';
 import { isFinished } from './fence.js';
@@ -34,8 +33,7 @@ export function* endHeld(
   { job, claimId, workerId, heldMs }: Held,
   { outcome, keepMs, deadLetter = false }: Verdict,
 ): Work<EndedAssignment> {
-  const kept = keptMs(job.overrides, keepMs);
-  const settlement = { job, claimId, workerId, outcome, ranMs: heldMs, keepMs: kept, deadLetter };
+  const settlement = { job, claimId, workerId, outcome, ranMs: heldMs, keepMs, deadLetter };
   yield* endClaim(claimId);
   yield* settleClaimed([settlement]);
   // One that is not finished goes back to where it stood.

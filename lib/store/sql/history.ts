@@ -1,4 +1,4 @@
-import { keepWithKey } from '../../job/job-key.js';
+import { keptMs } from '../../job/kept.js';
 import type { Settlement } from '../job-store.js';
 import { fence, type Fenced } from './fence.js';
 import { rowChunks } from './row-chunks.js';
@@ -24,9 +24,8 @@ const KEEP_ALIKE = `
 // Fewer are written with the others, if there are any: a statement more costs more than it saves.
 const FEWEST_ALIKE = 8;
 
-/** How long the history keeps the job; false: not at all. */
 export function historyMs({ job, keepMs }: Settlement): number | false {
-  return keepWithKey(job.overrides, keepMs);
+  return keptMs(job.overrides, keepMs);
 }
 
 /** Writes the history of jobs that have just been taken from the table. */

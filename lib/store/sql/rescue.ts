@@ -1,4 +1,3 @@
-import { keptMs } from '../../job/reply.js';
 import type { LapsedJob, Rescued, RescueRules, Settlement } from '../job-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
 import { retire } from './lease.js';
@@ -67,8 +66,7 @@ export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[
     const lapsed: LapsedJob = { ...job, workerId: claim.worker_id, mayHaveBegun: begun.has(job.id) };
     const outcome = unwanted.includes(job.id) ? ({ kind: 'cancel' } as const) : rules.decide(lapsed);
     rescued.push({ job: lapsed, outcome, deadLetter });
-    const kept = keptMs(job.overrides, keepMs);
-    settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs: kept, deadLetter });
+    settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs, deadLetter });
   }
   yield* settleClaimed(settlements);
   yield* retire([claimId]);
