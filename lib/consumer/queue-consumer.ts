@@ -5,7 +5,7 @@ import type { ClaimedJob } from '../job/job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
 import { leaseProblem } from '../job/lease.js';
-import type { Outcome } from '../job/outcome.js';
+import { waitsAgain, type Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type {
@@ -192,7 +192,7 @@ export class QueueConsumer {
     const { hints, optionsFor } = this.#parts;
     const { deadLetter } = optionsFor(job.queue);
     if (outcome.kind === 'dead' && deadLetter) hints.wake(deadLetter);
-    if (outcome.kind === 'release') hints.wake(job.queue);
+    if (waitsAgain(outcome)) hints.wake(job.queue);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') hints.expectDue(outcome.delayMs);
   }
 }

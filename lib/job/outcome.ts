@@ -21,6 +21,11 @@ export function isFinal({ kind }: Outcome): boolean {
 /** The parts of a job that its fate depends on. */
 export type Tried = Pick<ClaimedJob, 'attempt' | 'maxAttempts' | 'overrides'>;
 
+/** Whether anybody can claim the job again at once. */
+export function waitsAgain(outcome: Outcome): boolean {
+  return outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0);
+}
+
 /** What becomes of a job whose handler threw. */
 export function afterError(job: Tried, thrown: unknown, policy: RetryPolicy, random: () => number): Outcome {
   const error = asError(thrown);

@@ -1,6 +1,6 @@
 import { LeaseLostError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
-import { isFinal, type Outcome } from '../job/outcome.js';
+import { isFinal, waitsAgain, type Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { keptMs } from '../job/kept.js';
 import type { Attempt, AttemptEnd, AttemptParts } from './attempt.js';
@@ -103,7 +103,7 @@ export class Ending {
     this.parts.events.settled(job, outcome, result, ranMs);
     if (isFinal(outcome)) this.parts.awaited.ended(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
-    if (outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0)) this.parts.waitsAgain();
+    if (waitsAgain(outcome)) this.parts.waitsAgain();
     const { deadLetter } = this.parts.options;
     if (outcome.kind === 'dead' && deadLetter) this.parts.deadLetterWaits(deadLetter);
   }

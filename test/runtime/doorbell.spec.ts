@@ -52,6 +52,23 @@ describeEngines('a worker that hardly ever polls', (setup) => {
     }
   });
 
+  it.each(['gives back', 'has failed with, to be tried at once'])(
+    'begins a job that a person in another engine %s',
+    async (what) => {
+      const world = await setup();
+      const { producer, consumer } = await world.start({ autoStart: false });
+      const { id } = await producer.enqueue('q', 0);
+      await consumer.claim('q', { owner: 'ann' });
+      const worker = await listener(world);
+
+      if (what === 'gives back') await consumer.release(id, { owner: 'ann' });
+      else await consumer.fail(id, { owner: 'ann', error: 'torn', retry: 0 });
+      await worker.events.until('completed');
+
+      expect(worker.events.jobs('completed')).toEqual([id]);
+    },
+  );
+
   it('hears of a job when its transaction has committed, and not before', async () => {
     const { worker, elsewhere, world } = await pair();
 
