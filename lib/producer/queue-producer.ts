@@ -109,9 +109,10 @@ export class QueueProducer {
   /**
    * Puts one job in, and answers when it is stored: in the transaction of `manager` where one is given, else by itself.
    * Rejects with InvalidOptionsError, PayloadInvalidError or PayloadTooLargeError before any SQL, with QueueFullError where
-   * `maxWaiting` is reached, with DuplicateKeyError where another job holds its `key` and `onConflict` allows no other way, and with StoreUnavailableError where the database is away: nothing was done then, and you may
-   * ask again. Where the connection breaks while the job is being committed, it is found out whether it was, before it is
-   * done again or answered; only a database that does not come back within a minute leaves that open (`outcome: 'unknown'`).
+   * `maxWaiting` is reached, with DuplicateKeyError where another job holds its `key` and `onConflict` allows no other way,
+   * and with StoreUnavailableError where the database is away: nothing was done then, and you may ask again. Where the
+   * connection breaks while the job is being committed, it is found out whether it was, before it is done again or answered;
+   * only a database that does not come back within a minute leaves that open (`outcome: 'unknown'`).
    */
   async enqueue<Queue extends string>(
     queue: Queue,

@@ -21,9 +21,10 @@ export type QueueEventName = (typeof QUEUE_EVENTS)[number];
 
 export interface QueueEvent {
   /**
-   * `enqueued` put in by this process, its transaction has committed · `started` a run began · `completed` · `failed` a run threw or timed out (the job is retried, or `dead` follows) ·
-   * `dead` no further attempt · `released` · `snoozed` · `cancelled` · `lost` the lease was lost, the run's outcome does
-   * not count · `rescued` taken from a worker that fell silent · `retried` and `removed` by QueueAdmin.
+   * `enqueued` put in by this process, its transaction has committed · `started` a run began · `completed` · `failed` a run
+   * threw or timed out (the job is retried, or `dead` follows) · `dead` no further attempt · `released` · `snoozed` ·
+   * `cancelled` · `lost` the lease was lost, the run's outcome does not count · `rescued` taken from a worker that fell
+   * silent · `retried` and `removed` by QueueAdmin.
    */
   readonly event: QueueEventName;
   readonly queue: string;
