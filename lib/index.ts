@@ -56,7 +56,7 @@ export {
 export { Queue } from './producer/queue.js';
 export { JobContext, type HandedOff } from './runtime/job-context.js';
 export type { JobLogger } from './runtime/job-logger.js';
-export type { QueueEvent, QueueEventName } from './runtime/queue-events.js';
+export type { QueueEvent, QueueEventName } from './job/queue-event.js';
 export { SqlQueueRunner, type RunnerState } from './runtime/sql-queue-runner.js';
 export type { WorkerOptions } from './runtime/worker-options.js';
 export type { JobFilter, JobPage, LogLine, LogPage, QueueRecord, WorkerRecord } from './store/admin-store.js';
@@ -64,6 +64,7 @@ export type { AssignedJobPage, AssignedJobRecord } from './store/consumer-store.
 export type { SqlQueueClaimRow } from './store/entities/claim.entity.js';
 export type { ArchiveOptions } from './store/archive.js';
 export { sqlQueueEntities } from './store/entities/entities.js';
+export type { SqlQueueEventRow } from './store/entities/event.entity.js';
 export { sqlQueueArchiveEntity, type SqlQueueHistoryRow } from './store/entities/history.entity.js';
 export type { SqlQueueJobRow } from './store/entities/job.entity.js';
 export type { SqlQueueLockRow } from './store/entities/lock.entity.js';

@@ -30,7 +30,9 @@ export interface ConsumerParts {
   readonly random: () => number;
   /** Told of each job whose assignment has ended here, once that has committed. */
   readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number) => void;
-  /** Told of jobs whose holders fell silent, where this process found out. */
+  /** See TakingParts. */
+  readonly claimed: TakingParts['claimed'];
+  readonly promoted: TakingParts['promoted'];
   readonly rescued: TakingParts['rescued'];
   /** What this process's worker, or others, should know at once. */
   readonly hints: { wake(queue: string): void; expectDue(ms: number): void };
@@ -63,7 +65,9 @@ export class QueueConsumer {
   // oxlint-disable-next-line typescript/no-explicit-any
   async claim<Payload = any>(queue: string, options: ClaimOptions = {}): Promise<HeldJob<Payload>[]> {
     const resolved = resolveClaimOptions(queue, options);
-    return (await this.#taking.take(queue, resolved)).map(heldJob);
+    const taken = await this.#taking.take(queue, resolved);
+    this.#parts.claimed(taken.map(({ job }) => job));
+    return taken.map(heldJob);
   }
 
   /** The job is completed, with `result` in its history. */
@@ -127,7 +131,10 @@ export class QueueConsumer {
   async assign(id: number, owner: string): Promise<HeldJob> {
     check('Cannot assign', [jobIdProblem(id), ownerProblem(owner)]);
     const to = { workerId: this.#workerId, owner, leaseMs: null };
-    return heldJob(await this.#parts.store.assign(id, to, (queue) => this.#parts.optionsFor(queue).retry.attempts));
+    const { store, optionsFor, claimed } = this.#parts;
+    const assigned = await store.assign(id, to, (queue) => optionsFor(queue).retry.attempts);
+    if (assigned.isFresh) claimed([assigned.job]);
+    return heldJob(assigned);
   }
 
   /** Takes the job from whoever holds it, unharmed; the attempt is not counted. A job that a worker runs is refused. */

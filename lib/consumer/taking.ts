@@ -1,9 +1,10 @@
 import type { ClaimStrategy } from '../job/claim-strategy.js';
+import type { ClaimedJob } from '../job/job.js';
 import { randomId } from '../job/random-id.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import type { Assignment, ConsumerStore } from '../store/consumer-store.js';
-import type { JobStore, Rescued } from '../store/job-store.js';
+import type { JobStore, PromotedJob, Rescued } from '../store/job-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';
 
 export interface TakingParts {
@@ -11,6 +12,9 @@ export interface TakingParts {
   readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'survey' | 'promote' | 'rescue'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly random: () => number;
+  /** Told of jobs that somebody has taken, and that are due, where this process did it. */
+  readonly claimed: (jobs: readonly ClaimedJob[]) => void;
+  readonly promoted: (jobs: readonly PromotedJob[]) => void;
   /** Told of jobs whose holders fell silent. */
   readonly rescued: (rescued: readonly Rescued[]) => void;
 }
@@ -35,9 +39,9 @@ export class Taking {
   }
 
   async #freesMore(queue: string): Promise<boolean> {
-    const { jobs, optionsFor, random, rescued } = this.parts;
+    const { jobs, optionsFor, random, rescued, promoted: onPromoted } = this.parts;
     const { dueInMs, lapseInMs } = await jobs.survey([queue]);
-    const promoted = dueInMs === 0 ? await jobs.promote(PROMOTE_BATCH) : 0;
+    const promoted = dueInMs === 0 ? await jobs.promote(PROMOTE_BATCH, onPromoted) : 0;
     const freed = lapseInMs === 0 ? await jobs.rescue(rescueRules(optionsFor, random)) : [];
     rescued(freed);
     return promoted + freed.length > 0;

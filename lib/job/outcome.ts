@@ -1,6 +1,7 @@
 import { backoffMs } from './backoff.js';
 import { hasCode, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
+import type { ChangeName } from './queue-event.js';
 import type { RetryPolicy } from './queue-options.js';
 import { asError, storedError, type StoredError } from './stored-error.js';
 
@@ -16,6 +17,29 @@ export type Outcome =
 /** Whether the job goes no further. */
 export function isFinal({ kind }: Outcome): boolean {
   return kind === 'complete' || kind === 'dead' || kind === 'cancel';
+}
+
+const EVENT_OF = {
+  complete: 'completed',
+  retry: 'failed',
+  dead: 'failed',
+  release: 'released',
+  snooze: 'snoozed',
+  cancel: 'cancelled',
+} as const satisfies Record<Outcome['kind'], ChangeName>;
+
+/** What listeners are told of it. */
+export function eventsOf(outcome: Outcome): OutcomeEvent[] {
+  const error = 'error' in outcome ? { error: outcome.error } : {};
+  const delay = 'delayMs' in outcome ? { delayMs: outcome.delayMs } : {};
+  const told: OutcomeEvent = { event: EVENT_OF[outcome.kind], ...error, ...delay };
+  return outcome.kind === 'dead' ? [told, { event: 'dead', ...error }] : [told];
+}
+
+export interface OutcomeEvent {
+  readonly event: ChangeName;
+  readonly error?: StoredError;
+  readonly delayMs?: number;
 }
 
 /** The parts of a job that its fate depends on. */

@@ -61,6 +61,12 @@ export interface QueueOptions {
    * to 365d. False (default): it stays.
    */
   expiresAfter?: Duration | false;
+  /**
+   * Records what becomes of the queue's jobs, in the transactions in which it does, for listeners in other processes:
+   * `@OnQueueEvent('completed', { from: 'anywhere' })`. A row for each change, kept for ten minutes. Say it in every process
+   * that puts jobs in, works the queue or steers it: what is done by one that does not know is not told. Default false.
+   */
+  events?: boolean;
 }
 
 /** What a decorator can say besides. */
@@ -110,6 +116,7 @@ export interface ResolvedQueueOptions {
   readonly maxPayloadBytes: number;
   readonly maxWaiting: number | false;
   readonly expiresAfterMs: number | false;
+  readonly events: boolean;
 }
 
 export interface RetryPolicy {
@@ -133,6 +140,7 @@ const KNOWN: readonly (keyof QueueOptions)[] = [
   'maxPayloadBytes',
   'maxWaiting',
   'expiresAfter',
+  'events',
 ];
 
 // What only the handler can know: what it is given.
@@ -154,7 +162,7 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
   const given = options as QueueOptions;
   const { concurrency = 1, lease = '30s', timeout = false, order = 'fifo', claim = 'auto', prefetch = 'auto' } = given;
   const { paused = false, maxPayloadBytes = 1, maxWaiting = false, schema, retention, retry } = given;
-  const { expiresAfter = false, deadLetter = false } = given;
+  const { expiresAfter = false, deadLetter = false, events = false } = given;
   const leaseMs = toMs(lease);
   return [
     ...OF_PROCESSOR.filter((key) => key in given).map(
@@ -208,6 +216,7 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
       `expiresAfter to be false or a duration from '1s' to '365d'`,
       expiresAfter,
     ),
+    expected(typeof events === 'boolean', 'events to be true or false', events),
   ].filter((line): line is string => line !== undefined);
 }
 
@@ -215,7 +224,7 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
 export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOptions {
   const { concurrency = 10, lease = '30s', timeout = false, order = 'fifo', prefetch = 'auto' } = given;
   const { claim = 'auto', paused = false, maxPayloadBytes = 1_048_576, maxWaiting = false, schema } = given;
-  const { expiresAfter = false, deadLetter = false } = given;
+  const { expiresAfter = false, deadLetter = false, events = false } = given;
   const { attempts = 5, backoff, retryIf } = asRetry(given.retry);
   const { completed = '1d', dead = '30d' } = given.retention ?? {};
   return {
@@ -236,6 +245,7 @@ export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOpti
     maxPayloadBytes,
     maxWaiting,
     expiresAfterMs: expiresAfter === false ? false : toMs(expiresAfter)!,
+    events,
   };
 }
 

@@ -2,11 +2,12 @@ import 'reflect-metadata';
 import { Inject, SetMetadata } from '@nestjs/common';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { ProcessorOptions } from '../job/queue-options.js';
-import type { QueueEventName } from '../runtime/queue-events.js';
+import type { QueueEventName } from '../job/queue-event.js';
 import {
   JOB_HANDLER,
   PROCESSOR,
   QUEUE_EVENT,
+  type EventOrigin,
   type JobHandlerMetadata,
   type OfInstance,
   type ProcessorMetadata,
@@ -56,15 +57,28 @@ export function JobHandler(name?: string): MethodDecorator {
   return SetMetadata(JOB_HANDLER, { name } satisfies JobHandlerMetadata);
 }
 
-/** This method of any provider or controller is told what happens to jobs in this process. Can stand more than once. */
+export interface OnQueueEventOptions extends OfInstance {
+  /** Of this queue's jobs alone. */
+  queue?: string;
+  /**
+   * `here` (the default): what this process does. `anywhere`: what becomes of jobs in any process, this one among them, as
+   * it was recorded in the same transactions: of queues with the option `events`, from the start of this process on, each
+   * event once in each process that listens, some milliseconds after its commit, a second where processes cannot wake one
+   * another. Not `started` and `lost`, of which the database does not know. What a process misses that cannot reach the
+   * database for ten minutes is lost to it.
+   */
+  from?: EventOrigin;
+}
+
+/** This method of any provider or controller is told what happens to jobs. Can stand more than once. */
 export function OnQueueEvent(
   event: QueueEventName,
-  { queue, instance }: { queue?: string } & OfInstance = {},
+  { queue, instance, from = 'here' }: OnQueueEventOptions = {},
 ): MethodDecorator {
   return (_target, _method, descriptor: PropertyDescriptor) => {
     const method = descriptor.value as object;
     const others = (Reflect.getMetadata(QUEUE_EVENT, method) ?? []) as QueueEventMetadata[];
-    const metadata = { event, queue, ...(instance === undefined ? {} : { instance }) };
+    const metadata = { event, queue, from, ...(instance === undefined ? {} : { instance }) };
     Reflect.defineMetadata(QUEUE_EVENT, [...others, metadata], method);
   };
 }

@@ -19,6 +19,7 @@ import type { JobStore } from '../store/job-store.js';
 import { leaseDatabase } from '../store/open-leases.js';
 import { openStore } from '../store/open-store.js';
 import { systemClock, type Clock } from '../time/clock.js';
+import { EventFeed } from '../waiting/event-feed.js';
 import { FollowedJobs } from '../waiting/followed-jobs.js';
 import { openWaiting } from '../waiting/open-waiting.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
@@ -35,6 +36,9 @@ export interface Engine {
   /** What the queues of this process subscribe to. Found out at boot. */
   readonly subscriptions: Map<string, readonly Subscription[]>;
   readonly events: QueueEvents;
+  /** Told what becomes of jobs in all processes, once the feed has started. */
+  readonly eventsAnywhere: QueueEvents;
+  readonly feed: EventFeed;
   readonly producer: QueueProducer;
   readonly admin: QueueAdmin;
   readonly consumer: QueueConsumer;
@@ -101,8 +105,10 @@ async function wire(
     consumer: consumerStore,
     waits,
     traces,
+    events: eventStore,
     doorbell,
     waitersBell,
+    eventsBell,
     locks,
   } = await openStore({
     ...{
@@ -113,9 +119,17 @@ async function wire(
       clock: systemClock,
       skewMs: () => skew.ms,
       migrate: options.schema?.migrate ?? 'run',
+      recorder: { isRecorded: (queue) => settings.of(queue).events, onRecorded: () => recorded() },
     },
     ...settings.extremes,
   });
+  const eventsAnywhere = new QueueEvents(logger);
+  const rung = workerOptions.doorbell ? eventsBell : undefined;
+  const feed = new EventFeed({ store: eventStore, bell: rung, clock: systemClock, logger, listeners: eventsAnywhere });
+  const recorded = () => {
+    feed.look();
+    rung?.ringAll();
+  };
   const handlers = new HandlerTable();
   const subscriptions = new Map<string, readonly Subscription[]>();
   const events = new QueueEvents(logger);
@@ -145,6 +159,7 @@ async function wire(
       (limit: number) => store.prune(limit),
       (limit: number) => waits.pruneWaits(limit),
       (limit: number) => traces.pruneTraces(limit),
+      (limit: number) => eventStore.pruneEvents(limit),
       (limit: number) => store.sweep(limit),
       (limit: number) => store.pruneKeys(limit),
       () => queueStore.expire().then(() => 0),
@@ -165,7 +180,21 @@ async function wire(
   });
   const following = new FollowedJobs(waiting.waiter, (id) => admin.cancel(id));
   return {
-    ...{ options, settings, store, handlers, subscriptions, events, runner, admin, logger, skew, clock: systemClock },
+    ...{
+      options,
+      settings,
+      store,
+      handlers,
+      subscriptions,
+      events,
+      eventsAnywhere,
+      feed,
+      runner,
+      admin,
+      logger,
+      skew,
+      clock: systemClock,
+    },
     producer: new QueueProducer({
       store,
       queueStore,
@@ -177,6 +206,8 @@ async function wire(
     }),
     consumer: new QueueConsumer({
       ...{ store: consumerStore, jobs: store, optionsFor, random: Math.random, hints: runner },
+      claimed: (jobs) => jobEvents.claimed(jobs),
+      promoted: (jobs) => jobEvents.promoted(jobs),
       rescued: (rescued) => rescues.tell(rescued),
       ended: (job, outcome, ...told) => {
         jobEvents.settled(job, outcome, ...told);
@@ -185,6 +216,8 @@ async function wire(
     }),
     close: async () => {
       await waiting.close();
+      await feed.stop();
+      await eventsBell?.close();
       await doorbell?.close();
       await store.close();
       if (own?.isInitialized) await own.destroy();

@@ -1,15 +1,16 @@
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { didYouMean } from '../job/expectation.js';
+import { didYouMean, expected } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
 import { processorOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';
-import { QUEUE_EVENTS, type QueueEventName } from '../runtime/queue-events.js';
+import { isChange, QUEUE_EVENTS, type QueueEventName } from '../job/queue-event.js';
 import {
   JOB_HANDLER,
   PROCESSOR,
   QUEUE_EVENT,
+  type EventOrigin,
   type JobHandlerMetadata,
   type ProcessorMetadata,
   type QueueEventMetadata,
@@ -33,6 +34,7 @@ export interface FoundHandler extends FoundMethod {
 export interface FoundListener extends FoundMethod {
   readonly event: QueueEventName;
   readonly queue: string | undefined;
+  readonly from: EventOrigin;
 }
 
 export interface Found {
@@ -116,12 +118,9 @@ export class Explorer {
   #exploreListener(found: FoundMethod, callback: object): void {
     for (const metadata of (Reflect.getMetadata(QUEUE_EVENT, callback) ?? []) as QueueEventMetadata[]) {
       if (!this.#isOurs(metadata, found.title)) continue;
-      const { event, queue } = metadata;
-      if (QUEUE_EVENTS.includes(event)) this.#found.listeners.push({ ...found, event, queue });
-      else {
-        const way = didYouMean(String(event), QUEUE_EVENTS) || ` (known: ${QUEUE_EVENTS.join(', ')})`;
-        this.#problems.push(`${found.title}: unknown event "${String(event)}"${way}`);
-      }
+      const problem = listenerProblem(metadata);
+      if (problem) this.#problems.push(`${found.title}: ${problem}`);
+      else this.#found.listeners.push({ ...found, ...metadata });
     }
   }
 
@@ -158,6 +157,16 @@ export class Explorer {
     }
     return instance === (this.instance ?? '');
   }
+}
+
+function listenerProblem({ event, from }: QueueEventMetadata): string | undefined {
+  if (!QUEUE_EVENTS.includes(event)) {
+    const way = didYouMean(String(event), QUEUE_EVENTS) || ` (known: ${QUEUE_EVENTS.join(', ')})`;
+    return `unknown event "${String(event)}"${way}`;
+  }
+  const origin = expected(from === 'here' || from === 'anywhere', `from to be 'here' or 'anywhere'`, from);
+  if (origin || from === 'here' || isChange(event)) return origin;
+  return `"${event}" can be heard from 'here' alone, since nothing of it is in the database. Listen to "claimed" or "rescued"`;
 }
 
 function place({ title, wrapper }: FoundHandler): string {

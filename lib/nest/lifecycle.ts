@@ -10,7 +10,8 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { subscriptionsOf } from '../job/topics.js';
 import type { Engine } from './engine.js';
-import { Explorer, type Found, type FoundHandler } from './explorer.js';
+import { Explorer, type Found, type FoundHandler, type FoundListener } from './explorer.js';
+import type { QueueSettings } from './queue-settings.js';
 import { HandlerCaller } from './handler-caller.js';
 import { instanceOfEngineToken } from './tokens.js';
 
@@ -30,7 +31,8 @@ export class SqlQueueLifecycle
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    const { options, runner } = this.engine;
+    const { options, runner, feed, eventsAnywhere } = this.engine;
+    if (eventsAnywhere.hasListeners) await this.#orCloseAll(() => feed.start());
     if (options.worker === false) return;
     const isByHand = typeof options.worker === 'object' && options.worker.autoStart === false;
     await this.#orCloseAll(() => (isByHand ? runner.declare() : runner.start()));
@@ -42,6 +44,7 @@ export class SqlQueueLifecycle
 
   async beforeApplicationShutdown(): Promise<void> {
     await this.engine.runner.stop();
+    await this.engine.feed.stop();
   }
 
   // No SQL here: TypeORM closes its connections at this moment. Ours are only let go.
@@ -95,10 +98,23 @@ export class SqlQueueLifecycle
           `lease ${leaseMs / 1_000} s${topics.length > 0 ? `, copies of ${topics.join(', ')}` : ''}`,
       );
     }
-    for (const { wrapper, method, event, queue } of listeners) {
-      engine.events.on(event, queue, (occurrence) => caller.call(wrapper, method, occurrence));
+    InvalidOptionsError.throwIfAny(
+      'Queue events',
+      listeners.map((listener) => unrecorded(listener, engine.settings)),
+    );
+    for (const { wrapper, method, event, queue, from } of listeners) {
+      const events = from === 'anywhere' ? engine.eventsAnywhere : engine.events;
+      events.on(event, queue, (occurrence) => caller.call(wrapper, method, occurrence));
     }
   }
+}
+
+/** Who listens to what nobody records would wait for ever. */
+function unrecorded({ title, queue, from }: FoundListener, settings: QueueSettings): string | undefined {
+  const isRecorded = queue === undefined ? settings.someRecorded : settings.of(queue).events;
+  if (from === 'here' || isRecorded) return undefined;
+  const which = queue === undefined ? 'some queue' : `queue "${queue}"`;
+  return `${title}: expected the option \`events: true\` for ${which}, got none: events from anywhere are recorded only with it`;
 }
 
 function unmadeEnhancers(handlers: readonly FoundHandler[], caller: HandlerCaller): (string | undefined)[] {

@@ -1,5 +1,5 @@
 import type { ProcessorOptions } from '../job/queue-options.js';
-import type { QueueEventName } from '../runtime/queue-events.js';
+import type { QueueEventName } from '../job/queue-event.js';
 
 // Stable strings, so that decorators of one copy of the package are found by the explorer of another.
 export const PROCESSOR = 'sql-queue:processor';
@@ -24,7 +24,11 @@ export interface JobHandlerMetadata {
   name: string | undefined;
 }
 
+/** Whose events a listener hears: this process's, or those of all that share the database. */
+export type EventOrigin = 'here' | 'anywhere';
+
 export interface QueueEventMetadata extends OfInstance {
   event: QueueEventName;
   queue: string | undefined;
+  from: EventOrigin;
 }

@@ -47,6 +47,12 @@ export class QueueSettings {
     });
   }
 
+  /** Whether any queue that the options name wants its events recorded. */
+  get someRecorded(): boolean {
+    const { defaults = {}, queues = {} } = this.options;
+    return [defaults, ...Object.values(queues), ...this.#decorated.values()].some(({ events }) => events === true);
+  }
+
   #resolve(queue: string): ResolvedQueueOptions {
     const { defaults = {}, queues = {} } = this.options;
     const prefixes = Object.keys(queues).filter((key) => key.endsWith('*') && matches(key, queue));

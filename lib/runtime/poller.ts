@@ -1,4 +1,4 @@
-import type { JobStore, Rescued, RescueRules, Survey } from '../store/job-store.js';
+import type { JobStore, PromotedJob, Rescued, RescueRules, Survey } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { JobLogger } from './job-logger.js';
 import { PollLoop } from './poll-loop.js';
@@ -18,6 +18,7 @@ export interface PollerParts {
   readonly rules: RescueRules;
   /** True where the queue has jobs that this process can take now. */
   readonly onQueue: (queue: string, seen: { waiting: boolean; paused: boolean }) => boolean;
+  readonly onPromoted: (promoted: readonly PromotedJob[]) => void;
   readonly onRescued: (rescued: readonly Rescued[]) => void;
   /** See Survey.awaited. */
   readonly onAwaited: (awaited: number | null) => void;
@@ -166,7 +167,7 @@ export class Poller {
 
   async #promoteDue({ dueInMs }: Survey): Promise<number> {
     if (dueInMs !== 0) return 0;
-    return this.parts.store.promote(PROMOTE_BATCH);
+    return this.parts.store.promote(PROMOTE_BATCH, this.parts.onPromoted);
   }
 
   async #rescueLapsed({ lapseInMs }: Survey): Promise<number> {

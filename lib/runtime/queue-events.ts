@@ -1,45 +1,5 @@
-import type { StoredError } from '../job/stored-error.js';
+import type { QueueEvent, QueueEventName } from '../job/queue-event.js';
 import type { JobLogger } from './job-logger.js';
-
-/** What can happen to a job in this process, in the order of a job's life. */
-export const QUEUE_EVENTS = [
-  'enqueued',
-  'started',
-  'completed',
-  'failed',
-  'dead',
-  'released',
-  'snoozed',
-  'cancelled',
-  'lost',
-  'rescued',
-  'retried',
-  'removed',
-] as const;
-
-export type QueueEventName = (typeof QUEUE_EVENTS)[number];
-
-export interface QueueEvent {
-  /**
-   * `enqueued` put in by this process, its transaction has committed · `started` a run began · `completed` · `failed` a run
-   * threw or timed out (the job is retried, or `dead` follows) · `dead` no further attempt · `released` · `snoozed` ·
-   * `cancelled` · `lost` the lease was lost, the run's outcome does not count · `rescued` taken from a worker that fell
-   * silent · `retried` and `removed` by QueueAdmin.
-   */
-  readonly event: QueueEventName;
-  readonly queue: string;
-  readonly jobId: number;
-  readonly name: string;
-  readonly attempt: number;
-  /** How long the run took, in milliseconds; null where none ended here. */
-  readonly ranMs: number | null;
-  /** What the handler returned, for `completed`. */
-  readonly result?: unknown;
-  /** For `failed`, `dead`, `lost` and `rescued`. */
-  readonly error?: StoredError;
-  /** For `failed`, `snoozed` and `rescued`: when the job may run again; 0 at once. */
-  readonly delayMs?: number;
-}
 
 export type QueueEventListener = (event: QueueEvent) => unknown;
 
@@ -60,6 +20,10 @@ export class QueueEvents {
   /** Whether anybody listens, so that events nobody hears are not made. */
   isHeard(event: QueueEventName): boolean {
     return this.#listeners.has(event);
+  }
+
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
   }
 
   emit(event: QueueEvent): void {

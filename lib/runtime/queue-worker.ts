@@ -261,6 +261,7 @@ export class QueueWorker {
     this.#hinted = Math.max(0, this.#hinted - jobs.length);
     this.parts.leases.hold(claim);
     this.#prefetch.noteSizes(jobs);
+    this.parts.events.claimed(jobs);
     for (const [index, job] of jobs.entries()) {
       // Closed while the claim was under way.
       if (!this.#open) this.#ending.unbegun(claim, job, { kind: 'release' });

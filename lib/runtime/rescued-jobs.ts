@@ -27,6 +27,7 @@ export class RescuedJobs {
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       events.emit({ ...about, event: 'rescued', delayMs });
       if (isFinal(outcome)) awaited.ended(job);
+      if (outcome.kind === 'cancel') events.emit({ ...about, event: 'cancelled', error: undefined });
       if (outcome.kind === 'dead') {
         events.emit({ ...about, event: 'dead' });
         if (deadLetter) share(deadLetter, 1);

@@ -86,6 +86,7 @@ export class Worker {
   ) {
     const { store, clock, logger, random, options, optionsFor, events, awaited } = parts;
     const slots = new Slots(options.concurrency);
+    const jobEvents = new JobEvents(events);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
     this.#settler = new Settler(store, clock, logger, (claim) => this.#queues.of(claim.queue).startedAhead(claim));
     this.#leases = new LeaseKeeper({
@@ -103,6 +104,7 @@ export class Worker {
       ...{ store, clock, logger, random, queues: queueNames, rules: this.#rules },
       ...{ minMs: options.pollMinMs, maxMs: options.pollMaxMs },
       onQueue: (queue, seen) => this.#onQueue(queue, seen),
+      onPromoted: (promoted) => jobEvents.promoted(promoted),
       onRescued: (rescued) => this.#rescued.tell(rescued),
       onAwaited: (until) => {
         if (awaited.note(until)) this.#turns++;

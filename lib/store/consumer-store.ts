@@ -27,6 +27,8 @@ export interface Assignment {
   /** By the database's clock; null: until it is released. */
   readonly leaseUntilMs: number | null;
   readonly stage: string | null;
+  /** Nobody had it before. */
+  readonly isFresh: boolean;
 }
 
 /** Jobs that one claim has taken, each of which is to have a claim of its own. */

@@ -89,6 +89,14 @@ export interface Survey {
   readonly awaited: number | null;
 }
 
+/** A scheduled job that is due. */
+export interface PromotedJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly attempt: number;
+}
+
 export interface LapsedJob extends Tried {
   readonly id: number;
   readonly queue: string;
@@ -183,8 +191,12 @@ export interface JobStore extends KeyStore {
   /** Removes claims none of whose jobs are left; leaves the others to lapse. */
   retire(claimIds: readonly number[]): Promise<void>;
 
-  /** Makes due jobs waiting, at most `limit`; answers how many. */
-  promote(limit: number): Promise<number>;
+  /**
+   * Makes due jobs waiting, at most `limit`; answers how many.
+   *
+   * @param onPromoted told which, once it has committed
+   */
+  promote(limit: number, onPromoted?: (jobs: readonly PromotedJob[]) => void): Promise<number>;
 
   /** Takes jobs from workers that fell silent. A job somebody has locked is left for the next time. */
   rescue(rules: RescueRules): Promise<Rescued[]>;

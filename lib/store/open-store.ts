@@ -17,6 +17,7 @@ import { forWaiters, forWorkers } from './dialects/sqlite-looks.js';
 import { Hosts } from './dialects/hosts.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './dialects/sqlite-handle.js';
 import { sqlite } from './dialects/sqlite.js';
+import type { EventStore } from './event-store.js';
 import type { ConsumerStore } from './consumer-store.js';
 import type { Doorbell } from './doorbell.js';
 import type { JobStore } from './job-store.js';
@@ -27,7 +28,9 @@ import { archive as moveToArchive } from './sql/archive.js';
 import type { Dialect } from './sql/dialect.js';
 import { KeyedJobs } from './sql/keyed-jobs.js';
 import { SqlAdminStore } from './sql/sql-admin-store.js';
+import { RecordingDatabase, type Recorder } from './sql/recording-database.js';
 import { SqlConsumerStore } from './sql/sql-consumer-store.js';
+import { SqlEventStore } from './sql/sql-event-store.js';
 import { SqlJobStore } from './sql/sql-job-store.js';
 import { SqlQueueStore } from './sql/sql-queue-store.js';
 import { SqlTraceStore } from './sql/sql-trace-store.js';
@@ -50,6 +53,8 @@ export interface StoreSettings {
   readonly skewMs?: () => number;
   readonly shortestLeaseMs: number;
   readonly largestPayloadBytes: number;
+  /** Which queues' changes are recorded; undefined: none. */
+  readonly recorder?: Recorder | undefined;
 }
 
 export interface OpenStore {
@@ -59,13 +64,18 @@ export interface OpenStore {
   readonly consumer: ConsumerStore;
   readonly waits: WaitStore;
   readonly traces: TraceStore;
+  readonly events: EventStore;
   /** Undefined where no other process can have the database. Closed before the jobs are. */
   readonly doorbell: Doorbell | undefined;
   /** The same for processes that wait for a job to end: each listens to a name of its own, and is rung by that. */
   readonly waitersBell: Doorbell | undefined;
+  /** The same for processes that hear what becomes of jobs anywhere. All of them are rung. */
+  readonly eventsBell: Doorbell | undefined;
   /** Undefined where the database locks no rows. */
   readonly locks: LockStore | undefined;
 }
+
+const NOTHING_RECORDED: Recorder = { isRecorded: () => false, onRecorded: () => {} };
 
 /** Connects, checks what it stands on, and prepares the tables. Leaves nothing open where it rejects. */
 export async function openStore(settings: StoreSettings): Promise<OpenStore> {
@@ -100,20 +110,25 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     throw error;
   }
   const bounds = new ClaimBounds(clock);
+  const commits = new CommitListener(dataSource);
+  const recorded = new RecordingDatabase(pool, commits, settings.recorder ?? NOTHING_RECORDED);
+  const bell = (table: string) => new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, table, clock);
   return {
     jobs: new SqlJobStore(
-      ...([pool, dialect, new CommitListener(dataSource), bounds] as const),
+      ...([recorded, dialect, commits, bounds] as const),
       (queue) => unfitStrategies(pool, queue),
       archive && moveToArchive,
     ),
-    admin: new SqlAdminStore(pool, dialect, new KeyedJobs(pool, dialect)),
+    admin: new SqlAdminStore(recorded, dialect, new KeyedJobs(recorded, dialect)),
     queues: new SqlQueueStore(pool, dialect),
-    consumer: new SqlConsumerStore(pool, bounds),
+    consumer: new SqlConsumerStore(recorded, bounds),
     waits: new SqlWaitStore(pool),
     traces: new SqlTraceStore(pool),
-    doorbell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.jobs, clock),
-    waitersBell: new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, tables.waits, clock),
-    locks: new MysqlLocks(pool, bounds, clock),
+    events: new SqlEventStore(pool),
+    doorbell: bell(tables.jobs),
+    waitersBell: bell(tables.waits),
+    eventsBell: bell(tables.events),
+    locks: new MysqlLocks(pool, recorded, bounds, clock),
   };
 }
 
@@ -131,20 +146,24 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
     throw error;
   }
   const bounds = new ClaimBounds(clock);
+  const commits = new CommitListener(dataSource);
+  const recorded = new RecordingDatabase(handle, commits, settings.recorder ?? NOTHING_RECORDED);
   const bell = (look: Look) => (isInMemory(database) ? undefined : new SqliteDoorbell(resolve(database), look, clock));
   return {
     jobs: new SqlJobStore(
-      ...([handle, sqlite, new CommitListener(dataSource), bounds] as const),
+      ...([recorded, sqlite, commits, bounds] as const),
       () => Promise.resolve({}),
       archive && moveToArchive,
     ),
-    admin: new SqlAdminStore(handle, sqlite, new KeyedJobs(handle, sqlite)),
+    admin: new SqlAdminStore(recorded, sqlite, new KeyedJobs(recorded, sqlite)),
     queues: new SqlQueueStore(handle, sqlite),
-    consumer: new SqlConsumerStore(handle, bounds),
+    consumer: new SqlConsumerStore(recorded, bounds),
     waits: new SqlWaitStore(handle),
     traces: new SqlTraceStore(handle),
+    events: new SqlEventStore(handle),
     doorbell: bell(forWorkers(handle)),
     waitersBell: bell(forWaiters),
+    eventsBell: bell(forWaiters),
     locks: undefined,
   };
 }

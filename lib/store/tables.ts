@@ -15,6 +15,7 @@ export const TABLES = [
   'waits',
   'progress',
   'logs',
+  'events',
   'locks',
   'keys',
   'schema',

@@ -69,7 +69,7 @@ export class Ear {
     this.#works = fault === undefined;
     if (fault !== undefined) {
       logger.log(
-        `Other processes cannot tell this one that a job has ended (${fault}): it finds out by looking, within a second.`,
+        `Other processes cannot tell this one what becomes of jobs (${fault}): it finds out by looking, within a second.`,
       );
     }
     return this.#works;

@@ -71,7 +71,15 @@ describe.each([{ multipleStatements: false }, { multipleStatements: true }])('wi
 
 function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): QueueConsumer {
   return new QueueConsumer({
-    ...{ store: consumer, jobs, random: () => 0.5, ended: () => undefined, rescued: () => undefined },
+    ...{
+      store: consumer,
+      jobs,
+      random: () => 0.5,
+      ended: () => undefined,
+      claimed: () => undefined,
+      promoted: () => undefined,
+      rescued: () => undefined,
+    },
     optionsFor: () => resolveQueueOptions(),
     hints: { wake: () => undefined, expectDue: () => undefined },
   });

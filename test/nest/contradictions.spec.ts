@@ -70,8 +70,35 @@ describe('the boot is stopped by', () => {
     expect(await problems([Listener])).toEqual([
       'Listener.near: unknown event "complete", did you mean "completed"?',
       expect.stringMatching(
-        /^Listener\.far: unknown event "xyzzy" \(known: enqueued, started, completed, failed, dead,/,
+        /^Listener\.far: unknown event "xyzzy" \(known: enqueued, promoted, claimed, started, completed, failed, dead,/,
       ),
+    ]);
+  });
+
+  it('a listener from anywhere for what nobody records, or for what no database knows', async () => {
+    class Listener {
+      @OnQueueEvent('completed', { queue: 'silent', from: 'anywhere' })
+      silent() {}
+
+      @OnQueueEvent('failed', { from: 'anywhere' })
+      any() {}
+    }
+    class Odd {
+      @OnQueueEvent('started', { queue: 'silent', from: 'anywhere' })
+      started() {}
+
+      @OnQueueEvent('dead', { from: 'there' as 'here' })
+      there() {}
+    }
+
+    const way = 'got none: events from anywhere are recorded only with it';
+    expect(await problems([Listener])).toEqual([
+      `Listener.silent: expected the option \`events: true\` for queue "silent", ${way}`,
+      `Listener.any: expected the option \`events: true\` for some queue, ${way}`,
+    ]);
+    expect(await problems([Odd])).toEqual([
+      `Odd.started: "started" can be heard from 'here' alone, since nothing of it is in the database. Listen to "claimed" or "rescued"`,
+      `Odd.there: expected from to be 'here' or 'anywhere', got "there"`,
     ]);
   });
 

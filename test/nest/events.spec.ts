@@ -1,6 +1,7 @@
 import { Controller } from '@nestjs/common';
+import { join } from 'node:path';
 import { JobContext, OnQueueEvent, QueueProcessor, QueueProducer, type QueueEvent } from 'nestjs-sql-queue';
-import { signal, start } from './support/application.js';
+import { signal, start, temporaryFolder } from './support/application.js';
 
 class Work {
   @QueueProcessor('work', { retry: { attempts: 2, backoff: 0 } })
@@ -171,5 +172,57 @@ describe('a listener', () => {
     await both.given;
 
     expect(states).toEqual(['completed']);
+  });
+});
+
+describe('a listener from anywhere', () => {
+  it('hears what another process does, from a process that runs no jobs, and hears it once', async () => {
+    const file = join(await temporaryFolder(), 'queue.sqlite');
+    const connection = { type: 'better-sqlite3', database: file } as const;
+    const heard: QueueEvent[] = [];
+    const last = signal();
+    class Everywhere {
+      @OnQueueEvent('enqueued', { from: 'anywhere' })
+      @OnQueueEvent('completed', { from: 'anywhere', queue: 'work' })
+      listen(event: QueueEvent) {
+        heard.push(event);
+        if (event.event === 'completed') last.give();
+      }
+    }
+    class Here {
+      @OnQueueEvent('completed')
+      listen(event: QueueEvent) {
+        heard.push(event);
+      }
+    }
+    const queues = { 'w*': { events: true } };
+    const dashboard = await start({ providers: [Everywhere, Here] }, { connection, queues, worker: false });
+    const worker = await start({ providers: [Work] }, { connection, queues });
+
+    await worker.get(QueueProducer).enqueue('other', 0);
+    const { id } = await worker.get(QueueProducer).enqueue('work', 'succeeds', { name: 'n' });
+    await last.given;
+    await dashboard.close();
+
+    const about = { queue: 'work', jobId: id, name: 'n', at: expect.any(Date) as Date };
+    expect(heard).toEqual([
+      { ...about, event: 'enqueued', attempt: 0, ranMs: null },
+      { ...about, event: 'completed', attempt: 1, ranMs: expect.any(Number) as number, result: 'result' },
+    ]);
+  });
+
+  it('is told by a process that only produces, and hears what it does itself', async () => {
+    const told = signal<QueueEvent>();
+    class Everywhere {
+      @OnQueueEvent('enqueued', { from: 'anywhere' })
+      listen(event: QueueEvent) {
+        told.give(event);
+      }
+    }
+    const { get } = await start({ providers: [Everywhere] }, { worker: false, defaults: { events: true } });
+
+    const { id } = await get(QueueProducer).enqueue('any', 0);
+
+    expect(await told.given).toMatchObject({ jobId: id, queue: 'any' });
   });
 });

@@ -27,7 +27,7 @@ describeEngines(
       const { admin } = await world.start({ autoStart: false });
       await admin.subscribe('q', { topic: '*' });
       const dataSource = await account(world, 'producer');
-      const queues = { q: { maxWaiting: 100 } };
+      const queues = { q: { maxWaiting: 100, events: true } };
 
       const engine = await world.start({ dataSource, queues, autoStart: false });
       await engine.producer.enqueue('q', 0);
@@ -55,8 +55,11 @@ describeEngines(
 
     it('can wait, ask, and cancel what waits or runs', async () => {
       const world = await setup();
-      await world.start({ handlers: { q: ({ payload }) => payload } });
-      const { producer } = await world.start({ dataSource: await account(world, 'asker'), autoStart: false });
+      const queues = { q: { events: true } };
+      await world.start({ queues, handlers: { q: ({ payload }) => payload } });
+      const asker = await world.start({ dataSource: await account(world, 'asker'), queues, autoStart: false });
+      const { producer } = asker;
+      const heard = await asker.hearAnywhere();
 
       expect(await producer.request('q', 'echo')).toBe('echo');
       const { id } = await producer.enqueue('q', 'later', { delay: '1h' });
@@ -64,6 +67,7 @@ describeEngines(
       expect(await producer.cancel(id)).toBe(true);
 
       await expect(waiting).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
+      await heard.until('cancelled', { jobId: id });
     });
 
     it('can do everything that a worker and an admin do', async () => {
@@ -74,15 +78,19 @@ describeEngines(
       const store = await openStore({
         ...{ dataSource, clock: systemClock, skewMs: () => skewMs, migrate: 'check' },
         ...{ shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576 },
+        recorder: { isRecorded: () => true, onRecorded: () => {} },
       });
       world.afterTest(() => store.jobs.close());
 
       await everyVerb(store, (ms) => void (skewMs += ms));
       await everyLock(store);
 
-      const { producer, events, log } = await world.start({ dataSource, handlers: { another: () => 'done' } });
+      const queues = { another: { events: true } };
+      const worker = await world.start({ dataSource, queues, handlers: { another: () => 'done' } });
+      const { producer, log } = worker;
+      const heard = await worker.hearAnywhere();
       await producer.enqueue('another', 0);
-      await events.until('completed');
+      await heard.until('completed');
       expect(log.filter((line) => line.startsWith('error'))).toEqual([]);
       await expect(dataSource.query('DROP TABLE sql_queue_jobs')).rejects.toThrow(/denied/);
     });

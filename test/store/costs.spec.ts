@@ -13,6 +13,10 @@ import { Traffic } from '../support/traffic.js';
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/costs.md'), 'utf8').replace(/ +/g, ' ');
 const FULL = 500;
 
+/** The queue whose changes are recorded. */
+const RECORDED = 'recorded';
+const recorder = { isRecorded: (queue: string) => queue === RECORDED, onRecorded: () => {} };
+
 interface Step {
   readonly title: string;
   /** With how many jobs it is done; else with one and with many. */
@@ -211,6 +215,36 @@ const steps: Step[] = [
     },
   },
   {
+    title: 'enqueue, recorded',
+    prepare: async (_, jobs, count) => {
+      await jobs.enqueue(many(1));
+      return () => jobs.enqueue(many(count, RECORDED));
+    },
+  },
+  {
+    title: 'claim, recorded',
+    prepare: async (world, jobs, count) => {
+      await world.put(...many(count, RECORDED));
+      return () => jobs.claim(claimOf({ limit: count, queue: RECORDED }));
+    },
+  },
+  {
+    title: 'complete, kept, and claim the next, recorded',
+    prepare: async (world, jobs, count) => {
+      await world.put(...many(count, RECORDED));
+      const claim = await world.claim({ limit: count, started: count, queue: RECORDED });
+      await world.put(...many(count, RECORDED));
+      return () => jobs.settleAndClaim(endOf(claim), claimOf({ limit: count, queue: RECORDED }));
+    },
+  },
+  {
+    title: 'hear what was recorded',
+    prepare: async (_, jobs, count, { events }) => {
+      await jobs.enqueue(many(count, RECORDED));
+      return () => events.after(0, FULL);
+    },
+  },
+  {
     title: 'complete in `job.transaction()`',
     counts: [1],
     prepare: async (world, jobs, count) => {
@@ -239,7 +273,7 @@ describeStoresOf(['mysql', 'mariadb'], 'what a job costs', (setup) => {
       const traffic = new Traffic();
       const dataSource = await world.connect({ driver: traffic.driver });
       // Nothing that is done every so often is done in no time.
-      const opened = await world.open({ dataSource, clock: new FakeClock() });
+      const opened = await world.open({ dataSource, clock: new FakeClock(), recorder });
       const { jobs } = opened;
       // Once beforehand, since some things are asked once for each connection.
       await (
@@ -280,7 +314,7 @@ describeStoresOf(['sqlite'], 'what a job costs', (setup) => {
     const world = await setup();
     const traffic = new Traffic();
     const dataSource = await world.connect({ driver: await traffic.sqliteDriver() });
-    const opened = await world.open({ dataSource, clock: new FakeClock() });
+    const opened = await world.open({ dataSource, clock: new FakeClock(), recorder });
     const { jobs } = opened;
 
     for (const count of counts) {
@@ -336,12 +370,12 @@ function figuresOf(traffic: Traffic): number[] {
 }
 
 async function empty({ sql }: World): Promise<void> {
-  for (const table of ['jobs', 'claims', 'history', 'workers', 'subscriptions', 'waits', 'progress'])
+  for (const table of ['jobs', 'claims', 'history', 'workers', 'subscriptions', 'waits', 'progress', 'events'])
     await sql(`DELETE FROM sql_queue_${table}`);
 }
 
-function many(count: number) {
-  return Array.from({ length: count }, () => newJob());
+function many(count: number, queue = 'q') {
+  return Array.from({ length: count }, () => newJob({ queue }));
 }
 
 async function claimed(world: World, count: number, started = count): Promise<Claim> {

@@ -68,7 +68,8 @@ async function explainEverything(world: World) {
     }
   });
   const dataSource = await world.connect({ driver });
-  const store = await world.open({ dataSource });
+  const recorder = { isRecorded: () => true, onRecorded: () => {} };
+  const store = await world.open({ dataSource, recorder });
 
   await everyVerb(store, world.advance);
   await everyStrategy(store);

@@ -4,6 +4,7 @@ import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import { overlay, resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 import { ThreadPulse } from '../../lib/heartbeat/thread-pulse.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
+import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
 import { isFinal } from '../../lib/job/outcome.js';
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
 import { HandlerTable } from '../../lib/runtime/handler-table.js';
@@ -19,6 +20,7 @@ import type { QueueStore } from '../../lib/store/queue-store.js';
 import { leaseDatabase } from '../../lib/store/open-leases.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock, type Clock } from '../../lib/time/clock.js';
+import { EventFeed } from '../../lib/waiting/event-feed.js';
 import { FollowedJobs } from '../../lib/waiting/followed-jobs.js';
 import { openWaiting } from '../../lib/waiting/open-waiting.js';
 import { EventLog } from './event-log.js';
@@ -51,7 +53,13 @@ export interface Engine {
   readonly doorbell: ObservedDoorbell;
   /** At which this process listens while it waits for jobs. */
   readonly waitersBell: ObservedDoorbell;
+  /** At which it listens while it hears what becomes of jobs anywhere. */
+  readonly eventsBell: ObservedDoorbell;
   readonly events: EventLog;
+  /** Tells all there is to hear in this process. */
+  readonly bus: QueueEvents;
+  /** What becomes of jobs in all processes, from now on. */
+  hearAnywhere(): Promise<EventLog>;
   /** What was said, as 'level: text'. */
   readonly log: string[];
   close(): Promise<void>;
@@ -81,14 +89,18 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     traces,
     doorbell: unobserved,
     waitersBell: unobservedWaiters,
+    events: eventStore,
+    eventsBell: unobservedEvents,
     locks,
   } = await openStore({
     ...{ dataSource, hosts: settings.hosts, migrate: 'run', clock: storeClock, skewMs, shortestLeaseMs },
     largestPayloadBytes: 1_048_576,
+    recorder: { isRecorded: (queue) => optionsFor(queue).events, onRecorded: () => recorded() },
   });
   // All databases of these tests can be had by several processes.
   const doorbell = new ObservedDoorbell(unobserved!);
   const waitersBell = new ObservedDoorbell(unobservedWaiters!);
+  const eventsBell = new ObservedDoorbell(unobservedEvents!);
   const log: string[] = [];
   const say = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
   const logger = { log: say('log'), warn: say('warn'), error: say('error'), debug: say('debug') };
@@ -96,6 +108,13 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const jobEvents = new JobEvents(bus);
   const events = new EventLog();
   events.listenTo(bus);
+  const anywhere = new QueueEvents(logger);
+  const rung = options.doorbell ? eventsBell : undefined;
+  const feed = new EventFeed({ store: eventStore, bell: rung, clock, logger, listeners: anywhere });
+  const recorded = () => {
+    feed.look();
+    rung?.ringAll();
+  };
   const waiting = openWaiting({
     ...{ store: waits, traces, clock, logger, random: () => 0.5, optionsFor },
     bell: options.doorbell ? waitersBell : undefined,
@@ -120,6 +139,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
         (limit) => store.prune(limit),
         (limit) => waits.pruneWaits(limit),
         (limit) => traces.pruneTraces(limit),
+        (limit) => eventStore.pruneEvents(limit),
         (limit) => store.sweep(limit),
         (limit) => store.pruneKeys(limit),
         () => queueStore.expire().then(() => 0),
@@ -145,11 +165,19 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   });
   const following = new FollowedJobs(waiting.waiter, (id) => queueAdmin.cancel(id));
   return {
-    ...{ store, queueStore, doorbell, waitersBell, runner, events, log },
+    ...{ store, queueStore, doorbell, waitersBell, eventsBell, runner, events, bus, log },
+    hearAnywhere: async () => {
+      const heard = new EventLog();
+      heard.listenTo(anywhere, [...QUEUE_EVENTS]);
+      await feed.start();
+      return heard;
+    },
     producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock, following, events: steering }),
     admin: queueAdmin,
     consumer: new QueueConsumer({
       ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, hints: runner },
+      claimed: (jobs) => jobEvents.claimed(jobs),
+      promoted: (jobs) => jobEvents.promoted(jobs),
       rescued: (rescued) => rescues.tell(rescued),
       ended: (job, outcome, ...told) => {
         jobEvents.settled(job, outcome, ...told);
@@ -159,6 +187,8 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     close: async () => {
       await runner.stop({ timeout: 0 });
       await waiting.close();
+      await feed.stop();
+      await eventsBell.close();
       await doorbell.close();
       await store.close();
     },

@@ -1,23 +1,18 @@
-import {
-  QUEUE_EVENTS,
-  type QueueEvent,
-  type QueueEventName,
-  type QueueEvents,
-} from '../../lib/runtime/queue-events.js';
+import { QUEUE_EVENTS, type QueueEvent, type QueueEventName } from '../../lib/job/queue-event.js';
+import type { QueueEvents } from '../../lib/runtime/queue-events.js';
 
 type Where = Partial<QueueEvent>;
 
-// What a test does itself.
-const OWN: readonly QueueEventName[] = ['enqueued', 'retried', 'removed'];
+// What a test does itself, and what leads to a run.
+const UNHEARD: readonly QueueEventName[] = ['enqueued', 'promoted', 'claimed', 'retried', 'removed'];
 
 /** What happened to jobs, and what is still to happen. */
 export class EventLog {
   readonly all: QueueEvent[] = [];
   #waiting: (() => void)[] = [];
 
-  listenTo(events: QueueEvents): void {
-    for (const name of QUEUE_EVENTS.filter((each) => !OWN.includes(each)))
-      events.on(name, undefined, (event) => this.add(event));
+  listenTo(events: QueueEvents, names = QUEUE_EVENTS.filter((each) => !UNHEARD.includes(each))): void {
+    for (const name of names) events.on(name, undefined, (event) => this.add(event));
   }
 
   add(event: QueueEvent): void {

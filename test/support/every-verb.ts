@@ -5,7 +5,7 @@ import { claimOf, endOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settl
 
 /** Does everything that a store can do, each at least once with one job and with several. */
 export async function everyVerb(
-  { jobs, admin, consumer, queues, waits, traces }: OpenStore,
+  { jobs, admin, consumer, queues, waits, traces, events }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
@@ -170,6 +170,7 @@ export async function everyVerb(
   await queues.unsubscribe('by-hand');
   advance(60_000);
   await queues.expire();
+  for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await jobs.leave('here');
 }
 

@@ -1,6 +1,6 @@
 import { appendFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { QueueEventName } from '../../lib/runtime/queue-events.js';
+import type { QueueEventName } from '../../lib/job/queue-event.js';
 
 /** One line of what really happened, written where no fault of the database can reach it. */
 export interface Entry {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { QueueEvent } from '../../lib/runtime/queue-events.js';
+import type { QueueEvent } from '../../lib/job/queue-event.js';
 import { EventLog } from './event-log.js';
 import { broken } from './torture/breaks.js';
 

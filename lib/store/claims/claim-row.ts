@@ -3,7 +3,8 @@ import { inStartOrder } from '../../job/outcome.js';
 import type { ClaimRequest } from '../job-store.js';
 import { claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
 import { claimRow } from '../sql/lease.js';
-import { Ids, lastTogether, query, type Work } from '../sql/statement.js';
+import { changesOf } from '../sql/changes.js';
+import { Ids, lastTogether, note, query, type Work } from '../sql/statement.js';
 
 /** What a claim writes on a job. */
 export const MARK = `
@@ -27,6 +28,7 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
   const jobs = inStartOrder(
     rows.map((row) => claimedJob({ ...row, attempt: row.attempt + 1 }, request.queue, maxAttempts)),
   );
+  yield* note(changesOf('claimed', jobs));
   const mark = { sql: MARK_LOCKED, values: { claimId, maxAttempts, ids } };
   const [marked] = yield* lastTogether([mark, claimRow(request, jobs)]);
   if (marked!.changed === rows.length) return jobs;
@@ -39,6 +41,7 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
 export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (marked.length === 0) return [];
   const jobs = inStartOrder(marked.map((row) => claimedJob(row, request.queue, request.maxAttempts)));
+  yield* note(changesOf('claimed', jobs));
   yield* lastTogether([claimRow(request, jobs)]);
   return jobs;
 }

@@ -2,8 +2,9 @@ import type { ClaimRequest } from '../job-store.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { inStartOrder } from '../../job/outcome.js';
 import { CLAIMED_COLUMNS, claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
+import { changesOf } from '../sql/changes.js';
 import { claimRow } from '../sql/lease.js';
-import { query, together, type Work } from '../sql/statement.js';
+import { note, query, together, type Work } from '../sql/statement.js';
 
 const claimIn = (order: string) => `
   UPDATE {jobs}
@@ -31,6 +32,7 @@ export function* claimInOneStatement(request: ClaimRequest): Work<ClaimedJob[]> 
   const direction = order === 'fifo' ? 1 : -1;
   const inOrder = [...rows].sort((a, b) => a.priority - b.priority || direction * (a.id - b.id));
   const jobs = inStartOrder(inOrder.map((row) => claimedJob(row, queue, maxAttempts)));
+  yield* note(changesOf('claimed', jobs));
   yield* together([claimRow(request, jobs)]);
   return jobs;
 }

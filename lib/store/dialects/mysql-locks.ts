@@ -5,14 +5,17 @@ import type { Rescued, RescueRules } from '../job-store.js';
 import type { LockStore } from '../lock-store.js';
 import { persist } from '../sql/patience.js';
 import { rescueEach } from '../sql/rescue-each.js';
+import type { SqlDatabase } from '../sql/sql-database.js';
 import { findFree, removeFree, rescueFree, takeLock } from '../sql/worker-lock.js';
 import type { MysqlPool } from './mysql-pool.js';
 import { MysqlWorkerLock } from './mysql-worker-lock.js';
 
 /** Row locks that workers keep on connections of the library's own pool. */
 export class MysqlLocks implements LockStore {
+  /** @param database for what rescuing does to jobs */
   constructor(
     private readonly pool: MysqlPool,
+    private readonly database: SqlDatabase,
     private readonly bounds: ClaimBounds,
     private readonly clock: Clock,
   ) {}
@@ -28,7 +31,7 @@ export class MysqlLocks implements LockStore {
 
   async rescue(rules: RescueRules): Promise<Rescued[]> {
     const { locks, claims } = await this.pool.repeatable(() => findFree());
-    const rescued = await rescueEach(claims, (claim) => this.pool.transaction(() => rescueFree(claim, rules)));
+    const rescued = await rescueEach(claims, (claim) => this.database.transaction(() => rescueFree(claim, rules)));
     if (rescued.length > 0) this.bounds.forget();
     // One that stays is found again.
     for (const id of locks) await this.pool.transaction(() => removeFree(id)).catch(() => undefined);

@@ -1,6 +1,7 @@
 import type { EntitySchema } from 'typeorm';
 import { DEFAULT_PREFIX, tableNames } from '../tables.js';
 import { claimEntity, type SqlQueueClaimRow } from './claim.entity.js';
+import { eventEntity, type SqlQueueEventRow } from './event.entity.js';
 import { historyEntity, type SqlQueueHistoryRow } from './history.entity.js';
 import { jobEntity, type SqlQueueJobRow } from './job.entity.js';
 import { lockEntity, type SqlQueueLockRow } from './lock.entity.js';
@@ -15,7 +16,8 @@ import { waitEntity, type SqlQueueWaitRow } from './wait.entity.js';
 import { workerEntity, type SqlQueueWorkerRow } from './worker.entity.js';
 
 /**
- * In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages, waits, progress, logs, locks, keys.
+ * In this order: jobs, claims, history, queues, workers, producers, subscriptions, stages, waits, progress, logs, events, locks,
+ * keys.
  */
 export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueJobRow>,
@@ -29,6 +31,7 @@ export type SqlQueueEntities = readonly [
   EntitySchema<SqlQueueWaitRow>,
   EntitySchema<SqlQueueProgressRow>,
   EntitySchema<SqlQueueLogRow>,
+  EntitySchema<SqlQueueEventRow>,
   EntitySchema<SqlQueueLockRow>,
   EntitySchema<SqlQueueKeyRow>,
 ];
@@ -40,7 +43,7 @@ const made = new Map<string, SqlQueueEntities>();
  * same prefix always gives the same objects. They are never synchronized: the library's migrations make the tables.
  *
  * Named `SqlQueueJob`, `SqlQueueClaim`, `SqlQueueHistory`, `SqlQueueQueue`, `SqlQueueWorker`, `SqlQueueProducer`,
- * `SqlQueueSubscription`, `SqlQueueStage`, `SqlQueueWait`, `SqlQueueProgress`, `SqlQueueLog`, `SqlQueueLock` and `SqlQueueKey`, followed
+ * `SqlQueueSubscription`, `SqlQueueStage`, `SqlQueueWait`, `SqlQueueProgress`, `SqlQueueLog`, `SqlQueueEvent`, `SqlQueueLock` and `SqlQueueKey`, followed
  * by `_` and the prefix where that is not the default.
  *
  * @example
@@ -66,6 +69,7 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
     waitEntity(tables, named('SqlQueueWait')),
     progressEntity(tables, named('SqlQueueProgress')),
     logEntity(tables, named('SqlQueueLog')),
+    eventEntity(tables, named('SqlQueueEvent')),
     lockEntity(tables, named('SqlQueueLock')),
     keyEntity(tables, named('SqlQueueKey')),
   ];

@@ -158,6 +158,22 @@ const LOGS = `
     PRIMARY KEY (job_id, number)
   ) ${INNODB}`;
 
+const EVENTS = `
+  CREATE TABLE IF NOT EXISTS {events} (
+    id BIGINT NOT NULL AUTO_INCREMENT,
+    event VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    queue ${NAME},
+    job_id BIGINT NOT NULL,
+    name ${NAME},
+    attempt INT NOT NULL,
+    ran_ms BIGINT NULL,
+    delay_ms BIGINT NULL,
+    recorded_at BIGINT NOT NULL,
+    result ${JSON_TEXT} NULL,
+    error ${JSON_TEXT} NULL,
+    PRIMARY KEY (id)
+  ) ${INNODB}`;
+
 const LOCKS = `
   CREATE TABLE IF NOT EXISTS {locks} (
     id BIGINT NOT NULL,
@@ -198,6 +214,7 @@ export const TABLES_MYSQL = [
   WAITS,
   PROGRESS,
   LOGS,
+  EVENTS,
   LOCKS,
   KEYS,
   SCHEMA,

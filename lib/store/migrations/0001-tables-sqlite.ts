@@ -134,6 +134,21 @@ const LOGS = `
     PRIMARY KEY (job_id, number)
   )`;
 
+const EVENTS = `
+  CREATE TABLE IF NOT EXISTS {events} (
+    id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+    event VARCHAR(20) NOT NULL,
+    queue VARCHAR(100) NOT NULL,
+    job_id BIGINT NOT NULL,
+    name VARCHAR(100) NOT NULL,
+    attempt INT NOT NULL,
+    ran_ms BIGINT NULL,
+    delay_ms BIGINT NULL,
+    recorded_at BIGINT NOT NULL,
+    result TEXT NULL,
+    error TEXT NULL
+  )`;
+
 // Of use only where rows can be locked.
 const LOCKS = `
   CREATE TABLE IF NOT EXISTS {locks} (
@@ -183,6 +198,7 @@ export const TABLES_SQLITE = [
   WAITS,
   PROGRESS,
   LOGS,
+  EVENTS,
   LOCKS,
   KEYS,
   SCHEMA,

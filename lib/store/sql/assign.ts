@@ -1,12 +1,13 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { Assignee, Assignment, Sharing } from '../consumer-store.js';
+import { changesOf } from './changes.js';
 import { claimedJob, parseOr } from './claimed-row.js';
 import { randomId } from '../../job/random-id.js';
 import { lockHeld, lockIdle, whereItStands } from './hold.js';
 import { endClaim } from './lease.js';
 import { ShortCountError } from './settle.js';
 import { RUNNABLE_AGAIN, stageOf } from './stages.js';
-import { query, Rows, together, type SqlValue, type Statement, type Work } from './statement.js';
+import { note, query, Rows, together, type SqlValue, type Statement, type Work } from './statement.js';
 import { lockWishes } from './wishes.js';
 
 // Stands for a lease that ends only when somebody releases the job.
@@ -71,7 +72,7 @@ export function* share({ claimId: from, jobs, ...assignee }: Sharing): Work<Assi
   if (unwanted.size === 0) yield* endClaim(from);
   if (taken.length === 0) return [];
   yield* passOn({ ...assignee, from, taken });
-  return assignments(taken, assignee.owner, yield* leases(taken));
+  return assignments(taken, assignee.owner, yield* leases(taken), null, true);
 }
 
 /** Gives jobs that nobody has, and that are locked, claims of their own. */
@@ -81,9 +82,15 @@ export function* take(
   maxAttempts: number,
   stage: string | null,
 ): Work<Assignment[]> {
+  yield* note(
+    changesOf(
+      'claimed',
+      taken.map(({ job }) => job),
+    ),
+  );
   const marks = taken.map(({ job: { id }, to }) => ({ sql: MARK, values: { id, to, maxAttempts } }));
   yield* expectOneEach([addClaims(taken, assignee)], marks);
-  return assignments(taken, assignee.owner, yield* leases(taken), stage);
+  return assignments(taken, assignee.owner, yield* leases(taken), stage, true);
 }
 
 export function* assign(id: number, assignee: Assignee, maxAttempts: (queue: string) => number): Work<Assignment> {
@@ -102,12 +109,12 @@ export function* assign(id: number, assignee: Assignee, maxAttempts: (queue: str
   const own = { job: held.job, to: held.claimId };
   if (held.owner === assignee.owner) {
     yield* together([{ sql: KEEP_FOR_GOOD, values: { claimId: held.claimId } }]);
-    return assignments([own], assignee.owner, new Map([[own.to, null]]), stage)[0]!;
+    return assignments([own], assignee.owner, new Map([[own.to, null]]), stage, false)[0]!;
   }
   const taken = [{ job: held.job, to }];
   yield* endClaim(held.claimId);
   yield* passOn({ ...assignee, from: held.claimId, taken });
-  return assignments(taken, assignee.owner, yield* leases(taken), stage)[0]!;
+  return assignments(taken, assignee.owner, yield* leases(taken), stage, false)[0]!;
 }
 
 function addClaims(taken: readonly Taken[], { workerId, owner, leaseMs, deadLetter }: Assignee): Statement {
@@ -144,10 +151,11 @@ function assignments(
   taken: readonly Taken[],
   owner: string,
   held: ReadonlyMap<number, number | null>,
-  stage: string | null = null,
+  stage: string | null,
+  isFresh: boolean,
 ): Assignment[] {
   return taken.map(({ job, to }) => ({
-    ...{ job, claimId: to, owner, stage },
+    ...{ job, claimId: to, owner, stage, isFresh },
     payload: parseOr<unknown>(job.payload),
     headers: parseOr<Record<string, string>>(job.headers) ?? {},
     leaseUntilMs: held.get(to) ?? null,

@@ -4,7 +4,8 @@ import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed
 import { endHeld } from './end-assignment.js';
 import { historyMs, keepFinished } from './history.js';
 import { lockHeld } from './hold.js';
-import { change, query, type Work } from './statement.js';
+import { changesOf } from './changes.js';
+import { change, note, query, type Work } from './statement.js';
 
 const CLAIM_OF = `
   SELECT claim_id
@@ -55,8 +56,9 @@ export function* cancelJob(id: number, keepMs: (queue: string) => number | false
 function* cancelIdle(id: number, keepMs: (queue: string) => number | false): Work<CancelAnswer | undefined> {
   const [row] = yield* query<ClaimedRow & { queue: string }>(LOCK_JOB, { id });
   if (!row) return undefined;
-  yield* change(TAKE_JOB, { id });
   const job = claimedJob(row, row.queue, row.max_attempts || 1);
+  yield* note(changesOf('cancelled', [job]));
+  yield* change(TAKE_JOB, { id });
   const ended: Settlement = {
     ...{ job, claimId: 0, workerId: null, outcome: { kind: 'cancel' }, ranMs: null },
     keepMs: keepMs(row.queue),

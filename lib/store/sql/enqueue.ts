@@ -1,6 +1,7 @@
 import type { NewJob } from '../../job/job.js';
 import type { Dialect } from './dialect.js';
-import { Rows, together, type SqlValue, type Statement, type Work } from './statement.js';
+import { changesOf } from './changes.js';
+import { note, Rows, together, type Decided, type SqlValue, type Statement, type Work } from './statement.js';
 
 const ENQUEUE = `
   INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options)
@@ -50,7 +51,19 @@ export function* insertAll(
     const idStep = chunk.length > 1 ? (answer!.idStep ?? (yield* dialect.idStep())) : 1;
     ids.push(...dialect.insertedIds(answer!.insertId, chunk.length, idStep));
   }
+  yield* note((isRecorded) => {
+    const jobs = chunks.flat().map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
+    return changesOf('enqueued', jobs)(isRecorded);
+  });
   return ids;
+}
+
+/** The same for what is recorded along with them: only their ids tell what to write. */
+export function* insertAndDecide(
+  chunks: readonly NewJob[][],
+  dialect: Pick<Dialect, 'insertedIds' | 'idStep'>,
+): Work<Decided<number[]>> {
+  return { value: yield* insertAll(chunks, dialect), writes: [] };
 }
 
 /** Their ids follow from the first, in a way each database has its own word on. */

@@ -1,7 +1,8 @@
-import { change, query, type Work } from './statement.js';
+import { changesOf, type ChangedJob } from './changes.js';
+import { change, note, query, type Work } from './statement.js';
 
 const LOCK_IDLE = `
-  SELECT id
+  SELECT id, queue, name, attempt
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id /*! FOR UPDATE */`;
@@ -11,7 +12,7 @@ const REMOVE_IDLE = `
   WHERE id IN (:ids) AND claim_id = 0`;
 
 const LOCK_FINISHED = `
-  SELECT id
+  SELECT id, queue, name, attempt
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids)
   ORDER BY id /*! FOR UPDATE */`;
@@ -30,7 +31,9 @@ export function* removeJobs(ids: readonly number[]): Work<number[]> {
 }
 
 function* lockAndRemove(lock: string, remove: string, sorted: number[]): Work<number[]> {
-  const ids = (yield* query<{ id: number }>(lock, { ids: sorted })).map(({ id }) => Number(id));
+  const jobs = yield* query<ChangedJob>(lock, { ids: sorted });
+  const ids = jobs.map(({ id }) => Number(id));
+  yield* note(changesOf('removed', jobs));
   if (ids.length > 0) yield* change(remove, { ids });
   return ids;
 }

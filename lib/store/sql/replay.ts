@@ -1,13 +1,14 @@
 import { withoutOrigin } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { Replay } from '../admin-store.js';
+import { changesOf, type ChangedJob } from './changes.js';
 import { parseOr } from './claimed-row.js';
 import { rowChunks } from './row-chunks.js';
 import { leaveStages, RUNNABLE_AGAIN } from './stages.js';
-import { change, query, Rows, type SqlValue, type Work } from './statement.js';
+import { change, note, query, Rows, type SqlValue, type Work } from './statement.js';
 
 const LOCK_SCHEDULED = `
-  SELECT id
+  SELECT id, queue, name, attempt
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = 0 AND run_at IS NOT NULL
   ORDER BY id /*! FOR UPDATE */`;
@@ -47,7 +48,9 @@ export type MayStart = (id: number, overrides: JobOverrides | null) => boolean;
 export function* retryJobs(ids: readonly number[], mayStart: MayStart): Work<number[]> {
   if (ids.length === 0) return [];
   const sorted = [...ids].sort((a, b) => a - b);
-  const due = (yield* query<{ id: number }>(LOCK_SCHEDULED, { ids: sorted })).map(({ id }) => Number(id));
+  const jobs = yield* query<ChangedJob>(LOCK_SCHEDULED, { ids: sorted });
+  const due = jobs.map(({ id }) => Number(id));
+  yield* note(changesOf('retried', jobs));
   if (due.length > 0) yield* change(MAKE_DUE, { ids: due });
   return [...due, ...(yield* replayJobs(sorted, { to: undefined, firstMs: 0, everyMs: 0 }, mayStart))];
 }
@@ -59,6 +62,8 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayStart: Ma
   const rows = found.filter(({ id, options }) => mayStart(Number(id), parseOr(options as string | null)));
   if (rows.length === 0) return [];
   const finished = rows.map(({ id }) => Number(id));
+  const retried = rows.map(({ id, queue, name }) => ({ id, queue: replay.to ?? queue, name }) as ChangedJob);
+  yield* note(changesOf('retried', retried));
   yield* change(TAKE_FINISHED, { ids: finished });
   const anew = rows.map((row, n) => values(row, replay, n));
   for (const chunk of rowChunks(anew)) yield* change(PUT_BACK, { rows: new Rows(ANEW, chunk) });

@@ -1,6 +1,7 @@
 import type { LapsedJob, Rescued, RescueRules, Settlement } from '../job-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
 import { retire } from './lease.js';
+import { rescued as changesOfRescue } from './changes.js';
 import { settleClaimed } from './settle.js';
 import { query, type Work } from './statement.js';
 
@@ -68,7 +69,7 @@ export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[
     rescued.push({ job: lapsed, outcome, deadLetter });
     settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs, deadLetter });
   }
-  yield* settleClaimed(settlements);
+  yield* settleClaimed(settlements, changesOfRescue(settlements));
   yield* retire([claimId]);
   return rescued;
 }

@@ -1,9 +1,10 @@
 import type { Flush, Settlement } from '../job-store.js';
 import { claimsOf } from './claim-progress.js';
 import { sendDeadLetters } from './dead-letters.js';
+import { settled } from './changes.js';
 import { byClaim, fence, isFinished, isShort, type Fenced } from './fence.js';
 import { copyAlike, keepFinished } from './history.js';
-import { together, type Work } from './statement.js';
+import { note, together, type Changes, type Work } from './statement.js';
 import { findMissing, trulyLost } from './survivors.js';
 import { sendBack } from './send-back.js';
 import { cancelUnwanted } from './wishes.js';
@@ -57,12 +58,21 @@ export function* settleSurvivors(flush: Flush): Work<Refused> {
   return { lost, cancelled: new Set([...cancelled].filter((settlement) => !missing.has(settlement))) };
 }
 
-/** Outcomes of jobs whose claims are accounted for elsewhere. */
-export function settleClaimed(settlements: readonly Settlement[]): Work<void> {
-  return settle(settlements, []);
+/**
+ * Outcomes of jobs whose claims are accounted for elsewhere.
+ *
+ * @param changes what listeners are told of them
+ */
+export function settleClaimed(settlements: readonly Settlement[], changes = settled(settlements)): Work<void> {
+  return settle(settlements, [], changes);
 }
 
-function* settle(settlements: readonly Settlement[], before: readonly Fenced[]): Work<void> {
+function* settle(
+  settlements: readonly Settlement[],
+  before: readonly Fenced[],
+  changes: Changes = settled(settlements),
+): Work<void> {
+  yield* note(changes);
   const kept: Settlement[] = [];
   const fenced = [...before];
   for (const [claimId, ofClaim] of byClaim(settlements)) {

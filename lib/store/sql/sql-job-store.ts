@@ -8,7 +8,7 @@ import type { CommitListener } from '../commit-listener.js';
 import * as port from '../job-store.js';
 import type { KeyedAnswer, PlacedJob } from '../key-store.js';
 import type { ClaimWay, Dialect } from './dialect.js';
-import { insertAll, insertJobs, jobChunks } from './enqueue.js';
+import { insertAll, insertAndDecide, insertJobs, jobChunks } from './enqueue.js';
 import { goesBack } from './fence.js';
 import { handOff } from './hand-off.js';
 import { KeyedJobs } from './keyed-jobs.js';
@@ -18,7 +18,7 @@ import { LAPSED_AT_A_TIME, lapsedClaims, rescueClaim } from './rescue.js';
 import { rescueEach } from './rescue-each.js';
 import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError, type Refused } from './settle.js';
 import { lockedOut } from './survivors.js';
-import type { SqlDatabase } from './sql-database.js';
+import type { RecordingDatabase } from './recording-database.js';
 import type { Work } from './statement.js';
 import { countWaiting, survey } from './survey.js';
 import { hasOrphans, sweepStages } from './sweep-stages.js';
@@ -45,7 +45,7 @@ export class SqlJobStore implements port.JobStore {
    * @param clear what becomes of finished jobs past their retention, at most so many
    */
   constructor(
-    private readonly database: SqlDatabase,
+    private readonly database: RecordingDatabase,
     private readonly dialect: Dialect,
     private readonly commits: CommitListener,
     private readonly bounds: ClaimBounds,
@@ -60,6 +60,8 @@ export class SqlJobStore implements port.JobStore {
     const chunks = jobChunks(jobs);
     if (transaction && this.database.isOpen(transaction))
       return this.database.within(transaction, () => insertAll(chunks, this.dialect));
+    if (jobs.some(({ queue }) => this.database.isRecorded(queue)))
+      return this.database.decideOnce(() => insertAndDecide(chunks, this.dialect));
     const answers = await this.database.once(chunks.map(insertJobs));
     return chunks.flatMap(({ length }, index) => {
       const { insertId, idStep = 1 } = answers[index]!;
@@ -194,10 +196,11 @@ export class SqlJobStore implements port.JobStore {
     return this.database.repeatable(() => retire(claimIds));
   }
 
-  async promote(limit: number): Promise<number> {
+  async promote(limit: number, onPromoted?: (jobs: readonly port.PromotedJob[]) => void): Promise<number> {
     const promoted = await this.database.transaction(() => promote(limit, this.dialect));
-    if (promoted > 0) this.bounds.forget();
-    return promoted;
+    if (promoted.length > 0) this.bounds.forget();
+    onPromoted?.(promoted);
+    return promoted.length;
   }
 
   async rescue(rules: port.RescueRules): Promise<port.Rescued[]> {

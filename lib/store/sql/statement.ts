@@ -1,3 +1,6 @@
+import type { ChangeName } from '../../job/queue-event.js';
+import type { StoredError } from '../../job/stored-error.js';
+
 export type SqlValue = string | number | null;
 
 /** Many rows for one INSERT: `tuple` stands once a row, its `?` filled from the row's values. */
@@ -16,6 +19,23 @@ export class Ids {
     this.inOrder = [...ids].sort((a, b) => a - b);
   }
 }
+
+/** A change of what the tables say of a job. */
+export interface Change {
+  readonly event: ChangeName;
+  readonly queue: string;
+  readonly jobId: number;
+  readonly name: string;
+  readonly attempt: number;
+  readonly ranMs?: number | null;
+  readonly delayMs?: number;
+  /** Encoded. */
+  readonly result?: string | null;
+  readonly error?: StoredError;
+}
+
+/** The changes to jobs of queues that want them recorded. */
+export type Changes = (isRecorded: (queue: string) => boolean) => readonly Change[];
 
 export type Values = Readonly<Record<string, SqlValue | readonly SqlValue[] | Rows | Ids>>;
 
@@ -39,6 +59,8 @@ export interface Step {
   readonly statements: readonly Statement[];
   /** Whether they are the last of their transaction, which may be committed along with them. */
   readonly isLast?: boolean;
+  /** What this transaction makes of jobs: see RecordingDatabase. Such a step has no statements. */
+  readonly changes?: Changes;
 }
 
 /**
@@ -72,13 +94,18 @@ export function* lastTogether(statements: readonly Statement[]): Work<readonly A
   return yield { statements, isLast: true };
 }
 
+/** Says what the transaction makes of jobs, so that it can be recorded in it. Costs nothing where nobody wants that. */
+export function* note(changes: Changes): Work<void> {
+  yield { statements: [], changes };
+}
+
 /** Sends the steps of `work` one after the other. An error is thrown where the step stands in the work. */
 export async function drive<T>(work: Work<T>, send: (step: Step) => Promise<readonly Answer[]>): Promise<T> {
   let step = work.next();
   while (!step.done) {
-    let answers: readonly Answer[];
+    let answers: readonly Answer[] = [];
     try {
-      answers = await send(step.value);
+      if (step.value.statements.length > 0) answers = await send(step.value);
     } catch (error) {
       step = work.throw(error);
       continue;

@@ -1,6 +1,8 @@
+import type { PromotedJob } from '../job-store.js';
+import { changesOf } from './changes.js';
 import type { Dialect } from './dialect.js';
 import { RUNNABLE_AGAIN } from './stages.js';
-import { change, Ids, query, type Work } from './statement.js';
+import { change, Ids, note, query, type Work } from './statement.js';
 
 // Jobs that run at once pay for no index of times: so each queue is asked for its own, by the order of index claim. A plain
 // INSERT may have left a delayed job runnable.
@@ -27,7 +29,7 @@ const QUEUES_AT_A_TIME = 50;
 // run_at is asked again: another promoter may have been faster, and the job may be scheduled anew by now. What somebody has
 // locked is left for the next time, so that it does not keep all others waiting.
 const LOCK_DUE = `
-  SELECT id
+  SELECT id, queue, name, attempt
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND run_at <= :now AND claim_id = 0
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
@@ -49,7 +51,7 @@ const FORGET = `
   WHERE :ids AND expires_at <= :now`;
 
 /** Read without locks, then locked in the order of ids, in which everyone locks jobs. */
-export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<number> {
+export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {
   const names = yield* dialect.queueNames('jobs');
   const due: { id: number }[] = [];
   for (let from = 0; from < names.length && due.length < limit; from += QUEUES_AT_A_TIME) {
@@ -57,10 +59,13 @@ export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): W
     const queues = Object.fromEntries(some.map((queue, index) => [`queue${index}`, queue]));
     due.push(...(yield* query<{ id: number }>(dueOfAll(some.length), { ...queues, limit: limit - due.length })));
   }
-  if (due.length === 0) return 0;
-  const locked = yield* query<{ id: number }>(LOCK_DUE, { ids: idsOf(due) });
-  if (locked.length === 0) return 0;
-  return yield* change(PROMOTE, { ids: idsOf(locked) });
+  if (due.length === 0) return [];
+  const locked = yield* query<PromotedJob>(LOCK_DUE, { ids: idsOf(due) });
+  if (locked.length === 0) return [];
+  const jobs = locked.map((job) => ({ ...job, id: Number(job.id) }));
+  yield* note(changesOf('promoted', jobs));
+  yield* change(PROMOTE, { ids: idsOf(jobs) });
+  return jobs;
 }
 
 export function* prune(limit: number): Work<number> {

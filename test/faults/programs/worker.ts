@@ -3,7 +3,7 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { QueueOptions } from '../../../lib/job/queue-options.js';
 import type { SubscriptionOptions } from '../../../lib/job/topics.js';
 import type { JobContext } from '../../../lib/runtime/job-context.js';
-import type { QueueEventName } from '../../../lib/runtime/queue-events.js';
+import type { QueueEventName } from '../../../lib/job/queue-event.js';
 import type { WorkerOptions } from '../../../lib/runtime/worker-options.js';
 import { openEngine, type Engine } from '../../support/engine.js';
 import { Journal } from '../../support/journal.js';

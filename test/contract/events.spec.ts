@@ -1,0 +1,229 @@
+import type { EntityManager } from 'typeorm';
+import type { OpenStore } from '../../lib/store/open-store.js';
+import { claimOf, endOf, ERROR, flushOf, newJob, outcomes, rescueRules, settled, LEASE_MS } from '../support/jobs.js';
+import { keyed } from '../support/keyed.js';
+import { describeStores } from '../support/stores.js';
+
+const KEEP = () => 60_000;
+
+describeStores('changes to jobs of a queue that wants them recorded', (setup) => {
+  /** A store that records what becomes of jobs in `q`, and how often it was told that something was. */
+  async function recorded() {
+    const world = await setup();
+    const told = { times: 0 };
+    const recorder = { isRecorded: (queue: string) => queue === 'q', onRecorded: () => void told.times++ };
+    const store = await world.open({ recorder });
+    return { world, store, told, ...actions(store) };
+  }
+
+  it('are recorded, each once and with all there is to know of it, in the order in which they happen', async () => {
+    const { store, claim, read, world } = await recorded();
+
+    const [good, bad] = await store.jobs.enqueue([newJob({ name: 'good' }), newJob({ name: 'bad' })]);
+    const taken = await claim(2);
+    await store.jobs.settle(
+      flushOf(
+        [
+          settled(taken, taken.jobs[0]!, { kind: 'complete', result: '{"a":[1,null,"é"]}' }),
+          settled(taken, taken.jobs[1]!, outcomes.dead, { ranMs: 3.6 }),
+        ],
+        { claims: [{ id: taken.id, started: 2, finished: true }] },
+      ),
+    );
+
+    const events = await read();
+    expect(events).toEqual([
+      { ...of(good, 'good'), event: 'enqueued', attempt: 0 },
+      { ...of(bad, 'bad'), event: 'enqueued', attempt: 0 },
+      { ...of(good, 'good'), event: 'claimed', attempt: 1 },
+      { ...of(bad, 'bad'), event: 'claimed', attempt: 1 },
+      { ...of(good, 'good'), event: 'completed', attempt: 1, ranMs: 7, result: { a: [1, null, 'é'] } },
+      { ...of(bad, 'bad'), event: 'failed', attempt: 1, ranMs: 4, error: ERROR },
+      { ...of(bad, 'bad'), event: 'dead', attempt: 1, ranMs: 4, error: ERROR },
+    ]);
+    const [clock] = await world.sql(`SELECT MIN(recorded_at) AS first, MAX(recorded_at) AS last FROM sql_queue_events`);
+    const [job] = await world.sql(`SELECT created_at FROM sql_queue_history WHERE id = ${good}`);
+    expect(Number((clock as { first: unknown }).first)).toBeGreaterThanOrEqual(Number((job as Row)['created_at']));
+  });
+
+  it.each([
+    ['complete', ['completed']],
+    ['retry', ['failed']],
+    ['dead', ['failed', 'dead']],
+    ['cancel', ['cancelled']],
+    ['release', ['released']],
+    ['snooze', ['snoozed']],
+  ] as const)('tell what a run came to: %s', async (outcome, events) => {
+    const { store, claim, names } = await recorded();
+    await store.jobs.enqueue([newJob()]);
+
+    await store.jobs.settle(endOf(await claim(), outcomes[outcome]));
+
+    expect(await names()).toEqual(['enqueued', 'claimed', ...events]);
+  });
+
+  it('tell that a job was due, cancelled, retried and removed', async () => {
+    const { store, world, names, claim } = await recorded();
+    const [first, second, third] = await store.jobs.enqueue([
+      ...[newJob({ delayMs: 1_000 }), newJob({ delayMs: 60_000 }), newJob({ delayMs: 60_000 })],
+    ]);
+    world.advance(2_000);
+    await store.jobs.promote(10);
+    await store.admin.cancel(first!, KEEP);
+    await store.admin.retry([first!, second!]);
+    await store.admin.remove([third!]);
+    await store.jobs.settle(endOf(await claim(), outcomes.dead));
+    await store.admin.replay([first!], { to: undefined, firstMs: 0, everyMs: 0 });
+    await store.admin.remove([first!]);
+
+    expect(await names(first)).toEqual([
+      ...['enqueued', 'promoted', 'cancelled', 'retried', 'claimed', 'failed', 'dead', 'retried', 'removed'],
+    ]);
+    expect(await names(second)).toEqual(['enqueued', 'retried']);
+    expect(await names(third)).toEqual(['enqueued', 'removed']);
+  });
+
+  it('tell what becomes of jobs that are taken from a holder that fell silent', async () => {
+    const { store, world, names, claim } = await recorded();
+    const ids = await store.jobs.enqueue([newJob(), newJob(), newJob()]);
+    const { jobs } = await claim(3);
+    await store.admin.cancel(ids[2]!, KEEP);
+    world.advance(LEASE_MS + 1_000);
+
+    const decide = ({ id }: { id: number }) => (id === ids[0] ? outcomes.retry : outcomes.dead);
+    await store.jobs.rescue(rescueRules({ decide }));
+
+    expect(jobs).toHaveLength(3);
+    expect(await names(ids[0])).toEqual(['enqueued', 'claimed', 'rescued']);
+    expect(await names(ids[1])).toEqual(['enqueued', 'claimed', 'rescued', 'dead']);
+    expect(await names(ids[2])).toEqual(['enqueued', 'claimed', 'rescued', 'cancelled']);
+  });
+
+  it('tell what people do with jobs, and not that one hands a job to another', async () => {
+    const { store, names } = await recorded();
+    const [id] = await store.jobs.enqueue([newJob()]);
+    const to = (owner: string) => ({ workerId: 'w', owner, leaseMs: null });
+
+    await store.consumer.assign(id!, to('ann'), () => 5);
+    await store.consumer.assign(id!, to('ben'), () => 5);
+    await store.consumer.move(id!, { owner: 'ben' }, 'review');
+    await store.consumer.takeFromStage({ ...to('cleo'), queue: 'q', stage: 'review', limit: 1, maxAttempts: 5 });
+    await store.consumer.end(id!, { owner: 'cleo' }, () => ({ outcome: outcomes.complete, keepMs: 60_000 }));
+
+    expect(await names(id)).toEqual(['enqueued', 'claimed', 'released', 'claimed', 'completed']);
+  });
+
+  it('are recorded for jobs with keys', async () => {
+    const { store, names } = await recorded();
+    const answers = await store.jobs.enqueueKeyed([[keyed({ key: 'k' })], [keyed({ key: 'k' })]]);
+
+    expect(answers.flat()).toHaveLength(2);
+    expect(await names()).toEqual(['enqueued']);
+  });
+
+  it('are not recorded for other queues', async () => {
+    const { store, read, claim, told } = await recorded();
+    await store.jobs.enqueue([newJob({ queue: 'other' })]);
+
+    await store.jobs.settle(endOf(await claim(1, 'other')));
+
+    expect(await read()).toEqual([]);
+    expect(told.times).toBe(0);
+  });
+
+  it('are there when the transaction of the caller commits, and not if it rolls back', async () => {
+    const { store, world, names, told } = await recorded();
+    const enqueue = (manager: EntityManager) => store.jobs.enqueue([newJob(), newJob()], manager);
+
+    await world.dataSource.transaction(enqueue);
+    expect(await names()).toEqual(['enqueued', 'enqueued']);
+    expect(told.times).toBe(1);
+
+    await expect(
+      world.dataSource.transaction(async (manager) => {
+        await enqueue(manager);
+        throw new Error('not this time');
+      }),
+    ).rejects.toThrow('not this time');
+    expect(await names()).toEqual(['enqueued', 'enqueued']);
+    expect(told.times).toBe(1);
+  });
+
+  it('are recorded for a job that completes in the transaction of its handler, or not at all', async () => {
+    const { store, names, claim } = await recorded();
+    await store.jobs.enqueue([newJob(), newJob()]);
+    const taken = await claim(2);
+    const [good, late] = taken.jobs as [(typeof taken.jobs)[0], (typeof taken.jobs)[0]];
+    const complete = (job: typeof good, claimId = taken.id) =>
+      store.jobs.completeWith(() =>
+        Promise.resolve({ value: 0, settlement: settled({ ...taken, id: claimId }, job, outcomes.complete) }),
+      );
+
+    await complete(good);
+    await expect(complete(late, taken.id - 1)).rejects.toMatchObject({ code: 'LEASE_LOST' });
+
+    expect(await names(good.id)).toEqual(['enqueued', 'claimed', 'completed']);
+    expect(await names(late.id)).toEqual(['enqueued', 'claimed']);
+  });
+
+  it('are not recorded of jobs whose lease is lost, and are of the others in the same flush', async () => {
+    const { store, world, names, claim } = await recorded();
+    const [kept, lost] = await store.jobs.enqueue([newJob(), newJob()]);
+    const taken = await claim(2);
+    await world.sql(`UPDATE sql_queue_jobs SET claim_id = 0, state = 'waiting' WHERE id = ${lost}`);
+
+    expect((await store.jobs.settle(endOf(taken))).size).toBe(1);
+
+    expect(await names(kept)).toEqual(['enqueued', 'claimed', 'completed']);
+    expect(await names(lost)).toEqual(['enqueued', 'claimed']);
+  });
+
+  it('are recorded however many and however large they are', async () => {
+    const { store, names, claim } = await recorded();
+    const many = 1_200;
+    await store.jobs.enqueue(Array.from({ length: many }, () => newJob()));
+    const taken = await claim(1_000);
+    const rest = await claim(1_000);
+    const result = JSON.stringify('x'.repeat(10_000));
+
+    await store.jobs.settle(endOf(taken, { kind: 'complete', result }));
+    await store.jobs.settle(endOf(rest, outcomes.dead));
+
+    const counts: Record<string, number> = {};
+    for (const name of await names()) counts[name] = (counts[name] ?? 0) + 1;
+    expect(counts).toEqual({ enqueued: many, claimed: many, completed: 1_000, failed: 200, dead: 200 });
+  });
+
+  it('are deleted after ten minutes, a batch at a time, and not before', async () => {
+    const { store, world, names } = await recorded();
+    await store.jobs.enqueue([newJob(), newJob(), newJob()]);
+    world.advance(599_000);
+    await store.jobs.enqueue([newJob()]);
+    expect(await store.events.pruneEvents(10)).toBe(0);
+
+    world.advance(2_000);
+    expect([await store.events.pruneEvents(2), await store.events.pruneEvents(2)]).toEqual([2, 1]);
+
+    expect(await names()).toEqual(['enqueued']);
+    expect(await store.events.pruneEvents(2)).toBe(0);
+  });
+});
+
+type Row = Record<string, unknown>;
+
+function of(jobId: number | undefined, name: string) {
+  return { queue: 'q', jobId, name, ranMs: null, delayMs: null, result: undefined, error: null };
+}
+
+function actions({ jobs, events }: OpenStore) {
+  const read = async () => (await events.after(0, 10_000)).map(({ id: _id, atMs: _at, ...event }) => event);
+  return {
+    claim: async (limit = 1, queue = 'q') => {
+      const request = claimOf({ limit, queue });
+      return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    },
+    read,
+    names: async (jobId?: number) =>
+      (await read()).filter((event) => jobId === undefined || event.jobId === jobId).map(({ event }) => event),
+  };
+}
