@@ -15,18 +15,20 @@ export type Pruning = (limit: number) => Promise<number>;
  */
 export class Pruner {
   readonly #loop: PollLoop;
+  /** When those are asked again that have failed: what is in trouble keeps nothing else waiting. */
+  readonly #failedUntil = new Map<Pruning, number>();
   #first = true;
 
   constructor(
     private readonly prunings: readonly Pruning[],
-    clock: Clock,
+    private readonly clock: Clock,
     private readonly logger: JobLogger,
     private readonly random: () => number,
   ) {
     this.#loop = new PollLoop(
       () => this.#tick(),
       clock,
-      (error) => this.#failed(error),
+      () => BETWEEN_LOOKS_MS,
     );
   }
 
@@ -45,12 +47,19 @@ export class Pruner {
       return this.random() * BETWEEN_LOOKS_MS;
     }
     let isMore = false;
-    for (const prune of this.prunings) isMore = (await prune(BATCH)) >= BATCH || isMore;
+    for (const prune of this.prunings) isMore = (await this.#ask(prune)) >= BATCH || isMore;
     return isMore ? BETWEEN_BATCHES_MS : BETWEEN_LOOKS_MS * (0.5 + this.random());
   }
 
-  #failed(error: unknown): number {
-    this.logger.warn(`Cannot prune: ${(error as Error).message}`);
-    return BETWEEN_LOOKS_MS;
+  async #ask(prune: Pruning): Promise<number> {
+    const nowMs = this.clock.monotonic();
+    if (nowMs < (this.#failedUntil.get(prune) ?? nowMs)) return 0;
+    try {
+      return await prune(BATCH);
+    } catch (error) {
+      this.#failedUntil.set(prune, nowMs + BETWEEN_LOOKS_MS);
+      this.logger.warn(`Cannot prune: ${(error as Error).message}`);
+      return 0;
+    }
   }
 }
