@@ -27,6 +27,7 @@ import { prepareArchive, prepareSchema, type MigrateMode } from './schema.js';
 import { archive as moveToArchive } from './sql/archive.js';
 import type { Dialect } from './sql/dialect.js';
 import { KeyedJobs } from './sql/keyed-jobs.js';
+import { persist } from './sql/patience.js';
 import { SqlAdminStore } from './sql/sql-admin-store.js';
 import { RecordingDatabase, type Recorder } from './sql/recording-database.js';
 import { SqlConsumerStore } from './sql/sql-consumer-store.js';
@@ -116,7 +117,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
   return {
     jobs: new SqlJobStore(
       ...([recorded, dialect, commits, bounds] as const),
-      (queue) => unfitStrategies(pool, queue),
+      (queue) => persist(clock, () => unfitStrategies(pool, queue)),
       archive && moveToArchive,
     ),
     admin: new SqlAdminStore(recorded, dialect, new KeyedJobs(recorded, dialect)),

@@ -246,6 +246,27 @@ describe.each([
         expect(faults).toBeGreaterThan(multipleStatements ? 15 : 20);
       },
     );
+
+    it.each(FAULTS)(
+      'at any statement (%s) of the look at how a queue can be claimed keeps no worker from its start',
+      async (fault) => {
+        const world = await setup();
+        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+
+        const faults = await everyFault(async (failAt) => {
+          arm(fault, failAt);
+          const choose = () => jobs.chooseStrategies(new Map([[`q-${failAt}`, 'auto']]));
+          const { of } = await (fault === 'down' ? stubborn(choose) : choose());
+          const statements = disarm();
+
+          expect({ failAt, of: [...of.values()] }).toEqual({ failAt, of: [{ name: 'skip-locked', mayShare: true }] });
+          return { statements };
+        });
+
+        expect(faults).toBeGreaterThanOrEqual(6);
+      },
+    );
   });
 });
 
