@@ -59,8 +59,9 @@ export class QueueConsumer {
   }
 
   /**
-   * Up to `limit` jobs, best first; none where the queue is paused. Their attempts are counted. Where it rejects with a
-   * StoreUnavailableError of outcome `unknown` it may have taken jobs: see `assigned(owner)`; they lapse otherwise.
+   * Up to `limit` jobs, best first; none where the queue is paused. Their attempts are counted. Where the answer of the
+   * database is lost it is found out whether they were taken; rejects with a StoreUnavailableError of outcome `unknown` where
+   * that takes longer than a minute: see `assigned(owner)`; they lapse otherwise.
    */
   // oxlint-disable-next-line typescript/no-explicit-any
   async claim<Payload = any>(queue: string, options: ClaimOptions = {}): Promise<HeldJob<Payload>[]> {

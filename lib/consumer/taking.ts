@@ -1,5 +1,6 @@
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import type { ClaimedJob } from '../job/job.js';
+import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { randomId } from '../job/random-id.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { rescueRules } from '../job/rescue-rules.js';
@@ -38,13 +39,25 @@ export class Taking {
     return taken.length === 0 && (await this.#freesMore(queue)) ? this.#take(queue, options) : taken;
   }
 
+  /** Both may be done twice. What was done unheard is not found again, and may have freed something. */
   async #freesMore(queue: string): Promise<boolean> {
+    for (let again = false; ; again = true) {
+      try {
+        return (await this.#free(queue)) > 0 || again;
+      } catch (error) {
+        const isUnheard = hasCode(error, 'STORE_UNAVAILABLE') && (error as StoreUnavailableError).outcome === 'unknown';
+        if (again || !isUnheard) throw error;
+      }
+    }
+  }
+
+  async #free(queue: string): Promise<number> {
     const { jobs, optionsFor, random, rescued, promoted: onPromoted } = this.parts;
     const { dueInMs, lapseInMs } = await jobs.survey([queue]);
     const promoted = dueInMs === 0 ? await jobs.promote(PROMOTE_BATCH, onPromoted) : 0;
     const freed = lapseInMs === 0 ? await jobs.rescue(rescueRules(optionsFor, random)) : [];
     rescued(freed);
-    return promoted + freed.length > 0;
+    return promoted + freed.length;
   }
 
   async #take(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
@@ -65,6 +78,7 @@ export class Taking {
       leaseMs: BETWEEN_MS,
       started: 0,
       deadLetter,
+      once: true,
     };
     const claimed = await jobs.claim(request);
     return claimed.length === 0 ? [] : store.share({ ...assignee, claimId, jobs: claimed });

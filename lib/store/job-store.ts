@@ -24,6 +24,11 @@ export interface ClaimRequest {
   readonly maxAttempts: number;
   /** Kept with the claim: whoever rescues a job of it, and has it die, need not know the queue. See Settlement. */
   readonly deadLetter?: string | false;
+  /**
+   * Whether it is found out what became of the claim where the answer is lost, at the price of a row more that is written. A
+   * worker lets such a claim lapse.
+   */
+  readonly once?: boolean;
 }
 
 /** One claimed job and what became of it. */

@@ -41,6 +41,47 @@ describe.each([{ multipleStatements: false }, { multipleStatements: true }])('wi
       120_000,
     );
 
+    it.each(['lost', 'unheard'] as const)(
+      'for one statement (%s), whichever it is, leaves nobody in doubt of what was done',
+      async (fault) => {
+        const world = await setup();
+        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+        const faulty = await world.open({ dataSource: await world.connect({ driver }) });
+        const people = consumerOn(faulty);
+        await people.claim('q');
+
+        const faults = await everyFault(async (failAt) => {
+          for (const table of ['jobs', 'claims', 'history', 'stages'])
+            await world.sql(`DELETE FROM sql_queue_${table}`);
+          const [first, second] = (await world.put({}, { delayMs: 1 })) as [number, number];
+          arm(fault, failAt);
+          const claimed = await people.claim('q', ANN);
+          await people.extend(first, '1h', { token: claimed[0]!.token });
+          await people.move(first, STAGE, ANN);
+          const staged = await people.claim('q', { ...ANN, stage: STAGE });
+          await people.complete(first, { token: staged[0]!.token, result: failAt });
+          world.advance(1);
+          const due = await people.claim('q', ANN);
+          const assigned = await people.assign(second, 'bob');
+          await people.fail(second, { token: assigned.token, error: 'no', retry: false });
+          const statements = disarm();
+
+          expect({ failAt, ids: [...claimed, ...staged, ...due].map(({ id }) => id) }).toEqual({
+            failAt,
+            ids: [first, first, second],
+          });
+          const completed = { state: 'completed', attempt: 1, result: failAt };
+          expect({ failAt, ...(await world.admin.get(first)) }).toMatchObject({ failAt, ...completed });
+          expect({ failAt, ...(await world.admin.get(second)) }).toMatchObject({ failAt, state: 'dead', attempt: 1 });
+          expect({ failAt, left: await left(world) }).toEqual({ failAt, left: [] });
+          return { statements };
+        });
+
+        expect(faults).toBeGreaterThan(25);
+      },
+      60_000,
+    );
+
     it.each(FAULTS)('at any statement (%s) of handing a job off says whether it was', async (fault) => {
       const world = await setup();
       const { driver, arm, disarm } = faultyDriver({ multipleStatements });

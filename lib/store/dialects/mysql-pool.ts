@@ -105,6 +105,10 @@ export class MysqlPool implements SqlDatabase {
     return this.#numbered.decide(work);
   }
 
+  transactOnce<T>(work: () => Work<T>, hasWritten: (value: T) => boolean = () => true): Promise<T> {
+    return this.#numbered.transact(work, hasWritten);
+  }
+
   isOpen(transaction: CallerTransaction): boolean {
     return callersRunner(this.dataSource, transaction) !== undefined;
   }

@@ -119,6 +119,18 @@ export class NumberedCommits {
     });
   }
 
+  /** What the work comes to, which writes as it goes. `hasWritten`: where it has not, there is nothing to count. */
+  transact<T>(work: () => Work<T>, hasWritten: (value: T) => boolean): Promise<T> {
+    let value: T;
+    return this.#once({
+      *work(count) {
+        value = yield* withoutLastStep(work());
+        return hasWritten(value) ? (yield* lastTogether([count]))[0]! : undefined;
+      },
+      value: () => value,
+    });
+  }
+
   async close(): Promise<void> {
     const ids = this.#free.splice(0).map(({ id }) => id);
     // What stays is forgotten after a day.
@@ -203,6 +215,22 @@ export function* closeLine(id: number): Work<Counted | undefined> {
   // On Galera another node may be about to commit, and then loses to this.
   yield* change(CLOSE, { id });
   return row && { number: Number(row.number), firstId: Number(row.firstId), idStep: Number(row.idStep) };
+}
+
+/** Something follows what the work takes for its last step. And what it comes to is known before that is committed. */
+function* withoutLastStep<T>(work: Work<T>): Work<T> {
+  let next = work.next();
+  while (!next.done) {
+    let answers: readonly Answer[];
+    try {
+      answers = yield { statements: next.value.statements };
+    } catch (error) {
+      next = work.throw(error);
+      continue;
+    }
+    next = work.next(answers);
+  }
+  return next.value;
 }
 
 /** So many and so long that each is a text of its own. */

@@ -94,6 +94,10 @@ export class SqliteHandle implements SqlDatabase {
     });
   }
 
+  transactOnce<T>(work: () => Work<T>): Promise<T> {
+    return this.transaction(work);
+  }
+
   isOpen(transaction: CallerTransaction): boolean {
     return callersRunner(this.dataSource, transaction) !== undefined;
   }

@@ -28,7 +28,7 @@ export class SqlConsumerStore implements port.ConsumerStore {
 
   async share(sharing: port.Sharing): Promise<port.Assignment[]> {
     try {
-      return await this.database.transaction(() => share(sharing));
+      return await this.database.transactOnce(() => share(sharing));
     } catch (error) {
       if (error instanceof ShortCountError) return [];
       throw error;
@@ -36,7 +36,7 @@ export class SqlConsumerStore implements port.ConsumerStore {
   }
 
   takeFromStage(request: port.StageRequest): Promise<port.Assignment[]> {
-    return this.#transact(() => takeFromStage(request));
+    return this.#transact(() => takeFromStage(request), isAny);
   }
 
   assign(id: number, to: port.Assignee, maxAttempts: (queue: string) => number): Promise<port.Assignment> {
@@ -48,7 +48,7 @@ export class SqlConsumerStore implements port.ConsumerStore {
   }
 
   extend(id: number, holder: port.Holder, leaseMs: number): Promise<number> {
-    return this.database.transaction(() => extendAssignment(id, holder, leaseMs));
+    return this.database.transactOnce(() => extendAssignment(id, holder, leaseMs));
   }
 
   move(id: number, holder: port.Holder, stage: string | null): Promise<port.EndedAssignment> {
@@ -79,12 +79,16 @@ export class SqlConsumerStore implements port.ConsumerStore {
   }
 
   /** What is locked does not change hands but on a server that locks nothing, and there all of it is undone. */
-  async #transact<T>(work: () => Work<T>): Promise<T> {
+  async #transact<T>(work: () => Work<T>, hasWritten?: (value: T) => boolean): Promise<T> {
     try {
-      return await this.database.transaction(work);
+      return await this.database.transactOnce(work, hasWritten);
     } catch (error) {
       if (!(error instanceof ShortCountError)) throw error;
       throw new StoreUnavailableError('A job changed hands in the meantime, and nothing was done.', 'not-done');
     }
   }
+}
+
+function isAny(taken: readonly unknown[]): boolean {
+  return taken.length > 0;
 }

@@ -23,6 +23,13 @@ export interface SqlDatabase {
   /** The same for work that decides what to write from what it reads. Begun again like any transaction, until it is committed. */
   decideOnce<T>(work: () => Work<Decided<T>>): Promise<T>;
 
+  /**
+   * The same for work that writes as it goes, and may throw until it is done.
+   *
+   * @param hasWritten asked of what the work comes to; where it has written nothing, nothing has to be found out
+   */
+  transactOnce<T>(work: () => Work<T>, hasWritten?: (value: T) => boolean): Promise<T>;
+
   /** Whether the caller's manager has a transaction. Refuses one of another DataSource. */
   isOpen(transaction: CallerTransaction): boolean;
 

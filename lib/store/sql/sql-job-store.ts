@@ -101,7 +101,10 @@ export class SqlJobStore implements port.JobStore {
   async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
     const way = this.#way(request);
     const start = this.bounds.of(request.queue);
-    const jobs = await this.database.transaction(() => way.claim(request, start));
+    const claim = () => way.claim(request, start);
+    const jobs = await (request.once
+      ? this.database.transactOnce(claim, (taken) => taken.length > 0)
+      : this.database.transaction(claim));
     this.#claimed(request, start, jobs);
     return jobs;
   }
