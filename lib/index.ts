@@ -15,6 +15,7 @@ export {
   JobNotFoundError,
   JobNotHeldError,
   JobTimeoutError,
+  LeaseEndedError,
   LeaseLostError,
   PayloadInvalidError,
   PayloadTooLargeError,

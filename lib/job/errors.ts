@@ -239,6 +239,16 @@ export class WorkerLostError extends SqlQueueError {
   }
 }
 
+/** Whoever held the job let the lease end. Stored as the job's error by whoever took it back. */
+export class LeaseEndedError extends SqlQueueError {
+  readonly code = 'LEASE_ENDED';
+
+  /** @param owner empty where it was whoever had the token */
+  constructor(readonly owner: string) {
+    super(`The lease of ${owner === '' ? 'whoever had its token' : `owner "${owner}"`} ended before the job did.`);
+  }
+}
+
 /** A job that was waited for is dead. */
 export class JobFailedError extends SqlQueueError {
   readonly code = 'JOB_FAILED';

@@ -1,5 +1,5 @@
 import { backoffMs } from './backoff.js';
-import { hasCode, WorkerLostError } from './errors.js';
+import { hasCode, LeaseEndedError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import type { ChangeName } from './queue-event.js';
 import type { RetryPolicy } from './queue-options.js';
@@ -70,22 +70,33 @@ function isWorthRetrying(error: Error, attempt: number, { retryIf }: RetryPolicy
 }
 
 /**
- * What becomes of a job whose worker fell silent. Where it may have begun it has used up an attempt; the first time it
+ * What becomes of a job whose worker or holder fell silent. Where it may have begun it has used up an attempt; the first time it
  * may run again at once, since workers also die of deployments, from the second time on it waits as after an error.
  */
 export function afterSilence(
   job: Tried,
-  worker: string,
+  silent: Silent,
   mayHaveBegun: boolean,
   policy: RetryPolicy,
   random: () => number,
 ): Outcome {
   if (!mayHaveBegun) return { kind: 'release' };
-  const error = new WorkerLostError(worker);
+  const error = silenceError(silent);
   if (job.attempt >= job.maxAttempts) return { kind: 'dead', error: storedError(error) };
   const delayMs = job.attempt === 1 ? 0 : backoffOf(job, policy)(job.attempt, error, random);
   if (delayMs === false) return { kind: 'dead', error: storedError(error) };
   return { kind: 'retry', delayMs, error: storedError(error) };
+}
+
+/** Who let a job's lease end. */
+export interface Silent {
+  readonly workerId: string;
+  /** Null: the worker ran it. Else whoever held it, with no name where that was by its token. */
+  readonly owner: string | null;
+}
+
+export function silenceError({ workerId, owner }: Silent): Error {
+  return owner === null ? new WorkerLostError(workerId) : new LeaseEndedError(owner);
 }
 
 /**

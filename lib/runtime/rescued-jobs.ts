@@ -1,5 +1,4 @@
-import { WorkerLostError } from '../job/errors.js';
-import { isFinal } from '../job/outcome.js';
+import { isFinal, silenceError, type Silent } from '../job/outcome.js';
 import { storedError } from '../job/stored-error.js';
 import type { Rescued } from '../store/job-store.js';
 import type { AwaitedJobs } from './awaited-jobs.js';
@@ -22,8 +21,8 @@ export class RescuedJobs {
     const { events, awaited, logger, share } = this.parts;
     const counts = new Map<string, number>();
     for (const { job, outcome, deadLetter } of rescued) {
-      const { id: jobId, queue, name, attempt, workerId } = job;
-      const about = { jobId, queue, name, attempt, ranMs: null, error: storedError(new WorkerLostError(workerId)) };
+      const { id: jobId, queue, name, attempt } = job;
+      const about = { jobId, queue, name, attempt, ranMs: null, error: storedError(silenceError(job)) };
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       events.emit({ ...about, event: 'rescued', delayMs });
       if (isFinal(outcome)) awaited.ended(job);
@@ -32,10 +31,15 @@ export class RescuedJobs {
         events.emit({ ...about, event: 'dead' });
         if (deadLetter) share(deadLetter, 1);
       } else if (outcome.kind !== 'cancel' && delayMs === 0) share(queue, 1);
-      const from = `queue "${queue}" from worker ${workerId}`;
+      const from = `queue "${queue}" from ${nameOf(job)}`;
       counts.set(from, (counts.get(from) ?? 0) + 1);
     }
-    // A line for each worker that died, not for each of its jobs.
-    for (const [from, jobs] of counts) logger.warn(`Rescued ${jobs} job(s) of ${from}, which fell silent.`);
+    // A line for each who fell silent, not for each of its jobs.
+    for (const [from, jobs] of counts) logger.warn(`Rescued ${jobs} job(s) of ${from}.`);
   }
+}
+
+function nameOf({ workerId, owner }: Silent): string {
+  if (owner === null) return `worker ${workerId}, which fell silent`;
+  return `${owner === '' ? 'whoever had the token' : `owner "${owner}"`}, whose lease ended`;
 }

@@ -1,7 +1,7 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../job/job.js';
-import type { Outcome, Tried } from '../job/outcome.js';
+import type { Outcome, Silent, Tried } from '../job/outcome.js';
 import type { KeyStore } from './key-store.js';
 
 /** The caller's own open transaction. Nothing in it is retried or committed here. */
@@ -102,11 +102,10 @@ export interface PromotedJob {
   readonly attempt: number;
 }
 
-export interface LapsedJob extends Tried {
+export interface LapsedJob extends Tried, Silent {
   readonly id: number;
   readonly queue: string;
   readonly name: string;
-  readonly workerId: string;
   readonly mayHaveBegun: boolean;
 }
 

@@ -65,7 +65,7 @@ describeEngines('a claim for an owner', (setup) => {
 
   it('lapses like that of a worker, and the job is tried again with the attempt counted', async () => {
     const world = await setup();
-    const { producer, consumer, admin, events, runner } = await world.start({
+    const { producer, consumer, admin, events, runner, log } = await world.start({
       ...{ handlers: { q: ({ attempt }) => attempt }, autoStart: false },
     });
     const { id } = await producer.enqueue('q', 0);
@@ -75,7 +75,10 @@ describeEngines('a claim for an owner', (setup) => {
     await runner.start();
     await events.until('completed');
 
-    expect(await admin.get(id)).toMatchObject({ state: 'completed', result: 2, error: { code: 'WORKER_LOST' } });
+    const error = { code: 'LEASE_ENDED', message: 'The lease of owner "ann" ended before the job did.' };
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', result: 2, error });
+    expect(events.of('rescued')).toMatchObject([{ error }]);
+    expect(log.at(-1)).toBe('warn: Rescued 1 job(s) of queue "q" from owner "ann", whose lease ended.');
     await expect(consumer.complete(id, { token: held!.token })).rejects.toMatchObject({ code: 'JOB_FINISHED' });
   });
 

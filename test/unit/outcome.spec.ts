@@ -61,23 +61,34 @@ describe('a job whose handler threw', () => {
 });
 
 describe('a job whose worker fell silent', () => {
+  const WORKER = { workerId: 'w', owner: null };
+
   it('is released where it cannot have begun', () => {
-    expect(afterSilence(tried(3), 'w', false, policy(), middle)).toEqual({ kind: 'release' });
+    expect(afterSilence(tried(3), WORKER, false, policy(), middle)).toEqual({ kind: 'release' });
   });
 
   it('runs again at once the first time', () => {
-    const outcome = afterSilence(tried(1), 'w', true, policy(), middle);
+    const outcome = afterSilence(tried(1), WORKER, true, policy(), middle);
 
     expect(outcome).toMatchObject({ kind: 'retry', delayMs: 0, error: { code: 'WORKER_LOST' } });
   });
 
   it('waits as after an error from the second time on', () => {
-    expect(afterSilence(tried(2), 'w', true, policy(), middle)).toMatchObject({ kind: 'retry', delayMs: 2_000 });
+    expect(afterSilence(tried(2), WORKER, true, policy(), middle)).toMatchObject({ kind: 'retry', delayMs: 2_000 });
   });
 
   it('is dead when its attempts are used up, or the backoff says so', () => {
-    expect(afterSilence(tried(3), 'w', true, policy(), middle).kind).toBe('dead');
-    expect(afterSilence(tried(2), 'w', true, policy({ backoff: () => false }), middle).kind).toBe('dead');
+    expect(afterSilence(tried(3), WORKER, true, policy(), middle).kind).toBe('dead');
+    expect(afterSilence(tried(2), WORKER, true, policy({ backoff: () => false }), middle).kind).toBe('dead');
+  });
+});
+
+describe('a job whose holder let the lease end', () => {
+  it('says whose lease it was', () => {
+    const error = (owner: string) => afterSilence(tried(3), { workerId: 'w', owner }, true, policy(), middle);
+
+    expect(error('ann')).toMatchObject({ error: { code: 'LEASE_ENDED', message: expect.stringContaining('"ann"') } });
+    expect(error('')).toMatchObject({ error: { code: 'LEASE_ENDED', message: expect.stringContaining('token') } });
   });
 });
 

@@ -16,7 +16,7 @@ const LAPSED = `
   LIMIT ${LAPSED_AT_A_TIME}`;
 
 /** What rescuing needs to know of a claim. */
-export const LAPSED_COLUMNS = 'id, worker_id, queue, job_ids, started, cancelled, dead_letter';
+export const LAPSED_COLUMNS = 'id, worker_id, owner, queue, job_ids, started, cancelled, dead_letter';
 
 // Checked again under the lock: the worker may have renewed it, or another rescuer may be at it (then it is skipped).
 const LOCK_LAPSED = `
@@ -34,6 +34,7 @@ const LOCK_CARRIERS = `
 export interface LapsedClaim {
   id: number;
   worker_id: string;
+  owner: string | null;
   queue: string;
   job_ids: string;
   started: number;
@@ -60,11 +61,12 @@ export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[
   const rows = yield* query<ClaimedRow>(LOCK_CARRIERS, { ids, claimId });
   const keepMs = rules.keepMs(claim.queue);
   const deadLetter = claim.dead_letter ?? false;
+  const silent = { workerId: claim.worker_id, owner: claim.owner };
   const rescued: Rescued[] = [];
   const settlements: Settlement[] = [];
   for (const row of rows) {
     const job = claimedJob(row, claim.queue, row.attempt);
-    const lapsed: LapsedJob = { ...job, workerId: claim.worker_id, mayHaveBegun: begun.has(job.id) };
+    const lapsed: LapsedJob = { ...job, ...silent, mayHaveBegun: begun.has(job.id) };
     const outcome = unwanted.includes(job.id) ? ({ kind: 'cancel' } as const) : rules.decide(lapsed);
     rescued.push({ job: lapsed, outcome, deadLetter });
     settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs, deadLetter });
