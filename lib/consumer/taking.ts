@@ -9,7 +9,7 @@ import type { JobStore, PromotedJob, Rescued } from '../store/job-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';
 
 export interface TakingParts {
-  readonly store: Pick<ConsumerStore, 'isPaused' | 'share' | 'takeFromStage'>;
+  readonly store: Pick<ConsumerStore, 'mayTake' | 'share' | 'takeFromStage'>;
   readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'survey' | 'promote' | 'rescue'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly random: () => number;
@@ -66,7 +66,7 @@ export class Taking {
     const assignee = { workerId: this.workerId, owner: options.owner, leaseMs: options.leaseMs, deadLetter };
     const asked = { queue, limit: options.limit, maxAttempts: retry.attempts };
     const strategy = await this.#strategyFor(queue);
-    if (await store.isPaused(queue)) return [];
+    if (!(await store.mayTake(queue))) return [];
     if (stage !== null) return store.takeFromStage({ ...assignee, ...asked, stage });
     const claimId = randomId();
     const request = {

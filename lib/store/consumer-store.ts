@@ -81,7 +81,8 @@ export interface AssignedJobPage {
  * JobNotHeldError, and for a job that is finished or not there with a JobFinishedError or JobNotFoundError; nothing is done then.
  */
 export interface ConsumerStore {
-  isPaused(queue: string): Promise<boolean>;
+  /** False where the queue is paused everywhere. Notes that it is in use, if it is a temporary one. */
+  mayTake(queue: string): Promise<boolean>;
   /** Gives each job of a claim a claim of its own. None where the first one's lease lapsed meanwhile. */
   share(sharing: Sharing): Promise<Assignment[]>;
   /** Hands out up to `limit` jobs that wait in a stage, best first. Two callers never receive the same job. */

@@ -21,6 +21,12 @@ const USE = `
   SET used_at = :now
   WHERE queue IN (:queues)`;
 
+// So often within its time a temporary queue is noted as used by whoever takes from it by hand.
+const TAKEN_FROM = `
+  SELECT paused, CASE WHEN used_at + expires_after_ms / 4 <= :now THEN 1 ELSE 0 END AS is_to_note
+  FROM {queues}
+  WHERE queue = :queue`;
+
 // What somebody has paused stays paused, and stays.
 const EXPIRED = `
   SELECT q.queue
@@ -90,6 +96,14 @@ export function* subscribe(
 export function* useQueues(queues: readonly string[]): Work<boolean> {
   if (queues.length === 0) return true;
   return (yield* change(USE, { queues: [...queues].sort() })) === queues.length;
+}
+
+/** Whether it is not paused. One that nobody has used before has no row. */
+export function* mayTake(queue: string): Work<boolean> {
+  const [row] = yield* query<{ paused: number; is_to_note: number }>(TAKEN_FROM, { queue });
+  if (!row || row.paused > 0) return !row;
+  if (Number(row.is_to_note) === 1) yield* useQueues([queue]);
+  return true;
 }
 
 /** Read without locks: each is locked and checked again by itself. */

@@ -5,15 +5,11 @@ import type * as port from '../consumer-store.js';
 import { assign, share } from './assign.js';
 import { assigned, inStage, unassigned } from './assigned-jobs.js';
 import { endAssignment, extendAssignment, moveJob } from './end-assignment.js';
+import { mayTake } from './queue-life.js';
 import { ShortCountError } from './settle.js';
 import type { SqlDatabase } from './sql-database.js';
-import { query, type Work } from './statement.js';
+import type { Work } from './statement.js';
 import { takeFromStage } from './take-from-stage.js';
-
-const PAUSED = `
-  SELECT paused
-  FROM {queues}
-  WHERE queue = :queue`;
 
 export class SqlConsumerStore implements port.ConsumerStore {
   constructor(
@@ -21,9 +17,8 @@ export class SqlConsumerStore implements port.ConsumerStore {
     private readonly bounds: ClaimBounds,
   ) {}
 
-  async isPaused(queue: string): Promise<boolean> {
-    const [row] = await this.database.repeatable(() => query<{ paused: number }>(PAUSED, { queue }));
-    return row !== undefined && row.paused > 0;
+  mayTake(queue: string): Promise<boolean> {
+    return this.database.repeatable(() => mayTake(queue));
   }
 
   async share(sharing: port.Sharing): Promise<port.Assignment[]> {
