@@ -208,7 +208,10 @@ export interface JobStore extends KeyStore {
   /** Deletes finished jobs past their retention, or moves them to the archive, at most `limit`; answers how many. */
   prune(limit: number): Promise<number>;
 
-  /** Forgets in which stages jobs stood that are gone, of at most `limit`; answers how many. */
+  /**
+   * Forgets in which stages jobs stood that are gone, of at most `limit`; answers how many. Looks at a part of those that
+   * stand somewhere, and at the next one with the next call.
+   */
   sweep(limit: number): Promise<number>;
 
   /**

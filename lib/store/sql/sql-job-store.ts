@@ -21,7 +21,7 @@ import { lockedOut } from './survivors.js';
 import type { RecordingDatabase } from './recording-database.js';
 import type { Work } from './statement.js';
 import { countWaiting, survey } from './survey.js';
-import { hasOrphans, sweepStages } from './sweep-stages.js';
+import { StageSweep } from './sweep-stages.js';
 import { prune, promote } from './upkeep.js';
 import { enter, leave, seen, unknownQueues } from './workers.js';
 
@@ -31,6 +31,7 @@ const LOCK_WAITS = 3;
 /** The port, over any database: which verb is which work, and whether it may be done twice. */
 export class SqlJobStore implements port.JobStore {
   readonly #keyed: KeyedJobs;
+  readonly #stages: StageSweep;
   /** Looks behind the bounds that are under way. */
   readonly #looks = new Set<Promise<void>>();
 
@@ -53,6 +54,7 @@ export class SqlJobStore implements port.JobStore {
     private readonly clear: (limit: number) => Work<number> = prune,
   ) {
     this.#keyed = new KeyedJobs(database, dialect);
+    this.#stages = new StageSweep(database);
   }
 
   async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
@@ -218,12 +220,11 @@ export class SqlJobStore implements port.JobStore {
     return this.database.transaction(() => this.clear(limit));
   }
 
-  // What is rarely there is looked for first: most processes have nothing to open a transaction for.
-  async sweep(limit: number): Promise<number> {
-    if (!(await this.database.repeatable(hasOrphans))) return 0;
-    return this.database.transaction(() => sweepStages(limit));
+  sweep(limit: number): Promise<number> {
+    return this.#stages.sweep(limit);
   }
 
+  // What is rarely there is looked for first: most processes have nothing to open a transaction for.
   async pruneKeys(limit: number): Promise<number> {
     if (!(await this.database.repeatable(hasUnusedKeys))) return 0;
     return this.database.transaction(() => pruneKeys(limit));

@@ -1,11 +1,26 @@
+import type { SqlDatabase } from './sql-database.js';
 import { leaveStages } from './stages.js';
 import { query, together, type Work } from './statement.js';
+
+// So many rows are looked at in a round: where people have more in their hands, the next one goes on behind them.
+const WINDOW = 10_000;
+
+const LOOK = `
+  SELECT MAX(seen.id) AS last, COUNT(*) AS seen, MIN(CASE WHEN j.id IS NULL THEN seen.id END) AS orphan
+  FROM (
+    SELECT job_id AS id
+    FROM {stages}
+    WHERE job_id > :after
+    ORDER BY job_id
+    LIMIT ${WINDOW}
+  ) AS seen
+  LEFT JOIN {jobs} j ON j.id = seen.id`;
 
 const ORPHANS = `
   SELECT s.job_id AS id
   FROM {stages} s
   LEFT JOIN {jobs} j ON j.id = s.job_id
-  WHERE j.id IS NULL
+  WHERE s.job_id >= :first AND s.job_id <= :last AND j.id IS NULL
   ORDER BY s.job_id
   LIMIT :limit`;
 
@@ -19,14 +34,38 @@ const JOBS_OF = `
   FROM {jobs}
   WHERE id IN (:ids)`;
 
-/** Whether there are such rows, read without locks. */
-export function* hasOrphans(): Work<boolean> {
-  return (yield* query(ORPHANS, { limit: 1 })).length > 0;
+interface Seen {
+  readonly last: number | null;
+  readonly seen: number;
+  readonly orphan: number | null;
 }
 
-/** Rows of jobs that ended in other ways than by their holder's hand: at most `limit`; answers how many. */
-export function* sweepStages(limit: number): Work<number> {
-  const orphans = yield* query<{ id: number }>(ORPHANS, { limit });
+/** Deletes the rows of jobs that ended in other ways than by their holder's hand, a part of the table at a time. */
+export class StageSweep {
+  #after = 0;
+
+  constructor(private readonly database: Pick<SqlDatabase, 'repeatable' | 'transaction'>) {}
+
+  /** At most `limit`; answers how many. */
+  async sweep(limit: number): Promise<number> {
+    const { last, seen, orphan } = await this.#look();
+    const swept =
+      orphan === null ? 0 : await this.database.transaction(() => sweepStages(Number(orphan), Number(last), limit));
+    if (swept < limit) this.#after = Number(seen) < WINDOW ? 0 : Number(last);
+    return swept;
+  }
+
+  /** Without locks: mostly there is nothing to open a transaction for. Behind the last row it begins anew. */
+  async #look(): Promise<Seen> {
+    const [row] = await this.database.repeatable(() => query<Seen>(LOOK, { after: this.#after }));
+    if (Number(row!.seen) > 0 || this.#after === 0) return row!;
+    this.#after = 0;
+    return this.#look();
+  }
+}
+
+function* sweepStages(first: number, last: number, limit: number): Work<number> {
+  const orphans = yield* query<{ id: number }>(ORPHANS, { first, last, limit });
   if (orphans.length === 0) return 0;
   // A dead job that starts anew leaves its stage first. Once its row here is locked, nothing brings it back unseen.
   const answers = yield* together(orphans.map(({ id }) => ({ sql: LOCK_ORPHAN, values: { id: Number(id) } })));
