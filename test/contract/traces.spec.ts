@@ -44,6 +44,21 @@ describeStores('what a run says of itself', (setup) => {
     expect(await world.admin.logs(jobId, { after: 1, limit: 1 })).toMatchObject([{ line: 'second' }]);
   });
 
+  it('goes along with a job that somebody removes, and with no other', async () => {
+    const world = await setup();
+    const waiting = await running(world);
+    const finished = await running(world);
+    const stays = await running(world);
+    for (const { say } of [waiting, finished, stays]) await say('1', 'first', 'second');
+    await world.jobs.settle(endOf(waiting.taken, outcomes.release));
+    await world.jobs.settle(endOf(finished.taken));
+
+    await world.admin.remove([waiting.jobId, finished.jobId, stays.jobId]);
+
+    expect(await rowsLeft(world, 'progress', 'logs')).toEqual({ progress: 1, logs: 2 });
+    expect(await world.admin.logs(stays.jobId, PAGE)).toHaveLength(2);
+  });
+
   it('goes on in the next run', async () => {
     const world = await setup();
     const { jobId, taken, say } = await running(world);

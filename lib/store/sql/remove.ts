@@ -1,5 +1,6 @@
 import { changesOf, type ChangedJob } from './changes.js';
 import { change, note, query, type Work } from './statement.js';
+import { forgetTraces } from './traces.js';
 
 const LOCK_IDLE = `
   SELECT id, queue, name, attempt
@@ -27,6 +28,7 @@ export function* removeJobs(ids: readonly number[]): Work<number[]> {
   const sorted = [...ids].sort((a, b) => a - b);
   const idle = yield* lockAndRemove(LOCK_IDLE, REMOVE_IDLE, sorted);
   const finished = yield* lockAndRemove(LOCK_FINISHED, REMOVE_FINISHED, sorted);
+  yield* forgetTraces([...idle, ...finished]);
   return [...idle, ...finished];
 }
 

@@ -37,6 +37,11 @@ const PROGRESS_OF = `
   FROM {progress}
   WHERE job_id IN (:ids) AND value IS NOT NULL`;
 
+const TRACED = `
+  SELECT job_id
+  FROM {progress}
+  WHERE job_id IN (:ids)`;
+
 const EXPIRED = `
   SELECT job_id
   FROM {progress} /*! FORCE INDEX ({progress}_expiry) */
@@ -94,6 +99,13 @@ export function* trace(traces: readonly Trace[]): Work<void> {
 export function* progressOf(ids: readonly number[]): Work<Map<number, string>> {
   const rows = yield* query<{ job_id: number; value: string }>(PROGRESS_OF, { ids });
   return new Map(rows.map((row) => [Number(row.job_id), row.value]));
+}
+
+/** Deletes what runs said of these jobs. Most said nothing. Lines are never without a row of progress. */
+export function* forgetTraces(ids: readonly number[]): Work<void> {
+  if (ids.length === 0) return;
+  const rows = yield* query<{ job_id: number }>(TRACED, { ids });
+  if (rows.length > 0) yield* together(forgetting(rows.map(({ job_id }) => Number(job_id))));
 }
 
 /** What runs said of these jobs, to be deleted. */
