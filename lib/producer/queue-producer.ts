@@ -174,7 +174,7 @@ export class QueueProducer {
     for (const queue of queues) copies.push(await this.#prepare(queue, payload, options));
     if (copies.length === 0) return [];
     const admitted = new Map<string, Told>();
-    for (const copy of copies) admitted.set(copy.queue, await this.#admit(copy.queue, [copy]));
+    for (const copy of copies) admitted.set(copy.queue, await this.#admit(copy.queue, [copy], manager));
     return this.#insert(
       copies,
       manager,
@@ -262,20 +262,20 @@ export class QueueProducer {
   }
 
   async #store(queue: string, jobs: readonly NewJob[], manager?: CallerTransaction): Promise<EnqueuedJob[]> {
-    const put = await this.#admit(queue, jobs);
+    const put = await this.#admit(queue, jobs, manager);
     return this.#insert(jobs, manager, put, (changed) => this.#hint(queue, changed));
   }
 
   /** What it answers is to be told of the jobs that were put in. */
-  async #admit(queue: string, jobs: readonly NewJob[]): Promise<Told> {
+  async #admit(queue: string, jobs: readonly NewJob[], manager?: CallerTransaction): Promise<Told> {
     const { maxWaiting } = this.#parts.optionsFor(queue);
     if (maxWaiting === false) return tellNobody;
     const waiting = jobs.filter(isForNow).length;
     if (jobs.some(hasKey)) {
-      const count = await this.#limit.foresee(queue, waiting, maxWaiting);
+      const count = await this.#limit.foresee(queue, waiting, maxWaiting, manager);
       return (put) => count(put.filter(isForNow).length);
     }
-    await this.#limit.admit(queue, waiting, maxWaiting);
+    await this.#limit.admit(queue, waiting, maxWaiting, manager);
     return tellNobody;
   }
 

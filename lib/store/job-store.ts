@@ -159,8 +159,11 @@ export interface JobStore extends KeyStore {
   /** Acts once the caller's transaction has committed, never if it rolls back; at once where none is open. */
   afterCommit(transaction: CallerTransaction, act: () => void): void;
 
-  /** How many jobs of the queue wait, counted without locks and no further than `most`. */
-  countWaiting(queue: string, most: number): Promise<number>;
+  /**
+   * How many jobs of the queue wait, counted without locks and no further than `most`. Never waits for the caller's
+   * transaction to end.
+   */
+  countWaiting(queue: string, most: number, transaction?: CallerTransaction): Promise<number>;
 
   /** Looks, without locks, whether there is anything to do. */
   survey(queues: readonly string[]): Promise<Survey>;

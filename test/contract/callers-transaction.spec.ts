@@ -1,4 +1,5 @@
 import { newJob } from '../support/jobs.js';
+import { producerOn } from '../support/producer-on.js';
 import { describeStores } from '../support/stores.js';
 
 describeStores('enqueueing in the caller’s transaction', (setup, { inMemory }) => {
@@ -82,5 +83,36 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     expect((await admin.get(ids[0]!))?.payload).toBe(0);
     expect((await admin.get(ids[1_700]!))?.payload).toBe(1_700);
     expect((await admin.get(ids[2_499]!))?.payload).toBe(2_499);
+  });
+});
+
+describeStores('a producer in the caller’s transaction', (setup) => {
+  it('counts what waits without waiting for the end of it', async () => {
+    const world = await setup();
+    const producer = producerOn(world, () => ({ maxWaiting: 2 }));
+
+    const refused = await world.dataSource.transaction(async (manager) => {
+      await producer.enqueue('q', 0, { manager });
+      await producer.publish('nobody', 0, { manager });
+      await producer.enqueueMany('other', [{ payload: 0 }, { payload: 0 }], { manager });
+      return producer.enqueueMany('q', [{ payload: 0 }, { payload: 0 }], { manager }).catch((error: unknown) => error);
+    });
+
+    expect(refused).toMatchObject({ code: 'QUEUE_FULL', waiting: 1 });
+    expect(await world.admin.counts()).toMatchObject({ waiting: 3 });
+  });
+
+  it('does not wait for the count of somebody who waits for the end of it', async () => {
+    const world = await setup();
+    const producer = producerOn(world, () => ({ maxWaiting: 2 }));
+
+    const outside = await world.dataSource.transaction(async (manager) => {
+      const waiting = producer.enqueue('q', 0);
+      await producer.enqueue('q', 0, { manager });
+      return { waiting };
+    });
+    await outside.waiting;
+
+    expect(await world.admin.counts()).toMatchObject({ waiting: 2 });
   });
 });

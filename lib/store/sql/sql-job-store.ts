@@ -92,8 +92,8 @@ export class SqlJobStore implements port.JobStore {
     this.commits.after(transaction, act);
   }
 
-  countWaiting(queue: string, most: number): Promise<number> {
-    return this.database.repeatable(() => countWaiting(queue, most));
+  countWaiting(queue: string, most: number, transaction?: port.CallerTransaction): Promise<number> {
+    return this.database.latest(() => countWaiting(queue, most), transaction);
   }
 
   survey(queues: readonly string[]): Promise<port.Survey> {
