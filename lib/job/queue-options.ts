@@ -52,7 +52,8 @@ export interface QueueOptions {
   maxPayloadBytes?: number;
   /**
    * `enqueue` rejects with QueueFullError while more jobs than this wait, 1 to 10,000,000; false (default): however many.
-   * Counted once a second at most and beside the insertion, so that producers in several processes may put in a few more.
+   * Counted once a second at most and beside the insertion, so that producers in several processes may put in a few more, and
+   * so may calls with keys that come at once: theirs count when it is known how many were new.
    * Scheduled jobs do not count until they are due.
    */
   maxWaiting?: number | false;
