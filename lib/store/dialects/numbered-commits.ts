@@ -6,6 +6,7 @@ import {
   lastTogether,
   change,
   query,
+  relay,
   together,
   type Answer,
   type Decided,
@@ -124,7 +125,8 @@ export class NumberedCommits {
     let value: T;
     return this.#once({
       *work(count) {
-        value = yield* withoutLastStep(work());
+        // Something follows what the work takes for its last step.
+        value = yield* relay(work(), ({ statements }) => together(statements));
         return hasWritten(value) ? (yield* lastTogether([count]))[0]! : undefined;
       },
       value: () => value,
@@ -215,22 +217,6 @@ export function* closeLine(id: number): Work<Counted | undefined> {
   // On Galera another node may be about to commit, and then loses to this.
   yield* change(CLOSE, { id });
   return row && { number: Number(row.number), firstId: Number(row.firstId), idStep: Number(row.idStep) };
-}
-
-/** Something follows what the work takes for its last step. And what it comes to is known before that is committed. */
-function* withoutLastStep<T>(work: Work<T>): Work<T> {
-  let next = work.next();
-  while (!next.done) {
-    let answers: readonly Answer[];
-    try {
-      answers = yield { statements: next.value.statements };
-    } catch (error) {
-      next = work.throw(error);
-      continue;
-    }
-    next = work.next(answers);
-  }
-  return next.value;
 }
 
 /** So many and so long that each is a text of its own. */

@@ -39,6 +39,12 @@ export class RecordingDatabase implements SqlDatabase {
     });
   }
 
+  transactOnce<T>(work: () => Work<T>, hasWritten?: (value: T) => boolean): Promise<T> {
+    return this.#telling((onNoted) => {
+      return this.database.transactOnce(() => recording(work(), this.recorder.isRecorded, onNoted), hasWritten);
+    });
+  }
+
   async within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const { isRecorded, onRecorded } = this.recorder;
     let noted = false;

@@ -1,8 +1,8 @@
 import { rowChunks } from './row-chunks.js';
 import {
+  relay,
   Rows,
   together,
-  type Answer,
   type Change,
   type Decided,
   type SqlValue,
@@ -47,25 +47,19 @@ export function* recordingDecided<T>(
 /** Answers what is left to be recorded when the work is over: a short statement, if any. */
 function* recordingAll<T>(work: Work<T>, isRecorded: IsRecorded, onNoted: () => void): Work<Recorded<T>> {
   let left: Statement[] = [];
-  let step = work.next();
-  while (!step.done) {
-    const { statements, changes, isLast = false } = step.value;
-    let answers: readonly Answer[] = [];
-    try {
-      if (statements.length > 0) answers = yield { statements: [...statements, ...left.splice(0)], isLast };
-    } catch (error) {
-      step = work.throw(error);
-      continue;
+  const value = yield* relay(work, function* ({ statements, changes, isLast = false }) {
+    if (!changes) {
+      const answers = yield { statements: [...statements, ...left.splice(0)], isLast };
+      return answers.slice(0, statements.length);
     }
-    if (changes) {
-      const made = changes(isRecorded);
-      if (made.length > 0) onNoted();
-      for (const record of left.splice(0)) yield* together([record]);
-      left = yield* shortOnes(made);
-    }
-    step = work.next(answers.slice(0, statements.length));
-  }
-  return { value: step.value, left };
+    const made = changes(isRecorded);
+    if (made.length === 0) return [];
+    onNoted();
+    yield* together(left);
+    left = yield* shortOnes(made);
+    return [];
+  });
+  return { value, left };
 }
 
 interface Recorded<T> {

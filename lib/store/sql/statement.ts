@@ -99,6 +99,22 @@ export function* note(changes: Changes): Work<void> {
   yield { statements: [], changes };
 }
 
+/** The same work, each step of which is done by `send`. */
+export function* relay<T>(work: Work<T>, send: (step: Step) => Work<readonly Answer[]>): Work<T> {
+  let step = work.next();
+  while (!step.done) {
+    let answers: readonly Answer[];
+    try {
+      answers = yield* send(step.value);
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(answers);
+  }
+  return step.value;
+}
+
 /** Sends the steps of `work` one after the other. An error is thrown where the step stands in the work. */
 export async function drive<T>(work: Work<T>, send: (step: Step) => Promise<readonly Answer[]>): Promise<T> {
   let step = work.next();
