@@ -6,9 +6,10 @@ import type { QueueEventName } from '../../lib/job/queue-event.js';
 export interface Entry {
   /**
    * `begin` and `end` of a handler · a `QueueEvent` · `enqueued` · a process was seen to have `died`. Of jobs with a token
-   * also: that a producer `tried` to put it in, and was told that it is `enqueued`, or `refused`, or is `unsure`.
+   * also: that a producer `tried` to put it in, and was told that it is `enqueued`, or `refused`, or is `unsure`; or
+   * that somebody who waited has `answered` for it, with the answer as its token.
    */
-  readonly kind: 'begin' | 'end' | 'enqueued' | 'died' | 'tried' | 'refused' | 'unsure' | QueueEventName;
+  readonly kind: 'begin' | 'end' | 'enqueued' | 'died' | 'tried' | 'refused' | 'unsure' | 'answered' | QueueEventName;
   /** The process. */
   readonly by: string;
   readonly job: number;
@@ -38,7 +39,7 @@ export class Journal {
     this.#write({ kind, by, job: 0, attempt: 0, at: Number(process.hrtime.bigint()) });
   }
 
-  noteToken(kind: 'tried' | 'enqueued' | 'refused' | 'unsure', token: string, job = 0): void {
+  noteToken(kind: 'tried' | 'enqueued' | 'refused' | 'unsure' | 'answered', token: string, job = 0): void {
     this.#write({ kind, by: this.by, job, attempt: 0, token, at: Number(process.hrtime.bigint()) });
   }
 

@@ -13,6 +13,8 @@ export interface Processes {
   producer(settings: { jobs: number; failEvery: number }): Promise<ProgramProcess>;
   /** So many producers that put in jobs with one key, one after the other, so many each. */
   racer(settings: { producers: number; calls: number }): Promise<ProgramProcess>;
+  /** So many producers that ask for one key at the same time, each time the test says so, and wait for its job. */
+  asker(settings: { producers: number }): Promise<ProgramProcess>;
   /** What all of them wrote, in the order of time. */
   journal(): Entry[];
   /** Notes that the process is gone: it had no chance to write how its runs ended. */
@@ -34,6 +36,7 @@ export async function processesOf({ connection, sql, afterTest }: World): Promis
     worker: (settings = {}, env) => start('worker', { queue: {}, ...settings }, env),
     producer: (settings) => start('producer', settings),
     racer: (settings) => start('key-racer', settings),
+    asker: (settings) => start('key-asker', settings),
     journal: () => readJournals(journals),
     died: ({ pid }) => new Journal(journals, `worker-${pid}`).note('died'),
     violations: async () => {

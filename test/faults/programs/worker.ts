@@ -29,16 +29,18 @@ export interface WorkerSettings {
 export interface Wish {
   /** Ends the process from within the handler. */
   exit?: boolean;
-  /** Goes on until the test says `{ finish: true }`, whatever the signal says. */
+  /** Goes on until the test says `{ finish: true }`, or `{ finish: id }` to this job alone, whatever the signal says. */
   hold?: boolean;
   /** Computes for so many milliseconds without a pause. */
   block?: number;
   /** Throws in its first attempt. */
   failFirst?: boolean;
+  /** What it returns: the process that has run it, or the job too. */
+  answer?: 'process' | 'job';
 }
 
 interface Message {
-  finish?: true;
+  finish?: true | number;
   stop?: true;
   enqueue?: Wish;
   delay?: number;
@@ -51,15 +53,16 @@ const journal = new Journal(settings.journals, `worker-${process.pid}`);
 const say = (message: object) => void process.send?.(message);
 let finish!: () => void;
 const finished = new Promise<void>((resolve) => (finish = resolve));
+const held = new Map<number, () => void>();
 
-async function handle({ id, attempt, payload, signal }: JobContext<Wish>): Promise<number> {
+async function handle({ id, attempt, payload, signal }: JobContext<Wish>): Promise<number | string> {
   journal.note('begin', id, attempt);
   try {
     if (payload.exit) process.exit(1);
     if (payload.block) block(id, payload.block);
     if (payload.hold) await hold(id, signal);
     if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
-    return process.pid;
+    return payload.answer === 'job' ? `${id} by ${process.pid}` : process.pid;
   } finally {
     journal.note('end', id, attempt);
   }
@@ -73,8 +76,10 @@ function block(job: number, ms: number): void {
 
 async function hold(job: number, signal: AbortSignal): Promise<void> {
   signal.addEventListener('abort', () => say({ said: `aborted ${(signal.reason as { code: string }).code}`, job }));
+  const alone = new Promise<void>((resolve) => held.set(job, resolve));
   say({ said: 'holding', job });
-  await finished;
+  await Promise.race([finished, alone]);
+  held.delete(job);
 }
 
 const driver = settings.sessionTimeZone === undefined ? undefined : driverIn(settings.sessionTimeZone);
@@ -82,7 +87,8 @@ const dataSource = await new DataSource({ ...connection, ...(driver && { driver 
 const engines = await Promise.all(Array.from({ length: workers }, start));
 const [engine] = engines as [Engine];
 process.on('message', (message: Message) => {
-  if (message.finish) finish();
+  if (message.finish === true) finish();
+  else if (message.finish !== undefined) held.get(message.finish)?.();
   if (message.stop) void end();
   if (message.enqueue) void enqueue(message.enqueue, message);
 });
