@@ -3,7 +3,7 @@ export type { ClaimOptions } from './consumer/claim-options.js';
 export type { FailOptions } from './consumer/failure.js';
 export type { HeldJob } from './consumer/held-job.js';
 export type { JobHolder } from './consumer/holder.js';
-export { QueueConsumer } from './consumer/queue-consumer.js';
+export { QueueConsumer, type AssignOptions } from './consumer/queue-consumer.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions } from './job/enqueue-options.js';
 export {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions } from '../job/expectation.js';
+import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { ClaimedJob } from '../job/job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
@@ -36,6 +36,11 @@ export interface ConsumerParts {
   readonly rescued: TakingParts['rescued'];
   /** What this process's worker, or others, should know at once. */
   readonly hints: { wake(queue: string): void; expectDue(ms: number): void };
+}
+
+export interface AssignOptions {
+  /** Whether a job may be taken from another owner. Default true. */
+  reassign?: boolean;
 }
 
 /**
@@ -127,13 +132,21 @@ export class QueueConsumer {
 
   /**
    * Gives the job to the owner until it is released: one that waits or is scheduled, or that another owner holds, whose
-   * token is void then. A job that a worker runs is refused.
+   * token is void then. A job that a worker runs is refused, and with `{ reassign: false }` one that another owner holds, so
+   * that of several who take the same job one gets it.
    */
-  async assign(id: number, owner: string): Promise<HeldJob> {
-    check('Cannot assign', [jobIdProblem(id), ownerProblem(owner)]);
+  async assign(id: number, owner: string, options: AssignOptions = {}): Promise<HeldJob> {
+    const { reassign = true } = isOptions(options) ? options : {};
+    check('Cannot assign', [
+      jobIdProblem(id),
+      ownerProblem(owner),
+      ...unknownKeys(options, ['reassign']),
+      expected(typeof reassign === 'boolean', 'reassign to be true or false', reassign),
+    ]);
     const to = { workerId: this.#workerId, owner, leaseMs: null };
     const { store, optionsFor, claimed } = this.#parts;
-    const assigned = await store.assign(id, to, (queue) => optionsFor(queue).retry.attempts);
+    const from = reassign ? 'whoever' : { owner };
+    const assigned = await store.assign(id, to, from, (queue) => optionsFor(queue).retry.attempts);
     if (assigned.isFresh) claimed([assigned.job]);
     return heldJob(assigned);
   }

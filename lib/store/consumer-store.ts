@@ -87,8 +87,8 @@ export interface ConsumerStore {
   share(sharing: Sharing): Promise<Assignment[]>;
   /** Hands out up to `limit` jobs that wait in a stage, best first. Two callers never receive the same job. */
   takeFromStage(request: StageRequest): Promise<Assignment[]>;
-  /** Gives a job that waits or is scheduled, or that another owner holds, to this owner until it is released. */
-  assign(id: number, to: Assignee, maxAttempts: (queue: string) => number): Promise<Assignment>;
+  /** Gives a job that waits or is scheduled, or that `from` holds, to this owner until it is released. */
+  assign(id: number, to: Assignee, from: Holder, maxAttempts: (queue: string) => number): Promise<Assignment>;
   /** Ends an assignment as `decide` says of the job. */
   end(id: number, holder: Holder, decide: (job: ClaimedJob) => Verdict): Promise<EndedAssignment>;
   /** Sets the lease to end so long from now, and answers when that is. A lease that has lapsed is not renewed. */

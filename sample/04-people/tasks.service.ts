@@ -44,9 +44,9 @@ export class TasksService {
     return this.producer.enqueue(CHECK, { title });
   }
 
-  /** The task is the owner's until he ends it: no lease takes it away over a weekend. */
+  /** The task is the owner's until he ends it: no lease takes it away over a weekend, and nobody who clicks later. */
   take(id: number, owner: string) {
-    return this.consumer.assign(id, owner);
+    return this.consumer.assign(id, owner, { reassign: false });
   }
 
   /** The one that has waited longest; undefined where none waits. */
@@ -73,12 +73,12 @@ export class TasksService {
 
   /** A reviewer takes it and ends it in one go. */
   async accept(id: number, owner: string, verdict: Verdict) {
-    await this.consumer.assign(id, owner);
+    await this.take(id, owner);
     await this.finish(id, owner, verdict);
   }
 
   async sendBack(id: number, owner: string) {
-    await this.consumer.assign(id, owner);
+    await this.take(id, owner);
     await this.consumer.move(id, null, { owner });
   }
 

@@ -189,6 +189,42 @@ describeEngines('assigning', (setup) => {
   });
 });
 
+describeEngines('assigning without reassigning', (setup) => {
+  it('gives one job to one of those who ask at the same time, and tells the others whose it is', async () => {
+    const world = await setup();
+    const { producer, consumer, admin } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    const owners = ['ann', 'bob', 'cem', 'dan'];
+    const take = (owner: string) => consumer.assign(id, owner, { reassign: false });
+
+    const answers = await Promise.allSettled(owners.map(take));
+    const got = owners.filter((_, index) => answers[index]!.status === 'fulfilled');
+    const again = await take(got[0]!);
+
+    expect(got).toHaveLength(1);
+    expect(answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []))).toEqual(
+      Array.from({ length: 3 }, () =>
+        expect.objectContaining({ code: 'JOB_NOT_HELD', heldBy: 'owner', owner: got[0] }),
+      ),
+    );
+    expect(again).toMatchObject({ id, owner: got[0], attempt: 1 });
+    expect(await admin.get(id)).toMatchObject({ state: 'active', owner: got[0], attempt: 1 });
+  });
+
+  it('leaves a job to whoever has its token', async () => {
+    const { producer, consumer } = await (await setup()).start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+    const [held] = await consumer.claim('q');
+
+    await expect(consumer.assign(id, 'ann', { reassign: false })).rejects.toMatchObject({
+      heldBy: 'token',
+      owner: null,
+    });
+
+    await consumer.complete(id, { token: held!.token });
+  });
+});
+
 describeEngines('who does not hold a job', (setup) => {
   const verbs = (consumer: Awaited<ReturnType<World['start']>>['consumer'], id: number, who: { owner: string }) => [
     () => consumer.complete(id, who),
@@ -280,6 +316,8 @@ describeEngines('who does not hold a job', (setup) => {
         consumer.extend(0, bad('0s'), bad(null)),
         consumer.assign(7, ''),
         consumer.assign(7, 'a\ud800'),
+        consumer.assign(7, 'ann', bad({ reassign: 'no', reasign: 1 })),
+        consumer.assign(7, 'ann', bad(null)),
         consumer.move(7, 'x'.repeat(101), ANN),
         consumer.unassigned('q', bad({ after: 7, limit: 1_001 })),
         consumer.assigned(bad(undefined)),
@@ -287,7 +325,7 @@ describeEngines('who does not hold a job', (setup) => {
       ].map(refused),
     );
 
-    expect(counts).toEqual([6, 1, 2, 1, 1, 1, 2, 1, 3, 1, 1, 1, 2, 1, 2]);
+    expect(counts).toEqual([6, 1, 2, 1, 1, 1, 2, 1, 3, 1, 1, 2, 1, 1, 2, 1, 2]);
   });
 
   it('writes nothing of a result that JSON cannot carry', async () => {

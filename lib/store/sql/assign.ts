@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import type { Assignee, Assignment, Sharing } from '../consumer-store.js';
+import type { Assignee, Assignment, Holder, Sharing } from '../consumer-store.js';
 import { changesOf } from './changes.js';
 import { claimedJob, parseOr } from './claimed-row.js';
 import { randomId } from '../../job/random-id.js';
@@ -93,18 +93,23 @@ export function* take(
   return assignments(taken, assignee.owner, yield* leases(taken), stage, true);
 }
 
-export function* assign(id: number, assignee: Assignee, maxAttempts: (queue: string) => number): Work<Assignment> {
+export function* assign(
+  id: number,
+  assignee: Assignee,
+  from: Holder,
+  maxAttempts: (queue: string) => number,
+): Work<Assignment> {
   const to = randomId();
   const { claimId, queue } = yield* whereItStands(id);
   if (claimId === 0) {
     const row = yield* lockIdle(id);
     // Somebody was faster.
-    if (!row) return yield* assign(id, assignee, maxAttempts);
+    if (!row) return yield* assign(id, assignee, from, maxAttempts);
     const attempts = maxAttempts(queue);
     const job = claimedJob({ ...row, attempt: row.attempt + 1 }, queue, attempts);
     return (yield* take([{ job, to }], assignee, attempts, yield* stageOf(id)))[0]!;
   }
-  const held = yield* lockHeld(id, 'whoever');
+  const held = yield* lockHeld(id, from);
   const stage = yield* stageOf(id);
   const own = { job: held.job, to: held.claimId };
   if (held.owner === assignee.owner) {

@@ -34,8 +34,13 @@ export class SqlConsumerStore implements port.ConsumerStore {
     return this.#transact(() => takeFromStage(request), isAny);
   }
 
-  assign(id: number, to: port.Assignee, maxAttempts: (queue: string) => number): Promise<port.Assignment> {
-    return this.#transact(() => assign(id, to, maxAttempts));
+  assign(
+    id: number,
+    to: port.Assignee,
+    from: port.Holder,
+    maxAttempts: (queue: string) => number,
+  ): Promise<port.Assignment> {
+    return this.#transact(() => assign(id, to, from, maxAttempts));
   }
 
   end(id: number, holder: port.Holder, decide: (job: ClaimedJob) => port.Verdict): Promise<port.EndedAssignment> {
