@@ -17,7 +17,9 @@ debian_sites() {
 }
 
 # unpack NAME SUITE PACKAGE...  -> $CACHE/NAME/prefix/usr is the unpacked packages and all they depend
-# on, with programs that run on this machine whatever its own libraries are.
+# on, with programs that run on this machine whatever its own libraries are. Whoever needs them otherwise names what is
+# called in place of wrap_programs in FINISH, and what is not unpacked in OMIT.
+FINISH=wrap_programs OMIT=()
 unpack() {
   local name=$1 suite=$2
   shift 2
@@ -27,12 +29,12 @@ unpack() {
   exec 8>"$dir/.lock"
   flock 8
   if [ ! -e "$dir/complete" ]; then
-    [ -r "$DEB_KEYRING" ] || die "no server is installed here, and to fetch one Debian's keyring ($DEB_KEYRING) is needed"
-    command -v apt-get >/dev/null || die "no server is installed here, and to fetch one apt-get is needed"
+    [ -r "$DEB_KEYRING" ] || die "none is installed here, and to fetch one Debian's keyring ($DEB_KEYRING) is needed"
+    command -v apt-get >/dev/null || die "none is installed here, and to fetch one apt-get is needed"
     download "$dir/apt" "$suite" "$@"
     log "unpacking $(ls "$dir"/apt/cache/archives/*.deb | wc -l) packages"
     extract "$dir"
-    wrap_programs "$dir"
+    "$FINISH" "$dir"
     rm -rf "$dir/apt"
     touch "$dir/complete"
     log "unpacked: $(du -sm "$dir/root" | cut -f1) MB in $dir"
@@ -83,11 +85,11 @@ CONF
     rm -rf "$apt"/lists/*
     mkdir -p "$apt/lists/partial"
   done
-  die "no server is installed here, and $* could not be fetched from Debian $suite"
+  die "none is installed here, and $* could not be fetched from Debian $suite"
 }
 
 extract() {
-  local dir=$1 deb link
+  local dir=$1 deb link omitted
   rm -rf "$dir/root"
   mkdir -p "$dir/root"
   for deb in "$dir"/apt/cache/archives/*.deb; do
@@ -95,6 +97,7 @@ extract() {
     case ${deb##*/} in
     perl_* | perl-base_* | perl-modules* | libperl* | systemd* | debconf* | passwd_* | psmisc_* | coreutils_* | tar_* | dpkg_*) continue ;;
     esac
+    for omitted in "${OMIT[@]}"; do [[ ${deb##*/} != $omitted ]] || continue 2; done
     dpkg-deb --fsys-tarfile "$deb" | tar -x --no-same-owner -C "$dir/root" \
       --exclude=./usr/share/doc --exclude=./usr/share/man --exclude=./usr/share/locale --exclude=./etc \
       --exclude=./usr/lib/systemd --exclude=./lib/systemd/system --exclude=./usr/lib/mysql/plugin/debug

@@ -1,8 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { openBrowser } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
 import { buildSample, type BuiltSample } from './built-sample.js';
+import { PhotoPage } from './photo-page.js';
 import { SampleProcess } from './sample-process.js';
 
 interface Task {
@@ -87,24 +90,106 @@ describe('the sample of people', () => {
     expect(taken).toMatchObject([{ id: body['id'], owner: 'ann' }]);
     expect(waiting).toHaveLength(5);
   }, 60_000);
+});
 
-  async function start(folder?: string) {
-    const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'sql-queue-people-')));
-    const sample = new SampleProcess({ main: built.main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
-    cleanups.push(async () => {
-      sample.kill();
-      await sample.ended;
-      await rm(cwd, { recursive: true, force: true });
-    });
-    const [, url] = await sample.until(/Open (\S+) in a browser/);
-    const post = async (path: string, body: object) => {
-      const answer = await fetch(`${url}/${path}`, {
-        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+describe('the page of the sample of people, in two windows of a browser,', () => {
+  let browser: Browser;
+
+  // Where there is none it is fetched, once.
+  beforeAll(async () => {
+    browser = await openBrowser();
+  }, 300_000);
+
+  afterAll(() => browser?.close());
+
+  it('shows each of two people what the other takes and finishes, and who was faster', async () => {
+    const [ann, bob] = await people();
+    const lookAgain = await bob.lookAway();
+
+    await ann.press('Take', 'A lake at dawn');
+    const hers = await ann.untilShown('taken', 'A lake at dawn – ann');
+    await bob.press('Take', 'A lake at dawn');
+    const told = await bob.untilTold();
+    lookAgain();
+    const his = await bob.untilShown('taken', 'A lake at dawn – ann');
+    await ann.press('Fine', 'A lake at dawn');
+    for (const person of [ann, bob]) await person.untilShown('finished', 'A lake at dawn – fine, said ann');
+
+    expect(hers).toEqual(['Fine', 'Refuse', 'Tomorrow', 'To review', 'Give back']);
+    expect(told).toContain('"ann" holds it');
+    expect(his).toEqual([]);
+    for (const person of [ann, bob]) {
+      expect(await person.lists()).toEqual({
+        waiting: ['Blurred bird', 'Two cats', 'A bridge in fog', 'Market day', 'Blurred train'],
+        finished: ['A lake at dawn – fine, said ann'],
       });
-      const text = await answer.text();
-      return { status: answer.status, body: (text ? JSON.parse(text) : {}) as Record<string, unknown> };
-    };
-    const lists = async () => (await fetch(`${url}/tasks`).then((answer) => answer.json())) as Lists;
-    return { sample, cwd, url: url!, post, lists };
+      expect(person.errors).toEqual([]);
+    }
+  }, 60_000);
+
+  it('lets them put photos off, and review what the other was not sure about', async () => {
+    const [ann, bob] = await people();
+
+    await ann.takeNext();
+    await ann.untilShown('taken', 'A lake at dawn – ann');
+    await ann.press('Tomorrow', 'A lake at dawn');
+    await bob.untilShown('putOff', 'A lake at dawn');
+    await ann.takeNext();
+    await ann.press('To review', 'Blurred bird – ann');
+    const review = await bob.untilShown('review', 'Blurred bird');
+    await bob.press('Accept', 'Blurred bird');
+    await ann.untilShown('finished', 'Blurred bird – fine, said bob');
+    await bob.press('Take', 'Two cats');
+    await bob.press('To review', 'Two cats – bob');
+    await ann.press('Send back', 'Two cats');
+    await bob.untilShown('waiting', 'Two cats');
+    await bob.press('Take now', 'A lake at dawn');
+    await bob.untilShown('taken', 'A lake at dawn – bob');
+    await bob.press('Give back', 'A lake at dawn');
+    await bob.untilShown('waiting', 'A lake at dawn');
+
+    expect(review).toEqual(['Accept', 'Send back']);
+    expect(await bob.lists()).toEqual({
+      waiting: ['A lake at dawn', 'Two cats', 'A bridge in fog', 'Market day', 'Blurred train'],
+      finished: ['Blurred bird – fine, said bob'],
+    });
+    expect([...ann.errors, ...bob.errors]).toEqual([]);
+  }, 60_000);
+
+  it('shows what people write as the text that it is', async () => {
+    const [ann, bob] = await people();
+    const title = '<img src="/none" onerror="owner()()">';
+
+    await ann.add(title);
+
+    for (const person of [ann, bob]) {
+      expect(await person.untilShown('waiting', title)).toEqual(['Take']);
+      expect(person.errors).toEqual([]);
+    }
+  }, 60_000);
+
+  async function people() {
+    const { url } = await start();
+    return [await PhotoPage.open(browser, url, 'ann'), await PhotoPage.open(browser, url, 'bob')] as const;
   }
 });
+
+async function start(folder?: string) {
+  const cwd = folder ?? (await mkdtemp(join(tmpdir(), 'sql-queue-people-')));
+  const sample = new SampleProcess({ main: built.main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
+  cleanups.push(async () => {
+    sample.kill();
+    await sample.ended;
+    await rm(cwd, { recursive: true, force: true });
+  });
+  const [, url] = await sample.until(/Open (\S+) in a browser/);
+  const post = async (path: string, body: object) => {
+    const answer = await fetch(`${url}/${path}`, {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+    });
+    const text = await answer.text();
+    return { status: answer.status, body: (text ? JSON.parse(text) : {}) as Record<string, unknown> };
+  };
+  const lists = async () => (await fetch(`${url}/tasks`).then((answer) => answer.json())) as Lists;
+  return { sample, cwd, url: url!, post, lists };
+}

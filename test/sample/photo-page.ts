@@ -1,0 +1,79 @@
+import type { Browser, Locator, Page } from 'playwright-core';
+import { gate } from '../support/engines.js';
+
+const SECTIONS = {
+  waiting: 'Nobody has them',
+  taken: 'Somebody has them',
+  review: 'Pending review',
+  putOff: 'Put off until tomorrow',
+  finished: 'Finished',
+};
+
+type List = keyof typeof SECTIONS;
+
+/** The page of sample/04-people, as the person in front of it sees it. */
+export class PhotoPage {
+  /** What its script has not caught. */
+  readonly errors: string[] = [];
+
+  private constructor(private readonly page: Page) {
+    page.on('pageerror', ({ message }) => this.errors.push(message));
+  }
+
+  /** In a window of its own. */
+  static async open(browser: Browser, url: string, person: string): Promise<PhotoPage> {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const opened = new PhotoPage(page);
+    await page.goto(url);
+    await page.getByLabel('I am').fill(person);
+    return opened;
+  }
+
+  async add(title: string): Promise<void> {
+    await this.page.getByPlaceholder('Another photo').fill(title);
+    await this.page.getByRole('button', { name: 'Add', exact: true }).click();
+  }
+
+  async takeNext(): Promise<void> {
+    await this.page.getByRole('button', { name: 'Take the next one' }).click();
+  }
+
+  async press(button: string, title: string): Promise<void> {
+    await this.#lines().filter({ hasText: title }).getByRole('button', { name: button, exact: true }).click();
+  }
+
+  /** Resolves with what can be pressed there, as soon as the list shows that line. */
+  async untilShown(list: List, line: string): Promise<string[]> {
+    const shown = this.#lines(list).filter({ has: this.page.getByText(line, { exact: true }) });
+    await shown.waitFor();
+    return shown.getByRole('button').allInnerTexts();
+  }
+
+  /** Resolves with what it says, as soon as it says something. */
+  async untilTold(): Promise<string> {
+    return this.page.getByRole('status').filter({ hasText: /./ }).innerText();
+  }
+
+  /** The lines of all lists that have any. */
+  async lists(): Promise<Partial<Record<List, string[]>>> {
+    const shown: Partial<Record<List, string[]>> = {};
+    for (const list of Object.keys(SECTIONS) as List[]) {
+      const lines = await this.#lines(list).locator('span').allInnerTexts();
+      if (lines.length > 0) shown[list] = lines;
+    }
+    return shown;
+  }
+
+  /** Shows nothing new until it may look again. */
+  async lookAway(): Promise<() => void> {
+    const { open, opened } = gate();
+    await this.page.route('**/tasks', (route) => opened.then(() => route.continue()));
+    return open;
+  }
+
+  #lines(list?: List): Locator {
+    const heading = list && this.page.getByRole('heading', { name: SECTIONS[list], exact: true });
+    return this.page.locator('section', heading && { has: heading }).getByRole('listitem');
+  }
+}
