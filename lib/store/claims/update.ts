@@ -22,17 +22,14 @@ const taken = (places: string, order: string) => `
   ORDER BY ${order}
   LIMIT :limit`;
 
-// All columns of the index: an UPDATE would sort by less, and so lock every job of the queue.
-const OLDEST_FIRST = [BEYOND_PLACE, 'queue, runnable, run_at, priority, id'] as const;
-const NEWEST_FIRST = [
-  'priority = :priority0',
-  'queue DESC, runnable DESC, run_at DESC, priority DESC, id DESC',
-] as const;
+const OF_PRIORITY = 'priority = :priority0';
 
-const TAKE_OLDEST = takeFirst(...OLDEST_FIRST);
-const OLDEST_TAKEN = taken(...OLDEST_FIRST);
-const TAKE_NEWEST = takeFirst(...NEWEST_FIRST);
-const NEWEST_TAKEN = taken(...NEWEST_FIRST);
+// All columns of the index: an UPDATE would sort by less, and so lock every job of the queue. A SELECT on MariaDB would sort
+// by more, and so read every one.
+const TAKE_OLDEST = takeFirst(BEYOND_PLACE, 'queue, runnable, run_at, priority, id');
+const TAKE_NEWEST = takeFirst(OF_PRIORITY, 'queue DESC, runnable DESC, run_at DESC, priority DESC, id DESC');
+const OLDEST_TAKEN = taken(BEYOND_PLACE, 'priority, id');
+const NEWEST_TAKEN = taken(OF_PRIORITY, 'id DESC');
 
 /**
  * The token dequeue of the time before SKIP LOCKED: one UPDATE writes the claim's id on the first jobs, which are then read
