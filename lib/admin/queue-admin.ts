@@ -184,7 +184,7 @@ export class QueueAdmin {
   }
 
   /** Removes jobs that are not active, for good. Takes an id, ids or a filter, and answers how many there were. */
-  remove(which: number | readonly number[] | JobFilter): Promise<number> {
+  async remove(which: number | readonly number[] | JobFilter): Promise<number> {
     if (!isJobs(which)) checkFilter(which);
     return this.#each(which, async (ids) => {
       const removed = await this.#telling('removed', ids, () => this.#parts.store.remove(ids));
