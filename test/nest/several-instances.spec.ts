@@ -1,6 +1,7 @@
 import { Inject, Injectable, Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
+  getAdminToken,
   getProducerToken,
   getQueueToken,
   getRunnerToken,
@@ -9,6 +10,8 @@ import {
   JobHandler,
   OnQueueEvent,
   Queue,
+  QueueAdmin,
+  QueueConsumer,
   QueueProcessor,
   QueueProducer,
   SqlQueueModule,
@@ -16,7 +19,7 @@ import {
   type QueueEvent,
 } from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
-import { compile, IN_MEMORY, queueModule, QUICK, refusalOf } from './support/application.js';
+import { compile, IN_MEMORY, queueModule, refusalOf } from './support/application.js';
 
 class Mails {
   readonly seen: string[] = [];
@@ -57,6 +60,18 @@ class Sender {
 const two = [queueModule(), queueModule({ name: 'audit' })];
 
 describe('several instances of the module in one application', () => {
+  /** Two with tables of their own in one database. */
+  function sharing() {
+    const shared = { connection: undefined, worker: false } as const;
+    return compile({
+      imports: [
+        TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true }),
+        queueModule(shared),
+        queueModule({ ...shared, name: 'audit', prefix: 'audit_' }),
+      ],
+    });
+  }
+
   it('each run their own handlers and tell their own listeners', async () => {
     const { app, get } = await compile({
       imports: [
@@ -80,14 +95,7 @@ describe('several instances of the module in one application', () => {
   });
 
   it('share a database where each has a prefix', async () => {
-    const shared = { connection: undefined, worker: QUICK };
-    const { app, get } = await compile({
-      imports: [
-        TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true }),
-        queueModule({ ...shared, worker: false }),
-        queueModule({ ...shared, worker: false, name: 'audit', prefix: 'audit_' }),
-      ],
-    });
+    const { app, get } = await sharing();
     await app.init();
 
     await get(QueueProducer).enqueue('mail', 'a');
@@ -95,6 +103,27 @@ describe('several instances of the module in one application', () => {
 
     expect(await get(DataSource).query('SELECT payload FROM sql_queue_jobs')).toEqual([{ payload: '"a"' }]);
     expect(await get(DataSource).query('SELECT payload FROM audit_jobs')).toEqual([{ payload: '"b"' }]);
+  });
+
+  it('know no job of another one’s tables by its id, and leave it as it is', async () => {
+    const { app, get } = await sharing();
+    await app.init();
+    const { id } = await get<QueueProducer>(getProducerToken('audit') as string).enqueue('check', 0);
+    const own = get<QueueAdmin>(getAdminToken('audit') as string);
+    const before = await own.get(id);
+    const foreign = get(QueueAdmin);
+
+    const answers = [
+      ...[await foreign.get(id), await foreign.logs(id), await foreign.cancel(id)],
+      ...[await foreign.retry([id]), await foreign.remove([id])],
+    ];
+    const refused = await get(QueueConsumer)
+      .assign(id, 'ann')
+      .catch((error: unknown) => error);
+
+    expect(answers).toEqual([null, [], false, 0, 0]);
+    expect(refused).toMatchObject({ code: 'JOB_NOT_FOUND', jobId: id });
+    expect(await own.get(id)).toEqual(before);
   });
 
   it('say in the log who they are', async () => {

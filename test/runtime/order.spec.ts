@@ -21,19 +21,23 @@ describeEngines('a queue', (setup) => {
     expect(events.jobs('started')).toEqual([2, 5, 1, 3, 0, 4].map((index) => jobs[index]!.id));
   });
 
-  it('of order lifo runs the youngest first', async () => {
+  it('of order lifo runs the most urgent jobs first, and of these the youngest', async () => {
     const world = await setup();
     const { producer, events, runner } = await world.start({
       queues: { q: { concurrency: 1, order: 'lifo', prefetch: 0 } },
       handlers: { q: () => undefined },
       autoStart: false,
     });
-    const jobs = await producer.enqueueMany('q', plain(4));
+    const priorities = [5, 0, -3, 0, 5, -3];
+    const jobs = await producer.enqueueMany(
+      'q',
+      priorities.map((priority) => ({ payload: 0, options: { priority } })),
+    );
 
     await runner.start();
-    await events.untilCount(4, 'completed');
+    await events.untilCount(6, 'completed');
 
-    expect(events.jobs('started')).toEqual(jobs.map(({ id }) => id).reverse());
+    expect(events.jobs('started')).toEqual([5, 2, 3, 1, 4, 0].map((index) => jobs[index]!.id));
   });
 
   it('runs as many jobs at once as its concurrency and that of the process allow', async () => {
