@@ -1,5 +1,7 @@
 // Started by scripts/test.mjs, which provides the database servers. On its own, with
 // NODE_OPTIONS=--experimental-vm-modules, Jest runs the same suites on SQLite alone.
+import { availableParallelism } from 'node:os';
+
 const own = {
   '^(\\.{1,2}/.*)\\.js$': '$1',
   '^nestjs-sql-queue$': '<rootDir>/lib/index.ts',
@@ -32,6 +34,9 @@ const project = {
 
 export default {
   testTimeout: 30_000,
+  // Jest leaves one core free. A test spends half its time waiting for a database to answer, so one more has work to do.
+  maxWorkers: availableParallelism() + 1,
+  testSequencer: '<rootDir>/scripts/longest-first.mjs',
   projects: [
     {
       ...project,
