@@ -18,8 +18,9 @@ describe.each([{ multipleStatements: false }, { multipleStatements: true }])('wi
         const { driver, arm, disarm } = faultyDriver({ multipleStatements });
         const faulty = await world.open({ dataSource: await world.connect({ driver }) });
         const people = consumerOn(faulty);
+        const healthy = consumerOn(world);
         // The first claim looks how this server can be claimed from, as a worker does before it starts.
-        await people.claim('q');
+        for (const consumer of [people, healthy]) await consumer.claim('q');
 
         const faults = await everyFault(async (failAt) => {
           for (const table of ['jobs', 'claims', 'history', 'stages'])
@@ -28,7 +29,7 @@ describe.each([{ multipleStatements: false }, { multipleStatements: true }])('wi
           arm(fault, failAt);
           const completed = await workAsPeople(people, ids);
           const statements = disarm();
-          const { handed, finished } = await workOff(world);
+          const { handed, finished } = await workOff(world, healthy);
 
           expect({ failAt, again: handed.filter((id) => completed.includes(id)) }).toEqual({ failAt, again: [] });
           expect({ failAt, finished }).toEqual({ failAt, finished: ids });
@@ -157,8 +158,7 @@ async function stubborn(verb: () => Promise<unknown>, tries = 20): Promise<boole
 }
 
 /** Completes all that is left, as healthy people and workers would. */
-async function workOff({ jobs, consumer, admin, advance }: World) {
-  const healthy = consumerOn({ consumer, jobs });
+async function workOff({ jobs, admin, advance }: World, healthy: QueueConsumer) {
   const handed: number[] = [];
   for (const owner of ['ann', 'bob']) {
     for (const { id } of await healthy.assigned(owner)) await healthy.unassign(id);

@@ -31,7 +31,7 @@ export interface Wish {
   exit?: boolean;
   /** Goes on until the test says `{ finish: true }`, or `{ finish: id }` to this job alone, whatever the signal says. */
   hold?: boolean;
-  /** Computes for so many milliseconds without a pause. */
+  /** Keeps the thread for so many milliseconds, as one does that computes without a pause. */
   block?: number;
   /** Throws in its first attempt. */
   failFirst?: boolean;
@@ -70,8 +70,8 @@ async function handle({ id, attempt, payload, signal }: JobContext<Wish>): Promi
 
 function block(job: number, ms: number): void {
   say({ said: 'blocking', job });
-  const until = process.hrtime.bigint() + BigInt(ms) * 1_000_000n;
-  while (process.hrtime.bigint() < until);
+  // The event loop stands still all the same, and the core is free for others.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 async function hold(job: number, signal: AbortSignal): Promise<void> {
