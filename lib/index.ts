@@ -35,7 +35,10 @@ export {
 export type { JobRecord } from './job/job.js';
 export type { KeyConflict, KeyOptions, KeyUntil } from './job/job-key.js';
 export type { JobState } from './job/job-state.js';
-export type { ProcessorOptions, QueueOptions, RetentionOptions, RetryOptions } from './job/queue-options.js';
+export type { ProcessorOptions } from './job/processor-options.js';
+export type { QueueOptions } from './job/queue-options.js';
+export type { RetentionOptions } from './job/retention-options.js';
+export type { RetryOptions } from './job/retry-options.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { StandardSchemaV1 } from './job/standard-schema.js';
 export type { StoredError } from './job/stored-error.js';

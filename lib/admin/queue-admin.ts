@@ -1,11 +1,11 @@
 import { isDate } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName, nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
-import { isWhole, type ResolvedQueueOptions } from '../job/queue-options.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
 import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type {

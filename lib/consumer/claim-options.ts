@@ -1,8 +1,7 @@
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
 import { DEFAULT_HOLD, leaseProblem } from '../job/lease.js';
-import { isWhole } from '../job/queue-options.js';
 import { toMs, type Duration } from '../time/duration.js';
 import { nameOf, ownerProblem } from './holder.js';
 

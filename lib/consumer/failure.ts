@@ -1,7 +1,7 @@
 import { expected } from '../job/expectation.js';
 import type { ClaimedJob } from '../job/job.js';
 import { afterError, type Outcome } from '../job/outcome.js';
-import type { RetryPolicy } from '../job/queue-options.js';
+import type { RetryPolicy } from '../job/retry-options.js';
 import { storedError } from '../job/stored-error.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 

@@ -1,5 +1,4 @@
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
-import { isWhole } from '../job/queue-options.js';
+import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
 import type { AssignedJobPage } from '../store/consumer-store.js';
 
 // Before the first job there can be.

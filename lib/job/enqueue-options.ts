@@ -1,10 +1,10 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { backoffProblems, type BackoffOptions } from './backoff.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected, isOptions, unknownKeys } from './expectation.js';
+import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
 import { keyOf, keyOverrides, keyProblems, type JobKey, type KeyOptions } from './job-key.js';
 import { DEFAULT_JOB_NAME, nameProblem } from './job-names.js';
-import { attemptsProblem, isWhole } from './queue-options.js';
+import { attemptsProblem } from './retry-options.js';
 
 /** How one job differs from its queue's defaults. */
 export interface EnqueueOptions extends KeyOptions {

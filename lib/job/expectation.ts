@@ -29,6 +29,11 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return distance(word, nearest) <= Math.max(2, Math.floor(nearest.length / 3)) ? `, did you mean "${nearest}"?` : '';
 }
 
+/** Whether it is a whole number from `least` to `most`. */
+export function isWhole(value: unknown, least: number, most: number): value is number {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
 /** Whether options can be read from it: what callers pass may be anything. */
 export function isOptions(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

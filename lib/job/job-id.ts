@@ -1,6 +1,5 @@
 import { InvalidOptionsError } from './errors.js';
-import { expected } from './expectation.js';
-import { isWhole } from './queue-options.js';
+import { expected, isWhole } from './expectation.js';
 
 /** A problem line where the value can be no job's id, else undefined. */
 export function jobIdProblem(id: unknown): string | undefined {

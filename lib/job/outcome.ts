@@ -2,7 +2,7 @@ import { backoffMs } from './backoff.js';
 import { hasCode, LeaseEndedError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import type { ChangeName } from './queue-event.js';
-import type { RetryPolicy } from './queue-options.js';
+import type { RetryPolicy } from './retry-options.js';
 import { asError, storedError, type StoredError } from './stored-error.js';
 
 /** What becomes of a claimed job. */

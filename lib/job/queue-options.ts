@@ -1,25 +1,15 @@
 import { CLAIM_STRATEGIES, type ClaimStrategy } from './claim-strategy.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
-import { backoffMs, backoffProblems, type Backoff, type BackoffMs } from './backoff.js';
-import { expected, unknownKeys } from './expectation.js';
+import { expected, isWhole, unknownKeys } from './expectation.js';
 import { nameProblem } from './job-names.js';
+import {
+  resolveRetention,
+  retentionProblems,
+  type ResolvedRetention,
+  type RetentionOptions,
+} from './retention-options.js';
+import { asRetry, resolveRetry, retryProblems, type RetryOptions, type RetryPolicy } from './retry-options.js';
 import type { StandardSchemaV1 } from './standard-schema.js';
-import { subscriptionProblems, type SubscriptionOptions } from './topics.js';
-
-export interface RetryOptions {
-  /** How often a job may be tried in all, 1 or more. Default 5. */
-  attempts?: number;
-  backoff?: Backoff;
-  /** False gives up at once: the job is dead whatever `attempts` says. */
-  retryIf?(error: Error, attempt: number): boolean;
-}
-
-export interface RetentionOptions {
-  /** How long a completed job stays in the history; false: it is not kept at all. Default 1d. */
-  completed?: Duration | false;
-  /** The same for dead and cancelled jobs. Default 30d. */
-  dead?: Duration | false;
-}
 
 /** How one queue is worked. Every option has a default; unset (also `undefined`) means the default. */
 export interface QueueOptions {
@@ -70,37 +60,6 @@ export interface QueueOptions {
   events?: boolean;
 }
 
-/** What a decorator can say besides. */
-export interface ProcessorOptions extends QueueOptions {
-  /**
-   * The handler takes up to so many jobs at a call, 1 to 1,000: an array of JobContext, as many as there are by then,
-   * never waiting for more. Returning completes them all, throwing fails them all; returning what `Promise.allSettled`
-   * gives, one for each job in their order, ends each in its own way. `concurrency` counts calls, and `timeout` is the
-   * time of one call. Default: one job at a call, not in an array.
-   */
-  batch?: number;
-  /** The queue gets a copy of each message that is published under such a topic: see SubscriptionOptions. Default: of none. */
-  topic?: SubscriptionOptions['topic'];
-  /** Copies are only made of messages with these headers. */
-  where?: SubscriptionOptions['where'];
-}
-
-/** What is wrong with the options of a decorator, one line a problem. */
-export function processorOptionProblems(options: unknown, queue?: string): string[] {
-  if (typeof options !== 'object' || options === null) return queueOptionProblems(options, queue);
-  const { batch, topic, where, ...rest } = options as ProcessorOptions;
-  const problem = expected(
-    batch === undefined || isWhole(batch, 1, 1_000),
-    'batch to be a whole number from 1 to 1000',
-    batch,
-  );
-  return [
-    ...(problem ? [problem] : []),
-    ...(topic === undefined && where === undefined ? [] : subscriptionProblems({ topic, where })),
-    ...queueOptionProblems(rest, queue),
-  ];
-}
-
 /** Checked, with every default in place, durations in milliseconds. */
 export interface ResolvedQueueOptions {
   readonly concurrency: number;
@@ -110,7 +69,7 @@ export interface ResolvedQueueOptions {
   readonly order: 'fifo' | 'lifo';
   readonly claim: ClaimStrategy | 'auto';
   readonly prefetch: number | 'auto';
-  readonly retention: { readonly completedMs: number | false; readonly deadMs: number | false };
+  readonly retention: ResolvedRetention;
   readonly deadLetter: string | false;
   readonly schema: StandardSchemaV1 | undefined;
   readonly paused: boolean;
@@ -118,12 +77,6 @@ export interface ResolvedQueueOptions {
   readonly maxWaiting: number | false;
   readonly expiresAfterMs: number | false;
   readonly events: boolean;
-}
-
-export interface RetryPolicy {
-  readonly attempts: number;
-  readonly backoff: BackoffMs;
-  readonly retryIf: ((error: Error, attempt: number) => boolean) | undefined;
 }
 
 const KNOWN: readonly (keyof QueueOptions)[] = [
@@ -144,15 +97,15 @@ const KNOWN: readonly (keyof QueueOptions)[] = [
   'events',
 ];
 
-// What only the handler can know: what it is given.
-const OF_PROCESSOR: readonly string[] = ['batch', 'topic', 'where'] satisfies (keyof ProcessorOptions)[];
+// What only the handler can know: what it is given. See ProcessorOptions.
+const OF_PROCESSOR: readonly string[] = ['batch', 'topic', 'where'];
 
 /** Lays one set of options over another; what is undefined leaves the lower one standing, `retry` and `retention` merge. */
 export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions {
   return {
     ...lower,
     ...defined(upper),
-    retry: { ...asRetry(lower.retry), ...asRetry(upper.retry) },
+    retry: { ...defined(asRetry(lower.retry)), ...defined(asRetry(upper.retry)) },
     retention: { ...lower.retention, ...defined(upper.retention) },
   };
 }
@@ -226,20 +179,15 @@ export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOpti
   const { concurrency = 10, lease = '30s', timeout = false, order = 'fifo', prefetch = 'auto' } = given;
   const { claim = 'auto', paused = false, maxPayloadBytes = 1_048_576, maxWaiting = false, schema } = given;
   const { expiresAfter = false, deadLetter = false, events = false } = given;
-  const { attempts = 5, backoff, retryIf } = asRetry(given.retry);
-  const { completed = '1d', dead = '30d' } = given.retention ?? {};
   return {
     concurrency,
-    retry: { attempts, backoff: backoffMs(backoff), retryIf },
+    retry: resolveRetry(asRetry(given.retry)),
     leaseMs: toMs(lease)!,
     timeoutMs: timeout === false ? false : toMs(timeout)!,
     order,
     claim,
     prefetch,
-    retention: {
-      completedMs: completed === false ? false : toMs(completed)!,
-      deadMs: dead === false ? false : toMs(dead)!,
-    },
+    retention: resolveRetention(given.retention),
     deadLetter,
     schema,
     paused,
@@ -250,50 +198,6 @@ export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOpti
   };
 }
 
-export function isWhole(value: unknown, least: number, most: number): value is number {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
-}
-
-function asRetry(retry: QueueOptions['retry']): RetryOptions {
-  return typeof retry === 'number' ? { attempts: retry } : defined(retry);
-}
-
 function defined<T extends object>(options: T | undefined): T {
   return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined)) as T;
-}
-
-/** The ends of `attempts`, one number for options, `enqueue` and the column. */
-export function attemptsProblem(attempts: unknown): string | undefined {
-  return expected(isWhole(attempts, 1, 1_000_000), 'attempts to be a whole number from 1 to 1000000', attempts);
-}
-
-function retryProblems(retry: unknown): (string | undefined)[] {
-  if (retry === undefined) return [];
-  if (typeof retry === 'number') return [attemptsProblem(retry)];
-  if (typeof retry !== 'object' || retry === null) return [expected(false, 'retry to be a number or options', retry)];
-  const { attempts = 1, backoff = 0, retryIf } = retry as RetryOptions;
-  return [
-    ...unknownKeys(retry, ['attempts', 'backoff', 'retryIf']),
-    attemptsProblem(attempts),
-    ...backoffProblems(backoff),
-    expected(retryIf === undefined || typeof retryIf === 'function', 'retryIf to be a function', retryIf),
-  ];
-}
-
-function retentionProblems(retention: unknown): (string | undefined)[] {
-  if (retention === undefined) return [];
-  if (typeof retention !== 'object' || retention === null) {
-    return [expected(false, 'retention to be { completed?, dead? }', retention)];
-  }
-  const { completed = false, dead = false } = retention as RetentionOptions;
-  return [
-    ...unknownKeys(retention, ['completed', 'dead']),
-    ...Object.entries({ completed, dead }).map(([key, value]) =>
-      expected(
-        value === false || toMs(value) !== undefined,
-        `retention.${key} to be false or ${DURATION_EXPECTED}`,
-        value,
-      ),
-    ),
-  ];
 }

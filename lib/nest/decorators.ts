@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Inject, SetMetadata } from '@nestjs/common';
 import { InvalidOptionsError } from '../job/errors.js';
-import type { ProcessorOptions } from '../job/queue-options.js';
+import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueEventName } from '../job/queue-event.js';
 import {
   JOB_HANDLER,

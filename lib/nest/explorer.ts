@@ -3,7 +3,8 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import { InvalidOptionsError } from '../job/errors.js';
 import { didYouMean, expected } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
-import { processorOptionProblems, type QueueOptions } from '../job/queue-options.js';
+import { processorOptionProblems } from '../job/processor-options.js';
+import type { QueueOptions } from '../job/queue-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';
 import { isChange, QUEUE_EVENTS, type QueueEventName } from '../job/queue-event.js';
 import {

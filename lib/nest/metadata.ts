@@ -1,4 +1,4 @@
-import type { ProcessorOptions } from '../job/queue-options.js';
+import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueEventName } from '../job/queue-event.js';
 
 // Stable strings, so that decorators of one copy of the package are found by the explorer of another.

@@ -1,6 +1,5 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
-import { isWhole } from '../job/queue-options.js';
+import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
 
 /** How this process works. */
 export interface WorkerOptions {

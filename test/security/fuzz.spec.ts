@@ -1,5 +1,6 @@
 import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
-import { processorOptionProblems, queueOptionProblems, resolveQueueOptions } from '../../lib/job/queue-options.js';
+import { processorOptionProblems } from '../../lib/job/processor-options.js';
+import { queueOptionProblems, resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { SubscriptionOptions } from '../../lib/job/topics.js';
 import { checkModuleOptions, checkStaticOptions } from '../../lib/nest/module-options.js';
 import { describeEngines } from '../support/engines.js';
