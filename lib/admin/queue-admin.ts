@@ -1,10 +1,9 @@
-import { isDate } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
-import { checkQueueName, nameProblem } from '../job/job-names.js';
-import { JOB_STATES, type JobState } from '../job/job-state.js';
+import { checkQueueName } from '../job/job-names.js';
+import type { JobState } from '../job/job-state.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
 import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
@@ -20,6 +19,9 @@ import type {
 } from '../store/admin-store.js';
 import type { JobStore } from '../store/job-store.js';
 import type { QueueStore, SubscriptionRecord } from '../store/queue-store.js';
+import { noOptions } from './no-options.js';
+import { pageOf } from './page.js';
+import { BATCH, batches, checkFilter, isJobs, searchesOf, type Jobs } from './which-jobs.js';
 
 type Steering = 'cancelled' | 'retried' | 'removed';
 
@@ -35,10 +37,6 @@ export interface AdminParts {
   /** Told of what becomes of jobs by our hand, where somebody hears it. */
   readonly events: { isHeard(event: Steering): boolean; tell(event: Steering, jobs: readonly JobRecord[]): void };
 }
-
-const BATCH = 500;
-
-const FILTERS = ['queue', 'state', 'name', 'error', 'finishedAfter', 'finishedBefore'];
 
 /**
  * Looks at jobs and steers them, for all processes on the database.
@@ -248,69 +246,4 @@ export class QueueAdmin {
       after = ids.at(-1)!;
     }
   }
-}
-
-/** One job, or several. */
-type Jobs = number | readonly number[];
-
-function isJobs(which: Jobs | JobFilter): which is Jobs {
-  return typeof which === 'number' || Array.isArray(which);
-}
-
-function* batches(which: Jobs): Generator<number[]> {
-  const ids = typeof which === 'number' ? [which] : which;
-  ids.forEach(checkJobId);
-  for (let from = 0; from < ids.length; from += BATCH) yield ids.slice(from, from + BATCH);
-}
-
-/** State by state, since a filter without one would read what has completed. */
-function searchesOf(filter: JobFilter, states: readonly JobState[]): JobSearch[] {
-  checkFilter(filter);
-  const { state, error } = filter;
-  InvalidOptionsError.throwIfAny('Cannot retry', [
-    expected(
-      state === undefined || state !== 'scheduled' || states.includes(state),
-      'state to be dead or cancelled with rate or to',
-      state,
-    ),
-  ]);
-  const meant = states.filter((each) => state === undefined || each === state);
-  return meant.map((each) => ({
-    ...filter,
-    state: each,
-    ...(error === undefined ? { otherThan: 'UNRECOVERABLE' } : {}),
-  }));
-}
-
-function pageOf(page: JobPage, what: string): Required<JobPage> {
-  const { after = 0, limit = 100, ...unknown } = isOptions(page) ? page : noOptions('Invalid page', page);
-  InvalidOptionsError.throwIfAny('Invalid page', [
-    ...unknownKeys(unknown, ['after', 'limit']),
-    expected(isWhole(after, 0, Number.MAX_SAFE_INTEGER), `after to be ${what}`, after),
-    expected(isWhole(limit, 1, 1_000), 'limit to be a whole number from 1 to 1000', limit),
-  ]);
-  return { after, limit };
-}
-
-function noOptions(where: string, given: unknown): never {
-  throw new InvalidOptionsError(where, [expected(false, 'an object', given)!]);
-}
-
-function checkFilter(filter: JobFilter): void {
-  const given = isOptions(filter) ? filter : noOptions('Invalid filter', filter);
-  const { queue, state, name, error, finishedAfter, finishedBefore, ...unknown } = given;
-  InvalidOptionsError.throwIfAny('Invalid filter', [
-    ...unknownKeys(unknown, FILTERS),
-    queue === undefined ? undefined : nameProblem('queue name', queue),
-    name === undefined ? undefined : nameProblem('job name', name),
-    expected(
-      error === undefined || (typeof error === 'string' && error !== ''),
-      'error to be the code or name of one',
-      error,
-    ),
-    ...Object.entries({ finishedAfter, finishedBefore }).map(([key, value]) =>
-      expected(value === undefined || isDate(value), `${key} to be a Date between 1970 and 9999`, value),
-    ),
-    expected(state === undefined || JOB_STATES.includes(state), `state to be one of ${JOB_STATES.join(', ')}`, state),
-  ]);
 }
