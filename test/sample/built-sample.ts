@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { installLibrary } from '../support/built-library.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -17,14 +18,12 @@ export async function buildSample(name: string): Promise<BuiltSample> {
   const folder = await mkdtemp(join(tmpdir(), 'sql-queue-sample-'));
   const output = join(folder, 'build');
   const library = join(output, 'node_modules/nestjs-sql-queue');
-  await mkdir(library, { recursive: true });
   // What it reads beside itself, and all packages but the library.
   for (const name of ['sample', 'node_modules']) await symlink(join(root, name), join(folder, name), 'dir');
-  await cp(join(root, 'package.json'), join(library, 'package.json'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig(output, library)));
 
-  await node('scripts/build.mjs', join(library, 'dist'));
+  await installLibrary(library);
   await node('node_modules/typescript/bin/tsc', '-p', folder);
   return {
     main: join(output, name, 'main.js'),

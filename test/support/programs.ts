@@ -1,18 +1,15 @@
 import { transform } from '@swc/core';
 import { fork, type ChildProcess } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { QueueEvent } from '../../lib/job/queue-event.js';
+import { cached } from './cached.js';
 import { EventLog } from './event-log.js';
 import { broken } from './torture/breaks.js';
 
 const ROOT = join(import.meta.dirname, '../..');
-const CACHE = join(ROOT, 'node_modules/.cache/nestjs-sql-queue');
 const SOURCES = ['lib', 'test/support', 'test/faults/programs'];
-const STALE_MS = 3_600_000;
 
 let compiling: Promise<string> | undefined;
 
@@ -99,29 +96,19 @@ export class ProgramProcess {
   }
 }
 
-/**
- * The folder of the compiled programs. Named after its sources and moved into place when it is whole, so that any number
- * of test files may want it at once.
- */
+/** The folder of the compiled programs. */
 async function compile(): Promise<string> {
   const files = await sources();
-  const digest = createHash('sha1');
   const texts = await Promise.all(
     files.map(async (file) => broken(relative(ROOT, file), await readFile(file, 'utf8'))),
   );
-  files.forEach((file, index) => digest.update(relative(ROOT, file)).update(texts[index]!));
-  const folder = join(CACHE, digest.digest('hex').slice(0, 16));
-  if (existsSync(folder)) return folder;
-  const growing = `${folder}.${randomUUID()}`;
-  await Promise.all(
-    files.map((file, index) =>
-      compileFile(file, texts[index]!, join(growing, relative(ROOT, file).replace(/ts$/, 'js'))),
-    ),
-  );
-  await writeFile(join(growing, 'package.json'), '{ "type": "module" }\n');
-  await rename(growing, folder).catch(() => rm(growing, { recursive: true }));
-  await forgetStale();
-  return folder;
+  const paths = files.map((file) => relative(ROOT, file));
+  return cached('programs', new Map(paths.map((path, index) => [path, texts[index]!])), async (folder) => {
+    await Promise.all(
+      files.map((file, index) => compileFile(file, texts[index]!, join(folder, paths[index]!.replace(/ts$/, 'js')))),
+    );
+    await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n');
+  });
 }
 
 async function sources(): Promise<string[]> {
@@ -144,15 +131,4 @@ async function compileFile(file: string, text: string, target: string): Promise<
   });
   await mkdir(dirname(target), { recursive: true });
   await writeFile(target, code);
-}
-
-async function forgetStale(): Promise<void> {
-  for (const name of await readdir(CACHE)) {
-    const folder = join(CACHE, name);
-    const age = await stat(folder).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    );
-    if (age > STALE_MS) await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { copyFile, cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { installLibrary } from '../support/built-library.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -14,10 +15,7 @@ describe('the declarations of the built package', () => {
 
   beforeAll(async () => {
     project = await mkdtemp(join(tmpdir(), 'sql-queue-types-'));
-    const installed = join(project, 'node_modules/nestjs-sql-queue');
-    await mkdir(installed, { recursive: true });
-    await copyFile(join(root, 'package.json'), join(installed, 'package.json'));
-    await node('scripts/build.mjs', join(installed, 'dist'));
+    await installLibrary(join(project, 'node_modules/nestjs-sql-queue'));
     const others = (await readdir(join(root, 'node_modules'))).filter((name) => !/^(\.|nestjs-sql-queue)/.test(name));
     for (const name of others) await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name));
   }, 60_000);

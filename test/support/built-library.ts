@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { cached } from './cached.js';
+
+const root = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+// What the build reads; the lock file names its compiler.
+const SETTINGS = [
+  'package.json',
+  'package-lock.json',
+  'scripts/build.mjs',
+  'tsconfig.base.json',
+  'tsconfig.build.cjs.json',
+  'tsconfig.build.json',
+];
+
+/** Puts the library into the folder as it is published: built once for all test files that ask for it. */
+export async function installLibrary(folder: string): Promise<void> {
+  const built = await cached('build', await sources(), async (dist) => {
+    await run(process.execPath, ['scripts/build.mjs', dist], { cwd: root, env: { ...process.env, NODE_OPTIONS: '' } });
+  });
+  await mkdir(folder, { recursive: true });
+  await cp(join(root, 'package.json'), join(folder, 'package.json'));
+  await cp(built, join(folder, 'dist'), { recursive: true });
+}
+
+async function sources(): Promise<Map<string, string>> {
+  const names = await readdir(join(root, 'lib'), { recursive: true });
+  const files = [...SETTINGS, ...names.filter((name) => name.endsWith('.ts')).map((name) => `lib/${name}`)].sort();
+  const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
+  return new Map(files.map((file, index) => [file, texts[index]!]));
+}
