@@ -3,13 +3,13 @@ import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyFault } from '../support/every-fault.js';
 import { claimOf, endOf, rescueRules } from '../support/jobs.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const ANN = { owner: 'ann' } as const;
 const STAGE = 'review';
 
-describe.each([{ multipleStatements: false }, { multipleStatements: true }])('with %j', ({ multipleStatements }) => {
+describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(['mysql', 'mariadb'], 'a connection of people that fails', (setup) => {
     it.each(FAULTS)(
       'at any statement (%s) loses no job, and hands out no completed one again',

@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { endOf, outcomes } from '../support/jobs.js';
 import { keyed } from '../support/keyed.js';
 import { stubborn } from '../support/stubborn.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { commitsJobs, strikeOnce } from '../support/wire-proxy.js';
 
@@ -52,10 +52,7 @@ describeEngines(
   ['mysql', 'mariadb'],
 );
 
-describe.each([
-  { sent: 'one by one', multipleStatements: false },
-  { sent: 'as one text where they can', multipleStatements: true },
-])('with statements sent $sent,', ({ multipleStatements }) => {
+describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
     const scenarios = ['nobody', 'a waiting job', 'a waiting job, to be replaced', 'a finished job'] as const;
 

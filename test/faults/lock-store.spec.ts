@@ -2,16 +2,13 @@ import { hasCode } from '../../lib/job/errors.js';
 import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
 import { rescueRules } from '../support/jobs.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 
 const FREE = 5;
 const MISSING = 7;
 
-describe.each([
-  { sent: 'one by one', multipleStatements: false },
-  { sent: 'as one text where they can', multipleStatements: true },
-])('with statements sent $sent,', ({ multipleStatements }) => {
+describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
     it.each(FAULTS)(
       'at any statement (%s) of holding a lock and looking for free ones frees each job once, and nobody’s',

@@ -1,4 +1,5 @@
-import { abortOf, describeEngines, gate } from '../support/engines.js';
+import type { JobContext } from '../../lib/runtime/job-context.js';
+import { abortOf, describeEngines, gate, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { LockConnections } from '../support/lock-connections.js';
@@ -95,8 +96,8 @@ describeEngines(
       expect(worker.events.of('started').map(({ attempt }) => attempt)).toEqual([2]);
     });
 
-    it('is not told that its lease is lost once its own transaction has completed it', async () => {
-      const world = await setup();
+    /** A job whose handler has done that, and goes on until the test lets it end. The worker's lock can be ended. */
+    async function after(world: World, act: (job: JobContext) => Promise<unknown>) {
       const connections = new LockConnections();
       const done = gate<AbortSignal>();
       const end = gate();
@@ -105,18 +106,27 @@ describeEngines(
         queues: { q: queue },
         handlers: {
           q: async (job) => {
-            await job.transaction(() => Promise.resolve());
+            await act(job);
             done.open(job.signal);
             await end.opened;
           },
         },
       });
-      await worker.producer.enqueue('q', {});
+      const { id } = await worker.producer.enqueue('q', {});
       const signal = await done.opened;
+      const loseLock = async () => {
+        await connections.end(world.sql);
+        await eventually(() => worker.log.some((line) => line.includes('lock of this worker is lost')));
+      };
+      return { worker, id, signal, loseLock, end: end.open };
+    }
 
-      await connections.end(world.sql);
-      await eventually(() => worker.log.some((line) => line.includes('lock of this worker is lost')));
-      end.open();
+    it('is not told that its lease is lost once its own transaction has completed it', async () => {
+      const world = await setup();
+      const { worker, signal, loseLock, end } = await after(world, (job) => job.transaction(() => Promise.resolve()));
+
+      await loseLock();
+      end();
       await worker.events.until('completed');
 
       expect(signal.aborted).toBe(false);
@@ -126,28 +136,12 @@ describeEngines(
 
     it('stays with whom it was handed off to when the lock is lost', async () => {
       const world = await setup();
-      const connections = new LockConnections();
-      const done = gate<AbortSignal>();
-      const end = gate();
-      const worker = await world.start({
-        dataSource: await world.connect({ driver: connections.driver }),
-        queues: { q: queue },
-        handlers: {
-          q: async (job) => {
-            await job.handOff({ lease: '2h' });
-            done.open(job.signal);
-            await end.opened;
-          },
-        },
-      });
-      const { id } = await worker.producer.enqueue('q', {});
-      const signal = await done.opened;
+      const { worker, id, signal, loseLock, end } = await after(world, (job) => job.handOff({ lease: '2h' }));
 
-      await connections.end(world.sql);
-      await eventually(() => worker.log.some((line) => line.includes('lock of this worker is lost')));
+      await loseLock();
       const { id: other } = await worker.producer.enqueue('q', {});
       await eventually(async () => (await worker.admin.get(other))?.state === 'active');
-      end.open();
+      end();
 
       expect(signal.aborted).toBe(false);
       expect(worker.events.of('rescued')).toEqual([]);

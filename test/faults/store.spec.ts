@@ -14,14 +14,11 @@ import {
   settled,
   type Claim,
 } from '../support/jobs.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
-describe.each([
-  { sent: 'one by one', multipleStatements: false },
-  { sent: 'as one text where they can', multipleStatements: true },
-])('with statements sent $sent,', ({ multipleStatements }) => {
+describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
     it.each(FAULTS)('at any statement (%s) loses no job and runs no completed one again', async (fault) => {
       const world = await setup();

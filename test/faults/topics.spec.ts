@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
 import { processesOf } from '../support/processes.js';
 import { producerOn } from '../support/producer-on.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
@@ -62,10 +62,7 @@ describeEngines('a subscriber whose process was killed', (setup, { name }) => {
   }, 180_000);
 });
 
-describe.each([
-  { sent: 'one by one', multipleStatements: false },
-  { sent: 'as one text where they can', multipleStatements: true },
-])('with statements sent $sent,', ({ multipleStatements }) => {
+describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
     it.each(FAULTS)(
       'at any statement (%s) of publishing has each copy in once, or has none and says so',

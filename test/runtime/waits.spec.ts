@@ -175,28 +175,14 @@ describeEngines('a process that looks by itself once an hour', (setup) => {
   };
   const waiting = (world: World) => world.start({ clock, autoStart: false });
 
-  it('is woken by the worker that ends its job', async () => {
+  it.each([
+    ['that ends its job', {}],
+    ['though that had no room to hear that somebody waits', { q: { concurrency: 1, prefetch: 0 } }],
+  ])('is woken by the worker %s', async (_, queues) => {
     const world = await setup();
     const { open, opened } = gate();
-    const worker = await world.start({ worker: HARDLY_EVER, handlers: { q: () => opened.then(() => 'done') } });
-    const { producer, waitersBell } = await waiting(world);
-    const { id } = await producer.enqueue('q', 0);
-    await worker.events.until('started');
-
-    const result = kept(producer.waitFor(id));
-    await waitersBell.untilListening();
-    open();
-
-    expect(await result).toBe('done');
-  });
-
-  it('is woken though the worker had no room to hear that somebody waits', async () => {
-    const world = await setup();
-    const { open, opened } = gate();
-    const worker = await world.start({
-      ...{ worker: HARDLY_EVER, queues: { q: { concurrency: 1, prefetch: 0 } } },
-      handlers: { q: () => opened.then(() => 'done') },
-    });
+    const handlers = { q: () => opened.then(() => 'done') };
+    const worker = await world.start({ worker: HARDLY_EVER, queues, handlers });
     const { producer, waitersBell } = await waiting(world);
     const { id } = await producer.enqueue('q', 0);
     await worker.events.until('started');

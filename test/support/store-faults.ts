@@ -8,6 +8,12 @@ import { recordingDriver, type Listener } from './recording-driver.js';
 export const FAULTS = ['lost', 'down', 'unheard', 'deadlock', 'lock wait'] as const;
 export type Fault = (typeof FAULTS)[number];
 
+/** How the statements of one step reach the server. */
+export const SENDING = [
+  { sent: 'one by one', multipleStatements: false },
+  { sent: 'as one text where they can', multipleStatements: true },
+] as const;
+
 // These are answers of a server, after which the connection goes on.
 const ANSWERED: Partial<Record<Fault, number>> = { deadlock: 1213, 'lock wait': 1205 };
 
