@@ -15,10 +15,14 @@ export interface Bound {
   readonly lastId: number;
 }
 
-/** Where a claim begins. */
+/** Where a claim begins, and how far it has got. */
 export interface ClaimStart {
-  /** In the order of priorities; none: at the head. */
+  /** In the order of priorities; none: at the head. Behind what other claims of this process are about to take. */
   readonly bounds: readonly Bound[];
+  /** The same without those: whether they keep what they have locked is not known yet. */
+  readonly committed: readonly Bound[];
+  /** The last places locked by this one, for each priority. */
+  readonly reached: Map<number, number>;
   /** Whether to look behind the bounds where too few jobs are found beyond them. */
   readonly mayLook: boolean;
   /** What was known then. Where it has been forgotten since, nothing follows from the claim. */
@@ -27,6 +31,8 @@ export interface ClaimStart {
 
 export interface Known {
   readonly lastIds: Map<number, number>;
+  /** Claims that have neither committed nor failed. */
+  readonly underWay: Set<ClaimStart>;
   /** When the last look beside the claims was. */
   lookedAt: number;
   /** How long it took. */
@@ -48,20 +54,30 @@ export class ClaimBounds {
 
   constructor(private readonly clock: Clock) {}
 
+  /** Ask when the scan is about to begin, and end it with `over`. */
   of(queue: string): ClaimStart {
     let known = this.#queues.get(queue);
     if (!known) {
-      known = { lastIds: new Map(), lookedAt: this.clock.monotonic(), tookMs: 0, mayLookAt: 0, spread: 1 };
+      const now = this.clock.monotonic();
+      known = { lastIds: new Map(), underWay: new Set(), lookedAt: now, tookMs: 0, mayLookAt: 0, spread: 1 };
       this.#queues.set(queue, known);
     }
-    const bounds = known.lastIds.size > MOST_PRIORITIES ? [] : inOrder(known);
-    return { known, bounds, mayLook: this.clock.monotonic() >= known.mayLookAt };
+    const committed = known.lastIds.size > MOST_PRIORITIES ? [] : inOrder(known);
+    const mayLook = this.clock.monotonic() >= known.mayLookAt;
+    const start = { known, bounds: beyond(committed, known), committed, mayLook, reached: new Map<number, number>() };
+    known.underWay.add(start);
+    return start;
   }
 
   /** These have been claimed from there; `isShort`: fewer than were asked for. */
   note({ known, bounds, mayLook }: ClaimStart, jobs: readonly ClaimedJob[], isShort: boolean): void {
     if (isShort && mayLook && bounds.length > 0) known.mayLookAt = this.clock.monotonic() + lookPauseMs(known);
-    for (const { id, priority } of jobs) known.lastIds.set(priority, Math.max(id, known.lastIds.get(priority) ?? 0));
+    noteLast(known.lastIds, jobs);
+  }
+
+  /** The claim has committed, or failed: then what it had locked is for whoever comes next. */
+  over(start: ClaimStart): void {
+    start.known.underWay.delete(start);
   }
 
   /** Jobs have come to stand behind the bounds: back to the head. */
@@ -85,6 +101,19 @@ export class ClaimBounds {
       },
     };
   }
+}
+
+/** Notes the last of these for each priority. */
+export function noteLast(lastIds: Map<number, number>, jobs: Iterable<{ id: number; priority: number }>): void {
+  for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
+}
+
+/** Two claims of a process are under way at a time: a scan over what the other one has locked costs as much as its own. */
+function beyond(committed: readonly Bound[], { underWay }: Known): Bound[] {
+  return committed.map(({ priority, lastId }) => {
+    const reached = Array.from(underWay, (start) => start.reached.get(priority) ?? 0);
+    return { priority, lastId: Math.max(lastId, ...reached) };
+  });
 }
 
 function lookPauseMs({ tookMs }: Known): number {

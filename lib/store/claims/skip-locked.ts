@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../sql/claimed-row.js';
 import { query, type Work } from '../sql/statement.js';
-import type { ClaimStart } from './claim-bounds.js';
+import { noteLast, type ClaimStart } from './claim-bounds.js';
 import { CLAIMABLE, oldest, places, rangesBetween, rangesBeyond, waitsBehind } from './claimable.js';
 import { claimLocked } from './claim-row.js';
 
@@ -52,10 +52,10 @@ export function* claimSkippingLocked(
   start: ClaimStart,
   lockFirst: LockFirst = lockFromHead,
 ): Work<ClaimedJob[]> {
-  return yield* claimLocked(
-    request,
-    yield* request.order === 'fifo' ? lockOldest(request, start, lockFirst) : lockNewest(request),
-  );
+  if (request.order === 'lifo') return yield* claimLocked(request, yield* lockNewest(request));
+  const rows = yield* lockOldest(request, start, lockFirst);
+  noteLast(start.reached, rows);
+  return yield* claimLocked(request, rows);
 }
 
 /**
@@ -69,7 +69,7 @@ export function claimBehindActive(request: ClaimRequest, start: ClaimStart): Wor
 
 function* lockOldest(
   request: ClaimRequest,
-  { bounds, mayLook }: ClaimStart,
+  { bounds, committed, mayLook }: ClaimStart,
   lockFirst: LockFirst,
 ): Work<readonly ClaimedRow[]> {
   const { queue, limit } = request;
@@ -79,7 +79,7 @@ function* lockOldest(
     const isOvertaken = rows.length > 0 && rows[0]!.overtaken !== null;
     // That there is no more is believed only after a look behind the bounds.
     const isShort = rows.length < limit && mayLook;
-    if (!isOvertaken && !(isShort && (yield* waitsBehind(queue, bounds)))) return rows;
+    if (!isOvertaken && !(isShort && (yield* waitsBehind(queue, committed)))) return rows;
   }
   // It hands out again what has just been locked.
   return yield* lockFirst(request);

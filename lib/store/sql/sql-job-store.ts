@@ -101,14 +101,11 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
-    const way = this.#way(request);
-    const start = this.bounds.of(request.queue);
-    const claim = () => way.claim(request, start);
-    const jobs = await (request.once
-      ? this.database.transactOnce(claim, (taken) => taken.length > 0)
-      : this.database.transaction(claim));
-    this.#claimed(request, start, jobs);
-    return jobs;
+    const once = (claim: () => Work<ClaimedJob[]>) =>
+      request.once
+        ? this.database.transactOnce(claim, (taken) => taken.length > 0)
+        : this.database.transaction(claim);
+    return this.#claiming(request, once, itself);
   }
 
   extend(claimIds: readonly number[]): Promise<port.HeldLease[]> {
@@ -123,11 +120,34 @@ export class SqlJobStore implements port.JobStore {
   async settleAndClaim(flush: port.Flush, request: port.ClaimRequest) {
     // What this flush gives back may stand in front of all others.
     if (hasReturns(flush)) this.bounds.forget();
-    const way = this.#way(request);
-    const start = this.bounds.of(request.queue);
-    const { lost, more: jobs } = await this.#settleAnd(flush, () => way.claim(request, start));
-    this.#claimed(request, start, jobs);
+    const { lost, more: jobs } = await this.#claiming(
+      request,
+      (claim) => this.#settleAnd(flush, claim),
+      ({ more }) => more,
+    );
     return { lost, jobs };
+  }
+
+  /** @param transact does the claim in a transaction, and again from the beginning where that has to be repeated */
+  async #claiming<T>(
+    request: port.ClaimRequest,
+    transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
+    jobsOf: (done: T) => readonly ClaimedJob[],
+  ): Promise<T> {
+    const way = this.#way(request);
+    let start: ClaimStart | undefined;
+    const over = () => start && this.bounds.over(start);
+    try {
+      const done = await transact(() => {
+        over();
+        start = this.bounds.of(request.queue);
+        return way.claim(request, start);
+      });
+      this.#claimed(request, start!, jobsOf(done));
+      return done;
+    } finally {
+      over();
+    }
   }
 
   #way({ strategy }: port.ClaimRequest): ClaimWay {
@@ -271,6 +291,10 @@ interface Settled<T> extends Refused {
 function* thenMore<T>(settling: Work<Refused>, next: () => Work<T>): Work<Settled<T>> {
   const refused = yield* settling;
   return { ...refused, more: yield* next() };
+}
+
+function itself<T>(one: T): T {
+  return one;
 }
 
 // eslint-disable-next-line require-yield

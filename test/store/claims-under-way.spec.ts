@@ -1,0 +1,69 @@
+import { claimOf, idsOf } from '../support/jobs.js';
+import { gate } from '../support/engines.js';
+import { recordingDriver } from '../support/recording-driver.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+// Two claims of one process are under way at a time.
+describeStoresOf(['mysql', 'mariadb'], 'a claim beside another one of its process', (setup) => {
+  /** A store that has claimed the first of ten jobs. `on` is called with each statement that follows. */
+  async function begun(world: World) {
+    const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
+    let listen: (sql: string) => Promise<void> = () => Promise.resolve();
+    const driver = recordingDriver((sql) => listen(sql));
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    await jobs.claim(claimOf({ limit: 1 }));
+    return { ids, jobs, on: (listener: typeof listen) => void (listen = listener) };
+  }
+
+  it('begins behind what that one has locked and not committed yet', async () => {
+    const { ids, jobs, on } = await begun(await setup());
+    const scans: string[] = [];
+    const held = gate();
+    const committing = gate();
+    let commits = 0;
+    on(async (sql) => {
+      if (sql.includes('FOR UPDATE SKIP LOCKED')) scans.push(sql);
+      if (sql !== 'COMMIT' || commits++ > 0) return;
+      held.open();
+      await committing.opened;
+    });
+
+    const one = jobs.claim(claimOf({ limit: 3 }));
+    await held.opened;
+    const other = await jobs.claim(claimOf({ limit: 3 }));
+    committing.open();
+
+    expect(idsOf(await one)).toEqual(ids.slice(1, 4));
+    expect(idsOf(other)).toEqual(ids.slice(4, 7));
+    expect(scans).toHaveLength(2);
+    expect(scans[1]).toContain(`id > ${ids[3]}`);
+  });
+
+  it('hides nothing that it had locked when its transaction has to be repeated', async () => {
+    const { ids, jobs, on } = await begun(await setup());
+    let writes = 0;
+    on(async (sql) => {
+      if (!sql.includes('INSERT INTO sql_queue_claims') || writes++ > 0) return;
+      throw Object.assign(new Error('Deadlock found'), { errno: 1213, code: 'ER_LOCK_DEADLOCK' });
+    });
+
+    const claimed = await jobs.claim(claimOf({ limit: 3 }));
+
+    expect(writes).toBe(2);
+    expect(idsOf(claimed)).toEqual(ids.slice(1, 4));
+  });
+
+  it('hides nothing that it had locked when it fails', async () => {
+    const { ids, jobs, on } = await begun(await setup());
+    on(async (sql) => {
+      if (sql.includes('INSERT INTO sql_queue_claims'))
+        throw Object.assign(new Error('Table is full'), { errno: 1114, code: 'ER_RECORD_FILE_FULL' });
+    });
+    await expect(jobs.claim(claimOf({ limit: 3 }))).rejects.toThrow('Table is full');
+    on(() => Promise.resolve());
+
+    const claimed = await jobs.claim(claimOf({ limit: 3 }));
+
+    expect(idsOf(claimed)).toEqual(ids.slice(1, 4));
+  });
+});
