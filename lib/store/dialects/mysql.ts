@@ -8,7 +8,7 @@ import { KEPT_MS, type KeyName } from '../sql/key-rows.js';
 import { change, query, Rows, type Work } from '../sql/statement.js';
 
 // UTC_TIMESTAMP() knows no session time zone; UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
-const NOW = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`;
+const NOW = `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000`;
 
 const STEP = `SELECT @@auto_increment_increment AS step`;
 

@@ -1,6 +1,6 @@
 // Never edited once released: a change is a migration of its own.
 
-const NOW = `TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000`;
+const NOW = `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000`;
 const NAME = `VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NOT NULL`;
 const JSON_TEXT = `LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
 const WORKER_ID = `VARCHAR(36) CHARACTER SET ascii COLLATE ascii_bin`;
