@@ -17,7 +17,7 @@ export function waiterName(waiter: number): string {
 }
 
 // Jobs that end between two looks of a worker that does not know yet that somebody waits.
-const MOST_UNTOLD = 1_000;
+const MOST_UNTOLD = 5_000;
 
 /**
  * Tells whoever waits for a job, in whatever process, that something became of it. As long as nobody is known to wait, that

@@ -6,6 +6,8 @@ import { PollLoop } from './poll-loop.js';
 const PROMOTE_BATCH = 500;
 // A rest is up to so much longer than planned, so that many processes do not ask in step.
 const JITTER = 0.2;
+// A worker that gets all the jobs it asks for looks no more often than this.
+const FED_MS = 500;
 
 export interface PollerParts {
   readonly store: JobStore;
@@ -19,6 +21,8 @@ export interface PollerParts {
   /** True where the queue has jobs that this process can take now. */
   readonly onQueue: (queue: string, seen: { waiting: boolean; paused: boolean }) => boolean;
   readonly onPromoted: (promoted: readonly PromotedJob[]) => void;
+  /** Whether the queue's jobs are claimed here as long as there are any, without a look in between. */
+  readonly isFed: (queue: string) => boolean;
   readonly onRescued: (rescued: readonly Rescued[]) => void;
   /** See Survey.awaited. */
   readonly onAwaited: (awaited: number | null) => void;
@@ -28,12 +32,19 @@ export interface PollerParts {
 
 /**
  * Looks, with one statement for all queues of this process, what there is to do: jobs to claim, jobs that are due, leases
- * that have lapsed. Rests longer and longer while there is nothing, and never past the next due time it knows of.
+ * that have lapsed. Rests longer and longer while there is nothing, and never past the next due time it knows of. Where
+ * there is, claims find it without looks, which pass over all that is active or just finished and are the dearer then.
  */
 export class Poller {
   readonly #loop: PollLoop;
   #restMs: number;
   #restingUntil = Infinity;
+  /** The queues that had jobs for this process when it last looked. */
+  #busy: string[] = [];
+  /** Until when no look is needed as long as they are fed. */
+  #knownUntil = 0;
+  /** When somebody wants the next look. */
+  #wantedAt = Infinity;
   #unreachable = false;
   #lookers: ((found: boolean) => void)[] = [];
   #stopped = false;
@@ -67,6 +78,7 @@ export class Poller {
 
   wake(): void {
     this.#restMs = this.parts.minMs;
+    this.#wantedAt = 0;
     this.#loop.wake();
   }
 
@@ -93,7 +105,9 @@ export class Poller {
 
   /** A job will be due in so many milliseconds: do not sleep past that. */
   expectDue(ms: number): void {
-    if (this.parts.clock.monotonic() + ms < this.#restingUntil) this.wake();
+    const dueAt = this.parts.clock.monotonic() + ms;
+    this.#wantedAt = Math.min(this.#wantedAt, dueAt);
+    if (dueAt < this.#restingUntil) this.wake();
   }
 
   #look(): Promise<boolean> {
@@ -107,11 +121,15 @@ export class Poller {
   async #tick(): Promise<number> {
     this.#restingUntil = Infinity;
     const { store, queues, clock } = this.parts;
+    if (this.#isFed()) return this.#restAgain(Math.min(this.#knownUntil, this.#wantedAt) - clock.monotonic());
     const news = this.#news;
     this.#news = 0;
     // Whoever asks from here on wants a later look than this one.
     const asked = this.#lookers.length;
     const number = ++this.#asked;
+    const lookedAt = clock.monotonic();
+    this.#knownUntil = 0;
+    this.#wantedAt = Infinity;
     const survey = await store.survey(queues);
     this.#answered = number;
     this.#reached();
@@ -122,7 +140,23 @@ export class Poller {
     this.#lookers.splice(0, asked).forEach((answer) => answer(waiting || moved > 0));
     // What has just become waiting is looked for at once.
     if (moved > 0 || this.#isLate(survey, promoted)) return 0;
-    const restMs = this.#rest(survey, waiting);
+    this.#restMs = waiting ? this.parts.minMs : Math.min(this.parts.maxMs, this.#restMs * 2);
+    const { dueInMs, lapseInMs } = survey;
+    // What is due or lapsed and still there is in somebody else's hands: it is asked for again at the usual pace.
+    const eventInMs = Math.min(dueInMs || Infinity, lapseInMs || Infinity);
+    this.#knownUntil = lookedAt + Math.min(FED_MS, eventInMs);
+    return this.#restAgain(eventInMs);
+  }
+
+  #isFed(): boolean {
+    if (this.#lookers.length > 0 || this.#news > 0 || this.#busy.length === 0) return false;
+    const now = this.parts.clock.monotonic();
+    return now < this.#knownUntil && now < this.#wantedAt && this.#busy.every((queue) => this.parts.isFed(queue));
+  }
+
+  #restAgain(mostMs: number): number {
+    const { clock, random } = this.parts;
+    const restMs = Math.min(this.#restMs * (1 + JITTER * random()), mostMs);
     this.#restingUntil = clock.monotonic() + restMs;
     return restMs;
   }
@@ -139,23 +173,15 @@ export class Poller {
   /** Answers whether some queue takes jobs that are waiting. */
   #tell(survey: Survey, news: number): boolean {
     this.parts.onAwaited(survey.awaited);
-    let waiting = false;
+    const busy: string[] = [];
     for (const queue of this.parts.queues) {
       // A queue whose row is gone is asked for jobs rather than forgotten.
       const seen = survey.queues.get(queue) ?? { waiting: true, paused: false };
-      const takes = this.parts.onQueue(queue, seen);
-      waiting ||= takes;
+      if (this.parts.onQueue(queue, seen)) busy.push(queue);
       if (news > 0 && seen.waiting && !seen.paused) this.parts.onNews(queue, news);
     }
-    return waiting;
-  }
-
-  #rest({ dueInMs, lapseInMs }: Survey, waiting: boolean): number {
-    const { minMs, maxMs, random } = this.parts;
-    this.#restMs = waiting ? minMs : Math.min(maxMs, this.#restMs * 2);
-    const restMs = this.#restMs * (1 + JITTER * random());
-    // What is due or lapsed and still there is in somebody else's hands: it is asked for again at the usual pace.
-    return Math.min(restMs, dueInMs || Infinity, lapseInMs || Infinity);
+    this.#busy = busy;
+    return busy.length > 0;
   }
 
   /** Another process was faster to promote what was due: then it is waiting by now. But it may also be locked for long. */

@@ -82,6 +82,11 @@ export class QueueWorker {
     return this.#open && !this.isFull && this.#claimer.isIdle;
   }
 
+  /** It has all it can run, or claims on by itself: the last claim has found as many as it asked for, or is under way. */
+  get isFed(): boolean {
+    return this.isFull || this.#claimer.hasHope || !this.#claimer.isIdle;
+  }
+
   /** How many jobs were claimed so far. */
   get claimed(): number {
     return this.#claimed;

@@ -105,6 +105,7 @@ export class Worker {
       ...{ minMs: options.pollMinMs, maxMs: options.pollMaxMs },
       onQueue: (queue, seen) => this.#onQueue(queue, seen),
       onPromoted: (promoted) => jobEvents.promoted(promoted),
+      isFed: (queue) => this.#queues.of(queue).isFed,
       onRescued: (rescued) => this.#rescued.tell(rescued),
       onAwaited: (until) => {
         if (awaited.note(until)) this.#turns++;

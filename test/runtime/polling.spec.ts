@@ -96,6 +96,44 @@ describeEngines('a worker without work', (setup) => {
 });
 
 describeEngines(
+  'a worker that is being given jobs',
+  (setup) => {
+    it('looks twice a second, and goes back to its pace when there are no more', async () => {
+      const world = await setup();
+      const clock = new FakeClock();
+      const claiming = gate();
+      let looks = 0;
+      const driver = recordingDriver(async (sql) => {
+        if (sql.includes('FROM sql_queue_queues q')) looks++;
+        if (/state = 'waiting'[^]*FOR UPDATE SKIP LOCKED/.test(sql)) await claiming.opened;
+      });
+      const { producer, runner, events } = await world.start({
+        ...{ clock, dataSource: await world.connect({ driver }), autoStart: false },
+        ...{ worker: { poll: { min: '100ms', max: '1s' }, doorbell: false }, handlers: { q: () => 'done' } },
+      });
+      await producer.enqueueMany('q', plain(5));
+      await runner.start();
+      const seen: number[] = [];
+      for (let rest = 100 * JITTERED; rest > 0; rest = Math.min(rest, 500 - clock.elapsedMs)) {
+        await clock.resting(rest);
+        seen.push(looks);
+        await clock.advance(rest);
+      }
+      await clock.resting(100 * JITTERED);
+      seen.push(looks);
+
+      claiming.open();
+      await events.until('completed');
+      await runner.whenIdle();
+      await clock.resting(200 * JITTERED);
+
+      expect(seen).toEqual([1, 1, 1, 1, 1, 2]);
+    });
+  },
+  ['mysql', 'mariadb'],
+);
+
+describeEngines(
   'a worker that is asked when it is idle',
   (setup) => {
     it('while it settles a failed attempt waits for the one that follows at once, also where the answer to its claim is late', async () => {
