@@ -7,6 +7,7 @@ export interface Finished {
   readonly attempt: number;
   /** What its handler does. */
   readonly kind?: string;
+  readonly queue?: string;
 }
 
 const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed'];
@@ -33,7 +34,7 @@ export function violations(entries: readonly Entry[], finished: readonly Finishe
   const jobs = new Map<number, Entry[]>();
   const died = new Map(entries.filter(({ kind }) => kind === 'died').map(({ by, at }) => [by, at]));
   for (const entry of entries) {
-    if (entry.kind === 'died') continue;
+    if (entry.kind === 'died' || entry.kind === 'broken') continue;
     const ofJob = jobs.get(entry.job);
     if (ofJob) ofJob.push(entry);
     else jobs.set(entry.job, [entry]);
@@ -53,7 +54,7 @@ export function violations(entries: readonly Entry[], finished: readonly Finishe
     if (problems.length > 0)
       found.push(
         ...problems,
-        `  ${end.kind ?? 'job'}: ${history.map(({ by, kind, attempt }) => `${by} ${kind} ${attempt}`).join(', ')}`,
+        `  ${end.queue ?? ''} ${end.kind ?? 'job'}: ${history.map(({ by, kind, attempt }) => `${by} ${kind} ${attempt}`).join(', ')}`,
       );
   }
   for (const { id } of finished) if (!jobs.has(id)) found.push(`job ${id} came from nowhere`);

@@ -5,11 +5,12 @@ import type { QueueEventName } from '../../lib/job/queue-event.js';
 /** One line of what really happened, written where no fault of the database can reach it. */
 export interface Entry {
   /**
-   * `begin` and `end` of a handler · a `QueueEvent` · `enqueued` · a process was seen to have `died`. Of jobs with a token
-   * also: that a producer `tried` to put it in, and was told that it is `enqueued`, or `refused`, or is `unsure`; or
-   * that somebody who waited has `answered` for it, with the answer as its token.
+   * `begin` and `end` of a handler · a `QueueEvent` · `enqueued` · a process was seen to have `died` · the first thing is
+   * about to be `broken`. Of jobs with a token also: that a producer `tried` to put it in, and was told that it is
+   * `enqueued`, or `refused`, or is `unsure`; or that somebody who waited has `answered` for it, with the answer as its token.
    */
-  readonly kind: 'begin' | 'end' | 'enqueued' | 'died' | 'tried' | 'refused' | 'unsure' | 'answered' | QueueEventName;
+  readonly kind:
+    'begin' | 'end' | 'enqueued' | 'died' | 'broken' | 'tried' | 'refused' | 'unsure' | 'answered' | QueueEventName;
   /** The process. */
   readonly by: string;
   readonly job: number;

@@ -5,12 +5,14 @@ import { Journal } from '../../support/journal.js';
 import { Random } from '../../support/random.js';
 import { KINDS, type TortureJob } from '../../support/torture/torture-job.js';
 
-const { connection, hosts, journals, seed, lease, pauseMs } = JSON.parse(process.argv[2]!) as {
+const { connection, hosts, journals, seed, queues, lease, pauseMs } = JSON.parse(process.argv[2]!) as {
   connection: object;
   /** All nodes, the one of `connection` first. */
   hosts: readonly string[];
   journals: string;
   seed: number;
+  /** One that is there more often gets more jobs. */
+  queues: readonly string[];
   /** As the workers have it: how long an answer is waited for follows from it. */
   lease: number;
   /** Between two jobs of one loop. */
@@ -18,6 +20,7 @@ const { connection, hosts, journals, seed, lease, pauseMs } = JSON.parse(process
 };
 const LOOPS = 4;
 const PATIENCE_MS = 4_000;
+// Of all queues together.
 const MOST_WAITING = 500;
 
 const random = new Random(seed);
@@ -26,7 +29,7 @@ const dataSource = await new DataSource(connection as DataSourceOptions).initial
 const { producer, close } = await openEngine({
   dataSource,
   hosts,
-  queues: { q: { maxWaiting: MOST_WAITING, lease } },
+  queues: Object.fromEntries(queues.map((queue) => [queue, { maxWaiting: MOST_WAITING / queues.length, lease }])),
 }).catch(away);
 process.on('disconnect', () => process.exit(1));
 const stopping = new AbortController();
@@ -53,9 +56,10 @@ process.exit(0);
 async function produce(): Promise<void> {
   while (!stopping.signal.aborted) {
     const way = random.next();
-    if (way < 0.6) await attempt([newJob()], ([job]) => producer.enqueue('q', job!).then((done) => [done]));
-    else if (way < 0.8) await attempt(Array.from({ length: 10 }, newJob), many);
-    else await attempt([newJob()], inTransaction);
+    const queue = random.pick(queues);
+    if (way < 0.6) await attempt([newJob()], ([job]) => producer.enqueue(queue, job!).then((done) => [done]));
+    else if (way < 0.8) await attempt(Array.from({ length: 10 }, newJob), (jobs) => many(queue, jobs));
+    else await attempt([newJob()], (jobs) => inTransaction(queue, jobs));
     await sleep(pauseMs * 2 * random.next());
   }
 }
@@ -85,17 +89,17 @@ async function attempt(jobs: TortureJob[], act: (jobs: TortureJob[]) => Promise<
   }
 }
 
-function many(jobs: TortureJob[]): Promise<{ id: number }[]> {
+function many(queue: string, jobs: TortureJob[]): Promise<{ id: number }[]> {
   return producer.enqueueMany(
-    'q',
+    queue,
     jobs.map((payload) => ({ payload })),
   );
 }
 
-function inTransaction([job]: TortureJob[]): Promise<{ id: number }[]> {
+function inTransaction(queue: string, [job]: TortureJob[]): Promise<{ id: number }[]> {
   const done = dataSource.transaction(async (manager) => {
     await manager.query('INSERT INTO orders (token) VALUES (?)', [job!.token]);
-    const put = await producer.enqueue('q', job!, { manager });
+    const put = await producer.enqueue(queue, job!, { manager });
     if (random.next() < 0.1) throw Object.assign(new Error('rolled back'), { outcome: 'not-done' });
     return [put];
   });

@@ -9,13 +9,13 @@ import { Random } from '../../support/random.js';
 import type { TortureJob } from '../../support/torture/torture-job.js';
 import { shiftClock } from '../../support/torture/shift-clock.js';
 
-const { connection, hosts, journals, seed, queue, worker, clockOffsetMs } = JSON.parse(process.argv[2]!) as {
+const { connection, hosts, journals, seed, queues, worker, clockOffsetMs } = JSON.parse(process.argv[2]!) as {
   connection: object;
   /** All nodes, the one of `connection` first. */
   hosts: readonly string[];
   journals: string;
   seed: number;
-  queue: QueueOptions;
+  queues: Record<string, QueueOptions>;
   worker: WorkerOptions;
   clockOffsetMs: number;
 };
@@ -26,9 +26,8 @@ const random = new Random(seed);
 const journal = new Journal(journals, `worker-${process.pid}`);
 const options = { ...connection, extra: { connectionLimit: POOL } } as DataSourceOptions;
 const dataSource = await new DataSource(options).initialize().catch(away);
-const engine = await openEngine({ dataSource, hosts, worker, queues: { q: queue }, handlers: { q: handle } }).catch(
-  away,
-);
+const handlers = Object.fromEntries(Object.keys(queues).map((queue) => [queue, handle]));
+const engine = await openEngine({ dataSource, hosts, worker, queues, handlers }).catch(away);
 let completed = 0;
 const add = engine.events.add.bind(engine.events);
 engine.events.add = (event) => {

@@ -27,6 +27,17 @@ export const BREAKS: Readonly<Record<string, Break>> = {
     },
     replace: '',
   },
+  'jobs are taken by compare-and-set and by update though others have them': {
+    find: {
+      'lib/store/claims/optimistic.ts': [`AND claim_id = 0 AND state = 'waiting' AND run_at IS NULL`],
+      'lib/store/claims/update.ts': [`AND state = 'waiting'`],
+    },
+    replace: '',
+  },
+  'a worker’s lock locks nothing': {
+    find: { 'lib/store/sql/worker-lock.ts': ['WHERE id = :id\n  FOR UPDATE`'] },
+    replace: 'WHERE id = :id`',
+  },
   'an enqueue in doubt is done again': {
     find: { 'lib/store/dialects/numbered-commits.ts': ['if (seen !== number) return undefined'] },
     replace: 'return undefined',

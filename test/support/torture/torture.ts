@@ -3,27 +3,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
-import { violations, type Finished } from '../history-checker.js';
-import { Journal, readJournals } from '../journal.js';
+import { Journal } from '../journal.js';
 import { writable, writableNodes } from '../own-cluster.js';
 import { ProgramProcess } from '../programs.js';
 import { WireProxy } from '../wire-proxy.js';
 import { Crew } from './crew.js';
+import type { ClaimStrategy } from '../../../lib/job/claim-strategy.js';
 import { FAULTS, type Battlefield } from './faults.js';
 import { Random } from '../random.js';
-import { tokenViolations, type Ended } from './token-checker.js';
+import { judge } from './judge.js';
 
 const ACCOUNT = 'torture';
 const DATABASE = 'torture';
 const LEASE_MS = 2_000;
+// So that it is the lock that tells of a worker's end.
+const LEASE_UNDER_LOCK_MS = 20_000;
 // So patient that no outage uses up its attempts.
 const BACKOFF = { type: 'exponential', delay: 50, max: '2s' };
 // A handler's own connection may fall silent for good.
 const TIMEOUT_MS = 4_000;
+// Of a worker, whatever queues it has.
+const CONCURRENCY = 20;
 const WORKERS = 3;
 const PRODUCERS = 2;
 // How long what is left may take at the end, when no fault is on any more; a minute of it may be one that blocks the event loop.
 const SETTLE_MS = 90_000;
+// Before the first fault: nobody may lose a job that long. A tenth of the time, and no more than that.
+const LONGEST_CALM_MS = 10_000;
 // A worker that ends by itself has to say why: it could not begin, since the database was away.
 const AWAY = 3;
 
@@ -33,6 +39,8 @@ export interface TortureSettings {
   readonly seconds: number;
   readonly seed: number;
   readonly isMariadb: boolean;
+  /** Of each a queue, which has its name. One that is there more often gets more jobs. */
+  readonly strategies: readonly ClaimStrategy[];
   /** Kills the server, or that node, and has it back. */
   readonly restart: (node: number) => Promise<void>;
   /** Between two jobs of each of a producer's loops, on average. */
@@ -44,6 +52,8 @@ export interface TortureSettings {
 
 export interface TortureReport {
   readonly jobs: Readonly<Record<string, number>>;
+  /** How many jobs of each queue were completed. */
+  readonly completed: Readonly<Record<string, number>>;
   /** Of each kind: how often, and the longest that no job was completed after its end, in milliseconds. */
   readonly faults: Readonly<Record<string, { times: number; slowestMs: number }>>;
   readonly violations: readonly string[];
@@ -51,7 +61,7 @@ export interface TortureReport {
 
 /** Lets processes work while everything breaks that can, and says what came of it. */
 export async function torture(settings: TortureSettings): Promise<TortureReport> {
-  const { urls, seed } = settings;
+  const { urls, seed, strategies } = settings;
   const random = new Random(seed);
   const journals = await mkdtemp(join(tmpdir(), 'sql-queue-torture-'));
   const nemesis = new Journal(journals, 'nemesis');
@@ -64,19 +74,27 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     const hosts = [...proxies.slice(first), ...proxies.slice(0, first)].map(({ port }) => `127.0.0.1:${port}`);
     return { connection: { type: 'mysql', url: `mysql://${ACCOUNT}@${hosts[0]}/${DATABASE}` }, hosts };
   };
+  let isRight = false;
   const crashes: string[] = [];
   const died = (kind: string) => (program: ProgramProcess) => {
     nemesis.noteFor(`${kind}-${program.pid}`, 'died');
     if (program.exitCode !== null && program.exitCode !== AWAY)
       crashes.push(`a ${kind} ended with ${program.exitCode}`);
   };
-  const queue = { lease: LEASE_MS, concurrency: 20, timeout: TIMEOUT_MS, retry: { attempts: 30, backoff: BACKOFF } };
+  const queue = {
+    lease: LEASE_MS,
+    concurrency: CONCURRENCY,
+    timeout: TIMEOUT_MS,
+    retry: { attempts: 30, backoff: BACKOFF },
+  };
+  const ofStrategy = { lock: { lease: LEASE_UNDER_LOCK_MS } } as Partial<Record<ClaimStrategy, object>>;
+  const queues = Object.fromEntries(strategies.map((claim) => [claim, { ...queue, claim, ...ofStrategy[claim] }]));
   const workers = new Crew(
     WORKERS,
     async () => {
-      const worker = { heartbeat: random.pick(['main', 'thread']) };
+      const worker = { heartbeat: random.pick(['main', 'thread']), concurrency: CONCURRENCY };
       const clockOffsetMs = random.pick([0, 3_600_000, -3_600_000]);
-      const given = { ...(await site()), journals, seed: random.between(1, 1e9), queue, worker, clockOffsetMs };
+      const given = { ...(await site()), journals, seed: random.between(1, 1e9), queues, worker, clockOffsetMs };
       return ProgramProcess.start('torture-worker', given);
     },
     died('worker'),
@@ -85,7 +103,8 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     PRODUCERS,
     async () =>
       ProgramProcess.start('torture-producer', {
-        ...{ ...(await site()), journals, seed: random.between(1, 1e9), lease: LEASE_MS, pauseMs: settings.pauseMs },
+        ...{ ...(await site()), journals, seed: random.between(1, 1e9), queues: strategies },
+        ...{ lease: LEASE_MS, pauseMs: settings.pauseMs },
       }),
     died('producer'),
   );
@@ -96,27 +115,34 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     restart: () => settings.restart(random.between(0, urls.length - 1)),
   };
   try {
-    const faults = await haunt(field, settings);
+    const faults = await haunt(field, nemesis, settings);
     settings.say('no more faults: what is left is done');
     await producers.stop();
     const unfinished = await settle(urls);
     settings.say('nothing is left');
     await workers.stop();
     settings.say('the history is read');
-    const { jobs, found } = await check(urls, journals);
-    return { jobs, faults, violations: [...crashes, ...unfinished, ...found] };
+    const admin = await connected(urls);
+    const { jobs, completed, found } = await judge(admin, journals);
+    await admin.end();
+    const all = [...crashes, ...unfinished, ...found];
+    isRight = all.length === 0;
+    return { jobs, completed, faults, violations: all };
   } finally {
     await Promise.all([producers.stop(), workers.stop()]);
     await Promise.all(proxies.map((proxy) => proxy.close()));
-    await rm(journals, { recursive: true, force: true });
+    if (isRight) await rm(journals, { recursive: true, force: true });
+    else settings.say(`all that the processes noted is in ${journals}`);
   }
 }
 
 /** One fault after the other, each after the one before has been got over. */
-async function haunt(field: Battlefield, { faults: names, seconds, say }: TortureSettings) {
+async function haunt(field: Battlefield, nemesis: Journal, { faults: names, seconds, say }: TortureSettings) {
   const faults: Record<string, { times: number; slowestMs: number }> = {};
   const until = Date.now() + seconds * 1_000;
   await progress(field);
+  await sleep(Math.min(seconds * 100, LONGEST_CALM_MS));
+  nemesis.note('broken');
   // Each once before any comes again.
   let left: string[] = [];
   while (Date.now() < until) {
@@ -158,36 +184,6 @@ async function settle(urls: readonly string[]): Promise<string[]> {
   } finally {
     await admin.end();
   }
-}
-
-async function check(urls: readonly string[], journals: string) {
-  const admin = await connected(urls);
-  const rows = async (sql: string) => (await admin.query<RowDataPacket[]>(sql))[0];
-  const columns = 'id, state, attempt, payload';
-  const all = `SELECT ${columns} FROM sql_queue_history UNION ALL SELECT ${columns} FROM sql_queue_jobs`;
-  const jobs = (await rows(all)).map(({ id, state, attempt, payload }): Finished & Ended => ({
-    ...{ id: Number(id), state: (state as string).trim(), attempt: Number(attempt) },
-    ...(JSON.parse(payload) as { token: string; kind: string }),
-  }));
-  const orders = new Set((await rows('SELECT token FROM orders')).map(({ token }) => token as string));
-  const effects = (await rows('SELECT job_id FROM effects')).map(({ job_id }) => Number(job_id));
-  await admin.end();
-  const entries = readJournals(journals);
-  const found = [
-    ...violations(withAcknowledged(entries, jobs), jobs),
-    ...tokenViolations(entries, { jobs, orders, effects }),
-  ];
-  const states: Record<string, number> = { acknowledged: entries.filter(({ kind }) => kind === 'enqueued').length };
-  for (const { state } of jobs) states[state] = (states[state] ?? 0) + 1;
-  return { jobs: states, found };
-}
-
-/** Jobs that ran, or whose producer was killed before it heard of them, came from somewhere all the same. */
-function withAcknowledged(entries: ReturnType<typeof readJournals>, jobs: readonly Ended[]) {
-  const known = new Set(entries.map(({ job }) => job));
-  const unheard = jobs.filter(({ id }) => !known.has(id));
-  const put = unheard.map(({ id: job }) => ({ kind: 'enqueued' as const, by: 'nobody', job, attempt: 0, at: 0 }));
-  return [...put, ...entries.filter(({ kind }) => !['tried', 'refused', 'unsure'].includes(kind))];
 }
 
 /** An account without any privilege but on its own database, as an application's should be. */
