@@ -49,6 +49,21 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     expect(texts.filter((text) => text.includes(';\n'))).toEqual([]);
   });
 
+  it('do not wait for long for a table that somebody changes', async () => {
+    const { dataSource, connect } = await setup();
+    const templates = new Templates(tableNames(), mysql.now, () => 0);
+    const pool = await MysqlPool.open(await connect(), templates, systemClock, LEASE_MS);
+    afterTest.push(() => pool.close());
+    const changing = dataSource.createQueryRunner();
+    afterTest.push(() => changing.release());
+    await changing.query('LOCK TABLES sql_queue_jobs WRITE');
+
+    const waiting = pool.transaction(() => query('SELECT id FROM {jobs}'), 1);
+
+    await expect(waiting).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', locked: true });
+    await changing.query('UNLOCK TABLES');
+  });
+
   it('that have fallen silent together are given up together', async () => {
     const { dataSource } = await setup();
     const { url } = dataSource.options as { url: string };

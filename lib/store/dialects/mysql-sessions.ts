@@ -1,13 +1,15 @@
 import type { SqlValue } from '../sql/statement.js';
 import type { Hosts } from './hosts.js';
 
-// Far longer than any transaction of the library's own keeps a row.
+// Far longer than any transaction of the library's own keeps a row. Of a table too: whoever changes one behind a long
+// transaction has everybody else wait as well, by default for a year, and the server goes on with that wait when the
+// connection has long been given up.
 const LOCK_WAIT_S = 1;
 
 const READ_COMMITTED = `SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
 const SETTINGS = `
   SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, wait_timeout = ?,
-    innodb_lock_wait_timeout = ?, eq_range_index_dive_limit = 1`;
+    innodb_lock_wait_timeout = ?, lock_wait_timeout = ?, eq_range_index_dive_limit = 1`;
 
 // A session keeps its step, but on Galera, where it is the number of nodes at that moment.
 const ID_STEP = `SELECT @@auto_increment_increment AS step`;
@@ -55,7 +57,7 @@ export class MysqlSessions {
   }
 
   async #set(send: Send): Promise<void> {
-    const values = [this.waitTimeoutS, LOCK_WAIT_S];
+    const values = [this.waitTimeoutS, LOCK_WAIT_S, LOCK_WAIT_S];
     if (this.takeSeveral) {
       try {
         await send(`${READ_COMMITTED}; ${SETTINGS}`, values);
