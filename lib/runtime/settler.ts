@@ -63,12 +63,16 @@ export class Settler {
   #turning: Promise<void> | undefined;
   readonly #givingUp = new AbortController();
 
-  /** @param ahead how many more jobs of a claim may begin before the next flush */
+  /**
+   * @param ahead how many more jobs of a claim may begin before the next flush
+   * @param onLost told of a claim that has been rescued, or may be
+   */
   constructor(
     private readonly store: JobStore,
     private readonly clock: Clock,
     private readonly logger: JobLogger,
     private readonly ahead: (claim: HeldClaim) => number,
+    private readonly onLost: (claim: HeldClaim) => void,
   ) {}
 
   settle(claim: HeldClaim, settlement: Settlement, done: (settled: Settled) => void): void {
@@ -202,10 +206,11 @@ export class Settler {
     let send = first;
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const unwanted = new Set<Settlement>();
-      const { flush, started } = this.#flushOf(entries, again, unwanted);
+      const gone = new Set<number>();
+      const { flush, started } = this.#flushOf(entries, again, { unwanted, gone });
       try {
         const lost = await (send?.(flush) ?? this.store.settle(flush));
-        return this.#written(entries, started, { lost, unwanted });
+        return this.#written(entries, started, { lost, unwanted, gone });
       } catch (error) {
         send = undefined;
         if (error instanceof JobsLockedError) return this.#writeAround(entries, error, again);
@@ -219,11 +224,14 @@ export class Settler {
     }
   }
 
-  /** @param unwanted filled with those that are cancelled instead of sent back */
+  /**
+   * @param unwanted filled with those that are cancelled instead of sent back
+   * @param gone filled with the ids of claims that have been rescued, or may be
+   */
   #flushOf(
     entries: readonly Entry[],
     again: boolean,
-    unwanted: Set<Settlement>,
+    { unwanted, gone }: { unwanted: Set<Settlement>; gone: Set<number> },
   ): { flush: Flush; started: Map<HeldClaim, number> } {
     const settling = new Map<HeldClaim, Set<number>>();
     const settlements: Settlement[] = [];
@@ -244,15 +252,19 @@ export class Settler {
       if (progress.finished || progress.started > claim.started) claims.push(progress);
     }
     const onCancelled = (cancelled: ReadonlySet<Settlement>) => cancelled.forEach((one) => unwanted.add(one));
-    return { flush: { settlements, claims, again, lapsed, onCancelled }, started };
+    const onGone = (ids: ReadonlySet<number>) => ids.forEach((id) => gone.add(id));
+    return { flush: { settlements, claims, again, lapsed, onCancelled, onGone }, started };
   }
 
   #written(
     entries: readonly Entry[],
     started: ReadonlyMap<HeldClaim, number>,
-    { lost, unwanted }: Record<'lost' | 'unwanted', ReadonlySet<Settlement>>,
+    { lost, unwanted, gone }: Record<'lost' | 'unwanted', ReadonlySet<Settlement>> & { gone: ReadonlySet<number> },
   ): void {
-    for (const [claim, count] of started) claim.started = count;
+    for (const [claim, count] of started) {
+      if (gone.has(claim.id)) this.onLost(claim);
+      else claim.started = count;
+    }
     for (const { claim, settlement, done } of entries) {
       if (settlement) claim.unsettled.delete(settlement.job.id);
       this.#retireIfDone(claim);

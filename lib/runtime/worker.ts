@@ -88,7 +88,11 @@ export class Worker {
     const slots = new Slots(options.concurrency);
     const jobEvents = new JobEvents(events);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
-    this.#settler = new Settler(store, clock, logger, (claim) => this.#queues.of(claim.queue).startedAhead(claim));
+    this.#settler = new Settler(
+      ...([store, clock, logger] as const),
+      (claim) => this.#queues.of(claim.queue).startedAhead(claim),
+      (claim) => this.#queues.forget(claim),
+    );
     this.#leases = new LeaseKeeper({
       ...{ clock, logger, workerId: this.id },
       shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),

@@ -75,6 +75,8 @@ export interface Flush {
   readonly lapsed: ReadonlySet<number>;
   /** Told, once it has committed, of jobs that were to be sent back and were cancelled instead, as somebody had wished. */
   readonly onCancelled?: (settlements: ReadonlySet<Settlement>) => void;
+  /** Told, once it has committed, of claims of which no more may begin: their jobs have been rescued, or may be at any time. */
+  readonly onGone?: (claimIds: ReadonlySet<number>) => void;
 }
 
 export interface HeldLease {

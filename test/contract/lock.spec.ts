@@ -1,6 +1,6 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { abortOf } from '../support/engines.js';
-import { claimOf, endOf, idsOf, rescueRules, settled, type Claim } from '../support/jobs.js';
+import { claimOf, endOf, flushOf, idsOf, rescueRules, settled, type Claim } from '../support/jobs.js';
 import { LockConnections } from '../support/lock-connections.js';
 import { recordingDriver } from '../support/recording-driver.js';
 import { rewritingDriver } from '../support/rewriting-driver.js';
@@ -127,6 +127,24 @@ describeStoresOf(
       expect(await world.admin.get(id!)).toMatchObject({ state: 'completed' });
       expect(await rescue(world)).toEqual([]);
       expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+    });
+
+    it('does not begin after another one of its claim was left for later, and it was not', async () => {
+      const world = await setup();
+      const [locked, rescuedNow] = await world.put({}, {});
+      const { lock, jobs, claim } = await anotherWorker(world);
+      const taken = await claim(2, 1);
+      const gone: number[] = [];
+      await lock.release();
+
+      await world.dataSource.transaction(async (manager) => {
+        await manager.query('SELECT id FROM sql_queue_jobs WHERE id = ? FOR UPDATE', [locked]);
+        expect((await rescue(world)).map(({ job }) => job.id)).toEqual([rescuedNow]);
+      });
+      const claims = [{ id: taken.id, started: 2, finished: false }];
+      await jobs.settle({ ...flushOf([], { claims }), onGone: (ids) => void gone.push(...ids) });
+
+      expect(gone).toEqual([taken.id]);
     });
 
     it('commits its completion, its attempt and what its handler wrote in one, or none of it', async () => {

@@ -46,6 +46,21 @@ describeStrategies('rescuing', (setup) => {
     ]);
   });
 
+  it('lets no more jobs of a claim begin than had begun, once it has been rescued', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    await put({}, {});
+    const taken = await claim({ limit: 2, started: 1 });
+    const gone: number[] = [];
+    const onGone = (ids: ReadonlySet<number>) => void gone.push(...ids);
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules());
+
+    const progress = { claims: [{ id: taken.id, started: 2, finished: false }] };
+    await jobs.settle({ ...flushOf([settled(taken, taken.jobs[0]!)], progress), onGone });
+
+    expect(gone).toEqual([taken.id]);
+  });
+
   it('counts the attempt of a job that may have begun, and of no other', async () => {
     const { put, claim, jobs, advance } = await setup();
     const [begun, waited] = await put({}, {});

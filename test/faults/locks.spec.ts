@@ -96,6 +96,37 @@ describeEngines(
       expect(worker.events.of('started').map(({ attempt }) => attempt)).toEqual([2]);
     });
 
+    it('that waits here does not begin in the attempt that others run it in, though nobody has heard that the lock is gone', async () => {
+      const world = await setup();
+      const began = gate();
+      const end = gate();
+      const worker = await world.start({
+        queues: { q: { ...queue, concurrency: 1, prefetch: 5 } },
+        handlers: {
+          q: async () => {
+            began.open();
+            await end.opened;
+          },
+        },
+        autoStart: false,
+      });
+      const jobs = await worker.producer.enqueueMany('q', [{ payload: 1 }, { payload: 2 }, { payload: 3 }]);
+      // Of the second the database has been told that it may begin, of the third not.
+      const third = jobs[2]!.id;
+      await worker.runner.start();
+      await began.opened;
+
+      await world.sql('UPDATE sql_queue_claims SET lock_id = 1');
+      const heir = await world.start({ queues: { q: queue }, handlers: { q: () => undefined } });
+      await heir.events.until('completed', { jobId: third });
+      end.open();
+      await worker.events.until('lost');
+      await worker.runner.whenIdle();
+
+      expect(heir.events.of('started').find(({ jobId }) => jobId === third)).toMatchObject({ attempt: 1 });
+      expect(worker.events.of('started').map(({ jobId }) => jobId)).not.toContain(third);
+    });
+
     /** A job whose handler has done that, and goes on until the test lets it end. The worker's lock can be ended. */
     async function after(world: World, act: (job: JobContext) => Promise<unknown>) {
       const connections = new LockConnections();

@@ -1,10 +1,12 @@
 import type { ClaimProgress, Flush } from '../job-store.js';
-import { goesBack, type Fenced } from './fence.js';
+import { goesBack, isShort, type Fenced } from './fence.js';
+import { together, type Work } from './statement.js';
 
+// Of a claim that has been rescued nothing more may begin: its jobs have got their attempts back, and others have them.
 const RAISE_STARTED = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
   SET started = :started
-  WHERE id = :id`;
+  WHERE id = :id AND lease_until > :now`;
 
 const END_CLAIMS = `
   DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
@@ -15,7 +17,7 @@ const END_CLAIMS = `
 const RAISE_UNWISHED = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
   SET started = :started
-  WHERE id = :id AND cancelled IS NULL`;
+  WHERE id = :id AND lease_until > :now AND cancelled IS NULL`;
 
 const END_UNWISHED = `
   DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
@@ -26,7 +28,8 @@ const HOLD_UNWISHED = `
   FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND cancelled IS NULL /*! FOR UPDATE */`;
 
-const GUARDED = [RAISE_UNWISHED, END_UNWISHED, HOLD_UNWISHED];
+// A claim that has ended already is no less ended.
+const GUARDED = [RAISE_STARTED, RAISE_UNWISHED, END_UNWISHED, HOLD_UNWISHED];
 
 /**
  * What a flush says of its claims. In the order of ids, whether they end or go on: a heartbeat locks the same claims in that
@@ -48,6 +51,14 @@ export function claimsOf({ claims, settlements }: Pick<Flush, 'claims' | 'settle
     statement: { sql, values: { ids, id: ids[0]!, started } },
     rows: GUARDED.includes(sql) ? ids.length : undefined,
   }));
+}
+
+/** The same whatever has become of them. Answers those of which more were to begin and may not: they are nobody's, or others'. */
+export function* noteProgress(claims: readonly ClaimProgress[]): Work<ReadonlySet<number>> {
+  const notes = claimsOf({ claims, settlements: [] });
+  const answers = yield* together(notes.map(({ statement }) => statement));
+  const refused = notes.filter((note, index) => isShort(note, answers[index]!));
+  return new Set(refused.map(({ statement }) => statement.values['id'] as number));
 }
 
 function sqlFor(claim: ClaimProgress | undefined, isGuarded: boolean): string {

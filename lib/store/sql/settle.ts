@@ -1,5 +1,5 @@
 import type { Flush, Settlement } from '../job-store.js';
-import { claimsOf } from './claim-progress.js';
+import { claimsOf, noteProgress } from './claim-progress.js';
 import { sendDeadLetters } from './dead-letters.js';
 import { settled } from './changes.js';
 import { byClaim, fence, isFinished, isShort, type Fenced } from './fence.js';
@@ -19,7 +19,7 @@ const TAKE_FINISHED = `
   WHERE :ids AND claim_id = :claimId`;
 
 /**
- * A fenced statement met fewer rows than it named: some jobs are not ours any more, or somebody wants one cancelled.
+ * A fenced statement met fewer rows than it named: some jobs or claims are not ours any more, or somebody wants one cancelled.
  * Nothing of the flush may stay as it is.
  */
 export class ShortCountError extends Error {}
@@ -30,14 +30,16 @@ export interface Refused {
   readonly lost: ReadonlySet<Settlement>;
   /** These were to be sent back, and were cancelled instead. */
   readonly cancelled: ReadonlySet<Settlement>;
+  /** No more of these claims may begin: they have been rescued, or may be. */
+  readonly gone: ReadonlySet<number>;
 }
 
-const NONE: ReadonlySet<Settlement> = new Set();
+const NONE: ReadonlySet<never> = new Set();
 
 /** Writes the outcomes of one flush. Locks claims, then jobs, then history, as everywhere. */
 export function* settleAtOnce(flush: Flush): Work<Refused> {
   yield* settle(flush.settlements, claimsOf(flush));
-  return { lost: NONE, cancelled: NONE };
+  return { lost: NONE, cancelled: NONE, gone: NONE };
 }
 
 /**
@@ -46,7 +48,7 @@ export function* settleAtOnce(flush: Flush): Work<Refused> {
  */
 export function* settleSurvivors(flush: Flush): Work<Refused> {
   const { settlements, cancelled } = yield* cancelUnwanted(flush);
-  yield* together(claimsOf({ claims: flush.claims, settlements: [] }).map(({ statement }) => statement));
+  const gone = yield* noteProgress(flush.claims);
   const missing = new Set<Settlement>();
   for (const [claimId, ofClaim] of byClaim(flush.settlements)) {
     for (const settlement of yield* findMissing(claimId, ofClaim)) missing.add(settlement);
@@ -55,7 +57,7 @@ export function* settleSurvivors(flush: Flush): Work<Refused> {
   // Had the commit of before been done, none would have survived it.
   const mayBeDone = flush.again && missing.size === flush.settlements.length;
   const lost = mayBeDone ? yield* trulyLost(missing, flush.lapsed) : missing;
-  return { lost, cancelled: new Set([...cancelled].filter((settlement) => !missing.has(settlement))) };
+  return { lost, gone, cancelled: new Set([...cancelled].filter((settlement) => !missing.has(settlement))) };
 }
 
 /**

@@ -179,6 +179,7 @@ export class SqlJobStore implements port.JobStore {
     });
     if (hasReturns(flush)) this.bounds.forget();
     if (settled.cancelled.size > 0) flush.onCancelled?.(settled.cancelled);
+    if (settled.gone.size > 0) flush.onGone?.(settled.gone);
     return settled;
   }
 

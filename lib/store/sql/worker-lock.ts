@@ -54,6 +54,12 @@ const THERE = `
   FROM {locks}
   WHERE id = :id`;
 
+// It stays where a handler's transaction has one of its jobs locked. Its worker may not know yet that its lock is gone.
+const LAPSE = `
+  UPDATE {claims} FORCE INDEX (PRIMARY)
+  SET lease_until = :now
+  WHERE id = :id`;
+
 const LOCK_CLAIM = `
   SELECT ${LAPSED_COLUMNS}
   FROM {claims} FORCE INDEX (PRIMARY)
@@ -115,7 +121,10 @@ export function* findFree(): Work<{ locks: readonly number[]; claims: readonly F
 export function* rescueFree({ id, lockId }: FreeClaim, rules: RescueRules): Work<Rescued[]> {
   if (!(yield* lockIfFree(lockId)) && (yield* query(THERE, { id: lockId })).length > 0) return [];
   const [claim] = yield* query<LapsedClaim>(LOCK_CLAIM, { id, lockId });
-  return claim ? yield* takeFrom(claim, rules) : [];
+  if (!claim) return [];
+  const rescued = yield* takeFrom(claim, rules);
+  yield* change(LAPSE, { id });
+  return rescued;
 }
 
 /** Removes a lock that nobody holds and no claim names. */
