@@ -16,6 +16,7 @@ import { SteeringEvents } from '../runtime/steering-events.js';
 import type { PulseSettings } from '../runtime/pulse.js';
 import { resolveWorkerOptions } from '../runtime/worker-options.js';
 import type { JobStore } from '../store/job-store.js';
+import { hostList } from '../store/dialects/hosts.js';
 import { leaseDatabase } from '../store/open-leases.js';
 import { openStore } from '../store/open-store.js';
 import { systemClock, type Clock } from '../time/clock.js';
@@ -93,10 +94,9 @@ async function wire(
   const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
   const { heartbeat, maxBlockedMs } = workerOptions;
   const { shortestLeaseMs } = settings.extremes;
+  const hosts = hostList(options.hosts);
   const leases =
-    heartbeat === 'thread'
-      ? leaseDatabase(dataSource, { prefix, hosts: options.hosts, shortestLeaseMs, skewMs: 0 })
-      : undefined;
+    heartbeat === 'thread' ? leaseDatabase(dataSource, { prefix, hosts, shortestLeaseMs, skewMs: 0 }) : undefined;
   const pulse = leases && ((given: PulseSettings) => new ThreadPulse(leases, maxBlockedMs, systemClock, given));
   const {
     jobs: store,
@@ -114,7 +114,7 @@ async function wire(
     ...{
       dataSource,
       prefix,
-      hosts: options.hosts,
+      hosts,
       archive: options.archive,
       clock: systemClock,
       skewMs: () => skew.ms,

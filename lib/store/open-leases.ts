@@ -1,7 +1,7 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { systemClock } from '../time/clock.js';
-import { Hosts } from './dialects/hosts.js';
+import { Hosts, type HostList } from './dialects/hosts.js';
 import { mysql } from './dialects/mysql.js';
 import { MysqlPool } from './dialects/mysql-pool.js';
 import { isInMemory, SqliteHandle } from './dialects/sqlite-handle.js';
@@ -17,7 +17,7 @@ import { tableNames } from './tables.js';
 export interface LeaseDatabase {
   readonly options: DataSourceOptions;
   readonly prefix: string | undefined;
-  readonly hosts: readonly string[] | undefined;
+  readonly hosts: HostList;
   readonly shortestLeaseMs: number;
   /** Added to the database's time; 0 outside tests. */
   readonly skewMs: number;

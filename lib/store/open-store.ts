@@ -14,7 +14,7 @@ import { MysqlPool } from './dialects/mysql-pool.js';
 import { mysql } from './dialects/mysql.js';
 import { SqliteDoorbell, type Look } from './dialects/sqlite-doorbell.js';
 import { forWaiters, forWorkers } from './dialects/sqlite-looks.js';
-import { Hosts } from './dialects/hosts.js';
+import { Hosts, type HostList } from './dialects/hosts.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './dialects/sqlite-handle.js';
 import { sqlite } from './dialects/sqlite.js';
 import type { EventStore } from './event-store.js';
@@ -45,7 +45,7 @@ export interface StoreSettings {
   readonly dataSource: DataSource;
   readonly prefix?: string | undefined;
   /** Nodes of a cluster, where the library's connections go instead of the DataSource's host. */
-  readonly hosts?: readonly string[] | undefined;
+  readonly hosts?: HostList | undefined;
   /** Where finished jobs go when their retention is over; undefined: they are deleted. */
   readonly archive?: ArchiveOptions | undefined;
   readonly migrate: MigrateMode;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
 import { MysqlPool } from '../../lib/store/dialects/mysql-pool.js';
+import { Hosts, hostList } from '../../lib/store/dialects/hosts.js';
 import { mysql } from '../../lib/store/dialects/mysql.js';
 import { query } from '../../lib/store/sql/statement.js';
 import { Templates } from '../../lib/store/sql/template.js';
@@ -62,6 +63,33 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
 
     await expect(waiting).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', locked: true });
     await changing.query('UNLOCK TABLES');
+  });
+
+  // On Galera, nodes do not know each other's locks: what a process does on one of them undoes what it does on another.
+  it('go to one node of a cluster, all of them, when the one before has been left', async () => {
+    const { dataSource } = await setup();
+    const { url } = dataSource.options as { url: string };
+    const nodes = [await WireProxy.open(url), await WireProxy.open(url)] as const;
+    nodes.forEach((node) => afterTest.push(() => node.close()));
+    const [first] = nodes;
+    const list = hostList(nodes.map(({ port }) => `127.0.0.1:${port}`));
+    const templates = new Templates(tableNames(), mysql.now, () => 0);
+    const pool = await MysqlPool.open(dataSource, templates, systemClock, LEASE_MS, new Hosts(list));
+    afterTest.push(() => pool.close());
+    const ask = (times: number) =>
+      Promise.all(Array.from({ length: times }, () => pool.repeatable(() => query('SELECT 1 AS one'))));
+    await ask(3);
+
+    first.decide(({ sql }) => (sql.includes('read_only') ? 'cut' : 'pass'));
+    await ask(5);
+    const onFirst: string[] = [];
+    first.decide(({ sql }) => {
+      onFirst.push(sql);
+      return 'pass';
+    });
+    await ask(5);
+
+    expect(onFirst).toEqual([]);
   });
 
   it('that have fallen silent together are given up together', async () => {

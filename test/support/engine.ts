@@ -18,6 +18,7 @@ import { resolveWorkerOptions, type WorkerOptions } from '../../lib/runtime/work
 import type { JobStore } from '../../lib/store/job-store.js';
 import type { QueueStore } from '../../lib/store/queue-store.js';
 import { leaseDatabase } from '../../lib/store/open-leases.js';
+import { hostList } from '../../lib/store/dialects/hosts.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock, type Clock } from '../../lib/time/clock.js';
 import { EventFeed } from '../../lib/waiting/event-feed.js';
@@ -76,9 +77,10 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const shortestLeaseMs = Math.min(...['', ...Object.keys(queues)].map((queue) => optionsFor(queue).leaseMs));
   const skewMs = settings.skewMs ?? (() => 0);
   const options = resolveWorkerOptions({ poll: QUICK_POLL, ...worker });
+  const hosts = hostList(settings.hosts);
   const leases =
     options.heartbeat === 'thread'
-      ? leaseDatabase(dataSource, { prefix: undefined, hosts: settings.hosts, shortestLeaseMs, skewMs: skewMs() })
+      ? leaseDatabase(dataSource, { prefix: undefined, hosts, shortestLeaseMs, skewMs: skewMs() })
       : undefined;
   const {
     jobs: store,
@@ -93,7 +95,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     eventsBell: unobservedEvents,
     locks,
   } = await openStore({
-    ...{ dataSource, hosts: settings.hosts, migrate: 'run', clock: storeClock, skewMs, shortestLeaseMs },
+    ...{ dataSource, hosts, migrate: 'run', clock: storeClock, skewMs, shortestLeaseMs },
     largestPayloadBytes: 1_048_576,
     recorder: { isRecorded: (queue) => optionsFor(queue).events, onRecorded: () => recorded() },
   });

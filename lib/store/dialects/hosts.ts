@@ -7,30 +7,46 @@ export interface Host {
   readonly port: number;
 }
 
+/** Nodes, and how often one of them has been left: in memory that threads of a process share, so that all go to the same. */
+export interface HostList {
+  /** As `host` or `host:port`. */
+  readonly names: readonly string[];
+  readonly turn: Int32Array<SharedArrayBuffer>;
+}
+
+export function hostList(names: readonly string[] = []): HostList {
+  return { names, turn: new Int32Array(new SharedArrayBuffer(4)) };
+}
+
 /**
  * The nodes of a cluster, of which the library's connections go to one: to another as soon as that one is away or may not
  * be written to. None: then they go where the DataSource's do.
  */
 export class Hosts {
   readonly #hosts: readonly Host[];
-  #at = 0;
+  readonly #turn: HostList['turn'];
 
-  /** @param given as `host` or `host:port` */
-  constructor(given: readonly string[] = []) {
-    this.#hosts = given.map(parseHost);
+  constructor({ names, turn }: HostList = hostList()) {
+    this.#hosts = names.map(parseHost);
+    this.#turn = turn;
   }
 
   get count(): number {
     return this.#hosts.length;
   }
 
-  get current(): Host | undefined {
-    return this.#hosts[this.#at];
+  /** How often a node has been left. A connection made in an earlier turn goes to another one than those made now. */
+  get turn(): number {
+    return Atomics.load(this.#turn, 0);
   }
 
-  /** New connections go to the next one. Says nothing of one that was left already. */
-  leave(host: Host | undefined): void {
-    if (host && host === this.current) this.#at = (this.#at + 1) % this.#hosts.length;
+  get current(): Host | undefined {
+    return this.#hosts[this.turn % this.count];
+  }
+
+  /** New connections go to the next one, unless the node of that turn was left already. */
+  leave(turn: number): void {
+    if (this.count > 1) Atomics.compareExchange(this.#turn, 0, turn, turn + 1);
   }
 
   /** What mysql2 has to be told, so that each new connection goes to the one that is current by then. */

@@ -14,6 +14,9 @@ export class MysqlConnections {
   /** Those whose session is set up, with the moment of their last use. */
   readonly #usedAt = new WeakMap<PoolConnection, number>();
 
+  /** In which turn of the hosts each was made. */
+  readonly #madeIn = new WeakMap<PoolConnection, number>();
+
   constructor(
     private readonly pool: Pool,
     private readonly wire: MysqlWire,
@@ -26,11 +29,11 @@ export class MysqlConnections {
   /** From the first node that answers and may be written to, beginning with the one that did so last. */
   async acquire(): Promise<PoolConnection> {
     for (let tries = 1; ; tries++) {
-      const { current } = this.hosts;
+      const { turn } = this.hosts;
       try {
         return await this.#acquireFrom();
       } catch (error) {
-        this.hosts.leave(current);
+        this.hosts.leave(turn);
         if (tries >= this.hosts.count) throw error;
       }
     }
@@ -60,13 +63,17 @@ export class MysqlConnections {
 
   async #acquireFrom(): Promise<PoolConnection> {
     for (;;) {
+      const { turn } = this.hosts;
       const connection = await this.#fromPool();
       const usedAt = this.#usedAt.get(connection);
       if (usedAt === undefined) {
         await this.#setUp(connection);
-        return connection;
+        this.#madeIn.set(connection, turn);
       }
-      if (await this.#isSound(connection, usedAt)) return connection;
+      // Two nodes of Galera do not know each other's locks: a heartbeat on one of them would have the other undo each flush
+      // that takes longer than the time between two.
+      const isElsewhere = this.#madeIn.get(connection) !== this.hosts.turn;
+      if (!isElsewhere && (usedAt === undefined || (await this.#isSound(connection, usedAt)))) return connection;
       connection.destroy();
     }
   }
