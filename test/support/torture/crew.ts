@@ -8,6 +8,7 @@ const BEFORE_NEXT_MS = 200;
 export class Crew {
   readonly #members = new Set<ProgramProcess>();
   readonly #places: Promise<void>[];
+  readonly #blockedUntil = new WeakMap<ProgramProcess, number>();
   #completedBefore = 0;
   #stopping = false;
 
@@ -23,6 +24,24 @@ export class Crew {
   /** Jobs that all of them have completed, those that are gone among them. */
   get completed(): number {
     return [...this.#members].reduce((sum, { completed }) => sum + completed, this.#completedBefore);
+  }
+
+  /**
+   * Has the event loop of one of them stand still, of one that does not yet: or the blocks would add up.
+   */
+  block(random: Random, ms: number): void {
+    const now = Date.now();
+    const free = [...this.#members].filter((program) => (this.#blockedUntil.get(program) ?? 0) <= now);
+    if (free.length === 0) return;
+    const program = random.pick(free);
+    this.#blockedUntil.set(program, now + ms);
+    program.tell({ block: ms });
+  }
+
+  /** Some event loop stands still. */
+  get isBlocked(): boolean {
+    const now = Date.now();
+    return [...this.#members].some((program) => (this.#blockedUntil.get(program) ?? 0) > now);
   }
 
   one(random: Random): ProgramProcess | undefined {

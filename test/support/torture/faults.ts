@@ -37,13 +37,13 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'producer frozen': (field) => frozen(field.producers, field),
 
   'event loop blocked': async ({ workers, random, leaseMs }) => {
-    workers.one(random)?.tell({ block: 2 * leaseMs });
+    workers.block(random, 2 * leaseMs);
     await sleep(2 * leaseMs);
   },
 
-  // The others go on, and so do the faults.
+  // The others go on, and so do the faults: one at a time, or all would stand still, and nothing recover.
   'event loop blocked for a minute': async ({ workers, random, leaseMs }) => {
-    workers.one(random)?.tell({ block: 60_000 });
+    workers.block(random, workers.isBlocked ? 2 * leaseMs : 60_000);
     await sleep(2 * leaseMs);
   },
 
