@@ -115,7 +115,7 @@ async function answerOf(asked: Promise<unknown>): Promise<string> {
     () => ({ code: 'done' }),
     (reason: unknown) => reason,
   )) as { code?: string; heldBy?: string; owner?: string };
-  return [error.code ?? String(error), error.heldBy, error.owner].filter(Boolean).join(' ');
+  return [error.code ?? JSON.stringify(error), error.heldBy, error.owner].filter(Boolean).join(' ');
 }
 
 /** Every row of every table. */

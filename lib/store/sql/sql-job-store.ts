@@ -102,9 +102,7 @@ export class SqlJobStore implements port.JobStore {
 
   async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
     const once = (claim: () => Work<ClaimedJob[]>) =>
-      request.once
-        ? this.database.transactOnce(claim, (taken) => taken.length > 0)
-        : this.database.transaction(claim);
+      request.once ? this.database.transactOnce(claim, (taken) => taken.length > 0) : this.database.transaction(claim);
     return this.#claiming(request, once, itself);
   }
 
