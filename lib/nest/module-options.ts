@@ -17,7 +17,7 @@ export interface StaticOptions {
   dataSource?: string | DataSource;
   /** Whether producers can be injected without importing the module again. Default true. */
   isGlobal?: boolean;
-  /** Of the tables' names, 1 to 40 of A-Z a-z 0-9 _. Default `sql_queue_`. */
+  /** Of the tables' names, 1 to 40 of A-Z a-z 0-9 _, behind the DataSource's `entityPrefix` if it has one. Default `sql_queue_`. */
   prefix?: string;
 }
 

@@ -11,17 +11,19 @@ import { extend } from './sql/lease.js';
 import type { SqlDatabase } from './sql/sql-database.js';
 import { Templates } from './sql/template.js';
 import { seen } from './sql/workers.js';
-import { tableNames } from './tables.js';
+import { tableNames, tablesOn, type Tables } from './tables.js';
 
 /** Where leases are kept, in words that can be given to another thread. */
 export interface LeaseDatabase {
   readonly options: DataSourceOptions;
-  readonly prefix: string | undefined;
+  readonly tables: Tables;
   readonly hosts: HostList;
   readonly shortestLeaseMs: number;
   /** Added to the database's time; 0 outside tests. */
   readonly skewMs: number;
 }
+
+type LeaseSettings = Omit<LeaseDatabase, 'options' | 'tables'> & { readonly prefix: string | undefined };
 
 /** The verbs of a JobStore that keep leases alive. */
 export interface LeaseStore extends Pick<JobStore, 'extend' | 'seen' | 'close'> {}
@@ -31,7 +33,7 @@ const SERVER = ['type', 'url', 'host', 'port', 'username', 'password', 'database
 const MORE = ['connectTimeout', 'extra', 'replication', 'nativeBinding', 'key'];
 
 /** Refuses a database that another thread could not reach, or whose options cannot be given to it. */
-export function leaseDatabase(dataSource: DataSource, more: Omit<LeaseDatabase, 'options'>): LeaseDatabase {
+export function leaseDatabase(dataSource: DataSource, { prefix, ...more }: LeaseSettings): LeaseDatabase {
   const given = dataSource.options as unknown as Record<string, unknown>;
   const found = [...SERVER, ...MORE].flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]]));
   const options = Object.fromEntries(found) as unknown as DataSourceOptions;
@@ -42,20 +44,20 @@ export function leaseDatabase(dataSource: DataSource, more: Omit<LeaseDatabase, 
       `worker: expected for heartbeat 'thread' a database that a thread can connect to by itself, got ${refused}`,
     ]);
   }
-  return { options, ...more };
+  return { options, tables: tablesOn(dataSource.options, tableNames(prefix)), ...more };
 }
 
 /** Opens no more than what renewing leases takes: one connection. */
 export async function openLeases({
   options,
-  prefix,
+  tables,
   hosts,
   shortestLeaseMs,
   skewMs,
 }: LeaseDatabase): Promise<LeaseStore> {
   const dataSource = { options } as DataSource;
   const isSqlite = options.type === 'better-sqlite3';
-  const templates = new Templates(tableNames(prefix), isSqlite ? sqlite.now : mysql.now, () => skewMs);
+  const templates = new Templates(tables, isSqlite ? sqlite.now : mysql.now, () => skewMs);
   const database: SqlDatabase = isSqlite
     ? await SqliteHandle.open(dataSource, templates, systemClock)
     : await MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts));

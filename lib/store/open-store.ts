@@ -37,7 +37,7 @@ import { SqlQueueStore } from './sql/sql-queue-store.js';
 import { SqlTraceStore } from './sql/sql-trace-store.js';
 import { SqlWaitStore } from './sql/sql-wait-store.js';
 import { Templates } from './sql/template.js';
-import { tableNames } from './tables.js';
+import { tableNames, tablesOn } from './tables.js';
 import type { TraceStore } from './trace-store.js';
 import type { WaitStore } from './wait-store.js';
 
@@ -96,9 +96,10 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 }
 
 async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
-  const tables = tableNames(settings.prefix);
   const { archive } = settings;
-  const templates = new Templates(withArchive(tables, archive), mysql.now, settings.skewMs ?? (() => 0));
+  const tables = tablesOn(dataSource.options, tableNames(settings.prefix));
+  const all = tablesOn(dataSource.options, withArchive(tableNames(settings.prefix), archive));
+  const templates = new Templates(all, mysql.now, settings.skewMs ?? (() => 0));
   const hosts = new Hosts(settings.hosts);
   const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
   let dialect: Dialect;
@@ -135,7 +136,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
 
 async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
   const { archive } = settings;
-  const tables = withArchive(tableNames(settings.prefix), archive);
+  const tables = tablesOn(dataSource.options, withArchive(tableNames(settings.prefix), archive));
   const templates = new Templates(tables, sqlite.now, settings.skewMs ?? (() => 0));
   const { database } = dataSource.options as SqliteOptions;
   const handle = await SqliteHandle.open(dataSource, templates, clock);

@@ -1,3 +1,4 @@
+import type { DataSourceOptions } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 
@@ -33,6 +34,27 @@ export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {
     ),
   ]);
   return Object.fromEntries(TABLES.map((table) => [table, `${prefix}${table}`])) as Tables;
+}
+
+/**
+ * The same where TypeORM has them on that DataSource: behind its `entityPrefix`, as all tables of its entities are. The names
+ * become SQL, so they are checked once more.
+ */
+export function tablesOn<Names extends Readonly<Record<string, string>>>(
+  { entityPrefix, namingStrategy }: Pick<DataSourceOptions, 'entityPrefix' | 'namingStrategy'>,
+  tables: Names,
+): Names {
+  if (!entityPrefix) return tables;
+  const prefixed = (name: string) => namingStrategy?.prefixTableName(entityPrefix, name) ?? `${entityPrefix}${name}`;
+  const entries = Object.entries(tables).map(([table, name]) => [table, prefixed(name)] as const);
+  InvalidOptionsError.throwIfAny('Invalid tables', [
+    expected(
+      entries.every(([, name]) => /^[A-Za-z0-9_]{1,55}$/.test(name)),
+      'entityPrefix of the DataSource to make tables with names of at most 55 of the characters A-Z a-z 0-9 _',
+      entityPrefix,
+    ),
+  ]);
+  return Object.fromEntries(entries) as Names;
 }
 
 /** Whether it is one of these tables, whatever the server makes of capital letters. */

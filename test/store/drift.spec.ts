@@ -1,7 +1,9 @@
 import type { DataSource, EntityMetadata, Table } from 'typeorm';
 import { sqlQueueEntities } from '../../lib/store/entities/entities.js';
+import { sqlQueueArchiveEntity } from '../../lib/store/entities/history.entity.js';
 import type { SqlQueueJobRow } from '../../lib/store/entities/job.entity.js';
-import { endOf } from '../support/jobs.js';
+import { sqlQueueMigrations } from '../../lib/store/migrations/typeorm-migrations.js';
+import { endOf, newJob } from '../support/jobs.js';
 import { describeStoresOf } from '../support/stores.js';
 
 interface Shape {
@@ -135,6 +137,23 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the entities', (setup) => {
 
     expect((await claim()).jobs).toMatchObject([{ name: 'default', payload: '{"a":1}', attempt: 1, priority: 0 }]);
   });
+
+  it.each(['the library', 'TypeORM'])(
+    'are behind the entityPrefix of their DataSource, as %s makes them',
+    async (who) => {
+      const { connect, open } = await setup();
+      const migrations = who === 'TypeORM' ? sqlQueueMigrations({ archive: { to: 'kept' } }) : [];
+      const entities = [...sqlQueueEntities(), sqlQueueArchiveEntity({ to: 'kept' })];
+      const dataSource = await connect({ entityPrefix: `app_${who.length}_`, entities, migrations });
+      if (who === 'TypeORM') await dataSource.runMigrations();
+
+      const store = await open({ dataSource, archive: { to: 'kept' }, migrate: who === 'TypeORM' ? 'check' : 'run' });
+      const [id] = await store.jobs.enqueue([newJob()]);
+
+      expect(await dataSource.getRepository('SqlQueueJob').find()).toMatchObject([{ id }]);
+      for (const { name } of dataSource.entityMetadatas) await dataSource.getRepository(name).find();
+    },
+  );
 
   it('are not touched by a DataSource that synchronizes', async () => {
     const { connect, put } = await setup();

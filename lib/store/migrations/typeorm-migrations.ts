@@ -1,9 +1,9 @@
-import type { MigrationInterface, QueryRunner } from 'typeorm';
+import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import { mysql } from '../dialects/mysql.js';
 import { sqlite } from '../dialects/sqlite.js';
 import { Templates } from '../sql/template.js';
 import { withArchive, type ArchiveOptions } from '../archive.js';
-import { DEFAULT_PREFIX, tableNames } from '../tables.js';
+import { DEFAULT_PREFIX, tableNames, tablesOn } from '../tables.js';
 import { ARCHIVE_TABLE } from './archive-table.js';
 import { MIGRATIONS, upStatements } from './migrations.js';
 
@@ -17,7 +17,8 @@ export function sqlQueueMigrations({
   prefix = DEFAULT_PREFIX,
   archive,
 }: { prefix?: string; archive?: ArchiveOptions } = {}): (new () => MigrationInterface)[] {
-  const tables = withArchive(tableNames(prefix), archive);
+  const names = withArchive(tableNames(prefix), archive);
+  const tablesOf = (runner: QueryRunner) => tablesOn(optionsOf(runner), names);
   const own = MIGRATIONS.map((migration) => {
     const name = prefix === DEFAULT_PREFIX ? migration.name : `${prefix}${migration.name}`;
     return class implements MigrationInterface {
@@ -25,7 +26,7 @@ export function sqlQueueMigrations({
 
       async up(runner: QueryRunner): Promise<void> {
         const dialect = dialectOf(runner);
-        const templates = new Templates(tables, (dialect === 'sqlite' ? sqlite : mysql).now, () => 0);
+        const templates = new Templates(tablesOf(runner), (dialect === 'sqlite' ? sqlite : mysql).now, () => 0);
         for (const statement of upStatements(migration, dialect)) {
           const { text, values } = templates.bind(statement);
           await runner.query(text, [...values]);
@@ -33,32 +34,36 @@ export function sqlQueueMigrations({
       }
 
       async down(runner: QueryRunner): Promise<void> {
-        const templates = new Templates(tables, '', () => 0);
+        const templates = new Templates(tablesOf(runner), '', () => 0);
         for (const sql of migration.down) await runner.query(templates.bind({ sql, values: {} }).text);
       }
     };
   });
-  return archive ? [...own, archiveMigration(tables)] : own;
+  return archive ? [...own, archiveMigration(names)] : own;
 }
 
 /** After all others, since its columns are those of the history. */
-function archiveMigration(tables: Readonly<Record<string, string>>): new () => MigrationInterface {
-  const templates = new Templates(tables, '', () => 0);
+function archiveMigration(names: Readonly<Record<string, string>>): new () => MigrationInterface {
+  const templatesOf = (runner: QueryRunner) => new Templates(tablesOn(optionsOf(runner), names), '', () => 0);
   return class implements MigrationInterface {
-    readonly name = `CreateSqlQueueArchive_${tables.archive}1790000000001`;
+    readonly name = `CreateSqlQueueArchive_${names.archive}1790000000001`;
 
     async up(runner: QueryRunner): Promise<void> {
-      for (const sql of ARCHIVE_TABLE[dialectOf(runner)]) await runner.query(templates.bind({ sql, values: {} }).text);
+      for (const sql of ARCHIVE_TABLE[dialectOf(runner)])
+        await runner.query(templatesOf(runner).bind({ sql, values: {} }).text);
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      await runner.query(templates.bind({ sql: 'DROP TABLE IF EXISTS {archive}', values: {} }).text);
+      await runner.query(templatesOf(runner).bind({ sql: 'DROP TABLE IF EXISTS {archive}', values: {} }).text);
     }
   };
 }
 
+// TypeORM 0.3 knows the DataSource as `connection`.
+function optionsOf(runner: QueryRunner): DataSourceOptions {
+  return (runner.dataSource ?? runner.connection).options;
+}
+
 function dialectOf(runner: QueryRunner) {
-  // TypeORM 0.3 knows the DataSource as `connection`.
-  const { type } = (runner.dataSource ?? runner.connection).options;
-  return type === 'better-sqlite3' ? 'sqlite' : 'mysql';
+  return optionsOf(runner).type === 'better-sqlite3' ? 'sqlite' : 'mysql';
 }
