@@ -36,6 +36,39 @@ describeStoresOf(['mysql', 'mariadb'], 'a page of finished jobs', (setup) => {
   });
 });
 
+describeStoresOf(['mysql', 'mariadb'], 'a page of jobs that are not finished', (setup) => {
+  it.each([{}, { state: 'waiting' }, { state: 'waiting', name: 'default' }] as const)(
+    'reads no more of many than those of its queue, where that has few (%p)',
+    async (filter) => {
+      const world = await setup();
+      await fill(world.dataSource, 10_000);
+      const ids = await world.put({ queue: 'few' }, { queue: 'few', priority: -1 }, { queue: 'few' });
+      const { reads, store } = await watched(world, /FROM sql_queue_jobs/);
+
+      const page = await store.admin.find({ queue: 'few', ...filter }, { after: 0, limit: 2 });
+      const next = await store.admin.find({ queue: 'few', ...filter }, { after: ids[1]!, limit: 2 });
+
+      expect([...page, ...next].map(({ id }) => id)).toEqual(ids);
+      expect(reads()).toBeLessThan(2_000);
+    },
+  );
+
+  it('is read along the key and not sorted, where its queue has most of them', async () => {
+    const world = await setup();
+    await fill(world.dataSource, 64_000);
+    await world.sql('ANALYZE TABLE sql_queue_jobs');
+    const { plans, store } = await watched(world, /FROM sql_queue_jobs j/);
+
+    const found = await store.admin.find({ queue: 'q' }, { after: 0, limit: 20 });
+
+    const ids = found.map(({ id }) => id);
+    expect(ids).toEqual([...ids].sort((a, b) => a - b));
+    expect(ids).toHaveLength(20);
+    expect(plans.filter(({ table }) => table === 'j')).toMatchObject([{ key: 'PRIMARY' }]);
+    expect(plans.filter(({ Extra }) => /filesort/.test(Extra ?? ''))).toEqual([]);
+  }, 60_000);
+});
+
 describeStoresOf(['mysql', 'mariadb'], 'a look for due jobs', (setup) => {
   it('reads no more of many jobs than a few of each queue', async () => {
     const world = await setup();

@@ -36,7 +36,7 @@ export const LIVE_COLUMNS = `
          j.options, j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
          c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
 
-export const LIVE = `
+const LIVE = `
   SELECT ${LIVE_COLUMNS}
   FROM {jobs} j
   LEFT JOIN {claims} c ON c.id = j.claim_id`;
