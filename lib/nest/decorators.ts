@@ -18,6 +18,10 @@ import { getQueueToken } from './tokens.js';
 /**
  * On a method: it handles the jobs of the queue. On a class: its @JobHandler() methods do, or its `handle()`.
  *
+ * Looked for once, at boot, in all providers and controllers there are by then. Not found are those of a module that
+ * LazyModuleLoader loads later, and those of what a request-scoped `useFactory` makes, which nobody can look at before its
+ * first job: provide the class itself.
+ *
  * @param options between the module's `defaults` and its `queues`; see QueueOptions, and ProcessorOptions for `batch`
  * @example
  * ```ts
