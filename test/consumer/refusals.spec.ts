@@ -114,8 +114,8 @@ async function answerOf(asked: Promise<unknown>): Promise<string> {
   const error = (await asked.then(
     () => ({ code: 'done' }),
     (reason: unknown) => reason,
-  )) as { code?: string; heldBy?: string; owner?: string };
-  return [error.code ?? JSON.stringify(error), error.heldBy, error.owner].filter(Boolean).join(' ');
+  )) as { code?: string; message?: string; heldBy?: string; owner?: string };
+  return [error.code ?? error.message, error.heldBy, error.owner].filter(Boolean).join(' ');
 }
 
 /** Every row of every table. */

@@ -109,7 +109,7 @@ describe('several instances of the module in one application', () => {
     const { app, get } = await sharing();
     await app.init();
     const { id } = await get<QueueProducer>(getProducerToken('audit') as string).enqueue('check', 0);
-    const own = get<QueueAdmin>(getAdminToken('audit'));
+    const own = get(getAdminToken('audit'));
     const before = await own.get(id);
     const foreign = get(QueueAdmin);
 
