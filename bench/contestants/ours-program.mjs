@@ -2,6 +2,7 @@ import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { QueueAdmin, QueueProcessor, QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
+import { sleep } from '../core/clock.mjs';
 import { prefillOurs } from './ours-prefill.mjs';
 import { timedDriver } from './timed-driver.mjs';
 
@@ -9,7 +10,7 @@ export async function startWorker({ url, queues, settings, handle, timeClaims })
   const timed = timeClaims ? await timedDriver(url) : undefined;
   const app = await boot({
     settings: { ...settings.module, connection: connection(url, timed?.driver) },
-    providers: [handlersFor(queues, settings.processor, handle)],
+    providers: [handlersFor(queues, settings, handle)],
   });
   return {
     close: () => app.close(),
@@ -33,6 +34,7 @@ export async function openProducer({ url, queues: [queue], settings }) {
         queue,
         payloads.map((payload) => ({ payload })),
       ),
+    answerTo: async (payload) => producer.waitFor((await producer.enqueue(queue, payload)).id),
     async left() {
       const { waiting, active, scheduled } = await admin.counts(queue);
       return waiting + active + scheduled;
@@ -49,13 +51,16 @@ function boot({ settings, providers }) {
 }
 
 /** What the decorators do in TypeScript, by hand: a class with a handler for each queue. */
-function handlersFor(queues, options, handle) {
+function handlersFor(queues, { processor: options, handlerMs }, handle) {
   class Handlers {}
   for (const [i, queue] of queues.entries()) {
     const method = `run${i}`;
     Handlers.prototype[method] = options.batch
       ? async (jobs) => jobs.forEach((job) => handle(job.payload))
-      : async (job) => handle(job.payload);
+      : async (job) => {
+          if (handlerMs) await sleep(handlerMs);
+          handle(job.payload);
+        };
     const descriptor = Object.getOwnPropertyDescriptor(Handlers.prototype, method);
     QueueProcessor(queue, options)(Handlers.prototype, method, descriptor);
   }

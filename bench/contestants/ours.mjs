@@ -15,6 +15,9 @@ const best = {
 // Batches, and finished jobs kept as by default: for what a long history costs.
 const history = { ...best, module: {} };
 
+// Jobs that last a little, so that somebody waits for them by the time they end.
+const waits = { ...defaults, handlerMs: 30 };
+
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
 
 const common = ['nestjs-sql-queue', '@nestjs/core', 'typeorm'];
@@ -31,7 +34,7 @@ export const ours = Object.entries(titles).flatMap(([server, title]) => [
     server,
     ours: true,
     packages: packages[server],
-    settings: { default: defaults, best, history },
+    settings: { default: defaults, best, history, waits },
     durable: true,
     program: () => import('./ours-program.mjs'),
   },

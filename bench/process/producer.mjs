@@ -58,6 +58,17 @@ serve({
     return calledAt;
   },
 
+  /** The same, and each is waited for. Resolves with the moment of each answer. */
+  async await({ count, minMs, maxMs, bytes }) {
+    const answeredAt = new Float64Array(count);
+    for (let index = 0; index < count; index++) {
+      await sleep(minMs + Math.random() * (maxMs - minMs));
+      await producer.answerTo(payloadOf(index, bytes));
+      answeredAt[index] = now();
+    }
+    return answeredAt;
+  },
+
   /** Keeps the queue fed for some seconds: never more than `backlog` jobs that are put in and not yet handled. */
   async feed({ seconds, backlog, loops, chunk, bytes }) {
     let added = 0;

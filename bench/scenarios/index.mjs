@@ -4,6 +4,7 @@ import { drain } from './drain.mjs';
 import { idle } from './idle.mjs';
 import { latency } from './latency.mjs';
 import { steady } from './steady.mjs';
+import { wait } from './wait.mjs';
 
 // The size of a payload where a scenario is not about sizes.
 const BYTES = 100;
@@ -90,6 +91,20 @@ export const scenarios = [
     measure: ({ trial, ...given }) => trial((its) => latency(its, given)),
     shows: ['latency'],
     chart: 'latency',
+  },
+  {
+    id: 'wait-idle',
+    title: 'Waiting for a job',
+    what:
+      'A producer process puts one job in after another, with random pauses between, and awaits each with `waitFor`; a ' +
+      'worker process has nothing else to do. Measured from the end of the handler to the answer: the completion and its ' +
+      'commit lie between. Ours alone.',
+    profile: 'waits',
+    repeats: 1,
+    given: { warmup: 10, minMs: 100, maxMs: 200, bytes: BYTES },
+    timed: { samples: 200 },
+    measure: ({ trial, ...given }) => trial((its) => wait(its, given)),
+    shows: ['latency'],
   },
   {
     id: 'steady',
