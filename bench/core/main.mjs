@@ -52,10 +52,10 @@ async function measure() {
   const results = await Results.read();
   results.data.machine = describeMachine(run.file('sync'));
   for (const { id, packages, ...contestant } of options.contestants) {
-    const { title, ours, variant, durable, settings } = contestant;
+    const { title, ours, variant, baseline, durable, settings } = contestant;
     const versions = await versionsOf(packages);
     const more = ours ? { library } : {};
-    results.data.contestants[id] = { title, ours, variant, durable, settings, versions, ...more };
+    results.data.contestants[id] = { title, ours, variant, baseline, durable, settings, versions, ...more };
   }
   await measureAll({ run, servers, options, results, stopping: stopping.signal });
   await results.write({ tidy: true });

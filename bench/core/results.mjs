@@ -10,6 +10,7 @@ const RESULTS = join(import.meta.dirname, '../results/latest.json');
  */
 export class Results {
   #measuredNow = new Set();
+  #writing = Promise.resolve();
 
   constructor(data) {
     this.data = data;
@@ -31,8 +32,16 @@ export class Results {
     runs[contestant].push(run);
   }
 
-  /** @param tidy as `npm run format` would leave it; not needed while the run goes on */
-  async write({ tidy = false } = {}) {
+  /**
+   * One after the other, where several are measured at once.
+   *
+   * @param tidy as `npm run format` would leave it; not needed while the run goes on
+   */
+  write({ tidy = false } = {}) {
+    return (this.#writing = this.#writing.catch(() => {}).then(() => this.#write(tidy)));
+  }
+
+  async #write(tidy) {
     const text = `${JSON.stringify(this.data, null, 2)}\n`;
     await mkdir(dirname(RESULTS), { recursive: true });
     // Renamed into place: whoever reads it finds the old one or the new one.

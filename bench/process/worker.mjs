@@ -17,12 +17,6 @@ serve({
   async start({ contestant, profile, url, queues, indexes, timeClaims }) {
     runs = new Uint8Array(indexes);
     startedAt = new Float64Array(indexes);
-    let told = 0;
-    reporting = setInterval(() => {
-      if (handled === told) return;
-      told = handled;
-      report('progress', handled);
-    }, REPORT_EVERY_MS);
     const { settings, program } = contestantNamed(contestant);
     const { startWorker } = await program();
     worker = await startWorker({ url, queues, settings: settings[profile], handle, timeClaims });
@@ -31,7 +25,7 @@ serve({
   /** Lets what runs end; then tells how often each job ran and when it began. */
   async stop() {
     await worker.close();
-    clearInterval(reporting);
+    clearTimeout(reporting);
     const claims = worker.claims;
     return { runs: runs.slice(0, seen), startedAt: startedAt.slice(0, seen), handled, claims };
   },
@@ -42,4 +36,11 @@ function handle({ index }) {
   startedAt[index] = now();
   handled++;
   if (index >= seen) seen = index + 1;
+  // A timer that goes on while there is nothing to tell would be most of what an idle worker costs.
+  reporting ??= setTimeout(tell, REPORT_EVERY_MS);
+}
+
+function tell() {
+  reporting = undefined;
+  report('progress', handled);
 }

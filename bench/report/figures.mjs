@@ -31,9 +31,12 @@ export function figuresOf(data, scenario) {
 
 /** The peer that is best by a number, among those that `may` compete. */
 export function bestPeer(figures, { read, less }, may = () => true) {
-  const peers = figures.filter((figure) => !figure.contestant.ours && may(figure.contestant) && figure.of(read));
+  const peers = figures.filter((figure) => isPeer(figure.contestant) && may(figure.contestant) && figure.of(read));
   const order = (a, b) => a.of(read).median - b.of(read).median;
   return peers.sort(less ? order : (a, b) => order(b, a))[0];
 }
+
+/** What has no queue at all competes with nobody. */
+const isPeer = ({ ours, baseline }) => !ours && !baseline;
 
 export const isDurable = ({ durable }) => durable === true;

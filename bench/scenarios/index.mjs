@@ -211,7 +211,10 @@ function idleScenario(id, queues) {
     title: `Idle, ${count}`,
     what:
       `One worker process with ${count} and nothing to do. Statements as the server counts them; PostgreSQL counts ` +
-      'transactions instead, Redis commands, and SQLite, which has no server, nothing.',
+      'transactions instead, Redis commands, and SQLite, which has no server, nothing.' +
+      (queues === 1
+        ? ' What Nest and each server take by themselves stands below: the rest is what a queue costs.'
+        : ''),
     profile: 'quiet',
     orElse: 'default',
     takes: withDefaults,
