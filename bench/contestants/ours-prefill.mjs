@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { openRows } from './ours-rows.mjs';
 
 // A transaction of this many rows is quick, and small enough for every log.
 const CHUNK = 100_000;
@@ -38,23 +38,13 @@ export function prefillOurs(url, queue) {
 }
 
 async function chunks(url, type, count, statement) {
-  const database = await (type === 'sqlite' ? openSqlite(url) : openMysql(url, type));
+  const database = await openRows(url);
+  if (type !== 'sqlite') {
+    const limit = type === 'mysql' ? 'cte_max_recursion_depth' : 'max_recursive_iterations';
+    await database.run(`SET SESSION ${limit} = ${CHUNK}`);
+  }
   for (let first = 0; first < count; first += CHUNK) {
     await database.run(...statement(first, Math.min(CHUNK, count - first)));
   }
   await database.close();
-}
-
-async function openMysql(url, type) {
-  const { createConnection } = await import('mysql2/promise');
-  const connection = await createConnection(url.replace(/^mariadb:/, 'mysql:'));
-  const limit = type === 'mysql' ? 'cte_max_recursion_depth' : 'max_recursive_iterations';
-  await connection.query(`SET SESSION ${limit} = ${CHUNK}`);
-  return { run: (sql, values) => connection.query(sql, values), close: () => connection.end() };
-}
-
-async function openSqlite(url) {
-  const Database = createRequire(import.meta.url)('better-sqlite3');
-  const handle = new Database(new URL(url).pathname);
-  return { run: async (sql, values) => handle.prepare(sql).run(...values), close: async () => handle.close() };
 }

@@ -1,9 +1,10 @@
 import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { QueueAdmin, QueueProcessor, QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
+import { QueueProcessor, QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
 import { sleep } from '../core/clock.mjs';
 import { prefillOurs } from './ours-prefill.mjs';
+import { openRows } from './ours-rows.mjs';
 import { timedDriver } from './timed-driver.mjs';
 
 export async function startWorker({ url, queues, settings, handle, timeClaims }) {
@@ -26,7 +27,7 @@ export async function openProducer({ url, queues: [queue], settings }) {
     providers: [],
   });
   const producer = app.get(QueueProducer);
-  const admin = app.get(QueueAdmin);
+  let rows;
   return {
     add: (payload) => producer.enqueue(queue, payload),
     addMany: (payloads) =>
@@ -35,12 +36,17 @@ export async function openProducer({ url, queues: [queue], settings }) {
         payloads.map((payload) => ({ payload })),
       ),
     answerTo: async (payload) => producer.waitFor((await producer.enqueue(queue, payload)).id),
+    // QueueAdmin.counts() counts the finished jobs as well, which is more than the peers are asked.
     async left() {
-      const { waiting, active, scheduled } = await admin.counts(queue);
-      return waiting + active + scheduled;
+      rows ??= await openRows(url);
+      const [{ n }] = await rows.all('SELECT COUNT(*) AS n FROM sql_queue_jobs WHERE queue = ?', [queue]);
+      return Number(n);
     },
     prefill: prefillOurs(url, queue),
-    close: () => app.close(),
+    async close() {
+      await rows?.close();
+      await app.close();
+    },
   };
 }
 

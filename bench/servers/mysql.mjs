@@ -48,6 +48,11 @@ function kind(id, title, more) {
           return Number(questions);
         },
         ownStatements: 1,
+        /** Pages that are changed in memory and not written to their files yet. */
+        async unwrittenPages() {
+          const { Value: pages } = await one(`SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'`);
+          return Number(pages);
+        },
         /** Opens a transaction that sees the database as it is now, until the returned function is called. */
         async snapshot(name) {
           const reader = await createConnection(base + name);

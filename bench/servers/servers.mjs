@@ -15,6 +15,8 @@ const SCRIPTS = resolve(import.meta.dirname, '../../scripts/databases');
 // A server that was written to works on for a while. Below this share of a core it is taken to be at rest.
 const AT_REST = 0.05;
 const LOOK_MS = 400;
+// In a row: a server that writes its pages out in the background begins a second later, and hardly uses a core.
+const LOOKS_AT_REST = 4;
 const PATIENCE_MS = 15_000;
 const STOP_MS = 5_000;
 
@@ -54,10 +56,14 @@ export class Servers {
   async settle() {
     const servers = await this.all();
     const used = () => servers.reduce((sum, { pids }) => sum + pids.reduce((all, pid) => all + cpuSeconds(pid), 0), 0);
-    for (let waited = 0; waited < PATIENCE_MS; waited += LOOK_MS) {
-      const before = used();
+    const unwritten = () => Promise.all(servers.map((server) => server.unwrittenPages?.() ?? 0));
+    let atRest = 0;
+    for (let waited = 0; waited < PATIENCE_MS && atRest < LOOKS_AT_REST; waited += LOOK_MS) {
+      const [cpu, pages] = [used(), await unwritten()];
       await sleep(LOOK_MS);
-      if (used() - before < (AT_REST * LOOK_MS) / 1_000) return;
+      const isQuiet = used() - cpu < (AT_REST * LOOK_MS) / 1_000;
+      const isWritten = (await unwritten()).every((left, index) => left === 0 || left === pages[index]);
+      atRest = isQuiet && isWritten ? atRest + 1 : 0;
     }
   }
 

@@ -1,0 +1,26 @@
+import { createRequire } from 'node:module';
+
+/** The library's tables on a connection of their own: for what its API does not offer, or answers with more than was asked. */
+export function openRows(url) {
+  return new URL(url).protocol === 'sqlite:' ? openSqlite(url) : openMysql(url);
+}
+
+async function openMysql(url) {
+  const { createConnection } = await import('mysql2/promise');
+  const connection = await createConnection(url.replace(/^mariadb:/, 'mysql:'));
+  return {
+    run: (sql, values) => connection.query(sql, values),
+    all: async (sql, values) => (await connection.query(sql, values))[0],
+    close: () => connection.end(),
+  };
+}
+
+async function openSqlite(url) {
+  const Database = createRequire(import.meta.url)('better-sqlite3');
+  const handle = new Database(new URL(url).pathname);
+  return {
+    run: async (sql, values) => handle.prepare(sql).run(...values),
+    all: async (sql, values) => handle.prepare(sql).all(...values),
+    close: async () => handle.close(),
+  };
+}
