@@ -70,19 +70,27 @@ describeStoresOf(['mysql', 'mariadb'], 'a page of jobs that are not finished', (
 });
 
 describeStoresOf(['mysql', 'mariadb'], 'a look for due jobs', (setup) => {
-  it('reads no more of many jobs than a few of each queue', async () => {
-    const world = await setup();
-    await fill(world.dataSource, 10_000);
-    await world.put({ delayMs: 1_000 });
-    await world.sql('ANALYZE TABLE sql_queue_jobs');
-    world.advance(2_000);
-    const { reads, store } = await watched(world, /FROM sql_queue_jobs/);
+  it.each([
+    ['fresh', 10],
+    // MariaDB believes what it saw when it opened a table: where that was empty, it has no use for the order of an index.
+    ['as it was when it was empty', 10],
+    ['fresh', 40],
+  ])(
+    'reads no more of many jobs than a few of each queue (statistics of the table %s, %i queues)',
+    async (statistics, queues) => {
+      const world = await setup();
+      await fill(world.dataSource, 10_000);
+      await world.put(...Array.from({ length: queues }, (_, n) => ({ queue: `n${n}`, delayMs: 1_000 })));
+      if (statistics === 'fresh') await world.sql('ANALYZE TABLE sql_queue_jobs');
+      world.advance(2_000);
+      const { reads, store } = await watched(world, /(DISTINCT |MIN\()queue/);
 
-    const promoted = await store.jobs.promote(10);
+      const promoted = await store.jobs.promote(1_000);
 
-    expect(promoted).toBe(1);
-    expect(reads()).toBeLessThan(2_000);
-  });
+      expect(promoted).toBe(queues);
+      expect(reads()).toBeLessThan(1_000);
+    },
+  );
 });
 
 /** A store whose reading statements are explained, and the rows counted that they read. */

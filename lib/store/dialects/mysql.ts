@@ -6,6 +6,7 @@ import { claimByUpdate } from '../claims/update.js';
 import { safeId } from '../sql/claimed-row.js';
 import { KEPT_MS, type KeyName } from '../sql/key-rows.js';
 import { change, query, Rows, type Work } from '../sql/statement.js';
+import { queueNames } from './mysql-queue-names.js';
 
 // UTC_TIMESTAMP() knows no session time zone; UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
 const NOW = `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000`;
@@ -19,13 +20,6 @@ const ADD_QUEUE = `
 const ADD_KEYS = `
   INSERT IGNORE INTO {keys} (queue, key_hash, kept_until)
   VALUES :rows`;
-
-// Both servers skip from name to name in the index. Asked for the least name above the last one, they would read it all.
-const namesIn = (table: string, index: string) => `
-  SELECT DISTINCT queue
-  FROM ${table} FORCE INDEX (${table}_${index})`;
-
-const NAMES = { jobs: namesIn('{jobs}', 'claim'), history: namesIn('{history}', 'state') } as const;
 
 // The claim's index alone: at a million jobs their rows would be gigabytes.
 const COUNT_BY_INDEX = `
@@ -90,9 +84,7 @@ export const mysql: Dialect = {
 
   hasOneWriter: false,
 
-  *queueNames(table: keyof typeof NAMES): Work<string[]> {
-    return (yield* query<{ queue: string }>(NAMES[table])).map(({ queue }) => queue);
-  },
+  queueNames,
 
   *countLive(queue: string | null): Work<LiveCount[]> {
     const counts: LiveCount[] = [];
