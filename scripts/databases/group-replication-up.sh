@@ -33,6 +33,15 @@ state_of() {
                              WHERE member_id = @@server_uuid), 'OFFLINE')" 2>/dev/null || true
 }
 
+# As those see it who are in the group.
+members_on_port() {
+  local i
+  for ((i = 0; i < NODES; i++)); do
+    if [ "$(state_of "$i")" != ONLINE ]; then continue; fi
+    ask "$i" "SELECT member_state FROM performance_schema.replication_group_members WHERE member_port = $1"
+  done
+}
+
 # Not to be written to until it is in the group: what it took alone, the group would never have.
 start_node() {
   local dir=$DIR-$1 i
@@ -75,7 +84,15 @@ start_node() {
 join() { # join NODE [bootstrap]
   local i
   if [ "${2:-}" = bootstrap ]; then ask "$1" 'SET GLOBAL group_replication_bootstrap_group = ON'; fi
-  ask "$1" 'START GROUP_REPLICATION'
+  # Whoever asks earlier is refused, and every time it asks the others take the one that was killed for reachable.
+  for ((i = 0; i < 300; i++)); do
+    if [ -z "$(members_on_port $((PORT + $1)))" ]; then break; fi
+    sleep 0.2
+  done
+  if ! ask "$1" 'START GROUP_REPLICATION'; then
+    tail -n 30 "$DIR-$1/error.log" >&2
+    die "node $1 was not let into the group"
+  fi
   ask "$1" 'SET GLOBAL group_replication_bootstrap_group = OFF'
   for ((i = 0; i < 900; i++)); do
     if [ "$(state_of "$1")" = ONLINE ]; then
