@@ -37,6 +37,12 @@ describe('the history checker', () => {
     expect(violations(history(...lines), [finished])).toEqual([]);
   });
 
+  it('finds nothing where a job was given back and has not been run again', () => {
+    const given = history('p enqueued', 'a begin 1', 'a end 1', 'a snoozed 1');
+
+    expect(violations(given, [{ id: 1, state: 'scheduled', attempt: 0 }])).toEqual([]);
+  });
+
   it('finds nothing where a job that gives itself back runs again in one attempt, whatever its worker was told', () => {
     expect(violations(history(...lost, ...once), [{ ...done, kind: 'releases' }])).toEqual([]);
   });

@@ -15,6 +15,8 @@ const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled',
 // They take back the attempt.
 const RETURNING: readonly string[] = ['releases', 'snoozes'];
 
+const UNFINISHED: readonly string[] = ['scheduled', 'waiting', 'active'];
+
 interface Span {
   readonly by: string;
   readonly attempt: number;
@@ -103,11 +105,13 @@ function miscounted(job: number, history: readonly Entry[], end: Finished): stri
   const mayHaveReturned = end.kind !== undefined && RETURNING.includes(end.kind);
   const ways = mayHaveReturned ? ['released', 'snoozed', 'end'] : ['released', 'snoozed'];
   const released = history.some(({ kind }) => ways.includes(kind));
+  // It is reported anyway that it was left unfinished; until it runs again, one that was given back has one attempt less.
+  const counted = end.attempt + Number(released && UNFINISHED.includes(end.state));
   const twice = !released && new Set(begun).size !== begun.length;
   const completed = history.some(({ kind }) => kind === 'completed');
   return [
     ...(twice ? [`job ${job} ran twice in one attempt`] : []),
-    ...(Math.max(0, ...begun) > end.attempt ? [`job ${job} used more attempts than were counted`] : []),
+    ...(Math.max(0, ...begun) > counted ? [`job ${job} used more attempts than were counted`] : []),
     ...(completed && end.state !== 'completed' ? [`job ${job} was completed, and is ${end.state}`] : []),
   ];
 }
