@@ -14,3 +14,9 @@ export async function deadlocks({ server, sql }: Pick<World, 'server' | 'sql'>):
           WHERE VARIABLE_NAME = 'INNODB_DEADLOCKS'`);
   return Number(row!.count);
 }
+
+/** What the server says of the last deadlock it has broken; empty where there was none since it was started. */
+export async function latestDeadlock({ sql }: Pick<World, 'sql'>): Promise<string> {
+  const [row] = await sql<{ Status: string }>('SHOW ENGINE INNODB STATUS');
+  return /LATEST DETECTED DEADLOCK\n-+\n(.*?)\n-+\nTRANSACTIONS\n/s.exec(row!.Status)?.[1] ?? '';
+}
