@@ -18,6 +18,9 @@ import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
+// Each does all of it again for every statement in it.
+const EACH_STATEMENT_MS = 300_000;
+
 describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
     it.each(FAULTS)('at any statement (%s) loses no job and runs no completed one again', async (fault) => {
@@ -39,7 +42,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       });
 
       expect(faults).toBeGreaterThan(multipleStatements ? 15 : 20);
-    });
+    }, EACH_STATEMENT_MS);
 
     it.each(FAULTS.flatMap((fault) => [[fault, 'all its own'] as const, [fault, 'one of them lost'] as const]))(
       'at any statement (%s) of outcomes and a claim in one (%s) does all of it or nothing',
@@ -72,6 +75,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
         expect(faults).toBeGreaterThanOrEqual(multipleStatements ? 3 : 11);
       },
+      EACH_STATEMENT_MS,
     );
 
     it.each(FAULTS.flatMap((fault) => [[fault, 'optimistic'] as const, [fault, 'update'] as const]))(
@@ -101,6 +105,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
         expect(faults).toBeGreaterThanOrEqual(multipleStatements ? 3 : 5);
       },
+      EACH_STATEMENT_MS,
     );
 
     it.each(FAULTS.flatMap((fault) => [1, 3, 2_500].map((count) => [fault, count] as const)))(
@@ -127,7 +132,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
         expect(faults).toBeGreaterThanOrEqual(multipleStatements && count < 1_000 ? 1 : 4);
       },
-      60_000,
+      EACH_STATEMENT_MS,
     );
 
     it.each(FAULTS)(
@@ -154,6 +159,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
         expect(faults).toBeGreaterThanOrEqual(multipleStatements ? 5 : 8);
       },
+      EACH_STATEMENT_MS,
     );
 
     it.each(FAULTS)(
@@ -195,6 +201,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
         expect(faults).toBeGreaterThanOrEqual(6);
       },
+      EACH_STATEMENT_MS,
     );
 
     it.each(FAULTS)(
@@ -242,6 +249,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
         expect(faults).toBeGreaterThan(multipleStatements ? 15 : 20);
       },
+      EACH_STATEMENT_MS,
     );
 
     it.each(FAULTS)(
