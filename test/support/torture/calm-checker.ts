@@ -13,6 +13,9 @@ export function calmViolations(entries: readonly Entry[], jobs: ReadonlySet<numb
     entries.findIndex(({ kind }) => kind === 'broken'),
   );
   return calm
-    .filter(({ kind, job }) => kind === 'lost' && jobs.has(job))
-    .map(({ by, job, attempt }) => `job ${job} was taken from ${by} in attempt ${attempt}, though nothing was broken`);
+    .filter(({ kind, job }) => kind === 'rescued' && jobs.has(job))
+    .map(
+      ({ by, job, attempt }) =>
+        `${by} took job ${job} from its worker in attempt ${attempt}, though nothing was broken`,
+    );
 }
