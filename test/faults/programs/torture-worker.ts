@@ -45,9 +45,12 @@ await engine.runner.start().catch(away);
 process.send?.({ ready: true });
 const telling = setInterval(() => process.send?.({ completed }), 100);
 
-/** The application's own connections go to a node that a failover has made a replica: as for any such, begin anew. */
+/**
+ * The application's own connections go to a node that a failover has made a replica: as for any such, begin anew. A server
+ * by itself will take writes again.
+ */
 function requireWritable(error: unknown): never {
-  if ((error as { errno?: number }).errno === 1290) away();
+  if ((error as { errno?: number }).errno === 1290 && hosts.length > 1) away();
   throw error;
 }
 
