@@ -23,26 +23,30 @@ const EACH_STATEMENT_MS = 300_000;
 
 describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(['mysql', 'mariadb'], 'a connection that fails', (setup) => {
-    it.each(FAULTS)('at any statement (%s) loses no job and runs no completed one again', async (fault) => {
-      const world = await setup();
-      const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-      const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    it.each(FAULTS)(
+      'at any statement (%s) loses no job and runs no completed one again',
+      async (fault) => {
+        const world = await setup();
+        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
+        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
 
-      const faults = await everyFault(async (failAt) => {
-        await empty(world);
-        const ids = await world.put({}, {}, {}, { delayMs: 1_000 }, {});
-        arm(fault, failAt);
-        const completed = await live(jobs, world);
-        const statements = disarm();
-        const again = await workOff(world);
+        const faults = await everyFault(async (failAt) => {
+          await empty(world);
+          const ids = await world.put({}, {}, {}, { delayMs: 1_000 }, {});
+          arm(fault, failAt);
+          const completed = await live(jobs, world);
+          const statements = disarm();
+          const again = await workOff(world);
 
-        expect({ failAt, again: again.filter((id) => completed.includes(id)) }).toEqual({ failAt, again: [] });
-        expect({ failAt, ids: await finished(world) }).toEqual({ failAt, ids });
-        return { statements };
-      });
+          expect({ failAt, again: again.filter((id) => completed.includes(id)) }).toEqual({ failAt, again: [] });
+          expect({ failAt, ids: await finished(world) }).toEqual({ failAt, ids });
+          return { statements };
+        });
 
-      expect(faults).toBeGreaterThan(multipleStatements ? 15 : 20);
-    }, EACH_STATEMENT_MS);
+        expect(faults).toBeGreaterThan(multipleStatements ? 15 : 20);
+      },
+      EACH_STATEMENT_MS,
+    );
 
     it.each(FAULTS.flatMap((fault) => [[fault, 'all its own'] as const, [fault, 'one of them lost'] as const]))(
       'at any statement (%s) of outcomes and a claim in one (%s) does all of it or nothing',

@@ -7,7 +7,7 @@ import { torture, type TortureReport, type TortureSettings } from '../support/to
 
 // Long forms by hand: npm run torture.
 const long = process.env.SQL_QUEUE_TORTURE;
-const { seconds, seed, cluster, faults } = JSON.parse(long ?? '{ "seconds": 20, "seed": 1 }') as {
+const { seconds, seed, cluster, faults } = JSON.parse(long ?? '{ "seconds": 18, "seed": 1 }') as {
   seconds: number;
   seed: number;
   cluster?: ClusterName;

@@ -139,8 +139,9 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
 /** One fault after the other, each after the one before has been got over. */
 async function haunt(field: Battlefield, nemesis: Journal, { faults: names, seconds, say }: TortureSettings) {
   const faults: Record<string, { times: number; slowestMs: number }> = {};
-  const until = Date.now() + seconds * 1_000;
+  // However long the processes take to start.
   await progress(field);
+  const until = Date.now() + seconds * 1_000;
   await sleep(Math.min(seconds * 100, LONGEST_CALM_MS));
   nemesis.note('broken');
   // Each once before any comes again.
