@@ -100,8 +100,9 @@ describeEngines(
       const world = await setup();
       const began = gate();
       const end = gate();
+      // It has room for these three and no more: else it might rescue them itself, and claim them again before anybody else.
       const worker = await world.start({
-        queues: { q: { ...queue, concurrency: 1, prefetch: 5 } },
+        queues: { q: { ...queue, concurrency: 1, prefetch: 2 } },
         handlers: {
           q: async () => {
             began.open();
