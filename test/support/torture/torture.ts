@@ -28,8 +28,6 @@ const WORKERS = 3;
 const PRODUCERS = 2;
 // How long what is left may take at the end, when no fault is on any more; a minute of it may be one that blocks the event loop.
 const SETTLE_MS = 90_000;
-// Before the first fault: nobody may lose a job that long. A tenth of the time, and no more than that.
-const LONGEST_CALM_MS = 10_000;
 // A worker that ends by itself has to say why: it could not begin, since the database was away.
 const AWAY = 3;
 
@@ -37,6 +35,8 @@ export interface TortureSettings {
   /** Of a server, or of the nodes of a cluster, that nothing else is on: everything may happen to them. */
   readonly urls: readonly string[];
   readonly seconds: number;
+  /** So much of it before the first fault. */
+  readonly calmMs: number;
   readonly seed: number;
   readonly isMariadb: boolean;
   /** Of each a queue, which has its name. One that is there more often gets more jobs. */
@@ -137,12 +137,12 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
 }
 
 /** One fault after the other, each after the one before has been got over. */
-async function haunt(field: Battlefield, nemesis: Journal, { faults: names, seconds, say }: TortureSettings) {
+async function haunt(field: Battlefield, nemesis: Journal, { faults: names, seconds, calmMs, say }: TortureSettings) {
   const faults: Record<string, { times: number; slowestMs: number }> = {};
   // However long the processes take to start.
   await progress(field);
   const until = Date.now() + seconds * 1_000;
-  await sleep(Math.min(seconds * 100, LONGEST_CALM_MS));
+  await sleep(calmMs);
   nemesis.note('broken');
   // Each once before any comes again.
   let left: string[] = [];
