@@ -12,22 +12,23 @@ if [ "$(id -u)" = 0 ]; then SQL_QUEUE_CACHE=${SQL_QUEUE_CACHE:-/var/cache/nestjs
 DIR=$1 PORT=$2 PROFILE=$3
 shift 3
 
-# wrap_server DIR VERSION  adds what wrap_programs leaves out: programs that are not in a bin of /usr. They look for
+# wrap_server DIR  also wraps what wrap_programs leaves out: programs that are not in a bin of /usr. They look for
 # one another and for their share folder beside their own path, hence the same layout under prefix.
 wrap_server() {
-  local root=$1/root bin=$1/prefix/usr/lib/postgresql/$2/bin sample file
-  [ ! -e "$bin/complete" ] || return 0
+  local root=$1/root version bin sample file
+  wrap_programs "$1"
+  version=$(ls "$root/usr/lib/postgresql")
+  bin=$1/prefix/usr/lib/postgresql/$version/bin
   sample=$1/prefix/usr/bin/localedef
   [ -e "$sample" ] || sample=$(grep -l -- --library-path "$1"/prefix/usr/bin/* | head -n 1)
   rm -rf "$1/prefix/usr/lib/postgresql"
   mkdir -p "$bin"
-  ln -s "$root/usr/lib/postgresql/$2/lib" "$1/prefix/usr/lib/postgresql/$2/lib"
-  for file in "$root/usr/lib/postgresql/$2/bin"/*; do
+  ln -s "$root/usr/lib/postgresql/$version/lib" "$1/prefix/usr/lib/postgresql/$version/lib"
+  for file in "$root/usr/lib/postgresql/$version/bin"/*; do
     # The loader and its library path are those of the wrappers that are there.
     sed "s#--argv0 [^ ]*#--argv0 $bin/${file##*/}#; s#[^ ]* \"\$@\"#$file \"\$@\"#" "$sample" >"$bin/${file##*/}"
     chmod 755 "$bin/${file##*/}"
   done
-  touch "$bin/complete"
 }
 
 if [ -n "${POSTGRES:-}" ]; then
@@ -35,10 +36,11 @@ if [ -n "${POSTGRES:-}" ]; then
   KEPT=$CACHE/postgres-installed-$("$POSTGRES" --version | cksum | cut -d' ' -f1)
 else
   SUITE=${POSTGRES_SUITE:-trixie}
+  # While nobody else does: two servers are started at a time.
+  FINISH=wrap_server
   unpack "postgres-$SUITE" "$SUITE" postgresql libc-bin tzdata
   KEPT=$CACHE/postgres-$SUITE
   VERSION=$(ls "$KEPT/root/usr/lib/postgresql")
-  wrap_server "$KEPT" "$VERSION"
   BIN=$KEPT/prefix/usr/lib/postgresql/$VERSION/bin
 fi
 
