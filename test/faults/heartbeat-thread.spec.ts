@@ -28,12 +28,15 @@ describeEngines('a worker whose handler computes for longer than its lease, with
     const world = await setup();
     const processes = await processesOf(world);
     const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
+    const settings = { ...queue, concurrency: 1, prefetch: 9 };
+    const busy = await processes.worker({ queue: settings, worker: { heartbeat: 'thread' }, tell: ['completed'] });
+    // On a busy machine a thread can take longer to start than this lease lasts.
+    const beats = 'SELECT id FROM sql_queue_workers WHERE seen_at > started_at';
+    await eventually(async () => (await world.sql(beats)).length > 0);
     const jobs = await heir.producer.enqueueMany('q', [
       { payload: { block: LONG_MS } },
       ...Array.from({ length: 9 }, () => ({ payload: {} })),
     ]);
-    const settings = { ...queue, concurrency: 1, prefetch: 9 };
-    const busy = await processes.worker({ queue: settings, worker: { heartbeat: 'thread' }, tell: ['completed'] });
     await busy.untilSaid('blocking', jobs[0]!.id);
 
     await heir.runner.start();
