@@ -24,11 +24,16 @@ describeEngines(
       await doorbell.untilListening();
       await clock.resting(REST_MS);
 
+      const minute = async (): Promise<void> => {
+        for (let ms = 0; ms < 60_000; ms += REST_MS) {
+          await clock.advance(REST_MS);
+          await clock.resting(REST_MS);
+        }
+      };
+      // Its pool opens the connections that it keeps.
+      await minute();
       statements.length = 0;
-      for (let ms = 0; ms < 60_000; ms += REST_MS) {
-        await clock.advance(REST_MS);
-        await clock.resting(REST_MS);
-      }
+      await minute();
       const polling = statements.splice(0).length;
       elsewhere.doorbell.ringAll();
       await doorbell.untilTimes(2);
