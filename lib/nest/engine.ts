@@ -4,6 +4,7 @@ import { QueueAdmin } from '../admin/queue-admin.js';
 import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { ThreadPulse } from '../heartbeat/thread-pulse.js';
 import { InvalidOptionsError } from '../job/errors.js';
+import type { QueueOptions } from '../job/queue-options.js';
 import type { Subscription } from '../job/topics.js';
 import { isFinal } from '../job/outcome.js';
 import { QueueProducer } from '../producer/queue-producer.js';
@@ -51,13 +52,20 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Opens the store and wires the rest to it. Leaves nothing open where it rejects. */
+/**
+ * Opens the store and wires the rest to it. Leaves nothing open where it rejects.
+ *
+ * @param decorated what decorators say of queues, as far as it is known
+ */
 export async function startEngine(
   options: SqlQueueModuleOptions,
   { name, prefix, dataSource: given }: StaticOptions,
   ofApplication: DataSource | undefined,
+  decorated: ReadonlyMap<string, QueueOptions>,
 ): Promise<Engine> {
   checkModuleOptions(options);
+  const settings = new QueueSettings(options);
+  for (const [queue, said] of decorated) settings.decorate(queue, said);
   const logger = new Logger(name ? `SqlQueue:${name}` : 'SqlQueue');
   if (typeof given === 'string' && !ofApplication && !options.connection) {
     throw new InvalidOptionsError('SqlQueueModule options', [
@@ -70,7 +78,7 @@ export async function startEngine(
   const own = dataSource.isInitialized ? undefined : dataSource;
   try {
     await own?.initialize();
-    return await wire(options, prefix, dataSource, logger, own);
+    return await wire(options, settings, prefix, dataSource, logger, own);
   } catch (error) {
     if (own?.isInitialized) await own.destroy();
     throw error;
@@ -84,12 +92,12 @@ function ownDataSource({ connection }: SqlQueueModuleOptions, logger: Logger): D
 
 async function wire(
   options: SqlQueueModuleOptions,
+  settings: QueueSettings,
   prefix: string | undefined,
   dataSource: DataSource,
   logger: Logger,
   own: DataSource | undefined,
 ): Promise<Engine> {
-  const settings = new QueueSettings(options);
   const skew = { ms: 0 };
   const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
   const { heartbeat, maxBlockedMs } = workerOptions;

@@ -3,7 +3,7 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import { InvalidOptionsError } from '../job/errors.js';
 import { didYouMean, expected } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
-import { processorOptionProblems } from '../job/processor-options.js';
+import { processorOptionProblems, type ProcessorOptions } from '../job/processor-options.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';
 import { isChange, QUEUE_EVENTS, type QueueEventName } from '../job/queue-event.js';
@@ -128,7 +128,8 @@ export class Explorer {
   #noteProcessor({ queue, options }: ProcessorMetadata, title: string): void {
     const problems = [nameProblem('queue name', queue), ...processorOptionProblems(options, queue)];
     this.#problems.push(...problems.filter((line) => line !== undefined).map((line) => `${title}: ${line}`));
-    const { batch: _, topic, where, ...ofQueue } = options;
+    const { topic, where } = options;
+    const ofQueue = ofQueueAlone(options);
     if (Object.keys(ofQueue).length === 0 && topic === undefined) return;
     const elsewhere = this.#optionsAt.get(queue);
     if (elsewhere)
@@ -158,6 +159,33 @@ export class Explorer {
     }
     return instance === (this.instance ?? '');
   }
+}
+
+/**
+ * What the decorators of classes say of queues, where it is in order. Known before anything is made, unlike what they say
+ * of what factories make; nothing is refused yet.
+ */
+export function decoratedOptions(
+  wrappers: readonly InstanceWrapper[],
+  scanner: MetadataScanner,
+  instance = '',
+): Map<string, QueueOptions> {
+  const processors = wrappers.flatMap((wrapper) => {
+    const prototype = prototypeOf(wrapper) as Record<string, object> | undefined;
+    if (!prototype) return [];
+    const decorated = [prototype.constructor, ...scanner.getAllMethodNames(prototype).map((name) => prototype[name]!)];
+    return decorated.map((of) => Reflect.getMetadata(PROCESSOR, of) as ProcessorMetadata | undefined);
+  });
+  const ours = processors.filter((found) => found !== undefined && (found.instance ?? '') === instance);
+  const sound = (ours as ProcessorMetadata[]).filter(
+    ({ queue, options }) => processorOptionProblems(options, queue).length === 0,
+  );
+  return new Map(sound.map(({ queue, options }) => [queue, ofQueueAlone(options)]));
+}
+
+function ofQueueAlone(options: ProcessorOptions): QueueOptions {
+  const { batch: _, topic: __, where: ___, ...ofQueue } = options;
+  return ofQueue;
 }
 
 function listenerProblem({ event, from }: QueueEventMetadata): string | undefined {

@@ -12,7 +12,7 @@ export class QueueSettings {
 
   constructor(private readonly options: SqlQueueModuleOptions) {}
 
-  /** What a decorator says. Found out at boot, after some may have asked. */
+  /** What a decorator says. Of what factories make it is found out at boot, after some may have asked. */
   decorate(queue: string, options: QueueOptions): void {
     this.#decorated.set(queue, options);
     this.#resolved.clear();
@@ -24,10 +24,13 @@ export class QueueSettings {
     return resolved;
   }
 
-  /** The shortest lease and the largest payload that any of the module's options allow. */
+  /** The shortest lease and the largest payload that any of the options known by now allow. */
   get extremes(): { shortestLeaseMs: number; largestPayloadBytes: number } {
     const { queues = {}, defaults = {} } = this.options;
-    const all = [defaults, ...Object.values(queues).map((queue) => overlay(defaults, queue))].map(resolveQueueOptions);
+    const given = [defaults, ...Object.values(queues).map((queue) => overlay(defaults, queue))].map(
+      resolveQueueOptions,
+    );
+    const all = [...given, ...[...this.#decorated.keys()].map((queue) => this.of(queue))];
     return {
       shortestLeaseMs: Math.min(...all.map(({ leaseMs }) => leaseMs)),
       largestPayloadBytes: Math.max(...all.map(({ maxPayloadBytes }) => maxPayloadBytes)),

@@ -6,7 +6,8 @@ import {
   type Provider,
   type Type,
 } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
+import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { DataSource } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
@@ -15,6 +16,7 @@ import { Queue } from '../producer/queue.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
 import { sqlQueueEntities } from '../store/entities/entities.js';
 import { startEngine, type Engine } from './engine.js';
+import { decoratedOptions } from './explorer.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
 import { checkStaticOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 import {
@@ -180,7 +182,7 @@ function engineProviders(of: StaticOptions): Provider[] {
             `The application's DataSource could not be connected, or is not visible to SqlQueueModule (expected it in a ` +
               `global module, as TypeOrmModule.forRoot() is, or in the option \`dataSource\`).`,
           );
-        return startEngine(options, of, found);
+        return startEngine(options, of, found, decoratedOptions(wrappersOf(modules), new MetadataScanner(), name));
       },
       inject: [getOptionsToken(name), ModulesContainer, { token, optional: true }],
     },
@@ -207,6 +209,13 @@ function dataSourceToken(dataSource: StaticOptions['dataSource']): FactoryProvid
 
 function isProvided(modules: ModulesContainer, token: FactoryProvider['provide']): boolean {
   return [...modules.values()].some(({ providers }) => providers.has(token));
+}
+
+function wrappersOf(modules: ModulesContainer): InstanceWrapper[] {
+  return [...modules.values()].flatMap(({ providers, controllers }) => [
+    ...providers.values(),
+    ...controllers.values(),
+  ]);
 }
 
 function definedOf<T extends object>(options: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {

@@ -112,3 +112,72 @@ describeServers('an application', (server) => {
     expect(await ended(job)).toMatchObject({ state: 'waiting' });
   });
 });
+
+describeServers(
+  'what a decorator says of its queue',
+  (server) => {
+    async function refusalWith(decorated: object) {
+      class Handlers {
+        @QueueProcessor('large', decorated)
+        handle() {}
+      }
+      const made = await freshDatabase(server);
+      afterTest(() => made.drop());
+      const dataSource = new DataSource(made.connection);
+      return refusalOf({ imports: [SqlQueueModule.forRoot({ dataSource })], providers: [Handlers] });
+    }
+
+    it('stops the boot where the server would not take its payloads', async () => {
+      const error = await refusalWith({ maxPayloadBytes: 16_000_000 });
+
+      expect(error).toMatchObject({ code: 'UNSUPPORTED_DATABASE' });
+      expect(error.message).toMatch(/expected max_allowed_packet of at least 64065536 bytes .* got 16777216/);
+    });
+
+    it('stops it with all that is wrong, where it is wrong', async () => {
+      const error = await refusalWith({ maxPayloadBytes: 0, lease: 'soon' });
+
+      expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
+      expect(error.message).toMatch(/Handlers\.handle: expected lease .*Handlers\.handle: expected maxPayloadBytes/s);
+    });
+  },
+  ['mariadb'],
+);
+
+@QueueProcessor('short', { lease: '7s' })
+class ShortClass {
+  handle() {}
+}
+
+class ShortMethod {
+  @QueueProcessor('short', { lease: '7s' })
+  handle() {}
+}
+
+const WAIT_TIMEOUTS = `
+  SELECT v.variable_value AS seconds
+  FROM performance_schema.variables_by_thread v JOIN performance_schema.threads t USING (thread_id)
+  WHERE v.variable_name = 'wait_timeout' AND t.processlist_db = DATABASE()`;
+
+describeServers(
+  'the connections of the queue',
+  (server) => {
+    it.each([ShortClass, ShortMethod])(
+      'close after the shortest lease that any decorator asks for (%p)',
+      async (handlers) => {
+        const made = await freshDatabase(server);
+        afterTest(() => made.drop());
+        const dataSource = await new DataSource(made.connection).initialize();
+        afterTest(() => dataSource.destroy());
+        const { app } = await compile({ imports: [SqlQueueModule.forRoot({ dataSource })], providers: [handlers] });
+        await app.init();
+
+        const timeouts = await dataSource.query<{ seconds: string }[]>(WAIT_TIMEOUTS);
+
+        expect(timeouts.map(({ seconds }) => Number(seconds))).toContain(7);
+        expect(timeouts.map(({ seconds }) => Number(seconds))).not.toContain(30);
+      },
+    );
+  },
+  ['mysql'],
+);
