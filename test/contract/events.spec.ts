@@ -121,6 +121,21 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     expect(await names()).toEqual(['enqueued']);
   });
 
+  it('tell that dead letters were put in, also where their origin is not recorded', async () => {
+    const { store, read, claim, world } = await recorded();
+    await store.jobs.enqueue([newJob({ queue: 'other', name: 'a' }), newJob({ queue: 'other', name: 'b' })]);
+    const taken = await claim(2, 'other');
+
+    const died = taken.jobs.map((job) => settled(taken, job, outcomes.dead, { deadLetter: 'q' }));
+    await store.jobs.settle(flushOf(died, { claims: [{ id: taken.id, started: 2, finished: true }] }));
+
+    const letters = await world.sql<{ id: number; name: string }>(`SELECT id, name FROM sql_queue_jobs ORDER BY id`);
+    expect(letters.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(await read()).toEqual(
+      letters.map(({ id, name }) => ({ ...of(Number(id), name), event: 'enqueued', attempt: 0 })),
+    );
+  });
+
   it('are not recorded for other queues', async () => {
     const { store, read, claim, told } = await recorded();
     await store.jobs.enqueue([newJob({ queue: 'other' })]);

@@ -1,3 +1,4 @@
+import { ID_STEP } from '../sql/inserted-ids.js';
 import type { SqlValue } from '../sql/statement.js';
 import type { Hosts } from './hosts.js';
 
@@ -12,7 +13,6 @@ const SETTINGS = `
     innodb_lock_wait_timeout = ?, lock_wait_timeout = ?, eq_range_index_dive_limit = 1`;
 
 // A session keeps its step, but on Galera, where it is the number of nodes at that moment.
-const ID_STEP = `SELECT @@auto_increment_increment AS step`;
 const GALERA = `SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'`;
 
 // The binary log then has the key of a row and what changed, not the payload, twice, of every job claimed and finished. It

@@ -3,15 +3,12 @@ import { waitsBehind } from '../claims/claimable.js';
 import { claimFree } from '../claims/optimistic.js';
 import { claimBehindActive, claimSkippingLocked } from '../claims/skip-locked.js';
 import { claimByUpdate } from '../claims/update.js';
-import { safeId } from '../sql/claimed-row.js';
 import { KEPT_MS, type KeyName } from '../sql/key-rows.js';
 import { change, query, Rows, type Work } from '../sql/statement.js';
 import { queueNames } from './mysql-queue-names.js';
 
 // UTC_TIMESTAMP() knows no session time zone; UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
 const NOW = `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000`;
-
-const STEP = `SELECT @@auto_increment_increment AS step`;
 
 const ADD_QUEUE = `
   INSERT IGNORE INTO {queues} (queue, paused, created_at)
@@ -63,15 +60,6 @@ export const mysql: Dialect = {
     lock: SKIP_LOCKED,
   },
   refusals: {},
-
-  // InnoDB gives one plain multi-row INSERT contiguous ids, in steps of the server's; on a cluster these are its size.
-  insertedIds(insertId: number, count: number, idStep: number): number[] {
-    return Array.from({ length: count }, (_, index) => safeId(insertId + index * idStep));
-  },
-
-  *idStep(): Work<number> {
-    return Number((yield* query<{ step: number }>(STEP))[0]!.step);
-  },
 
   *addQueue(queue: string): Work<void> {
     yield* change(ADD_QUEUE, { queue });

@@ -1,6 +1,7 @@
 import { hasCode, type StoreUnavailableError } from '../../job/errors.js';
 import { randomId } from '../../job/random-id.js';
 import type { Clock } from '../../time/clock.js';
+import { askIdStep } from '../sql/inserted-ids.js';
 import { unavailable } from '../sql/patience.js';
 import {
   lastTogether,
@@ -39,8 +40,6 @@ const COUNT = `
       first_id = LAST_INSERT_ID(), id_step = @@auto_increment_increment, seen_at = :now
   WHERE id = :id`;
 const NOT_NULL = 1048;
-
-const STEP = `SELECT @@auto_increment_increment AS step`;
 
 const LOCK = `
   SELECT number, first_id AS firstId, id_step AS idStep
@@ -224,8 +223,8 @@ function* inTurn(writes: readonly Statement[]): Work<readonly Answer[]> {
   const answers: Answer[] = [];
   for (const write of writes) answers.push(...(yield* together([write])));
   if (answers[0]!.idStep !== undefined) return answers;
-  const [row] = yield* query<{ step: number }>(STEP);
-  return answers.map((answer) => ({ ...answer, idStep: Number(row!.step) }));
+  const idStep = yield* askIdStep();
+  return answers.map((answer) => ({ ...answer, idStep }));
 }
 
 function isInDoubt(error: unknown): error is StoreUnavailableError {

@@ -4,6 +4,7 @@ import { StoreUnavailableError } from '../../job/errors.js';
 import type { CallerTransaction } from '../job-store.js';
 import type { Clock } from '../../time/clock.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
+import { sqliteIds } from '../sql/inserted-ids.js';
 import { remedyFor } from '../sql/remedy.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { driveSync, together, type Answer, type Decided, type Statement, type Work } from '../sql/statement.js';
@@ -135,7 +136,7 @@ export class SqliteHandle implements SqlDatabase {
       return { rows, changed: rows.length, insertId: 0 };
     }
     const { changes, lastInsertRowid } = prepared.run(...values);
-    return { rows: [], changed: changes, insertId: Number(lastInsertRowid) };
+    return { rows: [], changed: changes, ...sqliteIds(Number(lastInsertRowid), changes) };
   }
 
   #prepare(text: string): Prepared {

@@ -46,16 +46,6 @@ export const sqlite: Dialect = {
     optimistic: 'SQLite has one writer at a time, whom nobody disturbs',
   },
 
-  // One writer at a time, so the rows of one INSERT are neighbours and the last one's id is known.
-  insertedIds(insertId: number, count: number): number[] {
-    return Array.from({ length: count }, (_, index) => insertId - count + 1 + index);
-  },
-
-  // eslint-disable-next-line require-yield
-  *idStep(): Work<number> {
-    return 1;
-  },
-
   *addQueue(queue: string): Work<void> {
     yield* change(ADD_QUEUE, { queue });
   },

@@ -1,6 +1,7 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
 import type { CallerTransaction } from '../job-store.js';
+import { sqliteIds } from './inserted-ids.js';
 import { drive, type Answer, type SqlValue, type Statement, type Work } from './statement.js';
 import type { Templates } from './template.js';
 
@@ -41,11 +42,10 @@ async function sendOn(runner: QueryRunner, templates: Templates, statement: Stat
   const { text, values } = templates.bind(statement);
   const result = await runner.query(text, values.map(asAscii), true);
   const raw = result.raw as { insertId?: number } | number | bigint | undefined;
-  return {
-    rows: result.records as Record<string, unknown>[],
-    changed: result.affected ?? 0,
-    insertId: Number((typeof raw === 'object' ? raw?.insertId : raw) ?? 0),
-  };
+  const changed = result.affected ?? 0;
+  // SQLite's driver has no more to say than a number.
+  const ids = typeof raw === 'object' ? { insertId: Number(raw?.insertId ?? 0) } : sqliteIds(Number(raw ?? 0), changed);
+  return { rows: result.records as Record<string, unknown>[], changed, ...ids };
 }
 
 /**

@@ -1,8 +1,8 @@
 import { deadLetterOf } from '../../job/dead-letter.js';
 import type { NewJob } from '../../job/job.js';
 import type { Settlement } from '../job-store.js';
-import { insertJobs, jobChunks } from './enqueue.js';
-import { together, type Work } from './statement.js';
+import { insertAll, jobChunks } from './enqueue.js';
+import type { Work } from './statement.js';
 
 /** Puts in the dead letters of jobs that die, in the transaction in which they do. Between the jobs and their history. */
 export function* sendDeadLetters(settlements: readonly Settlement[]): Work<void> {
@@ -11,5 +11,5 @@ export function* sendDeadLetters(settlements: readonly Settlement[]): Work<void>
     const letter = outcome.kind === 'dead' && deadLetter && deadLetterOf(job, outcome.error, deadLetter);
     if (letter) letters.push(letter);
   }
-  yield* together(jobChunks(letters).map(insertJobs));
+  if (letters.length > 0) yield* insertAll(jobChunks(letters));
 }

@@ -13,10 +13,6 @@ export interface Dialect {
   readonly claims: Readonly<Partial<Record<ClaimStrategy, ClaimWay>>>;
   /** Why it has no others. */
   readonly refusals: Readonly<Partial<Record<ClaimStrategy, string>>>;
-  /** The ids of an INSERT of several rows, in their order. */
-  insertedIds(insertId: number, count: number, idStep: number): number[];
-  /** How far these are apart, on the connection that is used. */
-  idStep(): Work<number>;
   /** Adds a queue's row where it has none. */
   addQueue(queue: string): Work<void>;
   /** Adds rows for keys where they have none. */

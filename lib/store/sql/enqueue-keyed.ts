@@ -1,6 +1,5 @@
 import type { NewJob } from '../../job/job.js';
 import type { KeyedAnswer } from '../key-store.js';
-import type { Dialect } from './dialect.js';
 import { insertAll, jobChunks } from './enqueue.js';
 import { KeyPlan } from './key-plan.js';
 import { holdKey, idOf, keysOf, lockFreeKeys, type KeyName, type KeyRows } from './key-rows.js';
@@ -18,7 +17,6 @@ export type Attempted = { readonly answers: KeyedAnswer[] } | { readonly missing
  */
 export function* enqueueKeyed(
   calls: readonly (readonly NewJob[])[],
-  dialect: Pick<Dialect, 'insertedIds' | 'idStep'>,
   provided: ReadonlySet<string>,
 ): Work<Decided<Attempted>> {
   const keys = keysOf(calls.flat());
@@ -34,14 +32,14 @@ export function* enqueueKeyed(
     const isStill = idleJobs(call.filter(replaces), rows).every((id) => idle.has(id));
     return isFree(call) && isStill ? plan.add(call) : undefined;
   });
-  const writes = yield* carryOut(plan, dialect);
+  const writes = yield* carryOut(plan);
   return { value: { answers: planned.map((answer) => answer?.() ?? 'locked') }, writes };
 }
 
 /** Answers what remains to be written. */
-export function* carryOut(plan: KeyPlan, dialect: Pick<Dialect, 'insertedIds' | 'idStep'>): Work<Statement[]> {
+export function* carryOut(plan: KeyPlan): Work<Statement[]> {
   yield* replaceJobs(plan.replacements);
-  plan.number(yield* insertAll(jobChunks(plan.puts), dialect));
+  plan.number(yield* insertAll(jobChunks(plan.puts)));
   return plan.holds.map(({ queue, key, jobId }) => holdKey(queue, key, jobId));
 }
 

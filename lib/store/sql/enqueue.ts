@@ -1,6 +1,6 @@
 import type { NewJob } from '../../job/job.js';
-import type { Dialect } from './dialect.js';
 import { changesOf } from './changes.js';
+import { insertedIds } from './inserted-ids.js';
 import { note, Rows, together, type Decided, type SqlValue, type Statement, type Work } from './statement.js';
 
 const ENQUEUE = `
@@ -41,15 +41,11 @@ export function jobChunks(jobs: readonly NewJob[]): NewJob[][] {
 }
 
 /** A statement for each chunk, one after the other; answers the ids of all. */
-export function* insertAll(
-  chunks: readonly NewJob[][],
-  dialect: Pick<Dialect, 'insertedIds' | 'idStep'>,
-): Work<number[]> {
+export function* insertAll(chunks: readonly NewJob[][]): Work<number[]> {
   const ids: number[] = [];
   for (const chunk of chunks) {
     const [answer] = yield* together([insertJobs(chunk)]);
-    const idStep = chunk.length > 1 ? (answer!.idStep ?? (yield* dialect.idStep())) : 1;
-    ids.push(...dialect.insertedIds(answer!.insertId, chunk.length, idStep));
+    ids.push(...(yield* insertedIds(answer!, chunk.length)));
   }
   yield* note((isRecorded) => {
     const jobs = chunks.flat().map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
@@ -59,11 +55,8 @@ export function* insertAll(
 }
 
 /** The same for what is recorded along with them: only their ids tell what to write. */
-export function* insertAndDecide(
-  chunks: readonly NewJob[][],
-  dialect: Pick<Dialect, 'insertedIds' | 'idStep'>,
-): Work<Decided<number[]>> {
-  return { value: yield* insertAll(chunks, dialect), writes: [] };
+export function* insertAndDecide(chunks: readonly NewJob[][]): Work<Decided<number[]>> {
+  return { value: yield* insertAll(chunks), writes: [] };
 }
 
 /** Their ids follow from the first, in a way each database has its own word on. */

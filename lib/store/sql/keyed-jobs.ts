@@ -24,8 +24,7 @@ export class KeyedJobs {
   ) {}
 
   async enqueue(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedAnswer[]> {
-    const attempt = (provided: ReadonlySet<string>) =>
-      this.database.decideOnce(() => enqueueKeyed(calls, this.dialect, provided));
+    const attempt = (provided: ReadonlySet<string>) => this.database.decideOnce(() => enqueueKeyed(calls, provided));
     const first = await attempt(new Set());
     if ('answers' in first) return first.answers;
     // By itself, so that no transaction waits for the place of a row that another one is about to fill.
@@ -40,7 +39,7 @@ export class KeyedJobs {
     const rows = await this.#lockWithin(jobs, here);
     const plan = new KeyPlan(rows);
     const answer = plan.add(jobs);
-    const writes = await here(() => carryOut(plan, this.dialect));
+    const writes = await here(() => carryOut(plan));
     await here(() => together(writes));
     const placed = answer();
     if (placed instanceof Error) throw placed;

@@ -11,6 +11,7 @@ import type { ClaimWay, Dialect } from './dialect.js';
 import { insertAll, insertAndDecide, insertJobs, jobChunks } from './enqueue.js';
 import { goesBack } from './fence.js';
 import { handOff } from './hand-off.js';
+import { idsFrom } from './inserted-ids.js';
 import { KeyedJobs } from './keyed-jobs.js';
 import { extend, retire } from './lease.js';
 import { hasUnusedKeys, pruneKeys } from './prune-keys.js';
@@ -61,14 +62,11 @@ export class SqlJobStore implements port.JobStore {
     if (jobs.length === 0) return [];
     const chunks = jobChunks(jobs);
     if (transaction && this.database.isOpen(transaction))
-      return this.database.within(transaction, () => insertAll(chunks, this.dialect));
+      return this.database.within(transaction, () => insertAll(chunks));
     if (jobs.some(({ queue }) => this.database.isRecorded(queue)))
-      return this.database.decideOnce(() => insertAndDecide(chunks, this.dialect));
+      return this.database.decideOnce(() => insertAndDecide(chunks));
     const answers = await this.database.once(chunks.map(insertJobs));
-    return chunks.flatMap(({ length }, index) => {
-      const { insertId, idStep = 1 } = answers[index]!;
-      return this.dialect.insertedIds(insertId, length, idStep);
-    });
+    return chunks.flatMap(({ length }, index) => idsFrom(answers[index]!, length));
   }
 
   async enqueueKeyed(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedAnswer[]> {

@@ -49,6 +49,7 @@ export interface Answer {
   readonly rows: readonly Record<string, unknown>[];
   /** Rows inserted, updated (matched) or deleted. */
   readonly changed: number;
+  /** The id of the first row of an INSERT. */
   readonly insertId: number;
   /** How far the ids of one INSERT are apart; undefined where that has to be asked for. */
   readonly idStep?: number | undefined;
