@@ -74,7 +74,7 @@ export class SqlEventStore implements port.EventStore {
   }
 
   pruneEvents(limit: number): Promise<number> {
-    return this.database.transaction(() => pruneEvents(limit));
+    return this.database.repeatable(() => pruneEvents(limit));
   }
 }
 

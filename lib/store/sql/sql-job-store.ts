@@ -44,7 +44,7 @@ export class SqlJobStore implements port.JobStore {
 
   /**
    * @param unfit finds out which strategies do not work on this very server
-   * @param clear what becomes of finished jobs past their retention, at most so many
+   * @param archive moves finished jobs past their retention, at most so many; without, they are deleted
    */
   constructor(
     private readonly database: RecordingDatabase,
@@ -52,7 +52,7 @@ export class SqlJobStore implements port.JobStore {
     private readonly commits: CommitListener,
     private readonly bounds: ClaimBounds,
     private readonly unfit: (queue: string) => Promise<Unfit>,
-    private readonly clear: (limit: number) => Work<number> = prune,
+    private readonly archive?: (limit: number) => Work<number>,
   ) {
     this.#keyed = new KeyedJobs(database, dialect);
     this.#stages = new StageSweep(database);
@@ -234,7 +234,9 @@ export class SqlJobStore implements port.JobStore {
   }
 
   prune(limit: number): Promise<number> {
-    return this.database.transaction(() => this.clear(limit));
+    const { archive } = this;
+    if (archive) return this.database.transaction(() => archive(limit));
+    return this.database.repeatable(() => prune(limit));
   }
 
   sweep(limit: number): Promise<number> {

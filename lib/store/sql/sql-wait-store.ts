@@ -37,7 +37,7 @@ export class SqlWaitStore implements port.WaitStore {
   }
 
   pruneWaits(limit: number): Promise<number> {
-    return this.database.transaction(() => pruneWaits(limit));
+    return this.database.repeatable(() => pruneWaits(limit));
   }
 }
 
