@@ -23,6 +23,7 @@ export class HeldClaim {
   /** That its lease is lost has been logged: once, not once a job. */
   isLossLogged = false;
   readonly #leaseMs: number;
+  readonly #isByLock: boolean;
 
   // Without the jobs themselves, whose payloads go with each that ends.
   readonly #list: readonly { readonly id: number; readonly isSuspect: boolean }[];
@@ -34,7 +35,13 @@ export class HeldClaim {
     this.unsettled = new Set(jobs.map((job) => job.id));
     this.started = Math.min(request.started, startable(jobs.map(isSuspect)));
     this.#leaseMs = request.leaseMs;
+    this.#isByLock = Boolean(request.lockId);
     this.deadline = askedAt + request.leaseMs;
+  }
+
+  /** Whether others may have taken its jobs: the lease has lapsed, or a lock may be gone unheard. */
+  mayBeTaken(now: number): boolean {
+    return this.#isByLock || now >= this.deadline;
   }
 
   renewed(askedAt: number): void {

@@ -243,17 +243,17 @@ export class Settler {
       settlements.push(settlement);
     }
     const claims: ClaimProgress[] = [];
-    const lapsed = new Set<number>();
+    const mayBeTaken = new Set<number>();
     const started = new Map<HeldClaim, number>();
     for (const [claim, ids] of settling) {
       const progress = claim.progress(ids, this.ahead(claim));
       started.set(claim, progress.started);
-      if (this.clock.monotonic() >= claim.deadline) lapsed.add(claim.id);
+      if (claim.mayBeTaken(this.clock.monotonic())) mayBeTaken.add(claim.id);
       if (progress.finished || progress.started > claim.started) claims.push(progress);
     }
     const onCancelled = (cancelled: ReadonlySet<Settlement>) => cancelled.forEach((one) => unwanted.add(one));
     const onGone = (ids: ReadonlySet<number>) => ids.forEach((id) => gone.add(id));
-    return { flush: { settlements, claims, again, lapsed, onCancelled, onGone }, started };
+    return { flush: { settlements, claims, again, mayBeTaken, onCancelled, onGone }, started };
   }
 
   #written(

@@ -71,8 +71,8 @@ export interface Flush {
   readonly claims: readonly ClaimProgress[];
   /** The answer to an earlier commit of the same flush was lost: it may have been done. */
   readonly again: boolean;
-  /** Claims whose leases may have lapsed since: their jobs may have been rescued. */
-  readonly lapsed: ReadonlySet<number>;
+  /** Claims whose jobs may have been rescued since: their leases may have lapsed, or their lock may be gone. */
+  readonly mayBeTaken: ReadonlySet<number>;
   /** Told, once it has committed, of jobs that were to be sent back and were cancelled instead, as somebody had wished. */
   readonly onCancelled?: (settlements: ReadonlySet<Settlement>) => void;
   /** Told, once it has committed, of claims of which no more may begin: their jobs have been rescued, or may be at any time. */

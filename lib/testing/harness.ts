@@ -104,7 +104,7 @@ export class QueueHarness {
     if (committed) await store.retire([claimId]);
     else {
       const claims = [{ id: claimId, started: 1, finished: true }];
-      await store.settle({ settlements: [attempt.settlement(outcome)], claims, again: false, lapsed: new Set() });
+      await store.settle({ settlements: [attempt.settlement(outcome)], claims, again: false, mayBeTaken: new Set() });
     }
     const error = 'error' in outcome ? outcome.error : undefined;
     const kind = handedOff ? 'hand-off' : outcome.kind;

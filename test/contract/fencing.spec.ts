@@ -60,7 +60,7 @@ describeStrategies('a worker that has lost its lease', (setup) => {
       settlements: [...old.settlements, ...current.settlements],
       claims: [...old.claims, ...current.claims].sort((a, b) => a.id - b.id),
       again: false,
-      lapsed: new Set(),
+      mayBeTaken: new Set(),
     });
 
     expect([...answer]).toEqual(old.settlements);
@@ -150,7 +150,7 @@ describeStrategies('a flush whose answer was lost', (setup) => {
     advance(LEASE_MS);
     await jobs.rescue(rescueRules());
 
-    const lost = await jobs.settle({ ...again(taken, outcomes.retry), lapsed: new Set([taken.id]) });
+    const lost = await jobs.settle({ ...again(taken, outcomes.retry), mayBeTaken: new Set([taken.id]) });
 
     expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
   });

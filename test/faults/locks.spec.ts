@@ -3,12 +3,15 @@ import { abortOf, describeEngines, gate, type World } from '../support/engines.j
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { LockConnections } from '../support/lock-connections.js';
+import { behindProxy } from '../support/behind-proxy.js';
 import { processesOf } from '../support/processes.js';
 import { recordingDriver } from '../support/recording-driver.js';
+import { commitsLook, strikeOnce, type Fate } from '../support/wire-proxy.js';
 
 // So long that nothing of this is because a lease has lapsed.
 const queue = { claim: 'lock', lease: '1h', retry: { attempts: 3, backoff: 0 } } as const;
 const LOOK_EVERY_MS = 500;
+const FATES: Fate[] = ['cut', 'unheard'];
 
 describeEngines(
   'a job claimed by lock',
@@ -127,6 +130,41 @@ describeEngines(
       expect(heir.events.of('started').find(({ jobId }) => jobId === third)).toMatchObject({ attempt: 1 });
       expect(worker.events.of('started').map(({ jobId }) => jobId)).not.toContain(third);
     });
+
+    it.each(FATES)(
+      'that others run is lost here, whatever became of the answer to its outcome (%s), though nobody has heard that the lock is gone',
+      async (fate) => {
+        const { world, proxy, dataSource } = await behindProxy(await setup());
+        const began = gate();
+        const fail = gate();
+        const worker = await world.start({
+          ...{ dataSource, queues: { q: { ...queue, concurrency: 1, prefetch: 0 } } },
+          handlers: {
+            q: async () => {
+              began.open();
+              await fail.opened;
+              throw new Error('here');
+            },
+          },
+        });
+        const { id } = await worker.producer.enqueue('q', {});
+        await began.opened;
+
+        await world.sql('UPDATE sql_queue_claims SET lock_id = 1');
+        const done = gate();
+        const heir = await world.start({ queues: { q: queue }, handlers: { q: () => done.opened } });
+        await heir.events.until('started');
+        const looking = strikeOnce(proxy, fate, commitsLook);
+        fail.open();
+        await looking.struck;
+        await worker.events.until('lost', { jobId: id });
+        done.open();
+        await heir.events.until('completed');
+
+        expect(worker.events.of('failed')).toEqual([]);
+        expect(await worker.admin.get(id)).toMatchObject({ state: 'completed', attempt: 2 });
+      },
+    );
 
     /** A job whose handler has done that, and goes on until the test lets it end. The worker's lock can be ended. */
     async function after(world: World, act: (job: JobContext) => Promise<unknown>) {

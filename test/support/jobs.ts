@@ -71,7 +71,7 @@ export function settled(
 
 /** A flush of these settlements that says nothing of their claims. */
 export function flushOf(settlements: Settlement[], given: Partial<Flush> = {}): Flush {
-  return { settlements, claims: [], again: false, lapsed: new Set(), ...given };
+  return { settlements, claims: [], again: false, mayBeTaken: new Set(), ...given };
 }
 
 /** A flush with which all the claim's jobs are accounted for. */

@@ -166,6 +166,14 @@ export function commitsOutcomes({ sql, transaction }: Sent): boolean {
   );
 }
 
+/** Whether it commits what was done after a look at which jobs of a claim are still its own. */
+export function commitsLook({ sql, transaction }: Sent): boolean {
+  return (
+    sql.includes('COMMIT') &&
+    transaction.some((before) => /SELECT id\s+FROM sql_queue_jobs.*claim_id = .*FOR UPDATE/s.test(before))
+  );
+}
+
 /** Whether it commits outcomes of jobs together with the claiming of others. */
 export function commitsBoth({ sql, transaction }: Sent): boolean {
   const wrote = (table: string) => transaction.some((before) => before.includes(`INSERT INTO sql_queue_${table}`));

@@ -56,7 +56,7 @@ export function* settleSurvivors(flush: Flush): Work<Refused> {
   yield* settleClaimed(settlements.filter((_, index) => !missing.has(flush.settlements[index]!)));
   // Had the commit of before been done, none would have survived it.
   const mayBeDone = flush.again && missing.size === flush.settlements.length;
-  const lost = mayBeDone ? yield* trulyLost(missing, flush.lapsed) : missing;
+  const lost = mayBeDone ? yield* trulyLost(missing, flush.mayBeTaken) : missing;
   return { lost, gone, cancelled: new Set([...cancelled].filter((settlement) => !missing.has(settlement))) };
 }
 

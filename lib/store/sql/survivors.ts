@@ -47,12 +47,12 @@ export function* findMissing(claimId: number, settlements: readonly Settlement[]
 /**
  * After a commit whose answer was lost: which of the missing jobs are truly lost, and which this flush had settled
  * already. A finished job is gone from the table, and where a history is kept it says whose run it was: another worker may
- * have finished the job meanwhile. A returned one has left our claim either way: by our hand, while its lease cannot have
- * lapsed; nobody can say by whose after that, and then it does not count as ours.
+ * have finished the job meanwhile. A returned one has left our claim either way: by our hand, while nobody can have
+ * taken it; otherwise nobody can say by whose, and then it does not count as ours.
  */
 export function* trulyLost(
   missing: ReadonlySet<Settlement>,
-  lapsed: ReadonlySet<number>,
+  mayBeTaken: ReadonlySet<number>,
 ): Work<ReadonlySet<Settlement>> {
   if (missing.size === 0) return missing;
   const ids = Array.from(missing, ({ job }) => job.id);
@@ -65,6 +65,6 @@ export function* trulyLost(
     return run !== undefined && (run.worker_id !== workerId || Number(run.attempt) !== job.attempt);
   };
   const isLost = (one: Settlement) =>
-    isFinished(one) ? there.has(one.job.id) || isOthers(one) : lapsed.has(one.claimId);
+    isFinished(one) ? there.has(one.job.id) || isOthers(one) : mayBeTaken.has(one.claimId);
   return new Set([...missing].filter(isLost));
 }
