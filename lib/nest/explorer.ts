@@ -126,8 +126,7 @@ export class Explorer {
   }
 
   #noteProcessor({ queue, options }: ProcessorMetadata, title: string): void {
-    const problems = [nameProblem('queue name', queue), ...processorOptionProblems(options, queue)];
-    this.#problems.push(...problems.filter((line) => line !== undefined).map((line) => `${title}: ${line}`));
+    this.#problems.push(...processorProblems({ queue, options }).map((line) => `${title}: ${line}`));
     const { topic, where } = options;
     const ofQueue = ofQueueAlone(options);
     if (Object.keys(ofQueue).length === 0 && topic === undefined) return;
@@ -177,10 +176,15 @@ export function decoratedOptions(
     return decorated.map((of) => Reflect.getMetadata(PROCESSOR, of) as ProcessorMetadata | undefined);
   });
   const ours = processors.filter((found) => found !== undefined && (found.instance ?? '') === instance);
-  const sound = (ours as ProcessorMetadata[]).filter(
-    ({ queue, options }) => processorOptionProblems(options, queue).length === 0,
-  );
-  return new Map(sound.map(({ queue, options }) => [queue, ofQueueAlone(options)]));
+  const sound = (ours as ProcessorMetadata[]).filter((processor) => processorProblems(processor).length === 0);
+  const said = sound.map(({ queue, options }) => [queue, ofQueueAlone(options)] as const);
+  // Several can name a queue, and one of them says something of it.
+  return new Map(said.filter(([, options]) => Object.keys(options).length > 0));
+}
+
+function processorProblems({ queue, options }: ProcessorMetadata): string[] {
+  const problems = [nameProblem('queue name', queue), ...processorOptionProblems(options, queue)];
+  return problems.filter((line) => line !== undefined);
 }
 
 function ofQueueAlone(options: ProcessorOptions): QueueOptions {

@@ -1,5 +1,12 @@
 import { TypeOrmModule } from '@nestjs/typeorm';
-import { JobContext, QueueProcessor, QueueProducer, SqlQueueModule, sqlQueueMigrations } from 'nestjs-sql-queue';
+import {
+  JobContext,
+  JobHandler,
+  QueueProcessor,
+  QueueProducer,
+  SqlQueueModule,
+  sqlQueueMigrations,
+} from 'nestjs-sql-queue';
 import { DataSource, EntitySchema } from 'typeorm';
 import { describeServers, freshDatabase } from '../support/servers.js';
 import { afterTest, compile, QUICK, refusalOf } from './support/application.js';
@@ -134,6 +141,21 @@ describeServers(
       expect(error.message).toMatch(/expected max_allowed_packet of at least 64065536 bytes .* got 16777216/);
     });
 
+    it('stops it with a typed error where it names no queue', async () => {
+      class Handlers {
+        @QueueProcessor(undefined as never, { lease: '7s' })
+        handle() {}
+      }
+      const made = await freshDatabase(server);
+      afterTest(() => made.drop());
+      const module = SqlQueueModule.forRoot({ dataSource: new DataSource(made.connection), queues: { 'a.*': {} } });
+
+      const error = await refusalOf({ imports: [module], providers: [Handlers] });
+
+      expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
+      expect(error.message).toContain('Handlers.handle: expected queue name');
+    });
+
     it('stops it with all that is wrong, where it is wrong', async () => {
       const error = await refusalWith({ maxPayloadBytes: 0, lease: 'soon' });
 
@@ -154,6 +176,12 @@ class ShortMethod {
   handle() {}
 }
 
+class Silent {
+  @QueueProcessor('short')
+  @JobHandler('other')
+  other() {}
+}
+
 const WAIT_TIMEOUTS = `
   SELECT v.variable_value AS seconds
   FROM performance_schema.variables_by_thread v JOIN performance_schema.threads t USING (thread_id)
@@ -162,22 +190,24 @@ const WAIT_TIMEOUTS = `
 describeServers(
   'the connections of the queue',
   (server) => {
-    it.each([ShortClass, ShortMethod])(
-      'close after the shortest lease that any decorator asks for (%p)',
-      async (handlers) => {
-        const made = await freshDatabase(server);
-        afterTest(() => made.drop());
-        const dataSource = await new DataSource(made.connection).initialize();
-        afterTest(() => dataSource.destroy());
-        const { app } = await compile({ imports: [SqlQueueModule.forRoot({ dataSource })], providers: [handlers] });
-        await app.init();
+    it.each([
+      ['a class', [ShortClass]],
+      ['a method', [ShortMethod]],
+      ['a class, before one that says nothing of the same queue', [ShortClass, Silent]],
+      ['a class, behind one that says nothing of the same queue', [Silent, ShortClass]],
+    ])('close after the shortest lease that any decorator asks for: that of %s', async (_, providers) => {
+      const made = await freshDatabase(server);
+      afterTest(() => made.drop());
+      const dataSource = await new DataSource(made.connection).initialize();
+      afterTest(() => dataSource.destroy());
+      const { app } = await compile({ imports: [SqlQueueModule.forRoot({ dataSource })], providers });
+      await app.init();
 
-        const timeouts = await dataSource.query<{ seconds: string }[]>(WAIT_TIMEOUTS);
+      const timeouts = await dataSource.query<{ seconds: string }[]>(WAIT_TIMEOUTS);
 
-        expect(timeouts.map(({ seconds }) => Number(seconds))).toContain(7);
-        expect(timeouts.map(({ seconds }) => Number(seconds))).not.toContain(30);
-      },
-    );
+      expect(timeouts.map(({ seconds }) => Number(seconds))).toContain(7);
+      expect(timeouts.map(({ seconds }) => Number(seconds))).not.toContain(30);
+    });
   },
   ['mysql'],
 );
