@@ -1,15 +1,14 @@
 import { everyFault } from '../support/every-fault.js';
 import { endOf, outcomes } from '../support/jobs.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, openFaulty } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
 describeStoresOf(['mysql', 'mariadb'], 'a connection that fails while jobs move to an archive', (setup) => {
   it.each(FAULTS)('at any statement (%s) leaves each in one place', async (fault) => {
     const world = await setup();
-    const { driver, arm, disarm } = faultyDriver({ multipleStatements: true });
-    const dataSource = await world.connect({ driver });
-    const { jobs } = await world.open({ dataSource, archive: { to: 'kept_jobs' } });
+    const settings = { archive: { to: 'kept_jobs' } };
+    const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements: true }, settings);
 
     const faults = await everyFault(async (failAt) => {
       for (const table of ['sql_queue_history', 'kept_jobs']) await world.sql(`DELETE FROM ${table}`);

@@ -3,7 +3,7 @@ import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyFault } from '../support/every-fault.js';
 import { claimOf, endOf, rescueRules } from '../support/jobs.js';
-import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
+import { FAULTS, openFaulty, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const ANN = { owner: 'ann' } as const;
@@ -15,8 +15,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) loses no job, and hands out no completed one again',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const faulty = await world.open({ dataSource: await world.connect({ driver }) });
+        const { arm, disarm, ...faulty } = await openFaulty(world, { multipleStatements });
         const people = consumerOn(faulty);
         const healthy = consumerOn(world);
         // The first claim looks how this server can be claimed from, as a worker does before it starts.
@@ -46,8 +45,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'for one statement (%s), whichever it is, leaves nobody in doubt of what was done',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const faulty = await world.open({ dataSource: await world.connect({ driver }) });
+        const { arm, disarm, ...faulty } = await openFaulty(world, { multipleStatements });
         const people = consumerOn(faulty);
         await people.claim('q');
 
@@ -85,8 +83,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
     it.each(FAULTS)('at any statement (%s) of handing a job off says whether it was', async (fault) => {
       const world = await setup();
-      const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-      const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+      const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements });
 
       const faults = await everyFault(async (failAt) => {
         for (const table of ['jobs', 'claims']) await world.sql(`DELETE FROM sql_queue_${table}`);

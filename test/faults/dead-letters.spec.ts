@@ -1,7 +1,7 @@
 import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
 import { endOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, openFaulty } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
@@ -11,8 +11,7 @@ const dying = rescueRules({ decide: () => outcomes.dead });
 describeStoresOf(['mysql', 'mariadb'], 'a connection that fails while jobs die', (setup) => {
   it.each(FAULTS)('at any statement (%s) leaves each dead with one dead letter', async (fault) => {
     const world = await setup();
-    const { driver, arm, disarm } = faultyDriver({ multipleStatements: true });
-    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements: true });
 
     const faults = await everyFault(async (failAt) => {
       for (const table of ['jobs', 'claims', 'history']) await world.sql(`DELETE FROM sql_queue_${table}`);

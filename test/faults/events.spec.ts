@@ -3,7 +3,7 @@ import type { ChangeName } from '../../lib/job/queue-event.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyFault } from '../support/every-fault.js';
 import { claimOf, flushOf, LEASE_MS, newJob, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, openFaulty } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
@@ -18,8 +18,7 @@ describe.each([
       'at any statement (%s) leaves an event for each change that was done, and for no other',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const store = await world.open({ dataSource: await world.connect({ driver }), recorder });
+        const { arm, disarm, ...store } = await openFaulty(world, { multipleStatements }, { recorder });
 
         const faults = await everyFault(async (failAt) => {
           for (const table of ['jobs', 'claims', 'history', 'events'])

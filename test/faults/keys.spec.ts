@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { endOf, outcomes } from '../support/jobs.js';
 import { keyed } from '../support/keyed.js';
 import { stubborn } from '../support/stubborn.js';
-import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
+import { FAULTS, openFaulty, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { commitsJobs, strikeOnce } from '../support/wire-proxy.js';
 
@@ -60,8 +60,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of putting in a job whose key %s holds leaves one alive, and says which',
       async (fault, holder) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements });
         const onConflict = holder.endsWith('replaced') ? 'replace' : 'coalesce';
 
         const faults = await everyFault(async (failAt) => {
@@ -94,8 +93,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
     it.each(FAULTS)('at any statement (%s) of retrying and forgetting keys leaves one alive', async (fault) => {
       const world = await setup();
-      const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-      const { jobs, admin } = await world.open({ dataSource: await world.connect({ driver }) });
+      const { jobs, admin, arm, disarm } = await openFaulty(world, { multipleStatements });
 
       const faults = await everyFault(async (failAt) => {
         await empty(world);

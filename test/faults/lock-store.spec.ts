@@ -2,7 +2,7 @@ import { hasCode } from '../../lib/job/errors.js';
 import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
 import { rescueRules } from '../support/jobs.js';
-import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
+import { FAULTS, openFaulty, SENDING } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 
 const FREE = 5;
@@ -14,8 +14,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of holding a lock and looking for free ones frees each job once, and nobody’s',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { locks } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { locks, arm, disarm } = await openFaulty(world, { multipleStatements });
         const living = await world.locks!.take('living');
 
         const faults = await everyFault(async (failAt) => {

@@ -1,14 +1,13 @@
 import { everyFault } from '../support/every-fault.js';
 import { endOf, outcomes } from '../support/jobs.js';
-import { FAULTS, faultyDriver } from '../support/store-faults.js';
+import { FAULTS, openFaulty } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
 describeStoresOf(['mysql', 'mariadb'], 'a connection that fails while dead jobs are replayed', (setup) => {
   it.each(FAULTS)('at any statement (%s) leaves each where it is to go, once', async (fault) => {
     const world = await setup();
-    const { driver, arm, disarm } = faultyDriver({ multipleStatements: true });
-    const { admin } = await world.open({ dataSource: await world.connect({ driver }) });
+    const { admin, arm, disarm } = await openFaulty(world, { multipleStatements: true });
 
     const faults = await everyFault(async (failAt) => {
       for (const table of ['jobs', 'claims', 'history']) await world.sql(`DELETE FROM sql_queue_${table}`);

@@ -14,7 +14,7 @@ import {
   settled,
   type Claim,
 } from '../support/jobs.js';
-import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
+import { FAULTS, openFaulty, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
@@ -27,8 +27,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) loses no job and runs no completed one again',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements });
 
         const faults = await everyFault(async (failAt) => {
           await empty(world);
@@ -52,8 +51,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of outcomes and a claim in one (%s) does all of it or nothing',
       async (fault, whose) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements });
 
         const faults = await everyFault(async (failAt) => {
           await empty(world);
@@ -86,8 +84,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of a claim by %s marks the jobs of a claim that is there, or none',
       async (fault, strategy) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements });
 
         const faults = await everyFault(async (failAt) => {
           await empty(world);
@@ -116,8 +113,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of putting in %i jobs has them in once, or has none and says so',
       async (fault, count) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements });
 
         const faults = await everyFault(async (failAt) => {
           await empty(world);
@@ -143,8 +139,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of sending back a job that somebody wants cancelled cancels it, and runs it no more',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements });
 
         const faults = await everyFault(async (failAt) => {
           await empty(world);
@@ -170,8 +165,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of waiting for jobs and taking their answers leaves nothing of them, and all of others',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { waits, traces } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { waits, traces, arm, disarm } = await openFaulty(world, { multipleStatements });
 
         const faults = await everyFault(async (failAt) => {
           await empty(world);
@@ -212,8 +206,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of steering leaves each job in the one state that was asked for',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { jobs, admin } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { jobs, admin, arm, disarm } = await openFaulty(world, { multipleStatements });
 
         const faults = await everyFault(async (failAt) => {
           await empty(world);
@@ -260,8 +253,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of the look at how a queue can be claimed keeps no worker from its start',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+        const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements });
 
         const faults = await everyFault(async (failAt) => {
           arm(fault, failAt);

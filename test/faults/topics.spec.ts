@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
 import { processesOf } from '../support/processes.js';
 import { producerOn } from '../support/producer-on.js';
-import { FAULTS, faultyDriver, SENDING } from '../support/store-faults.js';
+import { FAULTS, openFaulty, SENDING } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
@@ -68,8 +68,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
       'at any statement (%s) of publishing has each copy in once, or has none and says so',
       async (fault) => {
         const world = await setup();
-        const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-        const opened = await world.open({ dataSource: await world.connect({ driver }) });
+        const { arm, disarm, ...opened } = await openFaulty(world, { multipleStatements });
         for (const queue of ['a', 'b', 'c']) await world.queues.subscribe(queue, subscriptionsOf({ topic: '*' }));
 
         const faults = await everyFault(async (failAt) => {
@@ -96,8 +95,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
 
     it.each(FAULTS)('at any statement (%s) of what is known of queues leaves known what was said', async (fault) => {
       const world = await setup();
-      const { driver, arm, disarm } = faultyDriver({ multipleStatements });
-      const { queues } = await world.open({ dataSource: await world.connect({ driver }) });
+      const { queues, arm, disarm } = await openFaulty(world, { multipleStatements });
       const declared = (topic: string[], region: string) => [
         { queue: 'live', expiresAfterMs: 60_000, subscriptions: subscriptionsOf({ topic, where: { region } }) },
       ];

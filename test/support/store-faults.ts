@@ -1,4 +1,5 @@
 import { recordingDriver, type Listener } from './recording-driver.js';
+import type { World } from './stores.js';
 
 /**
  * `lost`: the connection goes away before the statement is sent. `down`: that, and the same with the next ones, so that
@@ -19,8 +20,19 @@ const ANSWERED: Partial<Record<Fault, number>> = { deadlock: 1213, 'lock wait': 
 
 const HOW_LONG_DOWN = 8;
 
+/** A store of that world on a connection whose texts fail once armed: see faultyDriver. */
+export async function openFaulty(
+  world: Pick<World, 'open' | 'connect'>,
+  sending: { multipleStatements: boolean },
+  settings: Parameters<World['open']>[0] = {},
+) {
+  const { driver, arm, disarm } = faultyDriver(sending);
+  const store = await world.open({ dataSource: await world.connect({ driver }), ...settings });
+  return { ...store, arm, disarm };
+}
+
 /** A driver whose texts, of one statement or of several, once armed, are counted, and fail from the given one on. */
-export function faultyDriver({ multipleStatements }: { multipleStatements: boolean }) {
+function faultyDriver({ multipleStatements }: { multipleStatements: boolean }) {
   let statements = 0;
   let armed: { fault: Fault; failAt: number } | undefined;
   const listen: Listener = async (sql, ask) => {
