@@ -3,6 +3,7 @@ import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyFault } from '../support/every-fault.js';
 import { claimOf, endOf, rescueRules } from '../support/jobs.js';
+import { roundsUntilEmpty } from '../support/rows-left.js';
 import { FAULTS, openFaulty, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
@@ -155,12 +156,13 @@ async function stubborn(verb: () => Promise<unknown>, tries = 20): Promise<boole
 }
 
 /** Completes all that is left, as healthy people and workers would. */
-async function workOff({ jobs, admin, advance }: World, healthy: QueueConsumer) {
+async function workOff(world: World, healthy: QueueConsumer) {
+  const { jobs, admin, advance } = world;
   const handed: number[] = [];
   for (const owner of ['ann', 'bob']) {
     for (const { id } of await healthy.assigned(owner)) await healthy.unassign(id);
   }
-  for (let round = 0; round < 2; round++) {
+  for await (const _ of roundsUntilEmpty(world, 2)) {
     advance(86_400_000);
     await jobs.rescue(rescueRules());
     await jobs.promote(100);

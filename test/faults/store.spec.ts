@@ -15,6 +15,7 @@ import {
   type Claim,
 } from '../support/jobs.js';
 import { FAULTS, openFaulty, SENDING } from '../support/store-faults.js';
+import { roundsUntilEmpty } from '../support/rows-left.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { stubborn } from '../support/stubborn.js';
 
@@ -355,9 +356,10 @@ function settle(jobs: JobStore, flush: Flush): Promise<ReadonlySet<Settlement>> 
 }
 
 /** Completes all that is left, as healthy workers would. Answers what they were handed. */
-async function workOff({ jobs, advance }: World): Promise<number[]> {
+async function workOff(world: World): Promise<number[]> {
+  const { jobs, advance } = world;
   const handed: number[] = [];
-  for (let round = 0; round < 3; round++) {
+  for await (const _ of roundsUntilEmpty(world, 3)) {
     advance(LEASE_MS + 60_000);
     await jobs.rescue(rescueRules());
     await jobs.promote(100);
