@@ -108,7 +108,8 @@ export function isSuspect(job: ClaimedJob): boolean {
 }
 
 /** The order in which a claim's jobs begin: as they were claimed, but suspects last. */
-export function inStartOrder(jobs: readonly ClaimedJob[]): ClaimedJob[] {
+export function inStartOrder(jobs: ClaimedJob[]): ClaimedJob[] {
+  if (!jobs.some(isSuspect)) return jobs;
   return [...jobs.filter((job) => !isSuspect(job)), ...jobs.filter(isSuspect)];
 }
 

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import { hasCode, JobTimeoutError, LeaseLostError, PayloadInvalidError, UnrecoverableError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { afterError, type Outcome } from '../job/outcome.js';
@@ -9,7 +10,7 @@ import { storedError } from '../job/stored-error.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
-import { JobContext, JobVerdict, type HandedOff } from './job-context.js';
+import { JobContext, JobVerdict, type HandedOff, type JobActions, type Verdict } from './job-context.js';
 import type { JobLogger } from './job-logger.js';
 import type { Traces } from './traces.js';
 
@@ -34,10 +35,8 @@ export interface AttemptEnd {
   readonly handedOff: boolean;
 }
 
-type Verdict = Outcome | { kind: 'discard'; reason: string };
-
 /** One attempt of one job: what its handler is given, and what follows from what the handler does. */
-export class Attempt {
+export class Attempt implements JobActions {
   // Made when somebody asks for the signal, or has a reason to abort it: most handlers never look.
   #abort: AbortController | undefined;
   #verdict: Outcome | undefined;
@@ -64,13 +63,17 @@ export class Attempt {
     return this.#committed !== undefined || this.#handedOff;
   }
 
-  get #signals(): AbortController {
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get #controller(): AbortController {
     return (this.#abort ??= new AbortController());
   }
 
   /** Tells the handler to end. Its outcome stays its own, but for a job that shall be released or cancelled. */
   abort(reason: Error): void {
-    this.#signals.abort(reason);
+    this.#controller.abort(reason);
   }
 
   /** What the handler is given. Throws where the payload is no good, and the job is dead then: it would be as wrong again. */
@@ -95,7 +98,7 @@ export class Attempt {
     if (this.#verdict) return ended(this.#verdict);
     try {
       const encoded = encodeResult(this.job.queue, result, this.options.maxPayloadBytes);
-      return { ...ended({ kind: 'complete', result: encoded }), result };
+      return ended({ kind: 'complete', result: encoded }, result);
     } catch (error) {
       return this.threw(error);
     }
@@ -145,38 +148,25 @@ export class Attempt {
   }
 
   #contextOf(payload: unknown, headers: Record<string, string>, startedAt: Date): JobContext {
-    const { job, parts } = this;
-    const signals = () => this.#signals.signal;
-    return new JobContext({
-      id: job.id,
-      queue: job.queue,
-      name: job.name,
-      payload,
-      attempt: job.attempt,
-      maxAttempts: job.maxAttempts,
-      enqueuedAt: new Date(job.createdAtMs),
-      startedAt,
-      headers,
-      get signal() {
-        return signals();
-      },
-      logger: parts.logger,
-      transaction: <T>(work: Parameters<JobContext['transaction']>[0]) => this.#transact(work) as Promise<T>,
-      handOff: (leaseMs: number) => this.#handOff(leaseMs),
-      decide: (verdict: Verdict) => this.#decide(verdict),
-      progress: (value: unknown) => this.#progress(value),
-      log: (line: string) => {
-        if (!this.#isOver) parts.traces?.log(this, line);
-      },
-    });
+    const { id, queue, name, attempt, maxAttempts, createdAtMs } = this.job;
+    const { logger } = this.parts;
+    const enqueuedAt = new Date(createdAtMs);
+    return new JobContext(
+      { id, queue, name, payload, attempt, maxAttempts, enqueuedAt, startedAt, headers, logger },
+      this,
+    );
   }
 
-  #progress(value: unknown): void {
+  progress(value: unknown): void {
     const { queue } = this.job;
     const encoded = encodeJson(value);
     if ('problem' in encoded) throw new PayloadInvalidError(queue, `progress: ${encoded.problem}`);
     checkSize(queue, 'progress', encoded.text, this.options.maxPayloadBytes);
     if (!this.#isOver) this.parts.traces?.progress(this, encoded.text);
+  }
+
+  log(line: string): void {
+    if (!this.#isOver) this.parts.traces?.log(this, line);
   }
 
   #refusePayload(error: unknown): never {
@@ -194,16 +184,16 @@ export class Attempt {
     return { outcome, result: this.#committed?.result, committed: true, handedOff: this.#handedOff };
   }
 
-  #decide(verdict: Verdict): void {
+  decide(verdict: Verdict): void {
     if (verdict.kind !== 'discard') this.#verdict = verdict;
     else this.#verdict = { kind: 'dead', error: storedError(new UnrecoverableError(verdict.reason)) };
   }
 
-  async #transact<T>(work: (manager: never) => Promise<T>): Promise<T> {
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { job, parts } = this;
     this.#depart('transaction');
     const value = await parts.store.completeWith(async (manager) => {
-      const done = await work(manager as never);
+      const done = await work(manager);
       const result = encodeResult(job.queue, done, this.options.maxPayloadBytes);
       return { value: done, settlement: this.settlement({ kind: 'complete', result }) };
     });
@@ -211,7 +201,7 @@ export class Attempt {
     return value;
   }
 
-  async #handOff(leaseMs: number): Promise<HandedOff> {
+  async handOff(leaseMs: number): Promise<HandedOff> {
     const { job, claim, parts } = this;
     this.#depart('handOff');
     const to = randomId();
@@ -237,6 +227,6 @@ export class Attempt {
   }
 }
 
-export function ended(outcome: Outcome): AttemptEnd {
-  return { outcome, result: undefined, committed: false, handedOff: false };
+export function ended(outcome: Outcome, result?: unknown): AttemptEnd {
+  return { outcome, result, committed: false, handedOff: false };
 }

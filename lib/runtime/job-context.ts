@@ -1,5 +1,4 @@
 import type { EntityManager } from 'typeorm';
-import { DEFAULT_JOB_NAME } from '../job/job-names.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
 import { DEFAULT_HOLD, leaseProblem } from '../job/lease.js';
@@ -13,26 +12,32 @@ export interface HandedOff {
   readonly token: string;
 }
 
-/** What a run gives its context. */
-export interface JobContextParts<P> {
+/** What a context tells of its job. */
+export interface JobFacts<P> {
   readonly id: number;
   readonly queue: string;
-  readonly name?: string;
+  readonly name: string;
   readonly payload: P;
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly enqueuedAt: Date;
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
   readonly logger: JobLogger;
+}
+
+/** What a handler can do about its job by way of the context. */
+export interface JobActions {
+  readonly signal: AbortSignal;
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
   handOff(leaseMs: number): Promise<HandedOff>;
   progress(value: unknown): void;
   log(line: string): void;
   /** Notes the verdict, so that it stands even where a handler or a filter swallows what is thrown. */
-  decide(verdict: Outcome | { kind: 'discard'; reason: string }): void;
+  decide(verdict: Verdict): void;
 }
+
+export type Verdict = Outcome | { kind: 'discard'; reason: string };
 
 /**
  * Thrown by `release()`, `snooze()` and `discard()` to leave the handler. Let it pass.
@@ -66,25 +71,25 @@ export class JobContext<P = any, R = unknown> {
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: JobLogger;
-  readonly #parts: JobContextParts<P>;
+  readonly #actions: JobActions;
 
-  constructor(parts: JobContextParts<P>) {
-    this.id = parts.id;
-    this.queue = parts.queue;
-    this.name = parts.name ?? DEFAULT_JOB_NAME;
-    this.payload = parts.payload;
-    this.attempt = parts.attempt;
-    this.maxAttempts = parts.maxAttempts;
-    this.enqueuedAt = parts.enqueuedAt;
-    this.startedAt = parts.startedAt;
-    this.headers = parts.headers;
-    this.logger = parts.logger;
-    this.#parts = parts;
+  constructor(facts: JobFacts<P>, actions: JobActions) {
+    this.id = facts.id;
+    this.queue = facts.queue;
+    this.name = facts.name;
+    this.payload = facts.payload;
+    this.attempt = facts.attempt;
+    this.maxAttempts = facts.maxAttempts;
+    this.enqueuedAt = facts.enqueuedAt;
+    this.startedAt = facts.startedAt;
+    this.headers = facts.headers;
+    this.logger = facts.logger;
+    this.#actions = actions;
   }
 
   /** Aborted on timeout, cancel, shutdown and when the lease is lost; `signal.reason` is the typed error. */
   get signal(): AbortSignal {
-    return this.#parts.signal;
+    return this.#actions.signal;
   }
 
   /** Whether a failure now is final. */
@@ -98,7 +103,7 @@ export class JobContext<P = any, R = unknown> {
    * LeaseLostError, and nothing is written, where another worker may have the job.
    */
   transaction<T extends R>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#parts.transaction(work);
+    return this.#actions.transaction(work);
   }
 
   /**
@@ -116,7 +121,7 @@ export class JobContext<P = any, R = unknown> {
    */
   async handOff({ lease = DEFAULT_HOLD, ...unknown }: { lease?: Duration } = {}): Promise<HandedOff> {
     InvalidOptionsError.throwIfAny('Cannot hand off', [...unknownKeys(unknown, ['lease']), leaseProblem(lease)]);
-    return this.#parts.handOff(toMs(lease)!);
+    return this.#actions.handOff(toMs(lease)!);
   }
 
   /**
@@ -124,7 +129,7 @@ export class JobContext<P = any, R = unknown> {
    * the last one, half a second later at the most where many come. Throws PayloadInvalidError or PayloadTooLargeError.
    */
   progress(value: unknown): void {
-    this.#parts.progress(value);
+    this.#actions.progress(value);
   }
 
   /**
@@ -132,7 +137,7 @@ export class JobContext<P = any, R = unknown> {
    * read: what cannot be written, since the database is away or the lease is lost, is left out.
    */
   log(line: string): void {
-    this.#parts.log(String(line));
+    this.#actions.log(String(line));
   }
 
   /** Back to waiting, at once; the attempt is not counted. */
@@ -154,8 +159,8 @@ export class JobContext<P = any, R = unknown> {
     return this.#leave({ kind: 'discard', reason: String(reason) }, `discarded: ${reason}`);
   }
 
-  #leave(verdict: Outcome | { kind: 'discard'; reason: string }, what: string): never {
-    this.#parts.decide(verdict);
+  #leave(verdict: Verdict, what: string): never {
+    this.#actions.decide(verdict);
     throw new JobVerdict(`Job ${this.id} of queue "${this.queue}" was ${what}.`);
   }
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
-import { JobContext, type JobContextParts } from '../runtime/job-context.js';
+import { DEFAULT_JOB_NAME } from '../job/job-names.js';
+import { JobContext, type JobActions, type JobFacts } from '../runtime/job-context.js';
 
 const SILENT = {
   log: () => undefined,
@@ -14,11 +15,12 @@ const SILENT = {
  */
 export function createJobContext<P>(
   payload: P,
-  { manager, ...overrides }: Partial<Omit<JobContextParts<P>, 'payload'>> & { manager?: EntityManager } = {},
+  { manager, ...overrides }: Partial<Omit<JobFacts<P>, 'payload'> & JobActions> & { manager?: EntityManager } = {},
 ): JobContext<P> {
-  return new JobContext<P>({
+  const all: JobFacts<P> & JobActions = {
     id: 1,
     queue: 'test',
+    name: DEFAULT_JOB_NAME,
     payload,
     attempt: 1,
     maxAttempts: 5,
@@ -33,5 +35,6 @@ export function createJobContext<P>(
     progress: () => undefined,
     log: () => undefined,
     ...overrides,
-  });
+  };
+  return new JobContext<P>(all, all);
 }

@@ -25,9 +25,7 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
   if (rows.length === 0) return [];
   const { claimId, maxAttempts } = request;
   const ids = new Ids(rows.map(({ id }) => id));
-  const jobs = inStartOrder(
-    rows.map((row) => claimedJob({ ...row, attempt: row.attempt + 1 }, request.queue, maxAttempts)),
-  );
+  const jobs = inStartOrder(rows.map((row) => claimedJob(row, request.queue, maxAttempts, row.attempt + 1)));
   yield* note(changesOf('claimed', jobs));
   const mark = { sql: MARK_LOCKED, values: { claimId, maxAttempts, ids } };
   const [marked] = yield* lastTogether([mark, claimRow(request, jobs)]);

@@ -106,7 +106,7 @@ export function* assign(
     // Somebody was faster.
     if (!row) return yield* assign(id, assignee, from, maxAttempts);
     const attempts = maxAttempts(queue);
-    const job = claimedJob({ ...row, attempt: row.attempt + 1 }, queue, attempts);
+    const job = claimedJob(row, queue, attempts, row.attempt + 1);
     return (yield* take([{ job, to }], assignee, attempts, yield* stageOf(id)))[0]!;
   }
   const held = yield* lockHeld(id, from);

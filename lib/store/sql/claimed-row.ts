@@ -19,14 +19,22 @@ export interface ClaimedRow {
 export const CLAIMED_COLUMNS =
   'id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error';
 
-/** `maxAttempts`: for a job that does not say how often it may be tried. */
-export function claimedJob(row: ClaimedRow, queue: string, maxAttempts: number): ClaimedJob {
+/**
+ * @param maxAttempts for a job that does not say how often it may be tried
+ * @param attempt where the row was read before the claim has counted it
+ */
+export function claimedJob(
+  row: ClaimedRow,
+  queue: string,
+  maxAttempts: number,
+  attempt: number = row.attempt,
+): ClaimedJob {
   return {
     id: safeId(row.id),
     queue,
     name: row.name,
     priority: row.priority,
-    attempt: row.attempt,
+    attempt,
     maxAttempts: row.max_attempts || maxAttempts,
     createdAtMs: Number(row.created_at),
     payload: row.payload,

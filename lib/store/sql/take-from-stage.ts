@@ -34,7 +34,7 @@ export function* takeFromStage(request: StageRequest): Work<Assignment[]> {
   const rows = yield* lockFirst(request);
   if (rows.length === 0) return [];
   const taken = rows.slice(0, limit).map((row) => {
-    return { job: claimedJob({ ...row, attempt: row.attempt + 1 }, queue, maxAttempts), to: randomId() };
+    return { job: claimedJob(row, queue, maxAttempts, row.attempt + 1), to: randomId() };
   });
   return yield* take(taken, request, maxAttempts, stage);
 }
