@@ -12,9 +12,13 @@ export function nameProblem(
   what: 'queue name' | 'job name' | 'header name' | 'topic' | 'deadLetter',
   value: unknown,
 ): string | undefined {
-  return expected(typeof value === 'string' && NAME.test(value), `${what} to be ${NAME_EXPECTED}`, value);
+  return isName(value) ? undefined : expected(false, `${what} to be ${NAME_EXPECTED}`, value);
 }
 
 export function checkQueueName(value: unknown): asserts value is string {
-  InvalidOptionsError.throwIfAny('Invalid queue', [nameProblem('queue name', value)]);
+  if (!isName(value)) throw new InvalidOptionsError('Invalid queue', [nameProblem('queue name', value)!]);
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && NAME.test(value);
 }

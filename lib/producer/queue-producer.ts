@@ -140,13 +140,7 @@ export class QueueProducer {
     ]);
     const prepared: NewJob[] = [];
     for (const [index, job] of jobs.entries()) {
-      InvalidOptionsError.throwIfAny(`Cannot enqueue into "${queue}"`, [
-        expected(
-          typeof job === 'object' && job !== null && 'payload' in job,
-          `job ${index} to be { payload, options? }`,
-          job,
-        ),
-      ]);
+      checkJobToEnqueue(queue, job, index);
       const one = this.#prepare(queue, job.payload, job.options);
       prepared.push(one instanceof Promise ? await one : one);
     }
@@ -249,16 +243,23 @@ export class QueueProducer {
     const queueOptions = this.#parts.optionsFor(queue);
     const headerText = headers && JSON.stringify(headers);
     if (headerText) checkSize(queue, 'headers', headerText, MOST_HEADER_BYTES);
-    const job = {
-      ...{ queue, name, priority, delayMs, runAtMs },
+    const overrideText = overrides && JSON.stringify(overrides);
+    // Written out: spreading takes longer than all else that is done for a job here.
+    const jobOf = (encoded: string): NewJob => ({
+      queue,
+      name,
+      payload: encoded,
+      priority,
+      delayMs,
+      runAtMs,
       // Unsaid, it is the word of whoever claims the job: a process that only produces need not know.
       maxAttempts: attempts,
       headers: headerText,
-      overrides: overrides && JSON.stringify(overrides),
+      overrides: overrideText,
       key,
-    };
-    if (!queueOptions.schema) return { ...job, payload: encodeUnchecked(queue, payload, queueOptions) };
-    return encodePayload(queue, payload, queueOptions).then((encoded) => ({ ...job, payload: encoded }));
+    });
+    if (!queueOptions.schema) return jobOf(encodeUnchecked(queue, payload, queueOptions));
+    return encodePayload(queue, payload, queueOptions).then(jobOf);
   }
 
   async #store(queue: string, jobs: readonly NewJob[], manager?: CallerTransaction): Promise<EnqueuedJob[]> {
@@ -324,6 +325,12 @@ export class QueueProducer {
 function optionsOf<Options extends object>(given: Options): Options {
   if (isOptions(given)) return given;
   throw new InvalidOptionsError('Cannot enqueue', [expected(false, 'options to be an object', given)!]);
+}
+
+function checkJobToEnqueue(queue: string, job: unknown, index: number): asserts job is JobToEnqueue {
+  if (typeof job === 'object' && job !== null && 'payload' in job) return;
+  const problem = expected(false, `job ${index} to be { payload, options? }`, job)!;
+  throw new InvalidOptionsError(`Cannot enqueue into "${queue}"`, [problem]);
 }
 
 type Told = (jobs: readonly NewJob[]) => void;
