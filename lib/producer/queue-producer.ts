@@ -64,7 +64,12 @@ export interface ProducerParts {
   readonly clock: Clock;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of jobs that exist from now on, so that no worker, here or elsewhere, need wait for its poll. */
-  readonly hints: { wake(queue: string, jobs: number): void; expectDue(ms: number): void };
+  readonly hints: {
+    /** Jobs of the queue are about to be put in. */
+    foresee(queue: string): void;
+    wake(queue: string, jobs: number): void;
+    expectDue(ms: number): void;
+  };
   readonly following: Following;
   /** Told of jobs that exist from now on. */
   readonly events: { tell(event: 'enqueued', jobs: readonly EnqueuedJob[]): void };
@@ -287,15 +292,18 @@ export class QueueProducer {
     put: Told,
     hint: Told,
   ): Promise<EnqueuedJob[]> {
-    const { store } = this.#parts;
+    const { store, hints } = this.#parts;
+    // Beside the commit, which takes longer. Nobody knows when a caller's transaction commits.
+    if (!manager && isForNow(jobs[0]!)) hints.foresee(jobs[0]!.queue);
     const placed = jobs.some(hasKey) ? await this.#place(jobs, manager) : undefined;
     const ids =
       placed?.map(({ id }) => id) ?? (await (manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs)));
     const changed = placed ? jobs.filter((_, index) => placed[index]!.fate !== 'existing') : jobs;
     put(changed);
     const enqueued = jobs.map(({ queue, name }, index): EnqueuedJob => {
-      const { name: stored = name, fate = 'new' } = placed?.[index] ?? {};
-      return { id: ids[index]!, queue, name: stored, ...(fate === 'new' ? {} : { existing: true }) };
+      const place = placed?.[index];
+      if (!place || place.fate === 'new') return { id: ids[index]!, queue, name };
+      return { id: place.id, queue, name: place.name, existing: true };
     });
     const tell = () => {
       const fresh = placed ? enqueued.filter(({ existing }) => !existing) : enqueued;

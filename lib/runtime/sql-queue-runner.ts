@@ -98,6 +98,11 @@ export class SqlQueueRunner {
     await this.#worker?.idle();
   }
 
+  /** A hint: jobs of the queue are about to be put in. */
+  foresee(queue: string): void {
+    if (!this.#worker?.works(queue)) this.#parts.doorbell?.foresee();
+  }
+
   /** A hint: so many jobs of the queue may be waiting. What is too much for this process is told to others. */
   wake(queue: string, jobs = 1): void {
     if (!this.#worker?.wake(queue, jobs)) this.#parts.doorbell?.ring(queue, jobs);

@@ -151,6 +151,10 @@ export class Worker {
     this.#applyPauses();
   }
 
+  works(queue: string): boolean {
+    return this.#queues.byName.has(queue);
+  }
+
   /** So many jobs of the queue may be waiting. Answers whether this process takes them all, as far as can be told. */
   wake(queue: string, jobs: number): boolean {
     return this.#queues.byName.get(queue)?.expect(jobs) ?? false;

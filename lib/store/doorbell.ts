@@ -21,6 +21,11 @@ export interface Doorbell {
   /** Lets go of what listening takes, until somebody listens again. */
   hangUp(): void;
 
+  /**
+   * Jobs are about to be put in: a ring that follows soon is quicker. Where none does, it was in vain. Never waits, never fails.
+   */
+  foresee(): void;
+
   /** Wakes workers of other processes that listen to the queue, one for each job at the most. Never waits, never fails. */
   ring(queue: string, jobs: number): void;
 

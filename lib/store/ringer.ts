@@ -18,6 +18,7 @@ export class Ringer {
   #queues = new Map<string, number>();
   #all = false;
   #ringing: Promise<void> | undefined;
+  #hasReached = false;
   readonly #closing = new AbortController();
 
   /** @param round rings, and answers how many it reached */
@@ -25,6 +26,11 @@ export class Ringer {
     private readonly round: (rings: Rings) => Promise<number>,
     private readonly clock: Clock,
   ) {}
+
+  /** Whether no round is under way, and the last one has reached somebody. */
+  get isAtRest(): boolean {
+    return this.#ringing === undefined && this.#hasReached && !this.#closing.signal.aborted;
+  }
 
   ring(queue: string, jobs: number): void {
     this.#queues.set(queue, (this.#queues.get(queue) ?? 0) + jobs);
@@ -57,6 +63,7 @@ export class Ringer {
       this.#queues = new Map();
       // Nobody is told of an error: the polls are there for that.
       const reached = await this.round(rings).catch(() => 0);
+      this.#hasReached = reached > 0;
       if (reached === 0) await this.clock.sleep(PAUSE_MS, this.#closing.signal);
     }
     this.#ringing = undefined;

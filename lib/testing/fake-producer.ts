@@ -77,7 +77,7 @@ export class FakeQueueProducer extends QueueProducer {
       queueStore: { subscribers: () => Promise.resolve([]) },
       clock: systemClock,
       optionsFor: () => options,
-      hints: { wake: () => undefined, expectDue: () => undefined },
+      hints: { foresee: () => undefined, wake: () => undefined, expectDue: () => undefined },
       events: { tell: () => undefined },
       following: {
         waitFor: answer,

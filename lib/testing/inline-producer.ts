@@ -66,7 +66,7 @@ export class InlineQueueProducer extends QueueProducer {
       queueStore: { subscribers: (topic) => Promise.resolve(subscribersOf(subscriptions, topic)) },
       clock: systemClock,
       optionsFor: () => options,
-      hints: { wake: () => undefined, expectDue: () => undefined },
+      hints: { foresee: () => undefined, wake: () => undefined, expectDue: () => undefined },
       events: { tell: () => undefined },
       // Whatever was enqueued has run.
       following: { cancel: () => Promise.resolve(false), waitFor: result, answerTo: result },

@@ -319,6 +319,58 @@ describeEngines(
       expect(looks).toHaveLength(2);
     });
 
+    it('looks who listens while the job is being committed, where somebody listened before', async () => {
+      const world = await setup();
+      const worker = await world.start({ handlers: { q: () => 'done' }, worker: HARDLY_EVER });
+      const looks: string[] = [];
+      let isHeldUp = false;
+      const driver = recordingDriver(async (sql) => {
+        if (/LEFT\(info/.test(sql)) looks.push(sql);
+        if (isHeldUp && /COMMIT/.test(sql)) await eventually(() => looks.length === 2);
+      });
+      const { producer } = await world.start({ dataSource: await world.connect({ driver }), autoStart: false });
+      await worker.doorbell.untilListening();
+      await producer.enqueue('q', 0);
+      await worker.events.until('completed');
+      await worker.doorbell.untilTimes(2);
+
+      isHeldUp = true;
+      await producer.enqueue('q', 0);
+      await worker.events.untilCount(2, 'completed');
+
+      expect(looks).toHaveLength(2);
+    });
+
+    it('rings for whoever began to listen after it had looked', async () => {
+      const world = await setup();
+      const handlers = { q: () => 'done' };
+      const first = await world.start({ handlers, worker: HARDLY_EVER });
+      const looks: string[] = [];
+      let committing: (() => Promise<unknown>) | undefined;
+      const driver = recordingDriver(
+        async (sql) => void (/COMMIT/.test(sql) && (await committing?.())),
+        (sql) => void (/LEFT\(info/.test(sql) && looks.push(sql)),
+      );
+      const { producer } = await world.start({ dataSource: await world.connect({ driver }), autoStart: false });
+      await first.doorbell.untilListening();
+      await producer.enqueue('q', 0);
+      await first.events.until('completed');
+      await first.runner.stop();
+
+      let second: Awaited<ReturnType<World['start']>> | undefined;
+      committing = async () => {
+        committing = undefined;
+        await eventually(() => looks.length === 2);
+        second = await world.start({ handlers, worker: HARDLY_EVER });
+        await second.doorbell.untilListening();
+        await second.runner.whenIdle();
+      };
+      await producer.enqueue('q', 0);
+      await second!.events.until('completed');
+
+      expect(looks).toHaveLength(3);
+    });
+
     it('does not notice that ringing fails', async () => {
       const world = await setup();
       const driver = recordingDriver((sql) =>

@@ -55,6 +55,10 @@ export class ObservedDoorbell implements Doorbell {
     this.doorbell.hangUp();
   }
 
+  foresee(): void {
+    this.doorbell.foresee();
+  }
+
   ring(queue: string, jobs: number): void {
     this.rings.push([queue, jobs]);
     this.doorbell.ring(queue, jobs);

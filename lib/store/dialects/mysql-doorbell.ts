@@ -30,7 +30,7 @@ export class MysqlDoorbell implements Doorbell {
     table: string,
     private readonly clock: Clock,
   ) {
-    this.#listeners = new MysqlListeners(database, table);
+    this.#listeners = new MysqlListeners(database, table, clock);
     this.#ringer = new Ringer((rings) => this.#listeners.ring(rings, this.#line?.id), clock);
   }
 
@@ -72,6 +72,11 @@ export class MysqlDoorbell implements Doorbell {
   hangUp(): void {
     this.#line?.hangUp();
     this.#line = undefined;
+  }
+
+  // While nobody is rung for, and where the last round found somebody: else it would be one look more for each round.
+  foresee(): void {
+    if (this.#ringer.isAtRest) this.#listeners.lookAhead();
   }
 
   ring(queue: string, jobs: number): void {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { hasCode } from '../../job/errors.js';
+import type { Clock } from '../../time/clock.js';
 import type { Rings } from '../ringer.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { change, query, type Work } from '../sql/statement.js';
@@ -24,6 +25,9 @@ const listeningIn = (list: string) => `
   FROM ${list}.processlist
   WHERE db = DATABASE() AND LEFT(info, CHAR_LENGTH(:opening)) = :opening`;
 
+// About as long as it takes to commit the jobs: far less than a server needs to begin anew with the ids of its connections.
+const GOOD_FOR_MS = 200;
+
 const WAKE = `KILL QUERY :id`;
 // MariaDB can name the very statement.
 const WAKE_FROM = `KILL QUERY ID :queryId`;
@@ -44,10 +48,12 @@ interface Listener {
 export class MysqlListeners {
   readonly #comment: string;
   #list: Promise<string> | undefined;
+  #ahead: { readonly listeners: Promise<readonly Listener[]>; readonly until: number } | undefined;
 
   constructor(
     private readonly database: SqlDatabase,
     table: string,
+    private readonly clock: Clock,
   ) {
     this.#comment = `/* ${table} doorbell`;
   }
@@ -72,11 +78,25 @@ export class MysqlListeners {
     return listener !== undefined && this.database.repeatable(() => wake(listener));
   }
 
+  /** Looks now for the ring that is about to come. Where that finds nobody there any more, it looks once again. */
+  lookAhead(): void {
+    const listeners = this.#all().catch(() => []);
+    this.#ahead = { listeners, until: this.clock.monotonic() + GOOD_FOR_MS };
+  }
+
   /** Wakes so many as there are jobs for, drawn by lot, and not the connection `own`. Answers how many. */
-  async ring({ all, queues }: Rings, own: number | undefined): Promise<number> {
+  async ring(rings: Rings, own: number | undefined): Promise<number> {
+    const ahead = this.#ahead;
+    this.#ahead = undefined;
+    const isGood = ahead !== undefined && this.clock.monotonic() < ahead.until;
+    const reached = isGood ? await this.#wake(await ahead.listeners, rings, own) : 0;
+    return reached > 0 ? reached : this.#wake(await this.#all(), rings, own);
+  }
+
+  async #wake(listeners: readonly Listener[], { all, queues }: Rings, own: number | undefined): Promise<number> {
     const left = new Map([...queues].map(([queue, jobs]) => [digest(queue), jobs]));
     let reached = 0;
-    for (const listener of shuffled(await this.#all())) {
+    for (const listener of shuffled(listeners)) {
       const wanted = [...left.keys()].filter((mark) => left.get(mark)! > 0 && hears(listener, mark));
       if (listener.id === own || (!all && wanted.length === 0)) continue;
       if (!(await this.database.repeatable(() => wake(listener)))) continue;

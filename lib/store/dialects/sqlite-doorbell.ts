@@ -57,6 +57,9 @@ export class SqliteDoorbell implements Doorbell {
     this.#ringer.ring(queue, jobs);
   }
 
+  // A ring asks nobody who listens.
+  foresee(): void {}
+
   ringAll(): void {
     this.#ringer.ringAll();
   }
