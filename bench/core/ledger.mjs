@@ -8,6 +8,8 @@ export class Ledger {
   missing = 0;
   /** When each job began that did, in order. */
   startedAt;
+  /** When the last of the workers that got any began its first one. */
+  allBeganAt;
 
   /** @param counts what `stop` of each worker answered */
   constructor(counts, indexes) {
@@ -27,6 +29,7 @@ export class Ledger {
       this.handled += runs;
     }
     this.startedAt = Float64Array.from(times).sort();
+    this.allBeganAt = Math.max(...counts.map(({ runs, startedAt }) => firstOf(startedAt.filter((_, i) => runs[i]))));
   }
 
   /** Why the figure is void, or null. `left` is how many jobs the contestant says it still has. */
@@ -44,4 +47,8 @@ export class Ledger {
   again(left) {
     return Math.max(0, left - this.missing);
   }
+}
+
+function firstOf(times) {
+  return times.reduce((first, time) => Math.min(first, time), times.length > 0 ? Infinity : -Infinity);
 }

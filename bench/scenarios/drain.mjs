@@ -8,7 +8,8 @@ const SETTLES_MS = 3_000;
 
 /**
  * Fills the queue, then lets workers empty it, and looks at the stretch from the last warm-up job to the empty queue,
- * or to the end of the time allowed.
+ * or to the end of the time allowed. Not before each worker has had a job: until then fewer work than are spoken of, beside
+ * others that take the processor to start.
  */
 export async function drain(trial, given) {
   const { jobs, workers = 1, bytes, seconds, prefill, timeClaims = false, before } = given;
@@ -34,7 +35,7 @@ export async function drain(trial, given) {
   return {
     void: ledger.problem(left),
     again: ledger.again(left),
-    ...stretch(ledger, meter, { from: beginning(ledger.startedAt), until: emptyAt }),
+    ...stretch(ledger, meter, { from: Math.max(beginning(ledger.startedAt), ledger.allBeganAt), until: emptyAt }),
     ...(timeClaims ? { claims: counts.flatMap(({ claims }) => claims) } : {}),
   };
 }
