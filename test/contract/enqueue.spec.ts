@@ -25,6 +25,24 @@ describeStores('enqueueing', (setup) => {
     expect(rows.map(({ payload }) => Number(payload))).toEqual([...ids.keys()]);
   });
 
+  it.each(['name', 'priority', 'maxAttempts', 'headers', 'overrides'] as const)(
+    'stores the same of a plain job alone as beside one with its own %s, which is kept',
+    async (option) => {
+      const { jobs, sql } = await setup();
+      const own = { name: 'n', priority: 7, maxAttempts: 2, headers: '{"a":"b"}', overrides: '{"timeoutMs":5}' };
+      const column = { name: 'name', priority: 'priority', maxAttempts: 'max_attempts', headers: 'headers' };
+
+      await jobs.enqueue([newJob({})]);
+      await jobs.enqueue([newJob({}), newJob({ [option]: own[option] })]);
+
+      const rows = await sql<Record<string, unknown>>('SELECT * FROM sql_queue_jobs ORDER BY id');
+      const [alone, beside, other] = rows.map(({ id: _id, created_at: _createdAt, ...rest }) => rest);
+      const written = option === 'overrides' ? 'options' : column[option];
+      expect(beside).toEqual(alone);
+      expect(other).toEqual({ ...alone, [written]: own[option] });
+    },
+  );
+
   it('gives every one of several callers the ids of its own jobs', async () => {
     const { jobs, admin } = await setup();
 
