@@ -319,7 +319,7 @@ describeEngines(
       expect(looks).toHaveLength(2);
     });
 
-    it('looks who listens while the job is being committed, where somebody listened before', async () => {
+    it('looks who listens while jobs are being committed, once for all, where somebody listened before', async () => {
       const world = await setup();
       const worker = await world.start({ handlers: { q: () => 'done' }, worker: HARDLY_EVER });
       const looks: string[] = [];
@@ -335,8 +335,8 @@ describeEngines(
       await worker.doorbell.untilTimes(2);
 
       isHeldUp = true;
-      await producer.enqueue('q', 0);
-      await worker.events.untilCount(2, 'completed');
+      await Promise.all([1, 2, 3].map((job) => producer.enqueue('q', job)));
+      await worker.events.untilCount(4, 'completed');
 
       expect(looks).toHaveLength(2);
     });

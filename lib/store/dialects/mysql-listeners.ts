@@ -80,17 +80,21 @@ export class MysqlListeners {
 
   /** Looks now for the ring that is about to come. Where that finds nobody there any more, it looks once again. */
   lookAhead(): void {
+    if (this.#isAhead) return;
     const listeners = this.#all().catch(() => []);
     this.#ahead = { listeners, until: this.clock.monotonic() + GOOD_FOR_MS };
   }
 
   /** Wakes so many as there are jobs for, drawn by lot, and not the connection `own`. Answers how many. */
   async ring(rings: Rings, own: number | undefined): Promise<number> {
-    const ahead = this.#ahead;
+    const ahead = this.#isAhead ? this.#ahead : undefined;
     this.#ahead = undefined;
-    const isGood = ahead !== undefined && this.clock.monotonic() < ahead.until;
-    const reached = isGood ? await this.#wake(await ahead.listeners, rings, own) : 0;
+    const reached = ahead ? await this.#wake(await ahead.listeners, rings, own) : 0;
     return reached > 0 ? reached : this.#wake(await this.#all(), rings, own);
+  }
+
+  get #isAhead(): boolean {
+    return this.#ahead !== undefined && this.clock.monotonic() < this.#ahead.until;
   }
 
   async #wake(listeners: readonly Listener[], { all, queues }: Rings, own: number | undefined): Promise<number> {
