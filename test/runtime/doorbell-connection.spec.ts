@@ -328,7 +328,12 @@ describeEngines(
         if (/LEFT\(info/.test(sql)) looks.push(sql);
         if (isHeldUp && /COMMIT/.test(sql)) await eventually(() => looks.length === 2);
       });
-      const { producer } = await world.start({ dataSource: await world.connect({ driver }), autoStart: false });
+      const { producer } = await world.start({
+        dataSource: await world.connect({ driver }),
+        // However long that takes here, the look does not go out of date.
+        storeClock: new FakeClock(),
+        autoStart: false,
+      });
       await worker.doorbell.untilListening();
       await producer.enqueue('q', 0);
       await worker.events.until('completed');
@@ -351,7 +356,12 @@ describeEngines(
         async (sql) => void (/COMMIT/.test(sql) && (await committing?.())),
         (sql) => void (/LEFT\(info/.test(sql) && looks.push(sql)),
       );
-      const { producer } = await world.start({ dataSource: await world.connect({ driver }), autoStart: false });
+      const { producer } = await world.start({
+        dataSource: await world.connect({ driver }),
+        // However long that takes here, the look does not go out of date.
+        storeClock: new FakeClock(),
+        autoStart: false,
+      });
       await first.doorbell.untilListening();
       await producer.enqueue('q', 0);
       await first.events.until('completed');

@@ -25,8 +25,8 @@ const listeningIn = (list: string) => `
   FROM ${list}.processlist
   WHERE db = DATABASE() AND LEFT(info, CHAR_LENGTH(:opening)) = :opening`;
 
-// About as long as it takes to commit the jobs: far less than a server needs to begin anew with the ids of its connections.
-const GOOD_FOR_MS = 200;
+// Longer than most commits take. Whoever has been rung meanwhile listens no more, and is rung again in vain.
+const GOOD_FOR_MS = 50;
 
 const WAKE = `KILL QUERY :id`;
 // MariaDB can name the very statement.
