@@ -65,7 +65,7 @@ export interface ProducerParts {
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of jobs that exist from now on, so that no worker, here or elsewhere, need wait for its poll. */
   readonly hints: {
-    /** Jobs of the queue are about to be put in. */
+    /** Jobs of the queue are being put in. */
     foresee(queue: string): void;
     wake(queue: string, jobs: number): void;
     expectDue(ms: number): void;
@@ -293,11 +293,12 @@ export class QueueProducer {
     hint: Told,
   ): Promise<EnqueuedJob[]> {
     const { store, hints } = this.#parts;
+    const placing = jobs.some(hasKey) ? this.#place(jobs, manager) : undefined;
+    const adding = placing ? undefined : manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs);
     // Beside the commit, which takes longer. Nobody knows when a caller's transaction commits.
     if (!manager && isForNow(jobs[0]!)) hints.foresee(jobs[0]!.queue);
-    const placed = jobs.some(hasKey) ? await this.#place(jobs, manager) : undefined;
-    const ids =
-      placed?.map(({ id }) => id) ?? (await (manager ? store.enqueue(jobs, manager) : this.#group.enqueue(jobs)));
+    const placed = await placing;
+    const ids = placed?.map(({ id }) => id) ?? (await adding!);
     const changed = placed ? jobs.filter((_, index) => placed[index]!.fate !== 'existing') : jobs;
     put(changed);
     const enqueued = jobs.map(({ queue, name }, index): EnqueuedJob => {

@@ -98,7 +98,7 @@ export class SqlQueueRunner {
     await this.#worker?.idle();
   }
 
-  /** A hint: jobs of the queue are about to be put in. */
+  /** A hint: jobs of the queue are being put in. */
   foresee(queue: string): void {
     if (!this.#worker?.works(queue)) this.#parts.doorbell?.foresee();
   }

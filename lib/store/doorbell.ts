@@ -22,7 +22,7 @@ export interface Doorbell {
   hangUp(): void;
 
   /**
-   * Jobs are about to be put in: a ring that follows soon is quicker. Where none does, it was in vain. Never waits, never fails.
+   * Jobs are being put in: a ring that follows soon is quicker. Where none does, it was in vain. Never waits, never fails.
    */
   foresee(): void;
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { describeEngines, plain, through, type World } from '../support/engines.js';
+import { describeEngines, gate, plain, through, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { recordingDriver } from '../support/recording-driver.js';
@@ -319,14 +319,14 @@ describeEngines(
       expect(looks).toHaveLength(2);
     });
 
-    it('looks who listens while jobs are being committed, once for all, where somebody listened before', async () => {
+    it('looks who listens while a job is being committed, and not again, where somebody listened before', async () => {
       const world = await setup();
       const worker = await world.start({ handlers: { q: () => 'done' }, worker: HARDLY_EVER });
       const looks: string[] = [];
       let isHeldUp = false;
       const driver = recordingDriver(async (sql) => {
         if (/LEFT\(info/.test(sql)) looks.push(sql);
-        if (isHeldUp && /COMMIT/.test(sql)) await eventually(() => looks.length === 2);
+        if (isHeldUp && /COMMIT\b/.test(sql)) await eventually(() => looks.length === 2);
       });
       const { producer } = await world.start({
         dataSource: await world.connect({ driver }),
@@ -340,8 +340,8 @@ describeEngines(
       await worker.doorbell.untilTimes(2);
 
       isHeldUp = true;
-      await Promise.all([1, 2, 3].map((job) => producer.enqueue('q', job)));
-      await worker.events.untilCount(4, 'completed');
+      await producer.enqueue('q', 1);
+      await worker.events.untilCount(2, 'completed');
 
       expect(looks).toHaveLength(2);
     });
@@ -353,7 +353,7 @@ describeEngines(
       const looks: string[] = [];
       let committing: (() => Promise<unknown>) | undefined;
       const driver = recordingDriver(
-        async (sql) => void (/COMMIT/.test(sql) && (await committing?.())),
+        async (sql) => void (/COMMIT\b/.test(sql) && (await committing?.())),
         (sql) => void (/LEFT\(info/.test(sql) && looks.push(sql)),
       );
       const { producer } = await world.start({
@@ -379,6 +379,75 @@ describeEngines(
       await second!.events.until('completed');
 
       expect(looks).toHaveLength(3);
+    });
+
+    it('rings for one who began to listen after it had looked as well, where there are jobs for two', async () => {
+      const world = await setup();
+      const handlers = { q: () => 'done' };
+      const first = await world.start({ handlers, worker: HARDLY_EVER });
+      const looks: string[] = [];
+      let committing: (() => Promise<unknown>) | undefined;
+      const driver = recordingDriver(
+        async (sql) => void (/COMMIT\b/.test(sql) && (await committing?.())),
+        (sql) => void (/LEFT\(info/.test(sql) && looks.push(sql)),
+      );
+      const { producer } = await world.start({
+        dataSource: await world.connect({ driver }),
+        storeClock: new FakeClock(),
+        autoStart: false,
+      });
+      await first.doorbell.untilListening();
+      await producer.enqueue('q', 0);
+      await first.events.until('completed');
+      await first.doorbell.untilTimes(2);
+
+      let second: Awaited<ReturnType<World['start']>> | undefined;
+      committing = async () => {
+        committing = undefined;
+        await eventually(() => looks.length === 2);
+        second = await world.start({ handlers, worker: HARDLY_EVER });
+        await second.doorbell.untilListening();
+        await second.runner.whenIdle();
+      };
+      await producer.enqueueMany('q', plain(2));
+
+      await second!.doorbell.untilHeard(1);
+
+      expect(second!.doorbell.heard).toEqual(['ring']);
+    });
+
+    it('looks ahead once at a time, however long the database does not answer', async () => {
+      const world = await setup();
+      const worker = await world.start({ handlers: { q: () => 'done' }, worker: HARDLY_EVER });
+      const clock = new FakeClock();
+      const looks: string[] = [];
+      const answer = gate();
+      let isSilent = false;
+      const driver = recordingDriver(async (sql) => {
+        if (!/LEFT\(info/.test(sql)) return;
+        looks.push(sql);
+        if (isSilent) await answer.opened;
+      });
+      const elsewhere = await world.start({
+        dataSource: await world.connect({ driver }),
+        storeClock: clock,
+        autoStart: false,
+      });
+      await worker.doorbell.untilListening();
+      await elsewhere.producer.enqueue('q', 0);
+      await worker.events.until('completed');
+      await worker.doorbell.untilTimes(2);
+
+      isSilent = true;
+      for (let turn = 1; turn <= 5; turn++) {
+        elsewhere.doorbell.foresee();
+        await eventually(() => looks.length === 2);
+        await new Promise((resolve) => setImmediate(resolve));
+        await clock.advance(1_000);
+      }
+      answer.open();
+
+      expect(looks).toHaveLength(2);
     });
 
     it('does not notice that ringing fails', async () => {

@@ -44,11 +44,20 @@ interface Listener {
   readonly marks: readonly string[];
 }
 
+interface Round {
+  /** Of the mark of a queue: for how many of its jobs nobody has been woken. */
+  readonly left: Map<string, number>;
+  /** The connections not to wake: our own, and those that have been woken. */
+  readonly done: Set<number | undefined>;
+  readonly all?: boolean;
+}
+
 /** Who listens on this server now, as its list of processes shows: of this account, and to these tables. */
 export class MysqlListeners {
   readonly #comment: string;
   #list: Promise<string> | undefined;
   #ahead: { readonly listeners: Promise<readonly Listener[]>; readonly until: number } | undefined;
+  #isLookingAhead = false;
 
   constructor(
     private readonly database: SqlDatabase,
@@ -78,36 +87,44 @@ export class MysqlListeners {
     return listener !== undefined && this.database.repeatable(() => wake(listener));
   }
 
-  /** Looks now for the ring that is about to come. Where that finds nobody there any more, it looks once again. */
+  /** Looks for the ring that is about to come. */
   lookAhead(): void {
-    if (this.#isAhead) return;
-    const listeners = this.#all().catch(() => []);
-    this.#ahead = { listeners, until: this.clock.monotonic() + GOOD_FOR_MS };
+    // One look at a time: where the database does not answer they would stand in front of all others who need a connection.
+    if (this.#isLookingAhead || this.#isAhead) return;
+    this.#isLookingAhead = true;
+    // After the statements of this turn, so that they have the connections that are open.
+    setImmediate(() => {
+      const until = this.clock.monotonic() + GOOD_FOR_MS;
+      const listeners = this.#all().catch(() => []);
+      this.#ahead = { listeners, until };
+      void listeners.then(() => (this.#isLookingAhead = false));
+    });
   }
 
   /** Wakes so many as there are jobs for, drawn by lot, and not the connection `own`. Answers how many. */
-  async ring(rings: Rings, own: number | undefined): Promise<number> {
+  async ring({ all, queues }: Rings, own: number | undefined): Promise<number> {
     const ahead = this.#isAhead ? this.#ahead : undefined;
     this.#ahead = undefined;
-    const reached = ahead ? await this.#wake(await ahead.listeners, rings, own) : 0;
-    return reached > 0 ? reached : this.#wake(await this.#all(), rings, own);
+    const left = new Map([...queues].map(([queue, jobs]) => [digest(queue), jobs]));
+    const done = new Set([own]);
+    if (ahead && !all) await this.#wake(await ahead.listeners, { left, done });
+    // Whoever has begun to listen since that look may be the one who has room.
+    if (all || [...left.values()].some((jobs) => jobs > 0)) await this.#wake(await this.#all(), { left, done, all });
+    return done.size - 1;
   }
 
   get #isAhead(): boolean {
     return this.#ahead !== undefined && this.clock.monotonic() < this.#ahead.until;
   }
 
-  async #wake(listeners: readonly Listener[], { all, queues }: Rings, own: number | undefined): Promise<number> {
-    const left = new Map([...queues].map(([queue, jobs]) => [digest(queue), jobs]));
-    let reached = 0;
+  async #wake(listeners: readonly Listener[], { left, done, all = false }: Round): Promise<void> {
     for (const listener of shuffled(listeners)) {
       const wanted = [...left.keys()].filter((mark) => left.get(mark)! > 0 && hears(listener, mark));
-      if (listener.id === own || (!all && wanted.length === 0)) continue;
+      if (done.has(listener.id) || (!all && wanted.length === 0)) continue;
       if (!(await this.database.repeatable(() => wake(listener)))) continue;
-      reached++;
+      done.add(listener.id);
       wanted.forEach((mark) => left.set(mark, left.get(mark)! - 1));
     }
-    return reached;
   }
 
   async #all(): Promise<Listener[]> {
