@@ -24,8 +24,12 @@ interface Entry {
   readonly claim: HeldClaim;
   /** Undefined: only a wish that more of the claim's jobs may begin. */
   readonly settlement: Settlement | undefined;
-  /** The database refused the outcome before; this one stands for it. */
-  readonly refused?: true;
+  /** How often the database has refused this outcome. */
+  readonly refusals?: number;
+  /** It stands for another one, which the database would not have. */
+  readonly isSubstitute?: true;
+  /** Somebody else had the job locked when it was last tried. */
+  readonly wasLocked?: true;
   readonly done: (settled: Settled) => void;
 }
 
@@ -43,7 +47,15 @@ export interface Claimant {
   begin(): Ask | undefined;
 }
 
+/** What was sent together, or a part of it: what was perhaps written before can be told only as a whole. */
+interface Part {
+  readonly entries: readonly Entry[];
+  readonly again: boolean;
+}
+
 const LARGEST_FLUSH = 1_000;
+// Who interrupts a statement, or has it interrupted by a limit, refuses nothing for good.
+const MOST_REFUSALS = 4;
 const SHORTEST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
@@ -55,6 +67,8 @@ const LONGEST_PAUSE_MS = 2_000;
  */
 export class Settler {
   #gathered: Entry[] = [];
+  /** Their jobs were locked by somebody, and may be free by now. */
+  #putOff: Part[] = [];
   #claimants = new Set<Claimant>();
   #retiring: number[] = [];
   /** Claims that a flush under way speaks of: the next one that does has to know how it ended. */
@@ -136,6 +150,11 @@ export class Settler {
       const entries = ask.mayShare ? this.#take() : [];
       this.#track(entries, this.#exchange(entries, ask));
     }
+    for (const part of this.#putOff.splice(0)) {
+      const isWaitedFor = part.entries.some(({ claim }) => this.#inFlight.has(claim));
+      if (isWaitedFor) this.#putOff.push(part);
+      else this.#track(part.entries, this.#write(part.entries, { again: part.again }));
+    }
     if (this.#inFlight.size === 0 && this.#gathered.length > 0) {
       const entries = this.#take();
       this.#track(entries, this.#write(entries));
@@ -150,10 +169,11 @@ export class Settler {
   }
 
   #track(entries: readonly Entry[], work: Promise<void>): void {
+    for (const { claim } of entries) this.#inFlight.add(claim);
     const flush = work.finally(() => {
       this.#flushes.delete(flush);
       for (const { claim } of entries) this.#inFlight.delete(claim);
-      if (this.#gathered.length > 0) this.#turn();
+      if (this.#gathered.length + this.#putOff.length > 0) this.#turn();
     });
     this.#flushes.add(flush);
   }
@@ -167,14 +187,13 @@ export class Settler {
       const gone = new Set(taken);
       this.#gathered = this.#gathered.filter((entry) => !gone.has(entry));
     }
-    for (const { claim } of taken) this.#inFlight.add(claim);
     return taken;
   }
 
   async #exchange(entries: readonly Entry[], { request, answer }: Ask): Promise<void> {
     if (entries.length === 0) return answer(this.store.claim(request));
     let claimed: ClaimedJob[] | undefined;
-    await this.#write(entries, async (flush) => {
+    const first = async (flush: Flush) => {
       try {
         const { lost, jobs } = await this.store.settleAndClaim(flush, request);
         claimed = jobs;
@@ -183,7 +202,8 @@ export class Settler {
         answer(this.#claimAfter(error, request));
         throw error;
       }
-    });
+    };
+    await this.#write(entries, { first });
     // What has ended is told first: one of these jobs may be among them.
     if (claimed) answer(Promise.resolve(claimed));
   }
@@ -200,8 +220,7 @@ export class Settler {
    */
   async #write(
     entries: readonly Entry[],
-    first?: (flush: Flush) => Promise<ReadonlySet<Settlement>>,
-    again = false,
+    { first, again = false }: { first?: (flush: Flush) => Promise<ReadonlySet<Settlement>>; again?: boolean } = {},
   ): Promise<void> {
     let send = first;
     for (let pauseMs = SHORTEST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
@@ -213,8 +232,8 @@ export class Settler {
         return this.#written(entries, started, { lost, unwanted, gone });
       } catch (error) {
         send = undefined;
-        if (error instanceof JobsLockedError) return this.#writeAround(entries, error, again);
-        if (!hasCode(error, 'STORE_UNAVAILABLE')) return this.#writeLess(entries, error, again);
+        if (error instanceof JobsLockedError) return this.#writeAround({ entries, again }, error);
+        if (!hasCode(error, 'STORE_UNAVAILABLE')) return this.#writeLess({ entries, again }, error);
         if (this.#givingUp.signal.aborted) return this.#forsake(entries);
         if ((error as { outcome?: string }).outcome === 'unknown') again = true;
         if (pauseMs === SHORTEST_PAUSE_MS)
@@ -242,6 +261,7 @@ export class Settler {
       ids.add(settlement.job.id);
       settlements.push(settlement);
     }
+    const wereLocked = entries.some(({ wasLocked }) => wasLocked);
     const claims: ClaimProgress[] = [];
     const mayBeTaken = new Set<number>();
     const started = new Map<HeldClaim, number>();
@@ -253,7 +273,7 @@ export class Settler {
     }
     const onCancelled = (cancelled: ReadonlySet<Settlement>) => cancelled.forEach((one) => unwanted.add(one));
     const onGone = (ids: ReadonlySet<number>) => ids.forEach((id) => gone.add(id));
-    return { flush: { settlements, claims, again, mayBeTaken, onCancelled, onGone }, started };
+    return { flush: { settlements, claims, again, wereLocked, mayBeTaken, onCancelled, onGone }, started };
   }
 
   #written(
@@ -273,32 +293,47 @@ export class Settler {
     }
   }
 
-  /** A flush that the database refuses is halved until the culprit is alone; then its outcome becomes an error that fits. */
-  async #writeLess(entries: readonly Entry[], error: unknown, again: boolean): Promise<void> {
+  /** A flush that the database refuses is halved until the culprit is alone; in the end its outcome becomes an error that fits. */
+  async #writeLess({ entries, again }: Part, error: unknown): Promise<void> {
     if (entries.length > 1) {
       const half = Math.ceil(entries.length / 2);
-      await this.#write(entries.slice(0, half), undefined, again);
-      return this.#write(entries.slice(half), undefined, again);
+      await this.#write(entries.slice(0, half), { again });
+      return this.#write(entries.slice(half), { again });
     }
     const [entry] = entries as [Entry];
-    const { settlement } = entry;
+    const { settlement, refusals = 0, isSubstitute } = entry;
+    if (refusals + 1 < MOST_REFUSALS && !this.#givingUp.signal.aborted) {
+      await this.clock.sleep(SHORTEST_PAUSE_MS * 2 ** refusals, this.#givingUp.signal);
+      return this.#write([{ ...entry, refusals: refusals + 1 }], { again });
+    }
     const { name, message } = storedError(error);
     this.logger.error(`The database refused the outcome of job ${settlement?.job.id ?? '(none)'}: ${message}`);
-    if (!settlement || entry.refused) return this.#forsake(entries);
+    if (!settlement || isSubstitute) return this.#forsake(entries);
     const { attempt, maxAttempts } = settlement.job;
     const short = { name, message: message.slice(0, 500) };
     const outcome: Settlement['outcome'] =
       attempt < maxAttempts ? { kind: 'retry', delayMs: 1_000, error: short } : { kind: 'dead', error: short };
-    return this.#write([{ ...entry, refused: true, settlement: { ...settlement, outcome } }]);
+    return this.#write([{ ...entry, refusals: 0, isSubstitute: true, settlement: { ...settlement, outcome } }]);
   }
 
   /** One job that somebody has locked, a transaction of its own handler for one, must not hold up all the others. */
-  #writeAround(entries: readonly Entry[], { settlements, message }: JobsLockedError, again: boolean): Promise<void> {
+  #writeAround({ entries, again }: Part, { settlements, message }: JobsLockedError): Promise<void> {
     const isLocked = ({ settlement }: Entry) => settlement !== undefined && settlements.has(settlement);
-    this.logger.warn(`${message} Their outcomes are left to whoever finds them when their lease has lapsed.`);
-    this.#forsake(entries.filter(isLocked));
+    const locked = entries.filter(isLocked);
+    if (this.#givingUp.signal.aborted) this.#forsake(locked);
+    else this.#writeLater({ entries: locked, again }, message);
     const others = entries.filter((entry) => !isLocked(entry));
-    return others.length === 0 ? Promise.resolve() : this.#write(others, undefined, again);
+    return others.length === 0 ? Promise.resolve() : this.#write(others, { again });
+  }
+
+  /** The claim still has other jobs, perhaps for hours, and its lease is renewed as long: only we can end this one. */
+  #writeLater({ entries, again }: Part, message: string): void {
+    if (entries.some(({ wasLocked }) => !wasLocked)) this.logger.warn(`${message} Their outcomes wait until it ends.`);
+    const pause = this.clock.sleep(LONGEST_PAUSE_MS, this.#givingUp.signal).then(() => {
+      this.#putOff.push({ entries: entries.map((entry) => ({ ...entry, wasLocked: true })), again });
+      this.#turn();
+    });
+    this.#track([], pause);
   }
 
   /** The lease will lapse, and whoever rescues the jobs decides. */

@@ -71,6 +71,8 @@ export interface Flush {
   readonly claims: readonly ClaimProgress[];
   /** The answer to an earlier commit of the same flush was lost: it may have been done. */
   readonly again: boolean;
+  /** Some of the jobs were locked by somebody else a moment ago: they are looked at before anything waits for them. */
+  readonly wereLocked?: boolean;
   /** Claims whose jobs may have been rescued since: their leases may have lapsed, or their lock may be gone. */
   readonly mayBeTaken: ReadonlySet<number>;
   /** Told, once it has committed, of jobs that were to be sent back and were cancelled instead, as somebody had wished. */

@@ -1,5 +1,6 @@
 import { describeEngines, type World } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { recordingDriver } from '../support/recording-driver.js';
 
 describeEngines('a flush', (setup) => {
   it('in which the database refuses one job completes the others, and the culprit fails alone', async () => {
@@ -50,6 +51,10 @@ describeEngines('a flush', (setup) => {
     );
 
     await runner.start();
+    for (const rest of [50, 100, 200]) {
+      await clock.resting(rest);
+      await clock.advance(rest);
+    }
     await events.until('dead');
     await events.untilCount(49, 'completed');
 
@@ -59,6 +64,41 @@ describeEngines('a flush', (setup) => {
     expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 });
+
+// As a limit on how long statements take does it, or somebody who ends those that take long.
+const INTERRUPTED = { errno: 1317, message: 'Query execution was interrupted' };
+
+describeEngines(
+  'an outcome',
+  (setup) => {
+    it.each([
+      ['whose own statements are', /DELETE [^;]*sql_queue_jobs/],
+      ['that goes with a claim which is', /SKIP LOCKED/],
+    ])('%s interrupted is written all the same', async (_, statement) => {
+      const world = await setup();
+      let isArmed = false;
+      let interrupted = 0;
+      const driver = recordingDriver((sql) => {
+        if (!isArmed || !statement.test(sql) || interrupted === 2) return Promise.resolve();
+        interrupted++;
+        return Promise.reject(Object.assign(new Error(INTERRUPTED.message), INTERRUPTED));
+      });
+      const { producer, events, admin } = await world.start({
+        dataSource: await world.connect({ driver }),
+        queues: { q: { retry: 1 } },
+        handlers: { q: () => void (isArmed = true) },
+      });
+      const { id } = await producer.enqueue('q', 0);
+
+      await events.until('completed');
+
+      expect(interrupted).toBeGreaterThan(0);
+      expect(events.of('failed')).toEqual([]);
+      expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+    });
+  },
+  ['mysql', 'mariadb'],
+);
 
 async function refuseCompletionOf({ sql, server }: World, payload: string): Promise<void> {
   const refused = `NEW.state = 'completed' AND NEW.payload = '"${payload}"'`;

@@ -11,6 +11,7 @@ describe('the remedy for an error of the database', () => {
     [{ errno: 1, sqlState: '40001' }],
     [{ code: 'SQLITE_BUSY' }],
     [{ code: 'SQLITE_BUSY_SNAPSHOT' }],
+    [{ code: 'SQLITE_FULL' }],
     [{ code: 'SQLITE_LOCKED' }],
   ])('%j is to do the transaction again', (error) => {
     expect(remedyFor(error)).toBe('again');

@@ -12,6 +12,7 @@ export type Remedy =
 // 1213 deadlock, 1205 lock wait timeout, 1020 record has changed, 3101 and 1180 certification, 9007 and 8028 TiDB; 1021, 1026
 // and 1114 a full disk, which somebody will clear: no reason to fail a job for it.
 const AGAIN = new Set([1213, 1205, 1020, 3101, 1180, 9007, 8028, 1021, 1026, 1114]);
+const SQLITE_AGAIN = /^SQLITE_(BUSY|LOCKED|FULL)/;
 // Refused or ended connections, and servers that became read-only in a failover (1290, 1792, 1836).
 const RECONNECT = new Set([2006, 2013, 1053, 1927, 1040, 1047, 1290, 1792, 1836, 1158, 1159, 1160, 1161, 4031]);
 const RECONNECT_CODES = new Set([
@@ -41,7 +42,7 @@ export function remedyFor(error: unknown): Remedy {
   // What has been translated for the caller is settled; its message may quote what matches below.
   if (hasCode(error, 'STORE_UNAVAILABLE')) return 'none';
   const { errno, code, fatal, sqlState, message } = (error ?? {}) as DriverError;
-  if (code?.startsWith('SQLITE_BUSY') || code?.startsWith('SQLITE_LOCKED')) return 'again';
+  if (code !== undefined && SQLITE_AGAIN.test(code)) return 'again';
   if ((errno !== undefined && AGAIN.has(errno)) || sqlState === '40001') return 'again';
   if (errno !== undefined && RECONNECT.has(errno)) return 'reconnect';
   if (code !== undefined && RECONNECT_CODES.has(code)) return 'reconnect';

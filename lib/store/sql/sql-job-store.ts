@@ -168,15 +168,20 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async #settleAnd<T>(flush: port.Flush, next: () => Work<T>): Promise<Settled<T>> {
+    if (flush.wereLocked) await this.#refuseLocked(flush);
     const settled = await this.#transactSettling(flush, next).catch(async (error: unknown) => {
-      const isLocked = error instanceof StoreUnavailableError && error.locked;
-      const locked = isLocked && (await this.database.repeatable(() => lockedOut(flush.settlements)));
-      throw locked && locked.size > 0 ? new port.JobsLockedError(locked) : error;
+      if (error instanceof StoreUnavailableError && error.locked) await this.#refuseLocked(flush);
+      throw error;
     });
     if (hasReturns(flush)) this.bounds.forget();
     if (settled.cancelled.size > 0) flush.onCancelled?.(settled.cancelled);
     if (settled.gone.size > 0) flush.onGone?.(settled.gone);
     return settled;
+  }
+
+  async #refuseLocked({ settlements }: port.Flush): Promise<void> {
+    const locked = await this.database.repeatable(() => lockedOut(settlements));
+    if (locked.size > 0) throw new port.JobsLockedError(locked);
   }
 
   async #transactSettling<T>(flush: port.Flush, next: () => Work<T>): Promise<Settled<T>> {
