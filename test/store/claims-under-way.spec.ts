@@ -1,5 +1,6 @@
-import { claimOf, idsOf } from '../support/jobs.js';
 import { gate } from '../support/engines.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { claimOf, endOf, idsOf, outcomes } from '../support/jobs.js';
 import { recordingDriver } from '../support/recording-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
@@ -65,5 +66,36 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim beside another one of its proces
     const claimed = await jobs.claim(claimOf({ limit: 3 }));
 
     expect(idsOf(claimed)).toEqual(ids.slice(1, 4));
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'what a process has claimed before', (setup) => {
+  it('is looked behind after ten seconds at the most, however long the last look has taken', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const [first, , third] = await world.put({}, {}, {});
+    const isLook = (sql: string) => /SELECT 1 AS one\s.*FORCE INDEX \(sql_queue_jobs_claim\)/s.test(sql);
+    const looked = gate();
+    let looks = 0;
+    const driver = recordingDriver(
+      async (sql) => {
+        if (isLook(sql) && looks++ === 0) await clock.advance(20_000);
+      },
+      (sql) => isLook(sql) && looked.open(),
+    );
+    const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
+    const request = claimOf({ limit: 1 });
+    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    await clock.advance(1_000);
+    await jobs.claim(claimOf({ limit: 1 }));
+    await looked.opened;
+    const last = await jobs.claim(claimOf({ limit: 9 }));
+    await world.jobs.settle(endOf(taken, outcomes.release));
+
+    await clock.advance(10_000);
+    const found = await jobs.claim(claimOf({ limit: 9 }));
+
+    expect(idsOf(last)).toEqual([third]);
+    expect(idsOf(found)).toEqual([first]);
   });
 });

@@ -5,6 +5,8 @@ import type { Clock } from '../../time/clock.js';
 const LOOK_EVERY_MS = 1_000;
 // Looks behind the bounds may use up a fiftieth of the time.
 const LOOK_SHARE = 50;
+// But not for ever: how long one took says as much of a busy event loop, or of a connection that was lost, as of the database.
+const LONGEST_PAUSE_MS = 10_000;
 
 // With more priorities in use at once the ranges cost more than they save.
 const MOST_PRIORITIES = 4;
@@ -117,7 +119,7 @@ function beyond(committed: readonly Bound[], { underWay }: Known): Bound[] {
 }
 
 function lookPauseMs({ tookMs }: Known): number {
-  return Math.max(LOOK_EVERY_MS, tookMs * LOOK_SHARE);
+  return Math.min(LONGEST_PAUSE_MS, Math.max(LOOK_EVERY_MS, tookMs * LOOK_SHARE));
 }
 
 function inOrder({ lastIds }: Known): Bound[] {
