@@ -3,10 +3,12 @@ import type { CallerTransaction, JobStore } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 
 // How long a count is good for: jobs that others put in meanwhile are not seen. Shorter for a queue that is full, which is
-// being emptied; and counting shall take no more than a part of the time.
+// being emptied; and counting shall take no more than a part of the time. How long it took may be due to a busy event loop,
+// or to a connection that was lost: nobody is refused for minutes because of that.
 const GOOD_FOR_MS = 1_000;
 const FULL_FOR_MS = 100;
 const SHARE = 20;
+const LONGEST_MS = 10_000;
 
 interface Count {
   waiting: number;
@@ -70,7 +72,7 @@ export class WaitingLimit {
     if (others) return others;
     const now = this.clock.monotonic();
     const goodForMs = Math.max(waiting < most ? GOOD_FOR_MS : FULL_FOR_MS, SHARE * (now - askedAt));
-    const count = { waiting, goodUntil: now + goodForMs };
+    const count = { waiting, goodUntil: now + Math.min(goodForMs, LONGEST_MS) };
     this.#known.set(queue, count);
     return count;
   }

@@ -1,4 +1,5 @@
 import { QueueFullError } from '../../lib/job/errors.js';
+import { WaitingLimit } from '../../lib/producer/waiting-limit.js';
 import { describeEngines, plain } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -32,6 +33,24 @@ describeEngines('a queue with maxWaiting', (setup) => {
     await clock.advance(1_000);
 
     await expect(producer.enqueue('q', 0)).resolves.toMatchObject({ queue: 'q' });
+  });
+
+  it('is counted anew after ten seconds at the most, however long a count has taken', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { producer, store } = await world.start({ autoStart: false });
+    const countWaiting: typeof store.countWaiting = async (...asked) => {
+      await clock.advance(60_000);
+      return store.countWaiting(...asked);
+    };
+    const limit = new WaitingLimit({ countWaiting }, clock);
+    await producer.enqueueMany('q', plain(3));
+    await expect(limit.admit('q', 1, 3)).rejects.toThrow(QueueFullError);
+
+    await world.sql('DELETE FROM sql_queue_jobs');
+    await clock.advance(10_000);
+
+    await limit.admit('q', 1, 3);
   });
 
   it('takes in no more than that from a hundred who ask at once', async () => {
