@@ -100,6 +100,38 @@ describeEngines(
       expect(await idsOf(world)).toEqual(jobs.map(({ id }) => id));
     });
 
+    it('has put it in once where the opening of its line reaches the server again before the producer looks', async () => {
+      const { world, proxy, dataSource } = await behindProxy(await setup());
+      const { producer } = await world.start({ dataSource, autoStart: false });
+      let commits = 0;
+      let looking!: () => void;
+      const looks = new Promise<void>((resolve) => (looking = resolve));
+      strikeOnce(proxy, 'late', opensLine, (sent) => {
+        if (commitsJobs(sent)) return commits++ === 0 ? 'unheard' : 'pass';
+        if (!LOOKS.test(sent.sql)) return 'pass';
+        looking();
+        return 'held';
+      });
+
+      const enqueued = producer.enqueue('q', 'one');
+      await looks;
+      await proxy.deliver();
+
+      expect(await idsOf(world)).toEqual([(await enqueued).id]);
+    });
+
+    it('has put it in once where both that and the job reach the server after the producer has looked', async () => {
+      const { world, proxy, dataSource } = await behindProxy(await setup());
+      const { producer } = await world.start({ dataSource, autoStart: false });
+      let commits = 0;
+      strikeOnce(proxy, 'late', opensLine, (sent) => (commitsJobs(sent) && commits++ === 0 ? 'late' : 'pass'));
+
+      const { id } = await producer.enqueue('q', 'one');
+      expect(await proxy.deliver()).toBe(2);
+
+      expect(await idsOf(world)).toEqual([id]);
+    });
+
     it('looks again where the answer to its look is lost too', async () => {
       const { world, proxy, dataSource } = await behindProxy(await setup());
       const { producer } = await world.start({ dataSource, autoStart: false });
@@ -200,6 +232,10 @@ describeEngines(
   },
   ['mysql', 'mariadb'],
 );
+
+function opensLine({ sql }: Sent): boolean {
+  return sql.includes('INSERT INTO sql_queue_producers');
+}
 
 async function idsOf({ sql }: World): Promise<number[]> {
   return (await sql<{ id: string }>('SELECT id FROM sql_queue_jobs ORDER BY id')).map(({ id }) => Number(id));

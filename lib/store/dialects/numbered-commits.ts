@@ -26,11 +26,12 @@ const LONGEST_PAUSE_MS = 2_000;
 // Nobody uses a line any more before its row is forgotten, after a day without use.
 const LINE_LIFE_MS = 3_600_000;
 
-// Asked again after an answer that was lost, it may be there already.
+// Asked again after an answer that was lost, it may be there already. The first one may come later still, when transactions
+// have been counted or the line is closed: it changes nothing then.
 const OPEN = `
   INSERT INTO {producers} (id, number, first_id, id_step, seen_at)
   VALUES (:id, 0, 0, 1, :now)
-  ON DUPLICATE KEY UPDATE number = 0`;
+  ON DUPLICATE KEY UPDATE id = id`;
 
 // Fails where the line is closed, and with it a transaction that comes late: a number must not be NULL. Keeps what the answer
 // to an INSERT says.
