@@ -127,6 +127,24 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     expect(await consumer.claim('q', ANN)).toMatchObject([{ id, stage: null }]);
   });
 
+  it.each([
+    ['waits', {}],
+    ['is scheduled', { delay: '1h' as const }],
+  ])('starts anew for everybody once another that %s has replaced it', async (_, options) => {
+    const world = await setup();
+    const { producer, consumer, admin } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 'one', { key: 'k' });
+    await consumer.claim('q', ANN);
+    await consumer.move(id, REVIEW, ANN);
+
+    await producer.enqueue('q', 'two', { key: 'k', onConflict: 'replace', ...options });
+    await admin.retry(id);
+
+    expect(await consumer.inStage('q', REVIEW)).toEqual([]);
+    expect(await consumer.claim('q', ANN)).toMatchObject([{ id, payload: 'two', stage: null, attempt: 1 }]);
+    expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
+  });
+
   it('that was put off stays in its stage when somebody makes it due', async () => {
     const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);

@@ -37,6 +37,9 @@ describeEngines(
       await dataSource.transaction((manager) => engine.producer.publish('user.created', 0, { manager }));
       await engine.producer.publish('user.created', 0);
       await engine.producer.enqueue('q', 0, { key: 'k', keyUntil: 'started' });
+      await world.sql(
+        `INSERT INTO sql_queue_stages (job_id, queue, stage, priority) SELECT id, queue, 'review', 0 FROM sql_queue_jobs`,
+      );
       await engine.producer.enqueue('q', 0, { key: 'k', onConflict: 'replace' });
       await dataSource.transaction((manager) =>
         engine.producer.enqueue('q', 0, { key: 'k', onConflict: 'replace', manager }),
