@@ -9,11 +9,15 @@ import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { claimOf, endOf, newJob } from '../support/jobs.js';
+import { recordingDriver } from '../support/recording-driver.js';
 import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { WireProxy } from '../support/wire-proxy.js';
 
 const LEASE_MS = 30_000;
+const ENDS_AND_LIMITS = `
+  SELECT @@SESSION.completion_type AS completion,
+         /*!80000 @@SESSION.max_execution_time */ /*M! @@SESSION.max_statement_time */ AS most`;
 const ROW_IMAGE = 'SELECT @@SESSION.binlog_row_image AS image';
 
 describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup) => {
@@ -48,6 +52,21 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     expect(taken.jobs).toHaveLength(2);
     expect(texts.filter((text) => text === 'COMMIT')).toHaveLength(3);
     expect(texts.filter((text) => text.includes(';\n'))).toEqual([]);
+  });
+
+  it('neither chain transactions nor limit statements, whatever a server does with new sessions', async () => {
+    const { connect } = await setup();
+    const begun = `SET SESSION completion_type = 'CHAIN' /*!80000 , max_execution_time = 9 */ /*M! , max_statement_time = 9 */`;
+    const driver = recordingDriver(async (sql, ask) => {
+      if (sql.includes('ISOLATION LEVEL')) await ask(begun);
+    });
+    const templates = new Templates(tableNames(), mysql.now, () => 0);
+    const pool = await MysqlPool.open(await connect({ driver }), templates, systemClock, LEASE_MS);
+    afterTest.push(() => pool.close());
+
+    const [row] = await pool.repeatable(() => query<Record<'completion' | 'most', unknown>>(ENDS_AND_LIMITS));
+
+    expect([row!.completion, Number(row!.most)]).toEqual(['NO_CHAIN', 0]);
   });
 
   it('do not wait for long for a table that somebody changes', async () => {

@@ -8,9 +8,12 @@ import type { Hosts } from './hosts.js';
 const LOCK_WAIT_S = 1;
 
 const READ_COMMITTED = `SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
+// A server may chain transactions, so that what follows a COMMIT is not committed by itself, or limit how long a statement
+// takes: it means others than this.
 const SETTINGS = `
-  SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, wait_timeout = ?,
-    innodb_lock_wait_timeout = ?, lock_wait_timeout = ?, eq_range_index_dive_limit = 1`;
+  SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, completion_type = 'NO_CHAIN',
+    /*!80000 max_execution_time = 0, */ /*M! max_statement_time = 0, */
+    wait_timeout = ?, innodb_lock_wait_timeout = ?, lock_wait_timeout = ?, eq_range_index_dive_limit = 1`;
 
 // A session keeps its step, but on Galera, where it is the number of nodes at that moment.
 const GALERA = `SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'`;
