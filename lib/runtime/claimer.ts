@@ -1,7 +1,7 @@
 import type { ClaimedJob } from '../job/job.js';
 import { randomId } from '../job/random-id.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type { ChosenStrategy, ClaimRequest } from '../store/job-store.js';
+import type { ChosenStrategy, ClaimRequest, JobStore } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
@@ -11,6 +11,7 @@ export interface ClaimerParts {
   readonly queue: string;
   readonly workerId: string;
   readonly settler: Settler;
+  readonly store: Pick<JobStore, 'settle'>;
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly options: ResolvedQueueOptions;
@@ -104,6 +105,7 @@ export class Claimer implements Claimant {
     } catch (error) {
       // The poll asks again; a claim that was made without our knowledge lapses by itself.
       this.parts.logger.warn(`Cannot claim jobs of queue "${request.queue}": ${(error as Error).message}`);
+      if ((error as { outcome?: string }).outcome === 'unknown') await this.#disown(request);
     }
     this.#underWay--;
     this.#expected -= request.limit;
@@ -112,6 +114,13 @@ export class Claimer implements Claimant {
     const isHeld = request.lockId === this.parts.lockId();
     if (jobs.length > 0 && isHeld) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
     this.answered();
+  }
+
+  /** No job of it has begun or will: whoever rescues them shall not count an attempt. Where that fails, one is counted. */
+  async #disown({ claimId }: ClaimRequest): Promise<void> {
+    const claims = [{ id: claimId, started: 0, finished: false }];
+    const flush = { settlements: [], claims, again: false, mayBeTaken: new Set<number>() };
+    await this.parts.store.settle(flush).catch(() => undefined);
   }
 
   get #mayAsk(): boolean {

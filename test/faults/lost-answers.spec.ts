@@ -31,6 +31,29 @@ describeEngines(
       expect(await admin.counts('q')).toMatchObject({ completed: 5, active: 0, waiting: 0 });
     });
 
+    it('whose claim is committed, but not answered, leaves its jobs their only attempt', async () => {
+      const { world, proxy, dataSource } = await behindProxy(await setup());
+      const claiming = strikeOnce(proxy, 'unheard', commitsClaim);
+      const once = { q: { lease: LEASE_MS, retry: { attempts: 1 } } } as const;
+      const { producer, events, admin } = await world.start({
+        queues: once,
+        dataSource,
+        handlers: { q: () => 'done' },
+      });
+
+      await producer.enqueueMany('q', plain(5));
+      await claiming.struck;
+      await eventually(async () => {
+        const claims = await world.sql<{ started: number }>('SELECT started FROM sql_queue_claims');
+        return claims.length === 1 && claims[0]!.started === 0;
+      });
+      world.advance(LEASE_MS);
+      await events.untilCount(5, 'completed');
+
+      expect(events.of('completed').map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1, 1]);
+      expect(await admin.counts('q')).toMatchObject({ completed: 5, dead: 0 });
+    });
+
     it.each(FATES)(
       'whose outcomes are committed or not, but not answered (%s), settles each job once',
       async (fate) => {
