@@ -83,9 +83,16 @@ export class ThreadPulse implements Pulse {
 
   /** A thread that broke is replaced; leases are long enough for that. */
   async #beginAgain(): Promise<void> {
-    if (this.#stopping.signal.aborted) return;
-    await this.clock.sleep(RETRY_MS, this.#stopping.signal);
-    if (!this.#stopping.signal.aborted) this.#begin();
+    while (!this.#stopping.signal.aborted) {
+      await this.clock.sleep(RETRY_MS, this.#stopping.signal);
+      if (this.#stopping.signal.aborted) return;
+      try {
+        return this.#begin();
+      } catch (error) {
+        // The machine may have no thread to give at this moment.
+        this.settings.onMissed(error);
+      }
+    }
   }
 
   #tell(message: ToThread): void {
