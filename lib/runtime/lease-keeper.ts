@@ -75,17 +75,17 @@ export class LeaseKeeper {
   }
 
   #renew({ asked, askedAt, leases }: Beat): void {
-    const renewed = new Map(leases.map((lease) => [lease.claimId, lease]));
+    const held = new Map(leases.map((lease) => [lease.claimId, lease]));
     for (const id of asked) {
       const claim = this.#held.get(id);
       // Settled meanwhile: then there is nothing to lose.
       if (!claim) continue;
-      const lease = renewed.get(id);
+      const lease = held.get(id);
       if (!lease) {
         this.parts.onLost(claim);
         continue;
       }
-      claim.renewed(askedAt);
+      if (!lease.isLocked) claim.renewed(askedAt);
       for (const jobId of lease.cancelled) this.parts.onCancelled(claim, jobId);
     }
     this.#missing = false;

@@ -4,7 +4,7 @@ import { PollLoop } from './poll-loop.js';
 
 const RETRY_MS = 1_000;
 
-/** The leases of these claims were asked for then, by the monotonic clock, and these were renewed. */
+/** The leases of these claims were asked for then, by the monotonic clock, and these hold. */
 export interface Beat {
   readonly asked: readonly number[];
   readonly askedAt: number;
@@ -73,8 +73,9 @@ export class LoopPulse implements Pulse {
     const { workerId, everyMs, onBeat } = this.settings;
     const asked = [...this.#held];
     const askedAt = this.clock.monotonic();
-    onBeat({ asked, askedAt, leases: await this.store.extend(asked) });
+    const leases = await this.store.extend(asked);
+    onBeat({ asked, askedAt, leases });
     await this.store.seen(workerId);
-    return everyMs;
+    return leases.some(({ isLocked }) => isLocked) ? Math.min(RETRY_MS, everyMs) : everyMs;
   }
 }

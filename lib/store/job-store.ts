@@ -85,6 +85,8 @@ export interface HeldLease {
   readonly claimId: number;
   /** Jobs of the claim that somebody wants cancelled. */
   readonly cancelled: readonly number[];
+  /** Somebody keeps the claim locked: its lease holds still, and was not renewed. */
+  readonly isLocked?: boolean;
 }
 
 export interface Survey {
@@ -175,7 +177,10 @@ export interface JobStore extends KeyStore {
   /** Hands out up to `limit` waiting jobs, best first, and marks them active. Two callers never receive the same job. */
   claim(request: ClaimRequest): Promise<ClaimedJob[]>;
 
-  /** Renews the leases of these claims. One that lapsed is not renewed and not answered: its jobs are lost. */
+  /**
+   * Renews the leases of these claims. One that lapsed is not renewed and not answered: its jobs are lost. One that somebody
+   * keeps locked does not hold up the others.
+   */
   extend(claimIds: readonly number[]): Promise<HeldLease[]>;
 
   /**

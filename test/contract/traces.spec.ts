@@ -4,9 +4,10 @@ import { Traces } from '../../lib/runtime/traces.js';
 import type { Trace } from '../../lib/store/trace-store.js';
 import { gate } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { endOf, LEASE_MS, outcomes } from '../support/jobs.js';
+import { endOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';
+import { recordingDriver } from '../support/recording-driver.js';
 import { rowsLeft } from '../support/rows-left.js';
-import { describeStores, type World } from '../support/stores.js';
+import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
 const PAGE = { after: 0, limit: 1_000 };
 
@@ -169,3 +170,36 @@ describeStores('what a run says of itself', (setup) => {
     expect(await rowsLeft(world, 'progress', 'logs')).toEqual({});
   });
 });
+
+describeStoresOf(
+  ['mysql', 'mariadb'],
+  'what a run says that has lost its lease while it was being written',
+  (setup) => {
+    it.each([true, false])('comes to nothing where the next run has spoken first (lines: %p)', async (hasLines) => {
+      const world = await setup();
+      const [jobId] = await world.put({});
+      const { id: claimId } = await world.claim();
+      const line = (text: string) => ({ text, agoMs: 0 });
+      let next: (() => Promise<void>) | undefined;
+      const driver = recordingDriver(async (sql) => {
+        if (next || !/INTO sql_queue_progress/.test(sql)) return;
+        world.advance(LEASE_MS);
+        await world.jobs.rescue(rescueRules());
+        const { id } = await world.claim();
+        next = () => world.traces.trace([{ jobId: jobId!, claimId: id, value: '"next"', lines: [line('next')] }]);
+        await next();
+      });
+      const { traces } = await world.open({ dataSource: await world.connect({ driver }) });
+
+      const lines = hasLines ? [line('late')] : [];
+      await expect(traces.trace([{ jobId: jobId!, claimId, value: '"late"', lines }])).rejects.toThrow();
+      await next!();
+
+      expect(await world.admin.get(jobId!)).toMatchObject({ state: 'active', progress: 'next' });
+      expect((await world.admin.logs(jobId!, PAGE)).map(({ number, line: text }) => [number, text])).toEqual([
+        [1, 'next'],
+        [2, 'next'],
+      ]);
+    });
+  },
+);

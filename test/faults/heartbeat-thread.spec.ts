@@ -1,10 +1,21 @@
-import { describeEngines } from '../support/engines.js';
+import { describeEngines, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 
 const queue = { lease: '2s', retry: { attempts: 3, backoff: 0 } } as const;
 // Two leases.
 const LONG_MS = 4_400;
+
+interface Lease {
+  id: number;
+  until: number;
+}
+
+/** On a busy machine a thread can take longer to start than this lease lasts. */
+async function untilItBeats({ sql }: World): Promise<void> {
+  const beats = 'SELECT id FROM sql_queue_workers WHERE seen_at > started_at';
+  await eventually(async () => (await sql(beats)).length > 0);
+}
 
 describeEngines('a worker whose handler computes for longer than its lease, without a pause,', (setup) => {
   it('loses its job to others after `maxBlocked`, as a dead-locked process must', async () => {
@@ -30,9 +41,7 @@ describeEngines('a worker whose handler computes for longer than its lease, with
     const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
     const settings = { ...queue, concurrency: 1, prefetch: 9 };
     const busy = await processes.worker({ queue: settings, worker: { heartbeat: 'thread' }, tell: ['completed'] });
-    // On a busy machine a thread can take longer to start than this lease lasts.
-    const beats = 'SELECT id FROM sql_queue_workers WHERE seen_at > started_at';
-    await eventually(async () => (await world.sql(beats)).length > 0);
+    await untilItBeats(world);
     const jobs = await heir.producer.enqueueMany('q', [
       { payload: { block: LONG_MS } },
       ...Array.from({ length: 9 }, () => ({ payload: {} })),
@@ -45,7 +54,64 @@ describeEngines('a worker whose handler computes for longer than its lease, with
     expect(heir.events.of('started')).toEqual([]);
     expect(await processes.violations()).toEqual([]);
   });
+
+  it('keeps its jobs also where it tells of its progress in between', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
+    const busy = await processes.worker({ queue, worker: { heartbeat: 'thread' }, tell: ['completed'] });
+    await untilItBeats(world);
+    const { id } = await heir.producer.enqueue('q', { block: LONG_MS / 4, times: 8 });
+    await busy.untilSaid('blocking', id);
+
+    await heir.runner.start();
+    await busy.events.until('completed');
+
+    expect(heir.events.of('started')).toEqual([]);
+    expect(await heir.admin.get(id)).toMatchObject({ attempt: 1, progress: 8 });
+  });
 });
+
+describeEngines(
+  'a claim that somebody keeps locked',
+  (setup) => {
+    it('keeps the thread from renewing no other', async () => {
+      const world = await setup();
+      const processes = await processesOf(world);
+      const worker = await processes.worker({
+        queue: { lease: '15s', concurrency: 2, prefetch: 0 },
+        worker: { heartbeat: 'thread' },
+        tell: ['completed', 'lost'],
+      });
+      const { producer } = await world.start({ autoStart: false });
+      for (let n = 0; n < 2; n++) {
+        const { id } = await producer.enqueue('q', { hold: true });
+        await worker.untilSaid('holding', id);
+      }
+      const leases = async () => {
+        const rows = await world.sql<Lease>('SELECT id, lease_until AS until FROM sql_queue_claims ORDER BY id');
+        return rows.map(({ id, until }) => ({ id: Number(id), until: Number(until) }));
+      };
+      expect(await leases()).toHaveLength(2);
+
+      await world.dataSource.transaction(async (manager) => {
+        const [locked] = await leases();
+        await manager.query('SELECT id FROM sql_queue_claims WHERE id = ? FOR UPDATE', [locked!.id]);
+        const other = async () => (await leases()).find(({ id }) => id !== locked!.id)!.until;
+        let until = await other();
+        for (let renewals = 0; renewals < 2; renewals++) {
+          const last = until;
+          until = await eventually(async () => (await other()) > last && (await other()));
+        }
+      });
+      worker.tell({ finish: true });
+      await worker.events.untilCount(2, 'completed');
+
+      expect(worker.events.of('lost')).toEqual([]);
+    });
+  },
+  ['mysql', 'mariadb'],
+);
 
 describeEngines('a worker with a heartbeat thread', (setup) => {
   it('that is killed has its jobs taken when their lease has lapsed', async () => {

@@ -1,5 +1,5 @@
 import { claimOf, endOf, idsOf, rescueRules, LEASE_MS, outcomes, settled, flushOf } from '../support/jobs.js';
-import { freeJobs } from '../support/free-rows.js';
+import { freeJobs, freeRows } from '../support/free-rows.js';
 import { recordingDriver } from '../support/recording-driver.js';
 import { ofLocks, refusals } from '../support/refusals.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -162,6 +162,45 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     await jobs.settle(flushOf([], { claims }));
 
     expect(order).toEqual([1_001, 2_002, 3_003]);
+  });
+
+  it('of what a run tells are on no claim', async () => {
+    const world = await setup();
+    await world.put({});
+    const { id: claimId, jobs } = await world.claim();
+    const free: number[][] = [];
+    const driver = recordingDriver(async (sql) => {
+      if (/INTO sql_queue_(progress|logs)|^COMMIT$/.test(sql)) free.push(await freeRows(world.dataSource, 'claims'));
+    });
+    const { traces } = await world.open({ dataSource: await world.connect({ driver }) });
+
+    const lines = [{ text: 'line', agoMs: 0 }];
+    for (const value of ['1', '2']) await traces.trace([{ jobId: jobs[0]!.id, claimId, value, lines }]);
+
+    expect(free).toEqual(Array.from({ length: 6 }, () => [claimId]));
+  });
+
+  it('of others on a claim keep no other from being renewed', async () => {
+    const world = await setup();
+    await world.put({}, {}, {});
+    const ids = [(await world.claim()).id, (await world.claim()).id, (await world.claim()).id].sort((a, b) => a - b);
+    const leases = async () => {
+      const rows = await world.sql<{ until: number }>('SELECT lease_until AS until FROM sql_queue_claims ORDER BY id');
+      return rows.map(({ until }) => Number(until));
+    };
+    const before = await leases();
+    world.advance(10_000);
+
+    const held = await world.dataSource.transaction(async (manager) => {
+      await manager.query('SELECT id FROM sql_queue_claims WHERE id = ? FOR UPDATE', [ids[1]]);
+      return world.jobs.extend(ids);
+    });
+
+    const after = await leases();
+    expect(after.map((until, n) => until > before[n]!)).toEqual([true, false, true]);
+    const told = (n: number) => held.find(({ claimId }) => claimId === ids[n]);
+    expect(ids.map((_, n) => told(n)?.isLocked ?? false)).toEqual([false, true, false]);
+    expect(await world.jobs.extend([ids[1]!])).toEqual([{ claimId: ids[1], cancelled: [] }]);
   });
 
   it('of promoting and rescuing are on the jobs they move', async () => {

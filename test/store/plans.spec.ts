@@ -5,6 +5,7 @@ import { closeLine } from '../../lib/store/dialects/numbered-commits.js';
 import type { Settlement } from '../../lib/store/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { insertJobs } from '../../lib/store/sql/enqueue.js';
+import { unlocked } from '../../lib/store/sql/lease.js';
 import { lockedOut } from '../../lib/store/sql/survivors.js';
 import { Templates } from '../../lib/store/sql/template.js';
 import { tableNames } from '../../lib/store/tables.js';
@@ -109,6 +110,7 @@ async function whatFaultsNeed(dataSource: DataSource): Promise<void> {
     await pool.repeatable(() =>
       lockedOut(Array.from({ length: count }, (_, n) => ({ job: { id: n + 1 } }) as Settlement)),
     );
+    await pool.repeatable(() => unlocked(Array.from({ length: count }, (_, n) => n + 1)));
     await pool.transaction(() => closeLine(count));
   }
   // Ends its line when it closes.

@@ -2,6 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import { isSuspect, startable } from '../../job/outcome.js';
 import type { ClaimRequest, HeldLease } from '../job-store.js';
 import { parseOr } from './claimed-row.js';
+import { isLockWait } from './remedy.js';
 import { change, query, type Statement, type Work } from './statement.js';
 
 const ADD_CLAIM = `
@@ -13,6 +14,12 @@ const EXTEND = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
   SET lease_until = :now + lease_ms
   WHERE id IN (:ids) AND lease_until > :now`;
+
+const FREE = `
+  SELECT id
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND lease_until > :now
+  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
 
 const HELD = `
   SELECT id, cancelled
@@ -45,12 +52,31 @@ export function claimRow(request: ClaimRequest, jobs: readonly ClaimedJob[]): St
 export function* extend(ids: readonly number[]): Work<HeldLease[]> {
   if (ids.length === 0) return [];
   const inOrder = [...ids].sort((a, b) => a - b);
-  yield* change(EXTEND, { ids: inOrder });
+  const left = yield* renew(inOrder);
   const rows = yield* query<{ id: number; cancelled: string | null }>(HELD, { ids: inOrder });
   return rows.map(({ id, cancelled }) => ({
     claimId: Number(id),
     cancelled: parseOr<number[]>(cancelled) ?? [],
+    ...(left.has(Number(id)) && { isLocked: true }),
   }));
+}
+
+/** Answers those that are not renewed: locked, by a flush whose process computes, say, or lapsed. */
+function* renew(ids: readonly number[]): Work<ReadonlySet<number>> {
+  try {
+    yield* change(EXTEND, { ids });
+    return new Set();
+  } catch (error) {
+    if (!isLockWait(error)) throw error;
+  }
+  const free = yield* unlocked(ids);
+  if (free.length > 0) yield* change(EXTEND, { ids: free });
+  return new Set(ids.filter((id) => !free.includes(id)));
+}
+
+/** Those that hold and nobody has locked. What is locked here is free again with the next statement. */
+export function* unlocked(ids: readonly number[]): Work<number[]> {
+  return (yield* query<{ id: number }>(FREE, { ids })).map(({ id }) => Number(id));
 }
 
 /** The claim goes when none of its jobs carries it any more. One that still does would stay active for ever without it. */

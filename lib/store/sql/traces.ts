@@ -6,19 +6,24 @@ const MOST_LINES = 1_000;
 // When it is looked for the first time whether anything is left of the job.
 const LOOK_AFTER_MS = 600_000;
 
-// No rescue can take the claim's jobs while it is locked.
-const LOCK_CLAIMS = `
-  SELECT id
-  FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND lease_until > :now
-  ORDER BY id /*! FOR UPDATE */`;
-
 // These tables stand behind the history in the order in which all lock.
 const LOCK_TOLD = `
   SELECT job_id, value, lines_logged
   FROM {progress} /*! FORCE INDEX (PRIMARY) */
   WHERE job_id IN (:ids)
   ORDER BY job_id /*! FOR UPDATE */`;
+
+// Without a lock: a process whose event loop is blocked in the midst of this would keep it, and its own heartbeat's thread
+// could not renew the lease. Read under the lock of what was told, so that whatever a next run tells comes after this.
+const HOLDING = `
+  SELECT id
+  FROM {claims}
+  WHERE id IN (:claimIds) AND lease_until > :now`;
+
+// What nobody had told is not locked. Where the next run has told something meanwhile, this is refused.
+const TELL_FIRST = `
+  INSERT INTO {progress} (job_id, value, lines_logged, updated_at, expires_at)
+  VALUES :rows`;
 
 const TELL = `
   REPLACE INTO {progress} (job_id, value, lines_logged, updated_at, expires_at)
@@ -73,26 +78,34 @@ const FORGET_LINES = `
   DELETE /*! {logs} */ FROM {logs} /*! FORCE INDEX (PRIMARY) */
   WHERE job_id = :id AND number >= 1 AND logged_at > 0`;
 
+interface Told {
+  job_id: number;
+  value: string | null;
+  lines_logged: number;
+}
+
 export function* trace(traces: readonly Trace[]): Work<void> {
-  const claims = yield* query<{ id: number }>(LOCK_CLAIMS, { ids: sorted(traces.map(({ claimId }) => claimId)) });
-  const held = new Set(claims.map(({ id }) => Number(id)));
+  const [before, claims] = yield* together([
+    { sql: LOCK_TOLD, values: { ids: sorted(traces.map(({ jobId }) => jobId)) } },
+    { sql: HOLDING, values: { claimIds: sorted(traces.map(({ claimId }) => claimId)) } },
+  ]);
+  const held = new Set(claims!.rows.map(({ id }) => Number(id)));
   const ours = traces.filter(({ claimId }) => held.has(claimId)).sort((a, b) => a.jobId - b.jobId);
-  if (ours.length === 0) return;
-  const before = yield* query<{ job_id: number; value: string | null; lines_logged: number }>(LOCK_TOLD, {
-    ids: ours.map(({ jobId }) => jobId),
-  });
-  const told = new Map(before.map((row) => [Number(row.job_id), row]));
-  const rows: SqlValue[][] = [];
+  const told = new Map((before!.rows as unknown as readonly Told[]).map((row) => [Number(row.job_id), row]));
+  const first: SqlValue[][] = [];
+  const more: SqlValue[][] = [];
   const logged: SqlValue[][] = [];
   for (const { jobId, value, lines } of ours) {
-    const from = told.get(jobId)?.lines_logged ?? 0;
-    rows.push([jobId, value ?? told.get(jobId)?.value ?? null, from + lines.length]);
+    const last = told.get(jobId);
+    const from = last?.lines_logged ?? 0;
+    (last ? more : first).push([jobId, value ?? last?.value ?? null, from + lines.length]);
     lines.forEach(({ text, agoMs }, index) => {
       const number = from + index + 1;
       if (number <= MOST_LINES) logged.push([jobId, number, Math.round(agoMs), text]);
     });
   }
-  for (const chunk of rowChunks(rows)) yield* change(TELL, { rows: new Rows(TOLD, chunk) });
+  for (const chunk of rowChunks(first)) yield* change(TELL_FIRST, { rows: new Rows(TOLD, chunk) });
+  for (const chunk of rowChunks(more)) yield* change(TELL, { rows: new Rows(TOLD, chunk) });
   for (const chunk of rowChunks(logged)) yield* change(LOG, { rows: new Rows(LOGGED, chunk) });
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import mysql2, { type PoolOptions } from 'mysql2';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { QueueOptions } from '../../../lib/job/queue-options.js';
@@ -33,6 +34,8 @@ export interface Wish {
   hold?: boolean;
   /** Keeps the thread for so many milliseconds, as one does that computes without a pause. */
   block?: number;
+  /** Does that so many times, tells how far it is, and lets the event loop turn once in between. */
+  times?: number;
   /** Throws in its first attempt. */
   failFirst?: boolean;
   /** What it returns: the process that has run it, or the job too. */
@@ -55,11 +58,18 @@ let finish!: () => void;
 const finished = new Promise<void>((resolve) => (finish = resolve));
 const held = new Map<number, () => void>();
 
-async function handle({ id, attempt, payload, signal }: JobContext<Wish>): Promise<number | string> {
+async function handle(job: JobContext<Wish>): Promise<number | string> {
+  const { id, attempt, payload, signal } = job;
   journal.note('begin', id, attempt);
   try {
     if (payload.exit) process.exit(1);
-    if (payload.block) block(id, payload.block);
+    for (let turn = 1; payload.block && turn <= (payload.times ?? 1); turn++) {
+      if (payload.times) {
+        job.progress(turn);
+        await setImmediate();
+      }
+      block(id, payload.block);
+    }
     if (payload.hold) await hold(id, signal);
     if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
     return payload.answer === 'job' ? `${id} by ${process.pid}` : process.pid;
