@@ -10,7 +10,13 @@ import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { QueueProcessor, QueueProducer, SqlQueueModule, SqlQueueRunner, sqlQueueMigrations } from '../dist/esm/index.js';
+import {
+  QueueProcessor,
+  QueueProducer,
+  SqlQueueModule,
+  SqlQueueRunner,
+  sqlQueueMigrations,
+} from '../dist/esm/index.js';
 
 const PREFIX = 'sql_queue_recovery_';
 const QUEUE = 'recovery';

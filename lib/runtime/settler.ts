@@ -321,19 +321,17 @@ export class Settler {
     const isLocked = ({ settlement }: Entry) => settlement !== undefined && settlements.has(settlement);
     const locked = entries.filter(isLocked);
     if (this.#givingUp.signal.aborted) this.#forsake(locked);
-    else this.#writeLater({ entries: locked, again }, message);
+    else this.#track([], this.#writeLater({ entries: locked, again }, message));
     const others = entries.filter((entry) => !isLocked(entry));
     return others.length === 0 ? Promise.resolve() : this.#write(others, { again });
   }
 
   /** The claim still has other jobs, perhaps for hours, and its lease is renewed as long: only we can end this one. */
-  #writeLater({ entries, again }: Part, message: string): void {
+  async #writeLater({ entries, again }: Part, message: string): Promise<void> {
     if (entries.some(({ wasLocked }) => !wasLocked)) this.logger.warn(`${message} Their outcomes wait until it ends.`);
-    const pause = this.clock.sleep(LONGEST_PAUSE_MS, this.#givingUp.signal).then(() => {
-      this.#putOff.push({ entries: entries.map((entry) => ({ ...entry, wasLocked: true })), again });
-      this.#turn();
-    });
-    this.#track([], pause);
+    await this.clock.sleep(LONGEST_PAUSE_MS, this.#givingUp.signal);
+    this.#putOff.push({ entries: entries.map((entry) => ({ ...entry, wasLocked: true })), again });
+    this.#turn();
   }
 
   /** The lease will lapse, and whoever rescues the jobs decides. */

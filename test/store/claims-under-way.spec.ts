@@ -98,4 +98,16 @@ describeStoresOf(['mysql', 'mariadb'], 'what a process has claimed before', (set
     expect(idsOf(last)).toEqual([third]);
     expect(idsOf(found)).toEqual([first]);
   });
+
+  it('is looked behind by a claim that finds none, however recent the last look', async () => {
+    const world = await setup();
+    const [first] = await world.put({}, {}, {});
+    const { jobs } = await world.open({ clock: new FakeClock() });
+    const request = claimOf({ limit: 1 });
+    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    await jobs.claim(claimOf({ limit: 9 }));
+    await world.jobs.settle(endOf(taken, outcomes.release));
+
+    expect(idsOf(await jobs.claim(claimOf({ limit: 9 })))).toEqual([first]);
+  });
 });

@@ -25,8 +25,8 @@ export interface ClaimStart {
   readonly committed: readonly Bound[];
   /** The last places locked by this one, for each priority. */
   readonly reached: Map<number, number>;
-  /** Whether to look behind the bounds where too few jobs are found beyond them. */
-  readonly mayLook: boolean;
+  /** How long ago a claim has looked behind the bounds. */
+  readonly lookedAgoMs: number;
   /** What was known then. Where it has been forgotten since, nothing follows from the claim. */
   readonly known: Known;
 }
@@ -39,8 +39,8 @@ export interface Known {
   lookedAt: number;
   /** How long it took. */
   tookMs: number;
-  /** From when on a claim may look itself. */
-  mayLookAt: number;
+  /** When a claim last looked itself. */
+  claimLookedAt: number;
   /** From how many times the jobs it wants an optimistic claim chooses. */
   spread: number;
 }
@@ -61,19 +61,33 @@ export class ClaimBounds {
     let known = this.#queues.get(queue);
     if (!known) {
       const now = this.clock.monotonic();
-      known = { lastIds: new Map(), underWay: new Set(), lookedAt: now, tookMs: 0, mayLookAt: 0, spread: 1 };
+      known = {
+        lastIds: new Map(),
+        underWay: new Set(),
+        lookedAt: now,
+        tookMs: 0,
+        claimLookedAt: -Infinity,
+        spread: 1,
+      };
       this.#queues.set(queue, known);
     }
     const committed = known.lastIds.size > MOST_PRIORITIES ? [] : inOrder(known);
-    const mayLook = this.clock.monotonic() >= known.mayLookAt;
-    const start = { known, bounds: beyond(committed, known), committed, mayLook, reached: new Map<number, number>() };
+    const lookedAgoMs = this.clock.monotonic() - known.claimLookedAt;
+    const start = {
+      known,
+      bounds: beyond(committed, known),
+      committed,
+      lookedAgoMs,
+      reached: new Map<number, number>(),
+    };
     known.underWay.add(start);
     return start;
   }
 
   /** These have been claimed from there; `isShort`: fewer than were asked for. */
-  note({ known, bounds, mayLook }: ClaimStart, jobs: readonly ClaimedJob[], isShort: boolean): void {
-    if (isShort && mayLook && bounds.length > 0) known.mayLookAt = this.clock.monotonic() + lookPauseMs(known);
+  note(start: ClaimStart, jobs: readonly ClaimedJob[], isShort: boolean): void {
+    const { known, bounds } = start;
+    if (isShort && bounds.length > 0 && mayLook(start, jobs.length)) known.claimLookedAt = this.clock.monotonic();
     noteLast(known.lastIds, jobs);
   }
 
@@ -105,6 +119,14 @@ export class ClaimBounds {
   }
 }
 
+/**
+ * Whether a claim that has found so many jobs, fewer than it wanted, looks behind the bounds. One that found none was told of
+ * some for the most part: others have brought them back, whose claims are not bound by what this process knows.
+ */
+export function mayLook({ known, lookedAgoMs }: ClaimStart, found: number): boolean {
+  return lookedAgoMs >= (found === 0 ? sharePauseMs(known) : lookPauseMs(known));
+}
+
 /** Notes the last of these for each priority. */
 export function noteLast(lastIds: Map<number, number>, jobs: Iterable<{ id: number; priority: number }>): void {
   for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
@@ -118,8 +140,12 @@ function beyond(committed: readonly Bound[], { underWay }: Known): Bound[] {
   });
 }
 
-function lookPauseMs({ tookMs }: Known): number {
-  return Math.min(LONGEST_PAUSE_MS, Math.max(LOOK_EVERY_MS, tookMs * LOOK_SHARE));
+function lookPauseMs(known: Known): number {
+  return Math.max(LOOK_EVERY_MS, sharePauseMs(known));
+}
+
+function sharePauseMs({ tookMs }: Known): number {
+  return Math.min(LONGEST_PAUSE_MS, tookMs * LOOK_SHARE);
 }
 
 function inOrder({ lastIds }: Known): Bound[] {

@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../sql/claimed-row.js';
 import { query, type Work } from '../sql/statement.js';
-import { noteLast, type ClaimStart } from './claim-bounds.js';
+import { mayLook, noteLast, type ClaimStart } from './claim-bounds.js';
 import { CLAIMABLE, oldest, places, rangesBetween, rangesBeyond, waitsBehind } from './claimable.js';
 import { claimLocked } from './claim-row.js';
 
@@ -67,18 +67,15 @@ export function claimBehindActive(request: ClaimRequest, start: ClaimStart): Wor
   return claimSkippingLocked(request, start, lockFromFirst);
 }
 
-function* lockOldest(
-  request: ClaimRequest,
-  { bounds, committed, mayLook }: ClaimStart,
-  lockFirst: LockFirst,
-): Work<readonly ClaimedRow[]> {
+function* lockOldest(request: ClaimRequest, start: ClaimStart, lockFirst: LockFirst): Work<readonly ClaimedRow[]> {
   const { queue, limit } = request;
+  const { bounds, committed } = start;
   if (bounds.length > 0) {
     const values = { queue, limit, ...places(bounds) };
     const rows = yield* query<Beyond>(lockOldestBeyond(bounds.length), values);
     const isOvertaken = rows.length > 0 && rows[0]!.overtaken !== null;
     // That there is no more is believed only after a look behind the bounds.
-    const isShort = rows.length < limit && mayLook;
+    const isShort = rows.length < limit && mayLook(start, rows.length);
     if (!isOvertaken && !(isShort && (yield* waitsBehind(queue, committed)))) return rows;
   }
   // It hands out again what has just been locked.
