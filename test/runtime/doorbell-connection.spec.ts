@@ -346,12 +346,12 @@ describeEngines(
       expect(looks).toHaveLength(2);
     });
 
-    it('rings for whoever began to listen after it had looked', async () => {
-      const world = await setup();
-      const handlers = { q: () => 'done' };
-      const first = await world.start({ handlers, worker: HARDLY_EVER });
+    /** One that has rung for `worker`, and so looks ahead. `late` begins to listen while it next commits, after that look. */
+    async function lookingAhead(world: World) {
+      const settings = { handlers: { q: () => 'done' }, worker: HARDLY_EVER };
+      const worker = await world.start(settings);
       const looks: string[] = [];
-      let committing: (() => Promise<unknown>) | undefined;
+      let committing: (() => Promise<void>) | undefined;
       const driver = recordingDriver(
         async (sql) => void (/COMMIT\b/.test(sql) && (await committing?.())),
         (sql) => void (/LEFT\(info/.test(sql) && looks.push(sql)),
@@ -362,58 +362,41 @@ describeEngines(
         storeClock: new FakeClock(),
         autoStart: false,
       });
-      await first.doorbell.untilListening();
+      await worker.doorbell.untilListening();
       await producer.enqueue('q', 0);
-      await first.events.until('completed');
-      await first.runner.stop();
+      await worker.events.until('completed');
+      await worker.doorbell.untilTimes(2);
+      const late = new Promise<Awaited<ReturnType<World['start']>>>((resolve) => {
+        committing = async () => {
+          committing = undefined;
+          await eventually(() => looks.length === 2);
+          const other = await world.start(settings);
+          await other.doorbell.untilListening();
+          await other.runner.whenIdle();
+          resolve(other);
+        };
+      });
+      return { worker, producer, looks, late };
+    }
 
-      let second: Awaited<ReturnType<World['start']>> | undefined;
-      committing = async () => {
-        committing = undefined;
-        await eventually(() => looks.length === 2);
-        second = await world.start({ handlers, worker: HARDLY_EVER });
-        await second.doorbell.untilListening();
-        await second.runner.whenIdle();
-      };
+    it('rings for whoever began to listen after it had looked', async () => {
+      const { worker, producer, looks, late } = await lookingAhead(await setup());
+      await worker.runner.stop();
+
       await producer.enqueue('q', 0);
-      await second!.events.until('completed');
+      await (await late).events.until('completed');
 
       expect(looks).toHaveLength(3);
     });
 
     it('rings for one who began to listen after it had looked as well, where there are jobs for two', async () => {
-      const world = await setup();
-      const handlers = { q: () => 'done' };
-      const first = await world.start({ handlers, worker: HARDLY_EVER });
-      const looks: string[] = [];
-      let committing: (() => Promise<unknown>) | undefined;
-      const driver = recordingDriver(
-        async (sql) => void (/COMMIT\b/.test(sql) && (await committing?.())),
-        (sql) => void (/LEFT\(info/.test(sql) && looks.push(sql)),
-      );
-      const { producer } = await world.start({
-        dataSource: await world.connect({ driver }),
-        storeClock: new FakeClock(),
-        autoStart: false,
-      });
-      await first.doorbell.untilListening();
-      await producer.enqueue('q', 0);
-      await first.events.until('completed');
-      await first.doorbell.untilTimes(2);
+      const { producer, late } = await lookingAhead(await setup());
 
-      let second: Awaited<ReturnType<World['start']>> | undefined;
-      committing = async () => {
-        committing = undefined;
-        await eventually(() => looks.length === 2);
-        second = await world.start({ handlers, worker: HARDLY_EVER });
-        await second.doorbell.untilListening();
-        await second.runner.whenIdle();
-      };
       await producer.enqueueMany('q', plain(2));
+      const { doorbell } = await late;
+      await doorbell.untilHeard(1);
 
-      await second!.doorbell.untilHeard(1);
-
-      expect(second!.doorbell.heard).toEqual(['ring']);
+      expect(doorbell.heard).toEqual(['ring']);
     });
 
     it('looks ahead once at a time, however long the database does not answer', async () => {
