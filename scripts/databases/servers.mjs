@@ -191,21 +191,31 @@ function isOlder(version, oldest) {
   return false;
 }
 
-async function freePort(wanted = 0) {
-  const probe = createServer().listen(wanted, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return port;
+// Below those that the kernel gives to connections: one of them could have the server's while it is being restarted.
+const somePort = () => 10_000 + Math.floor(Math.random() * 20_000);
+
+async function freePort() {
+  for (;;) {
+    const port = somePort();
+    if (await isFree(port)) return port;
+  }
 }
 
-/** The first of as many as a cluster takes: three for each of its purposes, twenty apart. Below those that are given out. */
+async function isFree(port) {
+  const probe = createServer().listen(port, '127.0.0.1');
+  const listening = await once(probe, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (listening) await once(probe.close(), 'close');
+  return listening;
+}
+
+/** The first of as many as a cluster takes: three for each of its purposes, twenty apart. */
 async function freePorts() {
   for (;;) {
-    const first = 10_000 + Math.floor(Math.random() * 20_000);
+    const first = somePort();
     const all = [0, 20, 40, 60].flatMap((purpose) => [0, 1, 2].map((node) => first + purpose + node));
-    const free = await Promise.all(all.map((port) => freePort(port).catch(() => undefined)));
-    if (free.every((port) => port !== undefined)) return first;
+    if ((await Promise.all(all.map(isFree))).every(Boolean)) return first;
   }
 }
