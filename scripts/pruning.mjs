@@ -6,6 +6,7 @@ import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
 import { QueueAdmin, QueueProducer, SqlQueueModule, sqlQueueMigrations } from '../dist/esm/index.js';
+import { connectionTo } from './connection.mjs';
 
 const TURN_MS = 1_000;
 const ROUNDS = 10;
@@ -13,8 +14,7 @@ const PRODUCERS = 10;
 const PREFIX = 'sql_queue_pruning_';
 
 const { values } = parseArgs({ options: { url: { type: 'string' }, rows: { type: 'string', default: '200000' } } });
-const url = values.url ?? '';
-const connection = { type: url.startsWith('mariadb:') ? 'mariadb' : 'mysql', url: url.replace(/^mariadb/, 'mysql') };
+const connection = connectionTo(values.url);
 
 class Application {}
 Module({ imports: [SqlQueueModule.forRoot({ connection, prefix: PREFIX, worker: false })] })(Application);

@@ -17,6 +17,7 @@ import {
   SqlQueueRunner,
   sqlQueueMigrations,
 } from '../dist/esm/index.js';
+import { connectionTo } from './connection.mjs';
 
 const PREFIX = 'sql_queue_recovery_';
 const QUEUE = 'recovery';
@@ -27,7 +28,7 @@ const IS_OVER_AFTER_MS = 120_000;
 
 const { values } = parseArgs({
   options: {
-    url: { type: 'string', default: '' },
+    url: { type: 'string' },
     workers: { type: 'string', default: '20' },
     claim: { type: 'string', default: 'skip-locked' },
     lease: { type: 'string', default: '30s' },
@@ -35,8 +36,8 @@ const { values } = parseArgs({
     dying: { type: 'boolean', default: false },
   },
 });
-const { url, claim, lease } = values;
-const connection = { type: url.startsWith('mariadb:') ? 'mariadb' : 'mysql', url: url.replace(/^mariadb/, 'mysql') };
+const { claim, lease } = values;
+const connection = connectionTo(values.url);
 
 await (values.dying ? holdJobs() : measure());
 
