@@ -8,6 +8,8 @@ export class HeldClaim {
   readonly queue: string;
   /** Ids of jobs whose outcomes have not committed. The claim's row goes with the last of them. */
   readonly unsettled: Set<number>;
+  /** Ids of those whose outcomes are on their way: they have ended here, or will not begin. */
+  readonly #ending = new Set<number>();
   /** When the lease ends by this process's monotonic clock, counted from before it was asked for. */
   deadline: number;
   /** How many jobs may have begun by the word of the database; no further one may begin. */
@@ -48,20 +50,32 @@ export class HeldClaim {
     this.deadline = askedAt + this.#leaseMs;
   }
 
+  ends(jobId: number): void {
+    this.#ending.add(jobId);
+  }
+
+  /** Whether a job of it runs, or has ended just now and says so in a moment. */
+  get runs(): boolean {
+    return this.#list.slice(0, this.begun).some((job) => this.#isHere(job));
+  }
+
   /**
    * What a flush that settles these jobs has to say of the claim. From then on `ahead` more jobs may begin than have
-   * begun; suspects one by one, when nothing else of the claim runs.
+   * begun; suspects one by one, when nothing else of the claim runs. Jobs that will not begin are passed over.
    */
   progress(settling: ReadonlySet<number>, ahead: number): ClaimProgress {
-    const isLeft = (id: number) => this.unsettled.has(id) && !settling.has(id);
-    const running = this.#list.slice(0, this.begun).filter(({ id }) => isLeft(id)).length;
-    const finished = !this.#list.some(({ id }) => isLeft(id));
-    const rest = this.#list.slice(this.begun);
-    const suspectIsNext = rest.length > 0 && rest[0]!.isSuspect;
-    const more = suspectIsNext
-      ? Number(running === 0)
-      : Math.min(ahead, startable(rest.map(({ isSuspect }) => isSuspect)));
-    const started = Math.max(this.started, Math.min(this.#list.length, this.begun + more));
+    const finished = !this.#list.some(({ id }) => this.unsettled.has(id) && !settling.has(id));
+    const next: { readonly place: number; readonly isSuspect: boolean }[] = [];
+    for (let place = this.begun; place < this.#list.length && next.length <= ahead; place++) {
+      if (this.#isHere(this.#list[place]!)) next.push({ place, isSuspect: this.#list[place]!.isSuspect });
+    }
+    const together = Math.min(ahead, startable(next.map(({ isSuspect }) => isSuspect)));
+    const more = next[0]?.isSuspect ? Number(!this.runs) : together;
+    const started = Math.max(this.started, more > 0 ? next[more - 1]!.place + 1 : 0);
     return { id: this.id, started, finished: finished && !this.transacted && !this.mustLapse };
+  }
+
+  #isHere({ id }: { readonly id: number }): boolean {
+    return this.unsettled.has(id) && !this.#ending.has(id);
   }
 }

@@ -36,6 +36,7 @@ export class QueueWorker {
   readonly #prefetch: Prefetch;
   readonly #ending: Ending;
   #open = true;
+  #movesOn = false;
   /** Jobs that were hinted at and have not been claimed yet. */
   #hinted = 0;
   #claimed = 0;
@@ -165,6 +166,7 @@ export class QueueWorker {
     const { claim, job, index } = place;
     // A suspect runs alone, so that it takes nobody with it.
     if (this.#runs.size > 0 && (isSuspect(job) || this.#suspectRuns())) return false;
+    if (isSuspect(job) && claim.runs) return false;
     if (index < claim.started) return true;
     if (!claim.asking) {
       claim.asking = true;
@@ -222,9 +224,14 @@ export class QueueWorker {
     this.fill();
   }
 
+  /** Once for all that one flush has settled. */
   #settled(): void {
-    // Once for all that one flush has settled.
-    if (this.#ending.isIdle || this.#buffer.length > 0) this.#moveOn();
+    if (this.#movesOn) return;
+    this.#movesOn = true;
+    queueMicrotask(() => {
+      this.#movesOn = false;
+      this.#moveOn();
+    });
   }
 
   #moveOn(): void {

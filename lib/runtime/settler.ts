@@ -90,6 +90,7 @@ export class Settler {
   ) {}
 
   settle(claim: HeldClaim, settlement: Settlement, done: (settled: Settled) => void): void {
+    claim.ends(settlement.job.id);
     this.#gather({ claim, settlement, done });
   }
 

@@ -1,9 +1,13 @@
+import type { JobContext } from '../../lib/runtime/job-context.js';
 import { behindProxy } from '../support/behind-proxy.js';
-import { describeEngines, gate, plain } from '../support/engines.js';
+import { describeEngines, gate, plain, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { strikeOnce, type Sent } from '../support/wire-proxy.js';
 
 const LEASE_MS = 30_000;
+type Settings = NonNullable<Parameters<World['start']>[0]>;
+
+const LOST = JSON.stringify({ name: 'WorkerLostError', message: 'gone', code: 'WORKER_LOST' });
 const queues = { q: { lease: LEASE_MS, concurrency: 5, retry: { attempts: 3, backoff: 0 } } } as const;
 
 describeEngines(
@@ -52,6 +56,50 @@ describeEngines(
       await eventually(async () => (await world.sql('SELECT id FROM sql_queue_claims')).length === 0);
     });
 
+    it('does not keep a suspect of its claim from beginning', async () => {
+      const world = await setup();
+      const { events, runner, locker, producer } = await lockedBy(world, {
+        queues: { q: { ...queues.q, retry: { attempts: 9, backoff: 0 } } },
+      });
+      const [locked, suspect] = await producer.enqueueMany('q', [{ payload: 'locks' }, { payload: 'suspect' }]);
+      await world.sql('UPDATE sql_queue_jobs SET attempt = 2, error = ? WHERE id = ?', [LOST, suspect!.id]);
+
+      await runner.start();
+      await events.until('completed', { jobId: suspect!.id });
+      await locker.query('ROLLBACK');
+      await events.until('completed', { jobId: locked!.id });
+
+      expect(events.jobs('completed')).toEqual([suspect!.id, locked!.id]);
+    });
+
+    it('does not keep its worker from listening for more as soon as that has room again', async () => {
+      const world = await setup();
+      const held = gate();
+      const { events, log, runner, locker, producer, doorbell } = await lockedBy(world, {
+        ...{ worker: { poll: { min: '1h', max: '1h' } }, queues: { q: { ...queues.q, concurrency: 1, prefetch: 1 } } },
+        handlers: { r: () => 'done' },
+        held: held.opened,
+      });
+      const elsewhere = await world.start({ autoStart: false });
+      await runner.start();
+      await doorbell.untilListening('q', 'r');
+      const locked = await producer.enqueue('q', 'locks');
+      await eventually(() => log.some((line) => /1 job\(s\) locked/.test(line)));
+
+      await elsewhere.producer.enqueue('q', 'held');
+      await events.untilCount(2, 'started');
+      await doorbell.untilListening('r');
+      held.open();
+      await events.until('completed');
+      await doorbell.untilListening('q', 'r');
+      await elsewhere.producer.enqueue('q', 'more');
+      await events.untilCount(2, 'completed');
+
+      expect(events.jobs('completed')).not.toContain(locked.id);
+      await locker.query('ROLLBACK');
+      await events.until('completed', { jobId: locked.id });
+    });
+
     it('when outcomes are sent again does not make lost what had been written before, nor writes it twice', async () => {
       const { world, proxy, dataSource } = await behindProxy(await setup());
       const runner = world.dataSource.createQueryRunner();
@@ -91,6 +139,20 @@ describeEngines(
   },
   ['mysql', 'mariadb'],
 );
+
+/** A worker whose jobs named so are locked by `locker` when they end, or wait for `held`. */
+async function lockedBy(world: World, { held, handlers, ...settings }: Settings & { held?: Promise<void> }) {
+  const locker = world.dataSource.createQueryRunner();
+  await locker.connect();
+  world.afterTest(() => locker.release());
+  const q = async ({ id, payload }: JobContext) => {
+    if (payload === 'held') await held;
+    if (payload !== 'locks') return;
+    await locker.query('START TRANSACTION');
+    await locker.query('SELECT id FROM sql_queue_jobs WHERE id = ? FOR UPDATE', [id]);
+  };
+  return { ...(await world.start({ ...settings, autoStart: false, handlers: { q, ...handlers } })), locker };
+}
 
 function endsJobs({ sql, transaction }: Sent): boolean {
   return sql.includes('COMMIT') && transaction.some((before) => /DELETE [^;]*sql_queue_jobs/.test(before));

@@ -1,4 +1,4 @@
-import { abortOf, describeEngines, gate } from '../support/engines.js';
+import { abortOf, describeEngines, gate, plain } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 describeEngines('a job that somebody cancels', (setup) => {
@@ -39,6 +39,28 @@ describeEngines('a job that somebody cancels', (setup) => {
     await worker.events.until('cancelled', { jobId: there!.id });
 
     expect(await worker.admin.counts('q')).toMatchObject({ cancelled: 2, active: 0 });
+  });
+
+  it('while it waits here behind another one never runs, and those behind it do', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { producer, admin, runner, events } = await world.start({
+      // The database is told that the second may begin too, and not that the third may.
+      ...{ queues: { q: { concurrency: 1, prefetch: 5 } }, autoStart: false },
+      handlers: { q: () => opened },
+    });
+    const ids = (await producer.enqueueMany('q', plain(6))).map(({ id }) => id);
+    await runner.start();
+    await events.until('started');
+
+    for (const id of [ids[1]!, ids[2]!]) await admin.cancel(id);
+    await events.untilCount(2, 'cancelled');
+    open();
+    await runner.whenIdle();
+
+    expect(events.jobs('started')).toEqual([ids[0], ...ids.slice(3)]);
+    expect(events.jobs('completed')).toEqual([ids[0], ...ids.slice(3)]);
+    expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
   it('by a producer that has never seen it, and fails before its worker has heard of that, does not run again', async () => {
