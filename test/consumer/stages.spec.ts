@@ -145,6 +145,27 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
   });
 
+  it('starts anew for everybody also where the transaction that replaces it began before it was moved', async () => {
+    const world = await setup();
+    const { producer, consumer } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 'one', { key: 'k' });
+    await consumer.claim('q', ANN);
+    // There nobody else writes while a transaction is open.
+    const hasOneWriter = world.server.name === 'sqlite';
+    if (hasOneWriter) await consumer.move(id, REVIEW, ANN);
+
+    await world.dataSource.transaction(async (manager) => {
+      // From here on it goes on seeing what is there now.
+      await manager.query('SELECT COUNT(*) FROM sql_queue_stages');
+      if (!hasOneWriter) await consumer.move(id, REVIEW, ANN);
+      await producer.enqueue('q', 'two', { key: 'k', onConflict: 'replace', manager });
+    });
+
+    expect(await consumer.inStage('q', REVIEW)).toEqual([]);
+    expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
+    expect(await consumer.claim('q', ANN)).toMatchObject([{ id, payload: 'two', stage: null, attempt: 1 }]);
+  });
+
   it('that was put off stays in its stage when somebody makes it due', async () => {
     const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);

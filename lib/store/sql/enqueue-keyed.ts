@@ -4,6 +4,7 @@ import { insertAll, jobChunks } from './enqueue.js';
 import { KeyPlan } from './key-plan.js';
 import { holdKey, idOf, keysOf, lockFreeKeys, type KeyName, type KeyRows } from './key-rows.js';
 import { lockFreeIdleJobs, replaceJobs } from './replace-jobs.js';
+import { deleteStaged, staged } from './stages.js';
 import type { Decided, Statement, Work } from './statement.js';
 
 /** `missing`: keys without a row. Nothing has been done then. */
@@ -32,13 +33,18 @@ export function* enqueueKeyed(
     const isStill = idleJobs(call.filter(replaces), rows).every((id) => idle.has(id));
     return isFree(call) && isStill ? plan.add(call) : undefined;
   });
-  const writes = yield* carryOut(plan);
+  const writes = yield* carryOut(plan, yield* staged(plan.replaced));
   return { value: { answers: planned.map((answer) => answer?.() ?? 'locked') }, writes };
 }
 
-/** Answers what remains to be written. */
-export function* carryOut(plan: KeyPlan): Work<Statement[]> {
+/**
+ * Answers what remains to be written.
+ *
+ * @param inStages those of the replaced jobs that stand in a stage: they leave it
+ */
+export function* carryOut(plan: KeyPlan, inStages: readonly number[]): Work<Statement[]> {
   yield* replaceJobs(plan.replacements);
+  yield* deleteStaged(inStages);
   plan.number(yield* insertAll(jobChunks(plan.puts)));
   return plan.holds.map(({ queue, key, jobId }) => holdKey(queue, key, jobId));
 }

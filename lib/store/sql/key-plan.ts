@@ -55,6 +55,11 @@ export class KeyPlan {
     return stored.map(([{ id }, job]) => [id!, job] as const).sort(([a], [b]) => a - b);
   }
 
+  /** The ids of those jobs. */
+  get replaced(): readonly number[] {
+    return this.replacements.map(([id]) => id);
+  }
+
   /** Who holds which key from now on, in the order of the keys. Asked once the ids are known. */
   get holds(): readonly { queue: string; name: string; key: JobKey; jobId: number }[] {
     const inOrder = [...this.#whole.holds].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -9,6 +9,7 @@ import { idOf, KEPT_MS, keepKeys, keysOf, lockFreeKeys, lockKeys, lookAtKeys } f
 import type { KeyName, KeyRows } from './key-rows.js';
 import { lockIdleJobs } from './replace-jobs.js';
 import type { SqlDatabase } from './sql-database.js';
+import { staged } from './stages.js';
 import { together, type Work } from './statement.js';
 
 // How often things may change between a look and a lock.
@@ -39,7 +40,10 @@ export class KeyedJobs {
     const rows = await this.#lockWithin(jobs, here);
     const plan = new KeyPlan(rows);
     const answer = plan.add(jobs);
-    const writes = await here(() => carryOut(plan));
+    // The caller's transaction may not see that they have been moved. They are locked, so that nobody moves them now.
+    const { replaced } = plan;
+    const inStages = replaced.length === 0 ? [] : await this.database.latest(() => staged(replaced), transaction);
+    const writes = await here(() => carryOut(plan, inStages));
     await here(() => together(writes));
     const placed = answer();
     if (placed instanceof Error) throw placed;

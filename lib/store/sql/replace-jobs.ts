@@ -1,6 +1,5 @@
 import type { NewJob } from '../../job/job.js';
 import { isForLater, jobChunks } from './enqueue.js';
-import { leaveStages } from './stages.js';
 import { query, together, type Statement, type Work } from './statement.js';
 
 const LOCK_FREE_IDLE = `
@@ -45,13 +44,12 @@ function* lock(sql: string, ids: readonly number[]): Work<ReadonlySet<number>> {
   return locked;
 }
 
-/** Puts each job in the place of one that the transaction has locked, which nobody has claimed. It starts anew, in no stage. */
+/** Puts each job in the place of one that the transaction has locked, which nobody has claimed. It starts anew. */
 export function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])[]): Work<void> {
   let from = 0;
   for (const { length } of jobChunks(jobs.map(([, job]) => job))) {
     yield* together(jobs.slice(from, (from += length)).map(([id, job]) => replacement(id, job)));
   }
-  yield* leaveStages(jobs.map(([id]) => id));
 }
 
 function replacement(id: number, job: NewJob): Statement {

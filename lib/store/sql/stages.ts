@@ -39,9 +39,18 @@ export function* stageOf(id: number): Work<string | null> {
 
 /** Their rows here go; where the jobs are, is for the caller to say. */
 export function* leaveStages(ids: readonly number[]): Work<void> {
-  if (ids.length === 0) return;
-  const rows = yield* query<{ job_id: number }>(IN_STAGES, { ids });
-  yield* together(rows.map(({ job_id }) => ({ sql: LEAVE_STAGE, values: { id: Number(job_id) } })));
+  yield* deleteStaged(yield* staged(ids));
+}
+
+/** Those of the jobs that stand in a stage, in the order of their ids. */
+export function* staged(ids: readonly number[]): Work<number[]> {
+  if (ids.length === 0) return [];
+  return (yield* query<{ job_id: number }>(IN_STAGES, { ids })).map(({ job_id }) => Number(job_id));
+}
+
+/** The same for jobs that are known to stand in one: of others, gaps would be locked. */
+export function* deleteStaged(ids: readonly number[]): Work<void> {
+  yield* together(ids.map((id) => ({ sql: LEAVE_STAGE, values: { id } })));
 }
 
 /** Of a job that nobody has, and that is locked. */
