@@ -33,7 +33,7 @@ export class ThreadPulse implements Pulse {
 
   start(): void {
     this.#turning.start();
-    this.#begin();
+    this.#beginOrWait();
   }
 
   hold(claimId: number): void {
@@ -81,18 +81,20 @@ export class ThreadPulse implements Pulse {
     this.#ended = new Promise((resolve) => thread.once('exit', resolve)).then(() => this.#beginAgain());
   }
 
+  /** The machine may have no thread to give at this moment. */
+  #beginOrWait(): void {
+    try {
+      this.#begin();
+    } catch (error) {
+      this.settings.onMissed(error);
+      this.#ended = this.#beginAgain();
+    }
+  }
+
   /** A thread that broke is replaced; leases are long enough for that. */
   async #beginAgain(): Promise<void> {
-    while (!this.#stopping.signal.aborted) {
-      await this.clock.sleep(RETRY_MS, this.#stopping.signal);
-      if (this.#stopping.signal.aborted) return;
-      try {
-        return this.#begin();
-      } catch (error) {
-        // The machine may have no thread to give at this moment.
-        this.settings.onMissed(error);
-      }
-    }
+    await this.clock.sleep(RETRY_MS, this.#stopping.signal);
+    if (!this.#stopping.signal.aborted) this.#beginOrWait();
   }
 
   #tell(message: ToThread): void {

@@ -20,11 +20,15 @@ describe('the thread of a heartbeat', () => {
     );
     const untilMissed = (isIt: (error: Error) => boolean) => eventually(() => missed.splice(0).some(isIt));
     const isRefusal = (error: Error) => error.name === 'DataCloneError';
-
-    pulse.start();
-    await untilMissed((error) => !isRefusal(error));
     // What no thread can be given is refused as a thread is that cannot be had: before there is one.
-    options['unfit'] = () => undefined;
+    const refuse = () => (options['unfit'] = () => undefined);
+
+    refuse();
+    pulse.start();
+    await untilMissed(isRefusal);
+    delete options['unfit'];
+    await untilMissed((error) => !isRefusal(error));
+    refuse();
     await untilMissed(isRefusal);
     delete options['unfit'];
     await untilMissed((error) => !isRefusal(error));
