@@ -100,19 +100,22 @@ export class Claimer implements Claimant {
 
   async #answer(request: ClaimRequest, asked: Promise<ClaimedJob[]>, hints: number, askedAt: number): Promise<void> {
     let jobs: readonly ClaimedJob[] = [];
+    let mayBeOurs = false;
     try {
       jobs = await asked;
+      mayBeOurs = jobs.length > 0;
     } catch (error) {
       // The poll asks again; a claim that was made without our knowledge lapses by itself.
       this.parts.logger.warn(`Cannot claim jobs of queue "${request.queue}": ${(error as Error).message}`);
-      if ((error as { outcome?: string }).outcome === 'unknown') await this.#disown(request);
+      mayBeOurs = (error as { outcome?: string }).outcome === 'unknown';
     }
+    // Under a lock that is lost, they are anybody's.
+    const isHeld = jobs.length > 0 && request.lockId === this.parts.lockId();
+    if (mayBeOurs && !isHeld) await this.#disown(request);
     this.#underWay--;
     this.#expected -= request.limit;
     if (jobs.length < request.limit) this.#heeded = hints;
-    // Under a lock that is lost, they are anybody's.
-    const isHeld = request.lockId === this.parts.lockId();
-    if (jobs.length > 0 && isHeld) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
+    if (isHeld) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
     this.answered();
   }
 
