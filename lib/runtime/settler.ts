@@ -67,7 +67,7 @@ const LONGEST_PAUSE_MS = 2_000;
  */
 export class Settler {
   #gathered: Entry[] = [];
-  /** Their jobs were locked by somebody, and may be free by now. */
+  /** The database would not have them yet; now it may. */
   #putOff: Part[] = [];
   #claimants = new Set<Claimant>();
   #retiring: number[] = [];
@@ -151,14 +151,14 @@ export class Settler {
       const entries = ask.mayShare ? this.#take() : [];
       this.#track(entries, this.#exchange(entries, ask));
     }
+    if (this.#inFlight.size === 0 && this.#gathered.length > 0) {
+      const entries = this.#take();
+      this.#track(entries, this.#write(entries));
+    }
     for (const part of this.#putOff.splice(0)) {
       const isWaitedFor = part.entries.some(({ claim }) => this.#inFlight.has(claim));
       if (isWaitedFor) this.#putOff.push(part);
       else this.#track(part.entries, this.#write(part.entries, { again: part.again }));
-    }
-    if (this.#inFlight.size === 0 && this.#gathered.length > 0) {
-      const entries = this.#take();
-      this.#track(entries, this.#write(entries));
     }
     const done = this.#retiring.splice(0);
     // A claim that stays lapses, and then goes with the next rescue.
@@ -304,8 +304,8 @@ export class Settler {
     const [entry] = entries as [Entry];
     const { settlement, refusals = 0, isSubstitute } = entry;
     if (refusals + 1 < MOST_REFUSALS && !this.#givingUp.signal.aborted) {
-      await this.clock.sleep(SHORTEST_PAUSE_MS * 2 ** refusals, this.#givingUp.signal);
-      return this.#write([{ ...entry, refusals: refusals + 1 }], { again });
+      const refused = { entries: [{ ...entry, refusals: refusals + 1 }], again };
+      return this.#track([], this.#writeLater(refused, SHORTEST_PAUSE_MS * 2 ** refusals));
     }
     const { name, message } = storedError(error);
     this.logger.error(`The database refused the outcome of job ${settlement?.job.id ?? '(none)'}: ${message}`);
@@ -321,17 +321,20 @@ export class Settler {
   #writeAround({ entries, again }: Part, { settlements, message }: JobsLockedError): Promise<void> {
     const isLocked = ({ settlement }: Entry) => settlement !== undefined && settlements.has(settlement);
     const locked = entries.filter(isLocked);
+    if (locked.some(({ wasLocked }) => !wasLocked)) this.logger.warn(`${message} Their outcomes wait until it ends.`);
     if (this.#givingUp.signal.aborted) this.#forsake(locked);
-    else this.#track([], this.#writeLater({ entries: locked, again }, message));
+    else {
+      const entriesLater = locked.map((entry) => ({ ...entry, wasLocked: true as const }));
+      this.#track([], this.#writeLater({ entries: entriesLater, again }, LONGEST_PAUSE_MS));
+    }
     const others = entries.filter((entry) => !isLocked(entry));
     return others.length === 0 ? Promise.resolve() : this.#write(others, { again });
   }
 
-  /** The claim still has other jobs, perhaps for hours, and its lease is renewed as long: only we can end this one. */
-  async #writeLater({ entries, again }: Part, message: string): Promise<void> {
-    if (entries.some(({ wasLocked }) => !wasLocked)) this.logger.warn(`${message} Their outcomes wait until it ends.`);
-    await this.clock.sleep(LONGEST_PAUSE_MS, this.#givingUp.signal);
-    this.#putOff.push({ entries: entries.map((entry) => ({ ...entry, wasLocked: true })), again });
+  /** The claim still has other jobs, perhaps for hours, and its lease is renewed as long: only we can end these. */
+  async #writeLater(part: Part, pauseMs: number): Promise<void> {
+    await this.clock.sleep(pauseMs, this.#givingUp.signal);
+    this.#putOff.push(part);
     this.#turn();
   }
 

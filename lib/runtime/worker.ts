@@ -191,7 +191,11 @@ export class Worker {
   async drain(timeoutMs: number): Promise<void> {
     this.quiet();
     if (!(await this.#within(timeoutMs, this.#untilIdle()))) await this.#abort(timeoutMs);
-    if (!(await this.#within(LAST_FLUSH_MS, this.#untilIdle()))) this.#settler.giveUp();
+    if (!(await this.#within(LAST_FLUSH_MS, this.#untilIdle()))) {
+      this.#settler.giveUp();
+      // What was put off is tried once more.
+      await this.#within(GRACE_MS, this.#settler.idle());
+    }
     // A worker that stays on the list is harmless, and forgotten after a day.
     const leaving = Promise.all([
       ...[this.#looking, this.#leases.stop(), this.#keeper.stop(), this.#locks?.stop()],

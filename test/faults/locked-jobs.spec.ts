@@ -2,11 +2,14 @@ import type { JobContext } from '../../lib/runtime/job-context.js';
 import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines, gate, plain, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { strikeOnce, type Sent } from '../support/wire-proxy.js';
 
 const LEASE_MS = 30_000;
 type Settings = NonNullable<Parameters<World['start']>[0]>;
 
+const LOOK_AGAIN_MS = 2_000;
+const LAST_FLUSH_MS = 5_000;
 const LOST = JSON.stringify({ name: 'WorkerLostError', message: 'gone', code: 'WORKER_LOST' });
 const queues = { q: { lease: LEASE_MS, concurrency: 5, retry: { attempts: 3, backoff: 0 } } } as const;
 
@@ -98,6 +101,24 @@ describeEngines(
       expect(events.jobs('completed')).not.toContain(locked.id);
       await locker.query('ROLLBACK');
       await events.until('completed', { jobId: locked.id });
+    });
+
+    it('and frees while its worker stops has its outcome written before that has stopped', async () => {
+      const clock = new FakeClock();
+      const { events, runner, locker, producer } = await lockedBy(await setup(), { clock });
+      await runner.start();
+      const { id } = await producer.enqueue('q', 'locks');
+      await clock.resting(LOOK_AGAIN_MS);
+
+      const stopped = runner.stop({ timeout: '20s' });
+      await clock.resting(20_000);
+      await clock.advance(20_000);
+      await Promise.all([clock.resting(LOOK_AGAIN_MS), clock.resting(LAST_FLUSH_MS)]);
+      await locker.query('ROLLBACK');
+      await clock.advance(LAST_FLUSH_MS);
+      await stopped;
+
+      expect(events.jobs('completed')).toEqual([id]);
     });
 
     it('when outcomes are sent again does not make lost what had been written before, nor writes it twice', async () => {

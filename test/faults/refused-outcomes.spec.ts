@@ -35,6 +35,20 @@ describeEngines('a flush', (setup) => {
     expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
+  it('in which the database refuses something holds up no other while that waits to be tried again', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { producer, events } = await world.start({ clock, handlers: { q: () => undefined, r: () => undefined } });
+    await refuseCompletionOf(world, 'culprit');
+    await producer.enqueue('q', 'culprit');
+    await clock.resting(50);
+
+    const { id } = await producer.enqueue('r', 'fine');
+    await events.until('completed');
+
+    expect(events.jobs('completed')).toEqual([id]);
+  });
+
   it('in which the database refuses one of many that ended alike completes the others all the same', async () => {
     const world = await setup();
     // On a clock that stands still all jobs take the same time.
