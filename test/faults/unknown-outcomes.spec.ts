@@ -37,6 +37,31 @@ describeEngines(
       expect(await idsOf(world)).toEqual(jobs.map(({ id }) => id));
     });
 
+    it('has put in jobs once whose events are too many to go along with another statement', async () => {
+      const { world, proxy, dataSource } = await behindProxy(await setup());
+      const queues = { q: { events: true } } as const;
+      const { producer } = await world.start({ queues, dataSource, autoStart: false });
+      const { struck } = strikeOnce(proxy, 'unheard', commitsJobs);
+
+      const jobs = await producer.enqueueMany('q', plain(2_500));
+      await struck;
+
+      expect(await idsOf(world)).toEqual(jobs.map(({ id }) => id));
+    });
+
+    it('has put in a job without a key once that came with one whose key is held', async () => {
+      const { world, proxy, dataSource } = await behindProxy(await setup());
+      const { producer } = await world.start({ dataSource, autoStart: false });
+      const held = await producer.enqueue('q', 'holds', { key: 'k' });
+      const { struck } = strikeOnce(proxy, 'unheard', commitsJobs);
+
+      const jobs = await producer.enqueueMany('q', [{ payload: 'new' }, { payload: 'joins', options: { key: 'k' } }]);
+      await struck;
+
+      expect(jobs[1]!.id).toBe(held.id);
+      expect(await idsOf(world)).toEqual([held.id, jobs[0]!.id]);
+    });
+
     it('does not put it in again where it has been completed and deleted meanwhile', async () => {
       const { world, proxy, dataSource } = await behindProxy(await setup());
       const queues = { q: { retention: { completed: false } } } as const;

@@ -113,7 +113,7 @@ export class NumberedCommits {
     return this.#once({
       *work(count) {
         decided = yield* work();
-        if (decided.writes.length === 0) return undefined;
+        if (!decided.hasWritten) return undefined;
         return (yield* lastTogether([...decided.writes, count])).at(-1)!;
       },
       value: () => decided.value,

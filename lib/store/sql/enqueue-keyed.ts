@@ -23,7 +23,7 @@ export function* enqueueKeyed(
   const keys = keysOf(calls.flat());
   const { locked, rows } = yield* lockFreeKeys(keys);
   const missing = keys.filter((key) => !rows.has(idOf(key)) && !provided.has(idOf(key)));
-  if (missing.length > 0) return { value: { missing }, writes: [] };
+  if (missing.length > 0) return { value: { missing }, hasWritten: false, writes: [] };
 
   const isFree = (call: readonly NewJob[]) => keysOf(call).every((key) => locked.has(idOf(key)));
   const toReplace = idleJobs(calls.filter(isFree).flat().filter(replaces), rows);
@@ -34,7 +34,8 @@ export function* enqueueKeyed(
     return isFree(call) && isStill ? plan.add(call) : undefined;
   });
   const writes = yield* carryOut(plan, yield* staged(plan.replaced));
-  return { value: { answers: planned.map((answer) => answer?.() ?? 'locked') }, writes };
+  const hasWritten = plan.puts.length + plan.replacements.length > 0;
+  return { value: { answers: planned.map((answer) => answer?.() ?? 'locked') }, hasWritten, writes };
 }
 
 /**

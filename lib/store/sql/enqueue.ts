@@ -64,7 +64,7 @@ export function* insertAll(chunks: readonly NewJob[][]): Work<number[]> {
 
 /** The same for what is recorded along with them: only their ids tell what to write. */
 export function* insertAndDecide(chunks: readonly NewJob[][]): Work<Decided<number[]>> {
-  return { value: yield* insertAll(chunks), writes: [] };
+  return { value: yield* insertAll(chunks), hasWritten: true, writes: [] };
 }
 
 /** Their ids follow from the first, in a way each database has its own word on. */

@@ -70,9 +70,11 @@ export interface Step {
  */
 export type Work<T> = Generator<Step, T, readonly Answer[]>;
 
-/** What work that reads and decides comes to, and the writes with which its transaction ends; none where it has written nothing. */
+/** What work that reads and decides comes to, and the writes with which its transaction ends. */
 export interface Decided<T> {
   readonly value: T;
+  /** Whether anything has been written, these or what came before them: else there is nothing to be in doubt about. */
+  readonly hasWritten: boolean;
   readonly writes: readonly Statement[];
 }
 
