@@ -146,7 +146,10 @@ export class QueueConsumer {
     const to = { workerId: this.#workerId, owner, leaseMs: null };
     const { store, optionsFor, claimed } = this.#parts;
     const from = reassign ? 'whoever' : { owner };
-    const assigned = await store.assign(id, to, from, (queue) => optionsFor(queue).retry.attempts);
+    const assigned = await store.assign(id, to, from, (queue) => {
+      const { retry, deadLetter } = optionsFor(queue);
+      return { maxAttempts: retry.attempts, deadLetter };
+    });
     if (assigned.isFresh) claimed([assigned.job]);
     return heldJob(assigned);
   }

@@ -205,7 +205,8 @@ export class Attempt implements JobActions {
     const { job, claim, parts } = this;
     this.#depart('handOff');
     const to = randomId();
-    const request = { job, workerId: parts.workerId, from: claim.id, to, leaseMs };
+    const { deadLetter } = this.options;
+    const request = { job, workerId: parts.workerId, from: claim.id, to, leaseMs, deadLetter };
     const isOurs = await parts.store.handOff(request).catch((error: unknown) => {
       if (hasCode(error, 'JOB_CANCELLED')) this.abort(error as Error);
       throw error;

@@ -1,6 +1,7 @@
 import type { JobFilter } from './admin-store.js';
 import type { ClaimedJob, JobRecord } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
+import type { ClaimRequest } from './job-store.js';
 
 /** Who says that he holds a job: whoever has its token, its owner, or an admin who takes it from either. */
 export type Holder = { readonly token: number } | { readonly owner: string } | 'whoever';
@@ -45,6 +46,9 @@ export interface StageRequest extends Assignee {
   readonly maxAttempts: number;
 }
 
+/** See ClaimRequest. */
+export type AssignRules = Pick<ClaimRequest, 'maxAttempts' | 'deadLetter'>;
+
 export interface Verdict {
   readonly outcome: Outcome;
   /** How long its queue keeps the finished job in the history; false: not at all. See keptMs. */
@@ -87,8 +91,12 @@ export interface ConsumerStore {
   share(sharing: Sharing): Promise<Assignment[]>;
   /** Hands out up to `limit` jobs that wait in a stage, best first. Two callers never receive the same job. */
   takeFromStage(request: StageRequest): Promise<Assignment[]>;
-  /** Gives a job that waits or is scheduled, or that `from` holds, to this owner until it is released. */
-  assign(id: number, to: Assignee, from: Holder, maxAttempts: (queue: string) => number): Promise<Assignment>;
+  /**
+   * Gives a job that waits or is scheduled, or that `from` holds, to this owner until it is released.
+   *
+   * @param rules asked for where nobody holds it; otherwise it goes on as it was claimed
+   */
+  assign(id: number, to: Assignee, from: Holder, rules: (queue: string) => AssignRules): Promise<Assignment>;
   /** Ends an assignment as `decide` says of the job. */
   end(id: number, holder: Holder, decide: (job: ClaimedJob) => Verdict): Promise<EndedAssignment>;
   /** Sets the lease to end so long from now, and answers when that is. A lease that has lapsed is not renewed. */

@@ -55,6 +55,8 @@ export interface HandOff {
   /** The claim that shall have it, and the token: a random 53-bit number, never used again. */
   readonly to: number;
   readonly leaseMs: number;
+  /** See ClaimRequest. */
+  readonly deadLetter?: string | false;
 }
 
 /** What a flush says of a claim, besides the outcomes of its jobs. */

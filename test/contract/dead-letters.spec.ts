@@ -100,6 +100,37 @@ describeStores('a job that dies', (setup) => {
   });
 });
 
+describeStores('a job that dies in the hands of somebody who is no worker', (setup) => {
+  const leaseMs = LEASE_MS;
+  const to = { workerId: 'people', owner: 'ann', leaseMs: null };
+
+  it('was handed off, and has its dead letter', async () => {
+    const world = await setup();
+    await world.put({});
+    const { id: from, workerId, jobs } = await world.claim({ claimId: 1, deadLetter });
+    await world.jobs.handOff({ job: jobs[0]!, workerId, from, to: 2, leaseMs, deadLetter });
+
+    await dieInSilence(world);
+
+    expect(await world.admin.find({ queue: deadLetter }, all)).toHaveLength(1);
+  });
+
+  it.each(['nobody', 'another owner'])('was assigned from %s, and has its dead letter', async (holder) => {
+    const world = await setup();
+    const { consumer } = world;
+    const [id] = await world.put({});
+    if (holder !== 'nobody') {
+      await consumer.assign(id!, { ...to, owner: 'ben' }, 'whoever', () => ({ maxAttempts: 1, deadLetter }));
+    }
+    await consumer.assign(id!, to, 'whoever', () => ({ maxAttempts: 1, deadLetter }));
+    await consumer.extend(id!, { owner: 'ann' }, leaseMs);
+
+    await dieInSilence(world);
+
+    expect(await world.admin.find({ queue: deadLetter }, all)).toHaveLength(1);
+  });
+});
+
 async function dieInSilence({ jobs, advance }: World) {
   advance(LEASE_MS + 1_000);
   const rescued = await jobs.rescue(rescueRules({ decide: () => outcomes.dead }));

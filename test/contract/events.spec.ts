@@ -104,8 +104,8 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     const [id] = await store.jobs.enqueue([newJob()]);
     const to = (owner: string) => ({ workerId: 'w', owner, leaseMs: null });
 
-    await store.consumer.assign(id!, to('ann'), 'whoever', () => 5);
-    await store.consumer.assign(id!, to('ben'), 'whoever', () => 5);
+    await store.consumer.assign(id!, to('ann'), 'whoever', () => ({ maxAttempts: 5 }));
+    await store.consumer.assign(id!, to('ben'), 'whoever', () => ({ maxAttempts: 5 }));
     await store.consumer.move(id!, { owner: 'ben' }, 'review');
     await store.consumer.takeFromStage({ ...to('cleo'), queue: 'q', stage: 'review', limit: 1, maxAttempts: 5 });
     await store.consumer.end(id!, { owner: 'cleo' }, () => ({ outcome: outcomes.complete, keepMs: 60_000 }));

@@ -2,6 +2,7 @@ import { UnrecoverableError } from '../../lib/job/errors.js';
 import type { JobContext } from '../../lib/runtime/job-context.js';
 import type { StandardSchemaV1 } from '../../lib/job/standard-schema.js';
 import { describeEngines, gate } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 
 // Whatever happens within a test has not been found by a poll.
 const HARDLY_EVER = { poll: { min: '1h', max: '1h' } } as const;
@@ -39,6 +40,29 @@ describeEngines('the dead-letter queue', (setup) => {
         'dead-letter.error': error,
       },
     });
+  });
+
+  it('gets a job that was handed off, or assigned to somebody, and of which nobody has said more', async () => {
+    const world = await setup();
+    const { producer, consumer, runner, admin } = await world.start({
+      queues: { q: { deadLetter: 'dlq', retry: 1 }, tasks: { deadLetter: 'dlq', retry: 1 } },
+      handlers: { q: (job: JobContext) => job.handOff({ lease: '1m' }) },
+      autoStart: false,
+    });
+    const { id } = await producer.enqueue('tasks', 'assigned');
+    await consumer.assign(id, 'ann');
+    await consumer.extend(id, '1m', { owner: 'ann' });
+    await producer.enqueue('q', 'handed off');
+    await runner.start();
+    await runner.whenIdle();
+
+    world.advance(61_000);
+    const letters = await eventually(async () => {
+      const found = await admin.find({ queue: 'dlq' });
+      return found.length === 2 && found;
+    });
+
+    expect(new Set(letters.map(({ payload }) => payload))).toEqual(new Set(['assigned', 'handed off']));
   });
 
   it('gets the payload that the schema refused', async () => {

@@ -70,7 +70,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
     const { consumer, free } = await watched(world);
     const assignee = { workerId: 'people', owner: 'ann', leaseMs: 60_000 };
-    for (const id of ids) await consumer.assign(id, assignee, 'whoever', () => 5);
+    for (const id of ids) await consumer.assign(id, assignee, 'whoever', () => ({ maxAttempts: 5 }));
     for (const id of ids.slice(2)) await consumer.move(id, { owner: 'ann' }, 'review');
     free.length = 0;
 

@@ -36,9 +36,9 @@ export async function everyConsumerVerb(
   }
   const [waiting, scheduled] = await put(2);
   for (const owner of ['ann', 'ann', 'bob']) {
-    await consumer.assign(waiting!, { ...assignee, owner, leaseMs: null }, 'whoever', () => 5);
+    await consumer.assign(waiting!, { ...assignee, owner, leaseMs: null }, 'whoever', () => ({ maxAttempts: 5 }));
   }
-  await consumer.assign(scheduled!, { ...assignee, leaseMs: null }, 'whoever', () => 5);
+  await consumer.assign(scheduled!, { ...assignee, leaseMs: null }, 'whoever', () => ({ maxAttempts: 5 }));
   await admin.cancel(waiting!, kept);
   await consumer.move(scheduled!, OWNER, 's');
   await admin.cancel(scheduled!, kept);

@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import type { Assignee, Assignment, Holder, Sharing } from '../consumer-store.js';
+import type { Assignee, Assignment, AssignRules, Holder, Sharing } from '../consumer-store.js';
 import { changesOf } from './changes.js';
 import { claimedJob, parseOr } from './claimed-row.js';
 import { randomId } from '../../job/random-id.js';
@@ -97,17 +97,17 @@ export function* assign(
   id: number,
   assignee: Assignee,
   from: Holder,
-  maxAttempts: (queue: string) => number,
+  rules: (queue: string) => AssignRules,
 ): Work<Assignment> {
   const to = randomId();
   const { claimId, queue } = yield* whereItStands(id);
   if (claimId === 0) {
     const row = yield* lockIdle(id);
     // Somebody was faster.
-    if (!row) return yield* assign(id, assignee, from, maxAttempts);
-    const attempts = maxAttempts(queue);
-    const job = claimedJob(row, queue, attempts, row.attempt + 1);
-    return (yield* take([{ job, to }], assignee, attempts, yield* stageOf(id)))[0]!;
+    if (!row) return yield* assign(id, assignee, from, rules);
+    const { maxAttempts, deadLetter } = rules(queue);
+    const job = claimedJob(row, queue, maxAttempts, row.attempt + 1);
+    return (yield* take([{ job, to }], { ...assignee, deadLetter }, maxAttempts, yield* stageOf(id)))[0]!;
   }
   const held = yield* lockHeld(id, from);
   const stage = yield* stageOf(id);
@@ -118,7 +118,7 @@ export function* assign(
   }
   const taken = [{ job: held.job, to }];
   yield* endClaim(held.claimId);
-  yield* passOn({ ...assignee, from: held.claimId, taken });
+  yield* passOn({ ...assignee, deadLetter: held.deadLetter, from: held.claimId, taken });
   return assignments(taken, assignee.owner, yield* leases(taken), stage, false)[0]!;
 }
 

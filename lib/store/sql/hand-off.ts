@@ -15,8 +15,8 @@ const THERE = `
  *
  * @param again the answer to the commit of before was lost: the claim's row tells whether it was done
  */
-export function* handOff({ job, from, to, workerId, leaseMs }: HandOff, again: boolean): Work<void> {
+export function* handOff({ job, from, to, workerId, leaseMs, deadLetter }: HandOff, again: boolean): Work<void> {
   if (again && (yield* query(THERE, { to })).length > 0) return;
   if ((yield* lockWishes(from)).has(job.id)) throw new JobCancelledError(job.id, job.queue);
-  yield* passOn({ from, taken: [{ job, to }], workerId, owner: '', leaseMs });
+  yield* passOn({ from, taken: [{ job, to }], workerId, owner: '', leaseMs, deadLetter });
 }

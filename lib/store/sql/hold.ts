@@ -16,7 +16,7 @@ const WHERE_FINISHED = `
   WHERE id = :id`;
 
 const LOCK_CLAIM = `
-  SELECT worker_id, owner, :now - claimed_at AS held_ms, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS holds
+  SELECT worker_id, owner, dead_letter, :now - claimed_at AS held_ms, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS holds
   FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :claimId /*! FOR UPDATE */`;
 
@@ -28,6 +28,7 @@ const LOCK_JOB = `
 interface HoldingRow {
   worker_id: string;
   owner: string | null;
+  dead_letter: string | null;
   held_ms: number;
   holds: number;
 }
@@ -38,6 +39,8 @@ export interface Held {
   readonly claimId: number;
   readonly workerId: string;
   readonly owner: string;
+  /** See ClaimRequest. */
+  readonly deadLetter: string | false;
   readonly heldMs: number;
   /** False once the lease has lapsed and nobody has taken the job yet. */
   readonly holds: boolean;
@@ -71,7 +74,9 @@ export function* lockHeld(id: number, holder: Holder): Work<Held> {
     const [row] = yield* query<ClaimedRow>(LOCK_JOB, { id, claimId });
     if (!row) continue;
     const job = claimedJob(row, queue, row.attempt);
-    return { job, claimId, workerId, owner, heldMs: Number(claim.held_ms), holds: Number(claim.holds) === 1 };
+    const deadLetter = claim.dead_letter ?? false;
+    const holds = Number(claim.holds) === 1;
+    return { job, claimId, workerId, owner, deadLetter, heldMs: Number(claim.held_ms), holds };
   }
 }
 

@@ -38,9 +38,9 @@ export class SqlConsumerStore implements port.ConsumerStore {
     id: number,
     to: port.Assignee,
     from: port.Holder,
-    maxAttempts: (queue: string) => number,
+    rules: (queue: string) => port.AssignRules,
   ): Promise<port.Assignment> {
-    return this.#transact(() => assign(id, to, from, maxAttempts));
+    return this.#transact(() => assign(id, to, from, rules));
   }
 
   end(id: number, holder: port.Holder, decide: (job: ClaimedJob) => port.Verdict): Promise<port.EndedAssignment> {
