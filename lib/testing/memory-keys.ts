@@ -14,7 +14,16 @@ export class MemoryKeys {
     const now = this.clock.monotonic();
     const rows = keysOf(jobs).map((key) => {
       const free: KeyRow = {
-        ...{ key, jobId: 0, jobName: null, until: 'finished', hasTime: false, keptMs: 0, job: undefined },
+        ...{
+          key,
+          jobId: 0,
+          jobName: null,
+          until: 'finished',
+          hasTime: false,
+          keptUntilMs: 0,
+          keptMs: 0,
+          job: undefined,
+        },
       };
       const { row, until } = this.#rows.get(idOf(key)) ?? { row: free, until: 0 };
       return [idOf(key), { ...row, hasTime: until > now }] as const;
@@ -25,7 +34,7 @@ export class MemoryKeys {
   /** Notes what a plan has come to; its jobs stand there until told otherwise. */
   hold(plan: KeyPlan, job: HoldingJob): void {
     for (const { queue, name, key, jobId } of plan.holds) {
-      const row = { jobId, jobName: name, until: key.until, hasTime: false, keptMs: 0, job };
+      const row = { jobId, jobName: name, until: key.until, hasTime: false, keptUntilMs: 0, keptMs: 0, job };
       const held = {
         row: { ...row, key: { queue, hash: key.hash } },
         until: this.clock.monotonic() + (key.forMs ?? 0),

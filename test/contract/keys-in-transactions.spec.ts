@@ -36,6 +36,22 @@ describeStores("a key in a caller's transaction", (setup) => {
     expect(await sql('SELECT priority FROM sql_queue_jobs')).toEqual([{ priority: 7 }]);
   });
 
+  it('is held as that very transaction has last taken it', async () => {
+    const { dataSource, jobs, sql, advance } = await setup();
+    await dataSource.transaction((manager) => putWithin(jobs, manager, { key: 'k', keyUntil: 1_000 }));
+
+    const fates = await dataSource.transaction(async (manager) => {
+      const replace = { key: 'k', onConflict: 'replace', keyUntil: 'finished' } as const;
+      const first = await putWithin(jobs, manager, replace);
+      advance(2_000);
+      const second = await putWithin(jobs, manager, { key: 'k' });
+      return [...first, ...second].map(({ fate }) => fate);
+    });
+
+    expect(fates).toEqual(['replaced', 'existing']);
+    expect(await sql('SELECT id FROM sql_queue_jobs')).toHaveLength(1);
+  });
+
   it('that is held refuses the job, and leaves the transaction to its owner', async () => {
     const { dataSource, jobs, sql } = await setup();
     await dataSource.transaction((manager) => putWithin(jobs, manager, { key: 'k' }));

@@ -15,7 +15,7 @@ const LOCK_FREE = `
   ORDER BY key_hash /*! FOR UPDATE SKIP LOCKED */`;
 
 const LOCK = `
-  SELECT key_hash, job_id
+  SELECT key_hash, job_id, kept_until
   FROM {keys} /*! FORCE INDEX (PRIMARY) */
   WHERE queue = :queue AND key_hash IN (:hashes)
   ORDER BY key_hash /*! FOR UPDATE */`;
@@ -23,7 +23,7 @@ const LOCK = `
 // Without locks: the jobs may be anybody's. At READ COMMITTED it sees what those before us at the same key have committed. A
 // job that was replayed into another queue has left its key behind.
 const LOOK = `
-  SELECT k.key_hash, k.job_id, k.held_until, k.expires_at > :now AS has_time, k.kept_until - :now AS kept_ms,
+  SELECT k.key_hash, k.job_id, k.held_until, k.expires_at > :now AS has_time, k.kept_until, k.kept_until - :now AS kept_ms,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM {keys} k
   LEFT JOIN {jobs} j ON j.id = k.job_id AND j.queue = k.queue
@@ -62,9 +62,13 @@ export interface KeyRow extends KeyHolder {
   readonly jobId: number;
   /** Null where the job is finished. */
   readonly jobName: string | null;
-  /** How much longer its row stays if nobody uses it. */
+  /** Until when its row stays if nobody uses it: each time it is taken, another. */
+  readonly keptUntilMs: number;
+  /** How much longer that is. */
   readonly keptMs: number;
 }
+
+export type LockedKey = Pick<KeyRow, 'jobId' | 'keptUntilMs'>;
 
 export type KeyRows = ReadonlyMap<string, KeyRow>;
 
@@ -73,6 +77,7 @@ interface LookRow {
   job_id: number;
   held_until: JobKey['until'];
   has_time: number | null;
+  kept_until: number;
   kept_ms: number;
   alive: number | null;
   name: string | null;
@@ -106,12 +111,12 @@ export function* lockFreeKeys(keys: readonly KeyName[]): Work<{ locked: Readonly
   return { locked, rows };
 }
 
-/** Locks them, waiting for others who have; answers the job each names, also where this very transaction has put it in. */
-export function* lockKeys(keys: readonly KeyName[]): Work<ReadonlyMap<string, number>> {
-  const locked = new Map<string, number>();
+/** Locks them, waiting for others who have; answers how each stands now, also where this very transaction has taken it. */
+export function* lockKeys(keys: readonly KeyName[]): Work<ReadonlyMap<string, LockedKey>> {
+  const locked = new Map<string, LockedKey>();
   for (const { queue, hashes } of listsOf(keys)) {
-    for (const { key_hash, job_id } of yield* query<LookRow>(LOCK, { queue, hashes }))
-      locked.set(idOf({ queue, hash: key_hash }), Number(job_id));
+    for (const { key_hash, job_id, kept_until } of yield* query<LookRow>(LOCK, { queue, hashes }))
+      locked.set(idOf({ queue, hash: key_hash }), { jobId: Number(job_id), keptUntilMs: Number(kept_until) });
   }
   return locked;
 }
@@ -146,6 +151,7 @@ function addRow(rows: Map<string, KeyRow>, queue: string, row: LookRow): void {
     jobName: row.name,
     until: row.held_until,
     hasTime: Number(row.has_time) > 0,
+    keptUntilMs: Number(row.kept_until),
     keptMs: Number(row.kept_ms),
     job: row.alive === null ? undefined : { isIdle: Number(row.claim_id) === 0, attempt: Number(row.attempt) },
   });

@@ -6,7 +6,7 @@ import type { Dialect } from './dialect.js';
 import { carryOut, enqueueKeyed } from './enqueue-keyed.js';
 import { KeyPlan } from './key-plan.js';
 import { idOf, KEPT_MS, keepKeys, keysOf, lockFreeKeys, lockKeys, lookAtKeys } from './key-rows.js';
-import type { KeyName, KeyRows } from './key-rows.js';
+import type { KeyName, KeyRows, LockedKey } from './key-rows.js';
 import { lockIdleJobs } from './replace-jobs.js';
 import type { SqlDatabase } from './sql-database.js';
 import { staged } from './stages.js';
@@ -90,10 +90,14 @@ export class KeyedJobs {
    * The caller's transaction may see things as they were when it began, so they are looked at on another connection; but
    * for what it has put in itself, which nobody else sees. Where nobody else can write there is no difference.
    */
-  async #lookWithin(keys: readonly KeyName[], locked: ReadonlyMap<string, number>, here: Send): Promise<KeyRows> {
+  async #lookWithin(keys: readonly KeyName[], locked: ReadonlyMap<string, LockedKey>, here: Send): Promise<KeyRows> {
     if (this.dialect.hasOneWriter) return here(() => lookAtKeys(keys));
     const committed = await this.database.repeatable(() => lookAtKeys(keys));
-    const own = keys.filter((key) => committed.get(idOf(key))?.jobId !== locked.get(idOf(key)));
+    const isOwn = (id: string) => {
+      const [row, now] = [committed.get(id), locked.get(id)];
+      return row?.jobId !== now?.jobId || row?.keptUntilMs !== now?.keptUntilMs;
+    };
+    const own = keys.filter((key) => isOwn(idOf(key)));
     return new Map([...committed, ...(await here(() => lookAtKeys(own)))]);
   }
 }
