@@ -3,7 +3,7 @@ import { hasCode, LeaseEndedError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import type { ChangeName } from './queue-event.js';
 import type { RetryPolicy } from './retry-options.js';
-import { asError, storedError, type StoredError } from './stored-error.js';
+import { readableError, storedError, type StoredError } from './stored-error.js';
 
 /** What becomes of a claimed job. */
 export type Outcome =
@@ -52,7 +52,7 @@ export function waitsAgain(outcome: Outcome): boolean {
 
 /** What becomes of a job whose handler threw. */
 export function afterError(job: Tried, thrown: unknown, policy: RetryPolicy, random: () => number): Outcome {
-  const error = asError(thrown);
+  const error = readableError(thrown);
   const dead: Outcome = { kind: 'dead', error: storedError(error) };
   if (job.attempt >= job.maxAttempts) return dead;
   if (hasCode(error, 'UNRECOVERABLE') || !isWorthRetrying(error, job.attempt, policy)) return dead;

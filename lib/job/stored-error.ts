@@ -11,10 +11,17 @@ const MAX_STACK = 12_000;
 
 /** Whatever was thrown, in a form and size that can be stored. Never throws: the job could not be settled otherwise. */
 export function storedError(thrown: unknown): StoredError {
+  return readable(readableError(thrown));
+}
+
+/** An Error for anything that can be thrown, which can be read without harm. Never throws. */
+export function readableError(thrown: unknown): Error {
   try {
-    return readable(asError(thrown));
+    const error = asError(thrown);
+    readable(error);
+    return error;
   } catch {
-    return { name: 'Error', message: 'A handler threw an error that cannot be read.' };
+    return new Error('A handler threw an error that cannot be read.');
   }
 }
 

@@ -6,7 +6,7 @@ import { encodeJson } from '../job/json.js';
 import { checkPayload, checkSize, encodeResult } from '../job/payload.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { randomId } from '../job/random-id.js';
-import { storedError } from '../job/stored-error.js';
+import { readableError, storedError } from '../job/stored-error.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
@@ -105,7 +105,8 @@ export class Attempt implements JobActions {
   }
 
   /** What becomes of the job whose handler threw. */
-  threw(thrown: unknown): AttemptEnd {
+  threw(given: unknown): AttemptEnd {
+    const thrown = readableError(given);
     if (this.#gone) {
       const { message, stack } = storedError(thrown);
       const how = this.#handedOff ? 'been handed off' : 'completed in its transaction';

@@ -58,6 +58,22 @@ describeEngines('a job', (setup) => {
     expect(await admin.get(id)).toMatchObject({ state: 'dead', attempt: 1, error: { message: 'no use' } });
   });
 
+  it.each([
+    ['an error whose code', () => Object.defineProperty(new Error('x'), 'code', { get: unreadable })],
+    ['something that', () => revoked()],
+  ])('that throws %s cannot be read fails like any other', async (_, thrown) => {
+    const world = await setup();
+    const { producer, events, admin } = await world.start({
+      queues: { q: { retry: 1 } },
+      handlers: { q: () => Promise.reject(thrown()) },
+    });
+
+    const { id } = await producer.enqueue('q', 0);
+    await events.until('dead');
+
+    expect((await admin.get(id))?.error?.message).toMatch(/cannot be read/);
+  });
+
   it('that is released or snoozed runs again without having used an attempt', async () => {
     const world = await setup();
     let runs = 0;
@@ -110,3 +126,13 @@ describeEngines('a job', (setup) => {
     expect(await there.admin.get(jobs[0]!.id)).toMatchObject({ attempt: 1, result: 'there' });
   });
 });
+
+function unreadable(): never {
+  throw new Error('not to be read');
+}
+
+function revoked(): Error {
+  const { proxy, revoke } = Proxy.revocable(new Error('x'), {});
+  revoke();
+  return proxy;
+}
