@@ -41,6 +41,11 @@ export class SqlQueueRunner {
       if (this.#worker || this.queues.length === 0) return;
       const worker = new Worker(this.#parts, this.queues, this.#paused);
       await worker.start();
+      // Also what was said while it started.
+      for (const [queue, isPaused] of this.#paused) {
+        if (isPaused) worker.pause([queue]);
+        else worker.resume([queue]);
+      }
       this.#worker = worker;
       this.#state = 'running';
     });

@@ -38,6 +38,27 @@ describeEngines('a paused queue', (setup) => {
     expect(whilePaused).toMatchObject({ waiting: 5, active: 0, completed: 0 });
   });
 
+  it.each([
+    ['resumed', true],
+    ['paused', false],
+  ])('can be %s while its worker starts', async (_, paused) => {
+    const world = await setup();
+    const { producer, runner, events, admin } = await world.start({
+      ...{ queues: { q: { paused } }, handlers: { q: () => 'done', r: () => 'done' }, autoStart: false },
+    });
+    await producer.enqueue('q', 0);
+
+    const started = runner.start();
+    await Promise.resolve();
+    if (paused) runner.resume('q');
+    else runner.pause('q');
+    await started;
+
+    if (paused) await events.until('completed');
+    await runner.whenIdle();
+    expect(await admin.counts('q')).toMatchObject(paused ? { completed: 1 } : { waiting: 1 });
+  });
+
   it('gives back what it had prefetched, without a strike, and lets end what runs', async () => {
     const world = await setup();
     const { open, opened } = gate();
