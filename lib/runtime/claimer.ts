@@ -6,12 +6,14 @@ import type { Clock } from '../time/clock.js';
 import { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
 import type { Ask, Claimant, Settler } from './settler.js';
+import type { Slots } from './slots.js';
 
 export interface ClaimerParts {
   readonly queue: string;
   readonly workerId: string;
   readonly settler: Settler;
   readonly store: Pick<JobStore, 'settle'>;
+  readonly slots: Pick<Slots, 'reserve' | 'unreserve'>;
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly options: ResolvedQueueOptions;
@@ -26,6 +28,8 @@ export interface Wanted {
   readonly limit: number;
   /** How many of the jobs may begin before a flush says more. */
   readonly started: number;
+  /** How many slots are there for them. */
+  readonly slots: number;
 }
 
 // Two, so that one is answered while the jobs of the other run.
@@ -37,8 +41,12 @@ export class Claimer implements Claimant {
   #hints = 1;
   #heeded = 0;
   #asking = false;
+  /** What is reserved until it has asked. */
+  #toAsk = 0;
   #underWay = 0;
   #expected = 0;
+  /** Slots that nobody else takes while a claim asks for jobs for them. */
+  #reserved = 0;
 
   /**
    * @param wanted what is wanted at that moment, if anything
@@ -61,6 +69,10 @@ export class Claimer implements Claimant {
     return this.#expected;
   }
 
+  get reserved(): number {
+    return this.#reserved;
+  }
+
   /** Whether somebody hinted at jobs since the last claim that came back with too few. */
   get hasHope(): boolean {
     return this.#hints !== this.#heeded;
@@ -72,33 +84,42 @@ export class Claimer implements Claimant {
 
   /** Asks, where there is hope that somebody hinted at since the last claim that came back with too few. */
   ask(): void {
-    if (this.#asking || !this.#mayAsk || !this.wanted()) return;
+    const wanted = this.#asking || !this.#mayAsk ? undefined : this.wanted();
+    if (!wanted) return;
     this.#asking = true;
+    this.#toAsk = this.#reserve(wanted.slots);
     this.parts.settler.claim(this);
   }
 
   begin(): Ask | undefined {
     this.#asking = false;
+    this.#unreserve(this.#toAsk);
     const wanted = this.#mayAsk ? this.wanted() : undefined;
     if (!wanted) {
       this.answered();
       return undefined;
     }
     const { queue, workerId, options, clock } = this.parts;
+    const { limit, started } = wanted;
     const { name, mayShare } = this.parts.strategy();
     const lockId = this.parts.lockId()!;
     const request: ClaimRequest = {
-      ...{ queue, workerId, ...wanted, claimId: randomId(), order: options.order, strategy: name, lockId },
+      ...{ queue, workerId, limit, started, claimId: randomId(), order: options.order, strategy: name, lockId },
       ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts, deadLetter: options.deadLetter },
     };
     const hints = this.#hints;
     const askedAt = clock.monotonic();
     this.#underWay++;
     this.#expected += request.limit;
-    return { request, mayShare, answer: (jobs) => void this.#answer(request, jobs, hints, askedAt) };
+    const slots = this.#reserve(wanted.slots);
+    return { request, mayShare, answer: (jobs) => void this.#answer(request, jobs, { hints, askedAt, slots }) };
   }
 
-  async #answer(request: ClaimRequest, asked: Promise<ClaimedJob[]>, hints: number, askedAt: number): Promise<void> {
+  async #answer(
+    request: ClaimRequest,
+    asked: Promise<ClaimedJob[]>,
+    { hints, askedAt, slots }: { hints: number; askedAt: number; slots: number },
+  ): Promise<void> {
     let jobs: readonly ClaimedJob[] = [];
     let mayBeOurs = false;
     try {
@@ -114,6 +135,7 @@ export class Claimer implements Claimant {
     if (mayBeOurs && !isHeld) await this.#disown(request);
     this.#underWay--;
     this.#expected -= request.limit;
+    this.#unreserve(slots);
     if (jobs.length < request.limit) this.#heeded = hints;
     if (isHeld) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
     this.answered();
@@ -124,6 +146,17 @@ export class Claimer implements Claimant {
     const claims = [{ id: claimId, started: 0, finished: false }];
     const flush = { settlements: [], claims, again: false, mayBeTaken: new Set<number>() };
     await this.parts.store.settle(flush).catch(() => undefined);
+  }
+
+  #reserve(slots: number): number {
+    this.parts.slots.reserve(slots);
+    this.#reserved += slots;
+    return slots;
+  }
+
+  #unreserve(slots: number): void {
+    this.parts.slots.unreserve(slots);
+    this.#reserved -= slots;
   }
 
   get #mayAsk(): boolean {

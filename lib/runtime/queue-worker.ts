@@ -24,7 +24,9 @@ export interface QueueWorkerParts extends EndingParts {
   readonly slots: Slots;
   readonly strategy: ClaimerParts['strategy'];
   readonly lockId: ClaimerParts['lockId'];
-  /** A slot, or the whole queue, has become idle. */
+  /** One of the process's slots is free for the next job, of whatever queue. */
+  readonly onSlotFree: () => void;
+  /** The whole queue, or a part of it, has become idle. */
   readonly onIdle: () => void;
 }
 
@@ -32,6 +34,7 @@ export interface QueueWorkerParts extends EndingParts {
 export class QueueWorker {
   readonly #buffer = new ClaimedAhead();
   readonly #runs = new Set<Run>();
+  #suspect: Run | undefined;
   readonly #claimer: Claimer;
   readonly #prefetch: Prefetch;
   readonly #ending: Ending;
@@ -67,9 +70,9 @@ export class QueueWorker {
     return this.#open;
   }
 
-  /** No slot is free: jobs that wait can go on waiting. */
+  /** No slot is free, or none may be used: jobs that wait can go on waiting. */
   get isFull(): boolean {
-    return this.#freeSlots() <= 0;
+    return this.#freeSlots() <= 0 || this.#isAlone;
   }
 
   /** How many more jobs of the claim may begin before the database is told of more. */
@@ -102,7 +105,9 @@ export class QueueWorker {
   expect(jobs: number): boolean {
     this.#hinted += jobs;
     this.wake();
-    return this.#open && this.#hinted <= this.#freeSlots() * this.parts.largestBatch - this.#buffer.length;
+    return (
+      this.#open && !this.#isAlone && this.#hinted <= this.#freeSlots() * this.parts.largestBatch - this.#buffer.length
+    );
   }
 
   /** There may be jobs to claim. */
@@ -135,6 +140,7 @@ export class QueueWorker {
       if (attempt.claim === claim && !attempt.hasLeft)
         attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
     }
+    this.#settled();
   }
 
   /** Somebody wants the job cancelled; nothing happens where this process does not have it. */
@@ -162,25 +168,25 @@ export class QueueWorker {
 
   #canBegin(): boolean {
     const place = this.#buffer.next;
-    if (!place || this.parts.slots.free <= 0 || this.#runs.size >= this.parts.options.concurrency) return false;
+    if (!place || this.#freeSlots() <= 0 || this.#isAlone) return false;
     const { claim, job, index } = place;
-    // A suspect runs alone, so that it takes nobody with it.
-    if (this.#runs.size > 0 && (isSuspect(job) || this.#suspectRuns())) return false;
     if (isSuspect(job) && claim.runs) return false;
     if (index < claim.started) return true;
     if (!claim.asking) {
       claim.asking = true;
       this.parts.settler.allowMore(claim, () => {
         claim.asking = false;
-        this.fill();
+        this.#moveOn();
       });
     }
     return false;
   }
 
-  #suspectRuns(): boolean {
-    for (const { attempts } of this.#runs) if (attempts.length === 1 && isSuspect(attempts[0]!.job)) return true;
-    return false;
+  /** A suspect runs alone, so that it takes nobody with it: others wait for it to end, and it for others. */
+  get #isAlone(): boolean {
+    if (this.#runs.size === 0) return false;
+    const { next } = this.#buffer;
+    return this.#suspect !== undefined || (next !== undefined && isSuspect(next.job));
   }
 
   #begin(): void {
@@ -210,6 +216,7 @@ export class QueueWorker {
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
     const run = new Run(attempts, this.parts.options, this.parts.clock);
     this.#runs.add(run);
+    if (isSuspect(attempts[0]!.job)) this.#suspect = run;
     this.parts.slots.take();
     for (const { job } of attempts) this.parts.events.started(job);
     void this.#carryOut(run, entry, now);
@@ -219,9 +226,10 @@ export class QueueWorker {
     const ends = await run.outcomes(entry);
     this.#prefetch.note(this.parts.clock.monotonic() - begunAt);
     this.#runs.delete(run);
+    if (this.#suspect === run) this.#suspect = undefined;
     this.parts.slots.giveBack();
     run.attempts.forEach((attempt, index) => this.#ending.ended(attempt, ends[index]!));
-    this.fill();
+    this.parts.onSlotFree();
   }
 
   /** Once for all that one flush has settled. */
@@ -240,12 +248,14 @@ export class QueueWorker {
   }
 
   #wanted(): Wanted | undefined {
-    if (!this.#open) return undefined;
+    if (!this.#open || this.#isAlone) return undefined;
     const { size, startedAhead, largestClaim } = this.#prefetch;
     const { concurrency } = this.parts.options;
     const { largestBatch } = this.parts;
     const free = this.#freeSlots() * largestBatch;
     const here = this.#buffer.length + this.#claimer.expected;
+    // Nothing of ours will end, and others may not for long.
+    if (free <= 0 && this.#runs.size === 0) return undefined;
     const room = free + size - here;
     const capacity = concurrency * largestBatch + size;
     const share = capacity <= UNDIVIDED_CLAIM ? capacity : Math.max(UNDIVIDED_CLAIM, Math.ceil(capacity / 2));
@@ -254,11 +264,13 @@ export class QueueWorker {
     const limit = Math.min(room, share, largestClaim, LARGEST_CLAIM);
     if (limit <= 0) return undefined;
     const mustWait = this.#prefetch.isStrict && here > 0;
-    return { limit, started: mustWait ? 0 : Math.min(limit, free + startedAhead) };
+    const slots = Math.ceil(Math.max(0, Math.min(limit, free - here)) / largestBatch);
+    return { limit, started: mustWait ? 0 : Math.min(limit, free + startedAhead), slots };
   }
 
   #freeSlots(): number {
-    return Math.max(0, Math.min(this.parts.slots.free, this.parts.options.concurrency - this.#runs.size));
+    const free = this.parts.slots.free + this.#claimer.reserved;
+    return Math.max(0, Math.min(free, this.parts.options.concurrency - this.#runs.size));
   }
 
   #answered(): void {
@@ -274,9 +286,10 @@ export class QueueWorker {
     this.parts.leases.hold(claim);
     this.#prefetch.noteSizes(jobs);
     this.parts.events.claimed(jobs);
+    const mayBegin = this.#open && !this.parts.leases.hasLapsed(claim);
     for (const [index, job] of jobs.entries()) {
-      // Closed while the claim was under way.
-      if (!this.#open) this.#ending.unbegun(claim, job, { kind: 'release' });
+      // Closed, or too late, while the claim was under way.
+      if (!mayBegin) this.#ending.unbegun(claim, job, { kind: 'release' });
       else this.#buffer.add({ claim, job, index });
     }
   }

@@ -236,6 +236,7 @@ export class Worker {
       deadLetterWaits: (letters) => this.#share(letters, 1),
       strategy: () => this.#strategies.of.get(queue)!,
       lockId: () => (this.#isByLock(queue) ? this.#locks?.id : 0),
+      onSlotFree: () => this.#onSlotFree(queue),
       onIdle: () => this.#onIdle(queue),
     });
   }
@@ -289,8 +290,17 @@ export class Worker {
     this.#listener?.listenAnew();
   }
 
+  get #sharesSlots(): boolean {
+    return Number.isFinite(this.parts.options.concurrency);
+  }
+
+  #onSlotFree(queue: string): void {
+    if (this.#sharesSlots) this.#queues.fillInTurn(this.parts.random);
+    else this.#queues.of(queue).fill();
+  }
+
   #onIdle(queue: string): void {
-    if (Number.isFinite(this.parts.options.concurrency)) {
+    if (this.#sharesSlots) {
       this.#queues.fillInTurn(this.parts.random);
       for (const [each, worker] of this.#queues.byName) if (worker.lacksJobs) this.#listener?.listenFor(each);
     } else if (this.#queues.of(queue).lacksJobs) this.#listener?.listenFor(queue);

@@ -500,6 +500,25 @@ describeEngines('a handler of batches', (setup) => {
     expect(payloads(calls)[3]).toEqual(['suspect']);
   });
 
+  it('leaves to others what waits while it waits to be given one alone', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { producer, events, admin } = await world.start({
+      ...{ queues: { q: { concurrency: 4, prefetch: 8 } }, handlers: { q: () => opened } },
+    });
+    await producer.enqueue('q', 'runs');
+    await events.until('started');
+    await addSuspect(world, 'suspect');
+    await eventually(async () => (await admin.counts('q')).active === 2);
+
+    const other = await world.start({ handlers: { q: () => 'done' } });
+    await producer.enqueueMany('q', of(numbers(5)));
+    await other.events.untilCount(5, 'completed');
+
+    open();
+    await events.untilCount(2, 'completed');
+  });
+
   it('can complete single jobs in transactions of their own, with their writes', async () => {
     const world = await setup();
     await world.sql('CREATE TABLE effects (id INTEGER PRIMARY KEY)');

@@ -31,6 +31,31 @@ describeEngines('a lease', (setup) => {
     expect(rescuer.events.all).toEqual([]);
     expect(worker.events.of('completed')).toMatchObject([{ attempt: 1 }]);
   });
+
+  it('that has lapsed when the claim is answered gives its jobs back, with their attempt', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { producer, runner, events, admin, store } = await world.start({
+      ...{ clock, queues: { q: { retry: 1 } }, handlers: { q: () => 'done' }, autoStart: false },
+      // For the database no time passes.
+      skewMs: () => 0,
+    });
+    const { id } = await producer.enqueue('q', 0);
+    let isLate = true;
+    const claim = store.claim.bind(store);
+    store.claim = async (request) => {
+      const claimed = await claim(request);
+      if (isLate) await clock.advance(LEASE_MS);
+      isLate = false;
+      return claimed;
+    };
+
+    await runner.start();
+    await events.until('completed');
+
+    expect(events.of('released')).toMatchObject([{ jobId: id }]);
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+  });
 });
 
 describeEngines('jobs that were claimed ahead', (setup) => {

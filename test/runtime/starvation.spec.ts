@@ -1,4 +1,5 @@
-import { describeEngines, plain } from '../support/engines.js';
+import { describeEngines, gate, plain } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 
 describeEngines('a queue that fails without end', (setup) => {
   it('starves no other queue of the process’s slots', async () => {
@@ -17,4 +18,55 @@ describeEngines('a queue that fails without end', (setup) => {
 
     expect(events.of('completed').map(({ queue }) => queue)).toEqual(Array.from({ length: 50 }, () => 'good'));
   });
+});
+
+describeEngines('a queue that never runs out of jobs', (setup) => {
+  it.each([0, 10])('leaves others their turns of the slots that they share (prefetch %i)', async (prefetch) => {
+    const world = await setup();
+    const begun: string[] = [];
+    const { producer, events } = await world.start({
+      queues: { busy: { concurrency: 1, prefetch }, other: { concurrency: 1, prefetch } },
+      worker: { concurrency: 1 },
+      handlers: {
+        busy: async () => {
+          begun.push('busy');
+          if (begun.length < 300) await producer.enqueue('busy', 0);
+        },
+        other: () => void begun.push('other'),
+      },
+    });
+    await producer.enqueueMany('busy', plain(20));
+    await events.untilCount(20, 'completed');
+
+    await producer.enqueue('other', 0);
+    await events.until('started', { queue: 'other' });
+
+    expect(begun.filter((queue) => queue === 'busy').length).toBeLessThan(300);
+    await events.untilCount(begun.filter((queue) => queue === 'busy').length, 'completed', { queue: 'busy' });
+  });
+});
+
+describeEngines('queues that share slots', (setup) => {
+  it.each([0, 10])(
+    'claim no more jobs than there are slots for, and leave them to others (prefetch %i)',
+    async (prefetch) => {
+      const world = await setup();
+      const { open, opened } = gate();
+      const queues = { a: { prefetch }, b: { prefetch } };
+      const handlers = { a: () => opened, b: () => opened };
+      const settings = { queues, handlers, worker: { concurrency: 1 } };
+      const { producer, runner, events, admin } = await world.start({ ...settings, autoStart: false });
+      for (const queue of ['a', 'b']) await producer.enqueue(queue, 0);
+
+      await runner.start();
+      await events.until('started');
+      const other = await world.start(settings);
+      await other.events.until('started');
+
+      expect(await admin.counts()).toMatchObject({ active: 2, waiting: 0 });
+      open();
+      await Promise.all([events, other.events].map((each) => each.until('completed')));
+      await eventually(async () => (await admin.counts()).completed === 2);
+    },
+  );
 });
