@@ -55,22 +55,25 @@ describeStores('replaying', (setup) => {
     expect(await world.admin.counts()).toMatchObject({ dead: 0, active: 2 });
   });
 
-  it('takes a key again where it is free, and leaves it behind for another queue', async () => {
-    const { jobs, claim, admin } = await setup();
-    const die = async (key: string) => {
-      const [[placed]] = (await jobs.enqueueKeyed([[keyed({ key })]])) as unknown as [[{ id: number }]];
-      await jobs.settle(endOf(await claim(), outcomes.dead));
-      return placed.id;
-    };
-    const [first, second, third] = [await die('a'), await die('a'), await die('b')];
+  it.each([undefined, 'q'])(
+    'takes a key again where it is free, and leaves it behind for another queue (%s)',
+    async (to) => {
+      const { jobs, claim, admin } = await setup();
+      const die = async (key: string) => {
+        const [[placed]] = (await jobs.enqueueKeyed([[keyed({ key })]])) as unknown as [[{ id: number }]];
+        await jobs.settle(endOf(await claim(), outcomes.dead));
+        return placed.id;
+      };
+      const [first, second, third] = [await die('a'), await die('a'), await die('b')];
 
-    const moved = await admin.replay([first, second, third], spread);
-    const elsewhere = await admin.replay([second], { to: 'again', firstMs: 0, everyMs: 0 });
+      const moved = await admin.replay([first, second, third], { ...spread, to });
+      const elsewhere = await admin.replay([second], { to: 'again', firstMs: 0, everyMs: 0 });
 
-    expect([moved, elsewhere]).toEqual([[first, third], [second]]);
-    expect((await claim({ queue: 'again' })).jobs).toMatchObject([{ id: second, overrides: null }]);
-    expect(await jobs.enqueueKeyed([[keyed({ key: 'a' })]])).toMatchObject([[{ id: first }]]);
-  });
+      expect([moved, elsewhere]).toEqual([[first, third], [second]]);
+      expect((await claim({ queue: 'again' })).jobs).toMatchObject([{ id: second, overrides: null }]);
+      expect(await jobs.enqueueKeyed([[keyed({ key: 'a' })]])).toMatchObject([[{ id: first }]]);
+    },
+  );
 
   it('leaves completed, scheduled, waiting, active and unknown jobs as they are', async () => {
     const { put, claim, jobs, admin } = await setup();

@@ -17,13 +17,13 @@ export interface KeyedReturn extends KeyName {
   readonly key: JobKey;
 }
 
-/** Read without locks: what a job was put in with never changes. */
-export function* keyedReturns(ids: readonly number[]): Work<KeyedReturn[]> {
+/** Read without locks: what a job was put in with never changes. In another queue than its own it takes no key. */
+export function* keyedReturns(ids: readonly number[], to?: string): Work<KeyedReturn[]> {
   if (ids.length === 0) return [];
   const rows = yield* query<{ id: number; queue: string; options: string | null }>(KEYED, { ids });
   return rows.flatMap(({ id, queue, options }) => {
     const key = keyToTakeAgain(parseOr<JobOverrides>(options));
-    return key ? [{ id: Number(id), queue, hash: key.hash, key }] : [];
+    return key && queue === (to ?? queue) ? [{ id: Number(id), queue, hash: key.hash, key }] : [];
   });
 }
 

@@ -41,7 +41,7 @@ type FinishedRow = Record<
   SqlValue
 >;
 
-/** Asked of each finished job; one that may not start anew stays as it is. */
+/** Asked of each finished job that goes back into its queue; one that may not start anew stays as it is. */
 export type MayStart = (id: number, overrides: JobOverrides | null) => boolean;
 
 /** Dead and cancelled jobs start anew, with their old ids and all their attempts; scheduled ones become due. */
@@ -59,7 +59,9 @@ export function* retryJobs(ids: readonly number[], mayStart: MayStart): Work<num
 export function* replayJobs(ids: readonly number[], replay: Replay, mayStart: MayStart): Work<number[]> {
   if (ids.length === 0) return [];
   const found = yield* query<FinishedRow>(LOCK_FINISHED, { ids: [...ids].sort((a, b) => a - b) });
-  const rows = found.filter(({ id, options }) => mayStart(Number(id), parseOr(options as string | null)));
+  const rows = found.filter(
+    (row) => !staysIn(row, replay) || mayStart(Number(row.id), parseOr(row.options as string | null)),
+  );
   if (rows.length === 0) return [];
   const finished = rows.map(({ id }) => Number(id));
   const retried = rows.map(({ id, queue, name }) => ({ id, queue: replay.to ?? queue, name }) as ChangedJob);
@@ -72,11 +74,16 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayStart: Ma
   return finished;
 }
 
-function values(row: FinishedRow, { to, firstMs, everyMs }: Replay, n: number): SqlValue[] {
+function staysIn({ queue }: FinishedRow, { to }: Replay): boolean {
+  return to === undefined || to === queue;
+}
+
+function values(row: FinishedRow, replay: Replay, n: number): SqlValue[] {
+  const { to, firstMs, everyMs } = replay;
   const { id, name, priority, created_at, payload, error } = row;
   const delayMs = Math.round(firstMs + n * everyMs);
   const when = delayMs > 0 ? [delayMs, 'scheduled', 0] : [null, 'waiting', 1];
-  if (to === undefined) {
+  if (to === undefined || staysIn(row, replay)) {
     const { queue, max_attempts, headers, options } = row;
     return [id, queue, name, ...when, priority, max_attempts, created_at, payload, headers, options, error];
   }

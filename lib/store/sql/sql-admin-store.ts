@@ -129,16 +129,20 @@ export class SqlAdminStore implements port.AdminStore {
   }
 
   replay(ids: readonly number[], replay: port.Replay): Promise<number[]> {
-    if (replay.to === undefined) return this.#withKeys(ids, (mayStart) => replayJobs(ids, replay, mayStart));
-    return this.database.transaction(() => replayJobs(ids, replay, () => true));
+    return this.#withKeys(ids, (mayStart) => replayJobs(ids, replay, mayStart), replay.to);
   }
 
   remove(ids: readonly number[]): Promise<number[]> {
     return this.database.transaction(() => removeJobs(ids));
   }
 
-  async #withKeys(ids: readonly number[], putBack: (mayStart: MayStart) => Work<number[]>): Promise<number[]> {
-    const returns = await this.database.repeatable(() => keyedReturns(ids));
+  /** @param to the queue they go to; undefined: each to its own */
+  async #withKeys(
+    ids: readonly number[],
+    putBack: (mayStart: MayStart) => Work<number[]>,
+    to?: string,
+  ): Promise<number[]> {
+    const returns = await this.database.repeatable(() => keyedReturns(ids, to));
     if (returns.length > 0) await this.keyed.provide(returns);
     return this.database.transaction(() => putBackKeyed(returns, putBack));
   }
