@@ -8,6 +8,7 @@ import {
   sqlQueueMigrations,
 } from 'nestjs-sql-queue';
 import { DataSource, EntitySchema } from 'typeorm';
+import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeServers, freshDatabase } from '../support/servers.js';
 import { afterTest, compile, QUICK, refusalOf } from './support/application.js';
 
@@ -123,15 +124,15 @@ describeServers('an application', (server) => {
 describeServers(
   'what a decorator says of its queue',
   (server) => {
-    async function refusalWith(decorated: object) {
+    async function refusalWith(decorated: object, connection: object = {}, defaults: object = {}) {
       class Handlers {
         @QueueProcessor('large', decorated)
         handle() {}
       }
       const made = await freshDatabase(server);
       afterTest(() => made.drop());
-      const dataSource = new DataSource(made.connection);
-      return refusalOf({ imports: [SqlQueueModule.forRoot({ dataSource })], providers: [Handlers] });
+      const dataSource = new DataSource({ ...made.connection, ...connection });
+      return refusalOf({ imports: [SqlQueueModule.forRoot({ dataSource, defaults })], providers: [Handlers] });
     }
 
     it('stops the boot where the server would not take its payloads', async () => {
@@ -139,6 +140,14 @@ describeServers(
 
       expect(error).toMatchObject({ code: 'UNSUPPORTED_DATABASE' });
       expect(error.message).toMatch(/expected max_allowed_packet of at least 64065536 bytes .* got 16777216/);
+    });
+
+    it('stops it where the server would not take several small ones together', async () => {
+      const driver = rewritingDriver((sql) => sql.replace('@@max_allowed_packet AS', '1048576 AS'));
+      const { message } = await refusalWith({}, { driver }, { maxPayloadBytes: 1_000 });
+
+      expect(message).toMatch(/expected max_allowed_packet of at least 4000000 bytes .* got 1048576\. Raise it/);
+      expect(message).not.toMatch(/maxPayloadBytes/);
     });
 
     it('stops it with a typed error where it names no queue', async () => {

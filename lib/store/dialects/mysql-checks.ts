@@ -10,6 +10,10 @@ const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet`;
 // Servers differ in which of these they have; SHOW leaves out what they do not.
 const BINLOG = `SHOW GLOBAL VARIABLES WHERE Variable_name IN ('log_bin', 'binlog_format')`;
 
+// What travels together: a million characters of up to four bytes. A payload and a result travel in one statement too, and
+// escaping can double each.
+const LEAST_PACKET = 4_000_000;
+
 const LOCK_QUEUE_IF_FREE = `SELECT queue FROM {queues} FORCE INDEX (PRIMARY) WHERE queue = :queue FOR UPDATE SKIP LOCKED`;
 
 /** What keeps this library from working on a server of that version, or undefined. */
@@ -31,8 +35,7 @@ export async function checkServer(pool: MysqlPool, largestPayloadBytes: number):
   const binlog = await pool.repeatable(() => query<{ Variable_name: string; Value: string }>(BINLOG));
   const setting = Object.fromEntries(binlog.map(({ Variable_name, Value }) => [Variable_name, Value]));
   const statementBased = setting.log_bin === 'ON' && setting.binlog_format === 'STATEMENT';
-  // A payload and a result travel in one statement, and escaping can double each.
-  const packetNeeded = 4 * largestPayloadBytes + 65_536;
+  const packetNeeded = Math.max(LEAST_PACKET, 4 * largestPayloadBytes + 65_536);
   const problems = [
     versionProblem(server!.version),
     statementBased
@@ -40,7 +43,8 @@ export async function checkServer(pool: MysqlPool, largestPayloadBytes: number):
       : undefined,
     server!.packet < packetNeeded
       ? `expected max_allowed_packet of at least ${packetNeeded} bytes for payloads of ${largestPayloadBytes}, got ` +
-        `${server!.packet}. Raise it on the server, or lower the option \`maxPayloadBytes\``
+        `${server!.packet}. Raise it on the server` +
+        (server!.packet < LEAST_PACKET ? '' : ', or lower the option `maxPayloadBytes`')
       : undefined,
   ].filter((line) => line !== undefined);
   if (problems.length > 0)
