@@ -132,10 +132,10 @@ export class Claimer implements Claimant {
     }
     // Under a lock that is lost, they are anybody's.
     const isHeld = jobs.length > 0 && request.lockId === this.parts.lockId();
+    this.#unreserve(slots);
     if (mayBeOurs && !isHeld) await this.#disown(request);
     this.#underWay--;
     this.#expected -= request.limit;
-    this.#unreserve(slots);
     if (jobs.length < request.limit) this.#heeded = hints;
     if (isHeld) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
     this.answered();

@@ -33,7 +33,7 @@ export class Ending {
   /** Outcomes on their way, up to what follows from them: a job that runs again at once is asked for by then. */
   #settling = 0;
 
-  /** @param onSettled called for each job, when nothing more follows from its outcome */
+  /** @param onSettled called for each job, when nothing more follows from its outcome; and when it is on its way at last */
   constructor(
     private readonly parts: EndingParts,
     private readonly onSettled: () => void,
@@ -47,7 +47,7 @@ export class Ending {
     this.#settling++;
     // What the run has said of itself is there when its outcome is.
     const saying = attempt.finish();
-    if (saying) void saying.then(() => this.#settle(attempt, end));
+    if (saying) void this.#settleAfter(saying, attempt, end);
     else this.#settle(attempt, end);
   }
 
@@ -73,6 +73,13 @@ export class Ending {
       if (settled !== 'lost') this.#told(job, settled, undefined, null);
       this.#settled(claim);
     });
+  }
+
+  async #settleAfter(saying: Promise<void>, attempt: Attempt, end: AttemptEnd): Promise<void> {
+    await saying;
+    this.#settle(attempt, end);
+    // A suspect may have waited for that.
+    this.onSettled();
   }
 
   #settle(attempt: Attempt, { outcome, result, committed, handedOff }: AttemptEnd): void {

@@ -72,7 +72,7 @@ export class QueueWorker {
 
   /** No slot is free, or none may be used: jobs that wait can go on waiting. */
   get isFull(): boolean {
-    return this.#freeSlots() <= 0 || this.#isAlone;
+    return this.#freeSlots() <= 0 || this.#leavesToOthers;
   }
 
   /** How many more jobs of the claim may begin before the database is told of more. */
@@ -106,7 +106,9 @@ export class QueueWorker {
     this.#hinted += jobs;
     this.wake();
     return (
-      this.#open && !this.#isAlone && this.#hinted <= this.#freeSlots() * this.parts.largestBatch - this.#buffer.length
+      this.#open &&
+      !this.#leavesToOthers &&
+      this.#hinted <= this.#freeSlots() * this.parts.largestBatch - this.#buffer.length
     );
   }
 
@@ -168,9 +170,9 @@ export class QueueWorker {
 
   #canBegin(): boolean {
     const place = this.#buffer.next;
-    if (!place || this.#freeSlots() <= 0 || this.#isAlone) return false;
+    if (!place || this.#freeSlots() <= 0 || this.#suspect) return false;
     const { claim, job, index } = place;
-    if (isSuspect(job) && claim.runs) return false;
+    if (isSuspect(job) && (this.#runs.size > 0 || claim.runs)) return false;
     if (index < claim.started) return true;
     if (!claim.asking) {
       claim.asking = true;
@@ -182,9 +184,8 @@ export class QueueWorker {
     return false;
   }
 
-  /** A suspect runs alone, so that it takes nobody with it: others wait for it to end, and it for others. */
-  get #isAlone(): boolean {
-    if (this.#runs.size === 0) return false;
+  /** What was claimed now would wait for a suspect to end: that runs alone, so that it takes nobody with it. */
+  get #leavesToOthers(): boolean {
     const { next } = this.#buffer;
     return this.#suspect !== undefined || (next !== undefined && isSuspect(next.job));
   }
@@ -248,7 +249,7 @@ export class QueueWorker {
   }
 
   #wanted(): Wanted | undefined {
-    if (!this.#open || this.#isAlone) return undefined;
+    if (!this.#open || this.#leavesToOthers) return undefined;
     const { size, startedAhead, largestClaim } = this.#prefetch;
     const { concurrency } = this.parts.options;
     const { largestBatch } = this.parts;

@@ -74,6 +74,8 @@ export class Settler {
   /** Claims that a flush under way speaks of: the next one that does has to know how it ended. */
   readonly #inFlight = new Set<HeldClaim>();
   readonly #flushes = new Set<Promise<void>>();
+  /** How many of them are of what was gathered. */
+  #flushing = 0;
   #turning: Promise<void> | undefined;
   readonly #givingUp = new AbortController();
 
@@ -149,12 +151,10 @@ export class Settler {
       const ask = claimant.begin();
       if (!ask) continue;
       const entries = ask.mayShare ? this.#take() : [];
-      this.#track(entries, this.#exchange(entries, ask));
+      this.#flush(entries, this.#exchange(entries, ask));
     }
-    if (this.#inFlight.size === 0 && this.#gathered.length > 0) {
-      const entries = this.#take();
-      this.#track(entries, this.#write(entries));
-    }
+    const entries = this.#flushing === 0 ? this.#take() : [];
+    if (entries.length > 0) this.#flush(entries, this.#write(entries));
     for (const part of this.#putOff.splice(0)) {
       const isWaitedFor = part.entries.some(({ claim }) => this.#inFlight.has(claim));
       if (isWaitedFor) this.#putOff.push(part);
@@ -167,6 +167,16 @@ export class Settler {
         [],
         this.store.retire(done).catch(() => undefined),
       );
+  }
+
+  /** Of what was gathered: the next one waits for it, but where it goes with a claim. */
+  #flush(entries: readonly Entry[], work: Promise<void>): void {
+    if (entries.length === 0) return this.#track(entries, work);
+    this.#flushing++;
+    this.#track(
+      entries,
+      work.finally(() => this.#flushing--),
+    );
   }
 
   #track(entries: readonly Entry[], work: Promise<void>): void {

@@ -59,21 +59,24 @@ describeEngines(
       await eventually(async () => (await world.sql('SELECT id FROM sql_queue_claims')).length === 0);
     });
 
-    it('does not keep a suspect of its claim from beginning', async () => {
-      const world = await setup();
-      const { events, runner, locker, producer } = await lockedBy(world, {
-        queues: { q: { ...queues.q, retry: { attempts: 9, backoff: 0 } } },
-      });
-      const [locked, suspect] = await producer.enqueueMany('q', [{ payload: 'locks' }, { payload: 'suspect' }]);
-      await world.sql('UPDATE sql_queue_jobs SET attempt = 2, error = ? WHERE id = ?', [LOST, suspect!.id]);
+    it.each(['locks', 'locks and logs'])(
+      'does not keep a suspect of its claim from beginning (%s)',
+      async (payload) => {
+        const world = await setup();
+        const { events, runner, locker, producer } = await lockedBy(world, {
+          queues: { q: { ...queues.q, retry: { attempts: 9, backoff: 0 } } },
+        });
+        const [locked, suspect] = await producer.enqueueMany('q', [{ payload }, { payload: 'suspect' }]);
+        await world.sql('UPDATE sql_queue_jobs SET attempt = 2, error = ? WHERE id = ?', [LOST, suspect!.id]);
 
-      await runner.start();
-      await events.until('completed', { jobId: suspect!.id });
-      await locker.query('ROLLBACK');
-      await events.until('completed', { jobId: locked!.id });
+        await runner.start();
+        await events.until('completed', { jobId: suspect!.id });
+        await locker.query('ROLLBACK');
+        await events.until('completed', { jobId: locked!.id });
 
-      expect(events.jobs('completed')).toEqual([suspect!.id, locked!.id]);
-    });
+        expect(events.jobs('completed')).toEqual([suspect!.id, locked!.id]);
+      },
+    );
 
     it('does not keep its worker from listening for more as soon as that has room again', async () => {
       const world = await setup();
@@ -166,9 +169,11 @@ async function lockedBy(world: World, { held, handlers, ...settings }: Settings 
   const locker = world.dataSource.createQueryRunner();
   await locker.connect();
   world.afterTest(() => locker.release());
-  const q = async ({ id, payload }: JobContext) => {
+  const q = async (job: JobContext) => {
+    const { id, payload } = job;
     if (payload === 'held') await held;
-    if (payload !== 'locks') return;
+    if (payload === 'locks and logs') job.log('locked');
+    else if (payload !== 'locks') return;
     await locker.query('START TRANSACTION');
     await locker.query('SELECT id FROM sql_queue_jobs WHERE id = ? FOR UPDATE', [id]);
   };

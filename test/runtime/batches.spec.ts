@@ -519,6 +519,28 @@ describeEngines('a handler of batches', (setup) => {
     await events.untilCount(2, 'completed');
   });
 
+  it('leaves to others what waits while one runs that was claimed with others', async () => {
+    const world = await setup();
+    const [first, suspect] = [gate(), gate()];
+    const { producer, runner, events } = await world.start({
+      ...{ queues: { q: { concurrency: 2, prefetch: 0 } }, autoStart: false },
+      handlers: { q: ({ payload }) => (payload === 'suspect' ? suspect.opened : first.opened) },
+    });
+    const { id } = await producer.enqueue('q', 'first');
+    await addSuspect(world, 'suspect');
+    await runner.start();
+    await events.until('started', { jobId: id });
+    await producer.enqueueMany('q', of(numbers(5)));
+    first.open();
+    await events.untilCount(2, 'started');
+
+    const other = await world.start({ handlers: { q: () => 'done' } });
+    await other.events.untilCount(5, 'completed');
+
+    suspect.open();
+    await events.untilCount(2, 'completed');
+  });
+
   it('can complete single jobs in transactions of their own, with their writes', async () => {
     const world = await setup();
     await world.sql('CREATE TABLE effects (id INTEGER PRIMARY KEY)');
