@@ -50,6 +50,7 @@ export class HeldClaim {
     this.deadline = askedAt + this.#leaseMs;
   }
 
+  /** The job's outcome is on its way. */
   ends(jobId: number): void {
     this.#ending.add(jobId);
   }

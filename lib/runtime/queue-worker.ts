@@ -34,11 +34,13 @@ export interface QueueWorkerParts extends EndingParts {
 export class QueueWorker {
   readonly #buffer = new ClaimedAhead();
   readonly #runs = new Set<Run>();
+  /** The run of a suspect, which is then the only one. */
   #suspect: Run | undefined;
   readonly #claimer: Claimer;
   readonly #prefetch: Prefetch;
   readonly #ending: Ending;
   #open = true;
+  /** It is about to look for what can follow what was settled. */
   #movesOn = false;
   /** Jobs that were hinted at and have not been claimed yet. */
   #hinted = 0;

@@ -13,18 +13,8 @@ export class MemoryKeys {
   plan(jobs: readonly NewJob[]): KeyPlan {
     const now = this.clock.monotonic();
     const rows = keysOf(jobs).map((key) => {
-      const free: KeyRow = {
-        ...{
-          key,
-          jobId: 0,
-          jobName: null,
-          until: 'finished',
-          hasTime: false,
-          keptUntilMs: 0,
-          keptMs: 0,
-          job: undefined,
-        },
-      };
+      const nobodys = { jobId: 0, jobName: null, hasTime: false, keptUntilMs: 0, keptMs: 0, job: undefined };
+      const free: KeyRow = { ...nobodys, key, until: 'finished' };
       const { row, until } = this.#rows.get(idOf(key)) ?? { row: free, until: 0 };
       return [idOf(key), { ...row, hasTime: until > now }] as const;
     });

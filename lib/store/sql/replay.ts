@@ -83,14 +83,14 @@ function values(row: FinishedRow, replay: Replay, n: number): SqlValue[] {
   const { id, name, priority, created_at, payload, error } = row;
   const delayMs = Math.round(firstMs + n * everyMs);
   const when = delayMs > 0 ? [delayMs, 'scheduled', 0] : [null, 'waiting', 1];
-  if (to === undefined || staysIn(row, replay)) {
+  if (staysIn(row, replay)) {
     const { queue, max_attempts, headers, options } = row;
     return [id, queue, name, ...when, priority, max_attempts, created_at, payload, headers, options, error];
   }
   // Elsewhere it is a job like any other: how often it may be tried is for that queue to say, its key was one of the queue it
   // leaves, and where it once came from is over.
   const headers = withoutOrigin(row.headers as string | null);
-  return [id, to, name, ...when, priority, 0, created_at, payload, headers, withoutKey(row.options), error];
+  return [id, to!, name, ...when, priority, 0, created_at, payload, headers, withoutKey(row.options), error];
 }
 
 function withoutKey(options: SqlValue): SqlValue {
