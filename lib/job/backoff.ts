@@ -9,7 +9,10 @@ export interface BackoffOptions {
   delay?: Duration;
   /** Never longer than this. Default 10m. */
   max?: Duration;
-  /** 0 to 1: how far chance may move the delay, either way, so that what failed together does not retry together. Default 0.2. */
+  /**
+   * 0 to 1: how far chance may move the delay, either way, so that jobs that failed together do not retry together. Default
+   * 0.2 if the backoff is exponential, 0 if it is fixed.
+   */
   jitter?: number;
 }
 
@@ -47,7 +50,7 @@ export function backoffMs(backoff: Backoff = {}): BackoffMs {
       return answer === false ? false : (toMs(answer) ?? ofOptions({}, attempt, random));
     };
   }
-  const options = typeof backoff === 'object' ? backoff : ({ type: 'fixed', delay: backoff, jitter: 0 } as const);
+  const options = typeof backoff === 'object' ? backoff : ({ type: 'fixed', delay: backoff } as const);
   return (attempt, _error, random) => ofOptions(options, attempt, random);
 }
 
@@ -61,7 +64,7 @@ function answerOf(backoff: Extract<Backoff, (...args: never) => unknown>, attemp
 }
 
 function ofOptions(options: BackoffOptions, attempt: number, random: () => number): number {
-  const { type = 'exponential', delay = '1s', max = '10m', jitter = 0.2 } = options;
+  const { type = 'exponential', delay = '1s', max = '10m', jitter = type === 'fixed' ? 0 : 0.2 } = options;
   const delayMs = toMs(delay) ?? 1_000;
   const spread = 1 + jitter * (2 * random() - 1);
   if (type === 'fixed') return Math.round(delayMs * spread);

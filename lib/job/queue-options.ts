@@ -15,7 +15,7 @@ import type { StandardSchemaV1 } from './standard-schema.js';
 export interface QueueOptions {
   /** Jobs (or batches) running at once in this process, 1 to 10,000. Default 10. */
   concurrency?: number;
-  /** Attempts in all, or more exactly. Default 5 attempts, exponential backoff from 1s to 10m, jitter 0.2. */
+  /** Attempts in all, or more exactly. Default 5 attempts, exponential backoff from 1s to 10m with a jitter of 0.2. */
   retry?: number | RetryOptions;
   /** How long a silent worker keeps its jobs; renewed while the handler runs. 1s to 1d, default 30s. */
   lease?: Duration;

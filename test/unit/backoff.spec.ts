@@ -13,9 +13,10 @@ describe('backoff', () => {
     expect(delays({})).toEqual([1_000, 2_000, 4_000, 600_000]);
   });
 
-  it('is always the same where it is fixed', () => {
-    expect(delays({ type: 'fixed', delay: '5s' })).toEqual([5_000, 5_000, 5_000, 5_000]);
-    expect(delays('5s', () => 0)).toEqual([5_000, 5_000, 5_000, 5_000]);
+  it.each([0, 0.5, 1])('is always `delay` if it is fixed and has no jitter of its own (chance %p)', (chance) => {
+    expect(delays({ type: 'fixed', delay: '5s' }, () => chance)).toEqual([5_000, 5_000, 5_000, 5_000]);
+    expect(delays({ type: 'fixed' }, () => chance)).toEqual([1_000, 1_000, 1_000, 1_000]);
+    expect(delays('5s', () => chance)).toEqual([5_000, 5_000, 5_000, 5_000]);
   });
 
   it('is moved by chance as far as jitter allows, either way', () => {
