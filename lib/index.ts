@@ -1,4 +1,5 @@
 export { QueueAdmin } from './admin/queue-admin.js';
+export type { AllJobs, JobSelection } from './admin/which-jobs.js';
 export type { ClaimOptions } from './consumer/claim-options.js';
 export type { FailOptions } from './consumer/failure.js';
 export type { HeldJob } from './consumer/held-job.js';

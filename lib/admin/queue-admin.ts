@@ -21,7 +21,16 @@ import type { JobStore } from '../store/job-store.js';
 import type { QueueStore, SubscriptionRecord } from '../store/queue-store.js';
 import { noOptions } from './no-options.js';
 import { pageOf } from './page.js';
-import { BATCH, batches, checkFilter, isJobs, searchesOf, type Jobs } from './which-jobs.js';
+import {
+  BATCH,
+  batches,
+  checkFilter,
+  filterOf,
+  isJobs,
+  searchesOf,
+  type Jobs,
+  type JobSelection,
+} from './which-jobs.js';
 
 type Steering = 'cancelled' | 'retried' | 'removed';
 
@@ -154,14 +163,15 @@ export class QueueAdmin {
 
   /**
    * Starts dead and cancelled jobs anew, with their ids and all their attempts; scheduled ones become due. Takes an id, a
-   * list of ids or a filter, in batches of 500, each in a transaction of its own, and answers how many there were.
+   * list of ids, a filter with at least one condition, or `{ all: true }`, in batches of 500, each in a transaction of its
+   * own, and answers how many there were.
    *
    * A filter passes over jobs that were discarded, or failed with an UnrecoverableError, unless it names that `error`: they
    * were to be dead for good. With `rate` or `to`, only dead and cancelled jobs are meant.
    *
    * @example await admin.retry({ queue: 'email.send', state: 'dead', error: 'ECONNREFUSED' }, { rate: '10/s' });
    */
-  async retry(which: number | readonly number[] | JobFilter, options: ReplayOptions = {}): Promise<number> {
+  async retry(which: JobSelection, options: ReplayOptions = {}): Promise<number> {
     const { to, everyMs } = resolveReplay(options);
     const isPlain = to === undefined && everyMs === 0;
     const states = isPlain ? (['scheduled', 'dead', 'cancelled'] as const) : (['dead', 'cancelled'] as const);
@@ -181,10 +191,12 @@ export class QueueAdmin {
     return moved;
   }
 
-  /** Removes jobs that are not active, for good. Takes an id, ids or a filter, and answers how many there were. */
-  async remove(which: number | readonly number[] | JobFilter): Promise<number> {
-    if (!isJobs(which)) checkFilter(which);
-    return this.#each(which, async (ids) => {
+  /**
+   * Removes jobs that are not active, for good. Takes an id, ids, a filter with at least one condition, or `{ all: true }`,
+   * and answers how many there were.
+   */
+  async remove(which: JobSelection): Promise<number> {
+    return this.#each(isJobs(which) ? which : filterOf(which), async (ids) => {
       const removed = await this.#telling('removed', ids, () => this.#parts.store.remove(ids));
       for (const id of removed) this.#parts.awaited.changedForSure(id);
       return removed;

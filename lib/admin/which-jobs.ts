@@ -12,10 +12,18 @@ export const BATCH = 500;
 
 const FILTERS = ['queue', 'state', 'name', 'error', 'finishedAfter', 'finishedBefore'];
 
+/** Every job of every queue. */
+export interface AllJobs {
+  all: true;
+}
+
 /** One job, or several. */
 export type Jobs = number | readonly number[];
 
-export function isJobs(which: Jobs | JobFilter): which is Jobs {
+/** The jobs to steer: by id, by a filter with at least one condition, or all of them. */
+export type JobSelection = Jobs | JobFilter | AllJobs;
+
+export function isJobs(which: JobSelection): which is Jobs {
   return typeof which === 'number' || Array.isArray(which);
 }
 
@@ -26,9 +34,27 @@ export function* batches(which: Jobs): Generator<number[]> {
   for (let from = 0; from < ids.length; from += BATCH) yield ids.slice(from, from + BATCH);
 }
 
+/** The filter of a selection. A filter without a condition is refused: `{ queue: undefined }` must not mean every queue. */
+export function filterOf(which: JobFilter | AllJobs): JobFilter {
+  if (isOptions(which) && 'all' in which) {
+    const { all, ...others } = which as { all: unknown };
+    InvalidOptionsError.throwIfAny('Invalid filter', [
+      expected(all === true, 'all to be true, or left out', all),
+      expected(Object.keys(others).length === 0, 'all to stand alone, without further conditions', others),
+    ]);
+    return {};
+  }
+  checkFilter(which);
+  const hasCondition = Object.values(which).some((value) => value !== undefined);
+  InvalidOptionsError.throwIfAny('Invalid filter', [
+    expected(hasCondition, `at least one of ${FILTERS.join(', ')}, or { all: true } to mean every job`, which),
+  ]);
+  return which;
+}
+
 /** State by state, since a filter without one would read what has completed. */
-export function searchesOf(filter: JobFilter, states: readonly JobState[]): JobSearch[] {
-  checkFilter(filter);
+export function searchesOf(which: JobFilter | AllJobs, states: readonly JobState[]): JobSearch[] {
+  const filter = filterOf(which);
   const { state, error } = filter;
   InvalidOptionsError.throwIfAny('Cannot retry', [
     expected(
