@@ -20,13 +20,16 @@ import { resolveMessage } from './message.js';
 import type { PayloadOf, ResultOf } from './queue-jobs.js';
 import { WaitingLimit } from './waiting-limit.js';
 
-/** What `enqueue` answers. */
+/** The answer of `enqueue`. */
 export interface EnqueuedJob {
   readonly id: number;
   readonly queue: string;
   readonly name: string;
-  /** It was there before: another job with the same `key`, or the one that this has replaced. */
-  readonly existing?: true;
+  /**
+   * `created`: a new job. `existing`: another job has the `key`, and stays as it is; `id` is that job's. `replaced`: the job that had the
+   * `key` has this payload and these options now, and keeps its `id`.
+   */
+  readonly outcome: 'created' | 'existing' | 'replaced';
 }
 
 export interface InTransaction {
@@ -299,15 +302,15 @@ export class QueueProducer {
     if (!manager && isForNow(jobs[0]!)) hints.foresee(jobs[0]!.queue);
     const placed = await placing;
     const ids = placed?.map(({ id }) => id) ?? (await adding!);
-    const changed = placed ? jobs.filter((_, index) => placed[index]!.fate !== 'existing') : jobs;
+    const changed = placed ? jobs.filter((_, index) => placed[index]!.outcome !== 'existing') : jobs;
     put(changed);
     const enqueued = jobs.map(({ queue, name }, index): EnqueuedJob => {
       const place = placed?.[index];
-      if (!place || place.fate === 'new') return { id: ids[index]!, queue, name };
-      return { id: place.id, queue, name: place.name, existing: true };
+      if (!place) return { id: ids[index]!, queue, name, outcome: 'created' };
+      return { id: place.id, queue, name: place.name, outcome: place.outcome };
     });
     const tell = () => {
-      const fresh = placed ? enqueued.filter(({ existing }) => !existing) : enqueued;
+      const fresh = placed ? enqueued.filter(({ outcome }) => outcome === 'created') : enqueued;
       if (fresh.length > 0) this.#parts.events.tell('enqueued', fresh);
       hint(changed);
     };

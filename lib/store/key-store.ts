@@ -6,8 +6,8 @@ import type { CallerTransaction } from './job-store.js';
 export interface PlacedJob {
   readonly id: number;
   readonly name: string;
-  /** `existing`: another job had the key, and stays as it is. `replaced`: it is what was to be put in from now on. */
-  readonly fate: 'new' | 'replaced' | 'existing';
+  /** `existing`: another job holds the key and stays as it is. `replaced`: that job has the new payload and options. */
+  readonly outcome: 'created' | 'replaced' | 'existing';
 }
 
 /** What became of one call. `locked`: nothing, since somebody else is about one of its keys just now. */

@@ -18,21 +18,21 @@ describeStores("a key in a caller's transaction", (setup) => {
     const again = await dataSource.transaction(within);
 
     expect(rolledBack).toEqual([]);
-    expect(placed).toMatchObject([{ fate: 'new' }]);
-    expect(again).toEqual([{ ...placed[0], fate: 'existing' }]);
+    expect(placed).toMatchObject([{ outcome: 'created' }]);
+    expect(again).toEqual([{ ...placed[0], outcome: 'existing' }]);
   });
 
   it('is held by a job of that very transaction, which can be replaced in it', async () => {
     const { dataSource, jobs, sql } = await setup();
 
-    const fates = await dataSource.transaction(async (manager) => {
+    const outcomes = await dataSource.transaction(async (manager) => {
       const first = await putWithin(jobs, manager, { key: 'k' });
       const second = await putWithin(jobs, manager, { key: 'k' });
       const third = await putWithin(jobs, manager, { key: 'k', onConflict: 'replace', priority: 7 });
-      return [...first, ...second, ...third].map(({ fate }) => fate);
+      return [...first, ...second, ...third].map(({ outcome }) => outcome);
     });
 
-    expect(fates).toEqual(['new', 'existing', 'replaced']);
+    expect(outcomes).toEqual(['created', 'existing', 'replaced']);
     expect(await sql('SELECT priority FROM sql_queue_jobs')).toEqual([{ priority: 7 }]);
   });
 
@@ -40,15 +40,15 @@ describeStores("a key in a caller's transaction", (setup) => {
     const { dataSource, jobs, sql, advance } = await setup();
     await dataSource.transaction((manager) => putWithin(jobs, manager, { key: 'k', keyUntil: 1_000 }));
 
-    const fates = await dataSource.transaction(async (manager) => {
+    const outcomes = await dataSource.transaction(async (manager) => {
       const replace = { key: 'k', onConflict: 'replace', keyUntil: 'finished' } as const;
       const first = await putWithin(jobs, manager, replace);
       advance(2_000);
       const second = await putWithin(jobs, manager, { key: 'k' });
-      return [...first, ...second].map(({ fate }) => fate);
+      return [...first, ...second].map(({ outcome }) => outcome);
     });
 
-    expect(fates).toEqual(['replaced', 'existing']);
+    expect(outcomes).toEqual(['replaced', 'existing']);
     expect(await sql('SELECT id FROM sql_queue_jobs')).toHaveLength(1);
   });
 
@@ -76,7 +76,7 @@ describeStores("a key in a caller's transaction", (setup) => {
 
     const placed = await dataSource.transaction((manager) => putWithin(jobs, manager, ...many));
 
-    expect(placed.flatMap(({ fate }, n) => (fate === 'existing' ? n : []))).toEqual([3, 5]);
+    expect(placed.flatMap(({ outcome }, n) => (outcome === 'existing' ? n : []))).toEqual([3, 5]);
   });
 
   it('is none where the manager has no transaction', async () => {
@@ -104,7 +104,7 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
         return putWithin(jobs, manager, { key: 'done' }, { key: 'new' });
       });
 
-      expect(placed.map(({ fate }) => fate)).toEqual(['new', 'existing']);
+      expect(placed.map(({ outcome }) => outcome)).toEqual(['created', 'existing']);
     },
   );
 
@@ -119,8 +119,8 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
     });
     const afterwards = await put(jobs, { key: 'k' });
 
-    expect(meanwhile).toMatchObject(['locked', [{ fate: 'new' }]]);
-    expect(afterwards).toEqual([{ ...placed, fate: 'existing' }]);
+    expect(meanwhile).toMatchObject(['locked', [{ outcome: 'created' }]]);
+    expect(afterwards).toEqual([{ ...placed, outcome: 'existing' }]);
   });
 
   it('waits for another transaction with that key', async () => {
@@ -136,7 +136,7 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
       return placed;
     });
 
-    expect(await second).toEqual([{ ...first, fate: 'existing' }]);
+    expect(await second).toEqual([{ ...first, outcome: 'existing' }]);
   });
 
   it('lets no worker have a replaced job before the commit, and holds up none of the others', async () => {
@@ -192,12 +192,12 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
     await jobs.settle(endOf(await claim()));
     advance(3_000_000);
 
-    const fates = await dataSource.transaction(async (manager) => [
+    const outcomes = await dataSource.transaction(async (manager) => [
       ...(await putWithin(jobs, manager, { key: 'k' })),
       ...(await putWithin(jobs, manager, { key: 'k' })),
     ]);
 
-    expect(fates.map(({ fate }) => fate)).toEqual(['new', 'existing']);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['created', 'existing']);
   });
 });
 

@@ -25,7 +25,7 @@ describeStores('a key', (setup) => {
 
     const [placed] = await put(jobs, { key: 'k' });
 
-    expect(placed).toMatchObject({ fate: 'new', name: 'default' });
+    expect(placed).toMatchObject({ outcome: 'created', name: 'default' });
     expect(await admin.get(placed!.id)).toMatchObject({ state: 'waiting', key: 'k' });
   });
 
@@ -36,8 +36,8 @@ describeStores('a key', (setup) => {
     const answers = [await put(jobs, { key: 'k', name: 'two' }), await put(jobs, { key: 'k', onConflict: 'coalesce' })];
 
     expect(answers.flat()).toEqual([
-      { id: first!.id, name: 'one', fate: 'existing' },
-      { id: first!.id, name: 'one', fate: 'existing' },
+      { id: first!.id, name: 'one', outcome: 'existing' },
+      { id: first!.id, name: 'one', outcome: 'existing' },
     ]);
     expect(await sql('SELECT name FROM sql_queue_jobs')).toEqual([{ name: 'one' }]);
   });
@@ -64,7 +64,7 @@ describeStores('a key', (setup) => {
       ...(await enqueued(jobs, [keyed({ key: 'k' }, { queue: 'other' })])),
     ];
 
-    expect(placed.map(({ fate }) => fate)).toEqual(Array.from({ length: keys.length + 1 }, () => 'new'));
+    expect(placed.map(({ outcome }) => outcome)).toEqual(Array.from({ length: keys.length + 1 }, () => 'created'));
     const rows = await sql<{ options: string }>(`SELECT options FROM sql_queue_jobs WHERE queue = 'q' ORDER BY id`);
     expect(rows.map(({ options }) => (JSON.parse(options) as { key: string }).key)).toEqual(keys);
   });
@@ -90,7 +90,7 @@ describeStores('a key', (setup) => {
       keyed({ key: 'k', onConflict: 'replace', name: 'two', priority: 3, headers: { b: '2' } }, { payload: '"new"' }),
     ]);
 
-    expect(placed).toEqual({ id: first!.id, name: 'two', fate: 'replaced' });
+    expect(placed).toEqual({ id: first!.id, name: 'two', outcome: 'replaced' });
     expect(await admin.get(first!.id)).toMatchObject({
       ...{ state: 'waiting', name: 'two', priority: 3, payload: 'new', headers: { b: '2' }, runAt: null },
     });
@@ -136,8 +136,8 @@ describeStores('a key', (setup) => {
 
     expect(early.jobs).toEqual([]);
     expect(late.jobs).toMatchObject([{ id: first!.id, payload: '2' }]);
-    expect(second).toMatchObject({ id: first!.id, fate: 'replaced' });
-    expect(next).toMatchObject({ fate: 'new' });
+    expect(second).toMatchObject({ id: first!.id, outcome: 'replaced' });
+    expect(next).toMatchObject({ outcome: 'created' });
   });
 
   it('held for a time lets one job through in it, which makes a throttle', async () => {
@@ -152,9 +152,9 @@ describeStores('a key', (setup) => {
     advance(2_000);
     const [third] = await put(jobs, throttled);
 
-    expect(second).toEqual({ id: first!.id, name: 'default', fate: 'existing' });
+    expect(second).toEqual({ id: first!.id, name: 'default', outcome: 'existing' });
     expect(refused).toMatchObject({ jobId: first!.id, holder: 'finished' });
-    expect(third).toMatchObject({ fate: 'new' });
+    expect(third).toMatchObject({ outcome: 'created' });
   });
 
   it('is held by the last job of several put in together that took it', async () => {
@@ -168,7 +168,7 @@ describeStores('a key', (setup) => {
       keyed({ key: 'other' }, { payload: '5' }),
     ]);
 
-    expect(placed.map(({ fate }) => fate)).toEqual(['new', 'new', 'existing', 'replaced', 'new']);
+    expect(placed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'existing', 'replaced', 'created']);
     expect(placed[2]!.id).toBe(placed[0]!.id);
     expect(placed[3]!.id).toBe(placed[0]!.id);
     expect(await sql('SELECT payload FROM sql_queue_jobs ORDER BY id')).toEqual([
@@ -185,7 +185,11 @@ describeStores('a key', (setup) => {
 
     const answers = await jobs.enqueueKeyed([call, [keyed({ key: 'k' })], [keyed({ key: 'held' })]]);
 
-    expect(answers).toMatchObject([{ code: 'DUPLICATE_KEY', key: 'held' }, [{ fate: 'new' }], [{ fate: 'existing' }]]);
+    expect(answers).toMatchObject([
+      { code: 'DUPLICATE_KEY', key: 'held' },
+      [{ outcome: 'created' }],
+      [{ outcome: 'existing' }],
+    ]);
     expect(await sql('SELECT id FROM sql_queue_jobs')).toHaveLength(2);
   });
 
@@ -207,7 +211,7 @@ describeStores('a key', (setup) => {
     await jobs.settle(endOf(taken, outcome));
     const [afterwards] = await put(jobs, { key: 'k' });
 
-    expect([meanwhile!.fate, afterwards!.fate]).toEqual(['existing', 'new']);
+    expect([meanwhile!.outcome, afterwards!.outcome]).toEqual(['existing', 'created']);
   });
 
   it.each(GOES_ON)('is not free while its job %s', async (_, outcome) => {
@@ -217,7 +221,7 @@ describeStores('a key', (setup) => {
 
     const [placed] = await put(jobs, { key: 'k' });
 
-    expect(placed!.fate).toBe('existing');
+    expect(placed!.outcome).toBe('existing');
   });
 
   it('is free when its job was removed, by whomever', async () => {
@@ -229,7 +233,7 @@ describeStores('a key', (setup) => {
     await sql(`DELETE FROM sql_queue_jobs WHERE id = ${first!.id + 2}`);
     const placed = await put(jobs, { key: 'a' }, { key: 'b' }, { key: 'c' });
 
-    expect(placed.map(({ fate }) => fate)).toEqual(['new', 'new', 'new']);
+    expect(placed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
   });
 
   it('held until its job has started is free when that is claimed', async () => {
@@ -241,8 +245,8 @@ describeStores('a key', (setup) => {
     await claim();
     const [active] = await put(jobs, options);
 
-    expect(waiting).toMatchObject({ id: first!.id, fate: 'existing' });
-    expect(active).toMatchObject({ fate: 'new' });
+    expect(waiting).toMatchObject({ id: first!.id, outcome: 'existing' });
+    expect(active).toMatchObject({ outcome: 'created' });
   });
 
   it('held until its job has started stays free while that waits for its next attempt', async () => {
@@ -253,7 +257,7 @@ describeStores('a key', (setup) => {
 
     const [placed] = await put(jobs, options);
 
-    expect(placed).toMatchObject({ fate: 'new' });
+    expect(placed).toMatchObject({ outcome: 'created' });
   });
 
   it('keeps what became of its job for ten minutes, also where the history keeps nothing', async () => {
@@ -295,7 +299,7 @@ describeStores('a key', (setup) => {
     const [placed] = await put(jobs, { key: 'k', keyUntil });
 
     expect(moved).toEqual([first!.id]);
-    expect(placed).toMatchObject({ id: first!.id, fate: 'existing' });
+    expect(placed).toMatchObject({ id: first!.id, outcome: 'existing' });
   });
 
   it('that another job holds now leaves a retried one where it is', async () => {
@@ -328,8 +332,8 @@ describeStores('a key', (setup) => {
     await admin.replay([goes!.id], { to: 'elsewhere', firstMs: 0, everyMs: 0 });
     const [again, anew] = [(await put(jobs, { key: 'stays' }))[0], (await put(jobs, { key: 'goes' }))[0]];
 
-    expect(again).toMatchObject({ id: stays!.id, fate: 'existing' });
-    expect(anew).toMatchObject({ fate: 'new' });
+    expect(again).toMatchObject({ id: stays!.id, outcome: 'existing' });
+    expect(anew).toMatchObject({ outcome: 'created' });
     expect(await admin.get(goes!.id)).toMatchObject({ queue: 'elsewhere', key: null });
   });
 
@@ -342,11 +346,13 @@ describeStores('a key', (setup) => {
     const early = [await jobs.pruneKeys(10), await kept()];
     advance(3_600_001);
     const looked = [await jobs.pruneKeys(1), await jobs.pruneKeys(10), await jobs.pruneKeys(10), await kept()];
-    const fates = (await put(jobs, { key: 'held' }, { key: 'timed' }, { key: 'free' })).map(({ fate }) => fate);
+    const outcomes = (await put(jobs, { key: 'held' }, { key: 'timed' }, { key: 'free' })).map(
+      ({ outcome }) => outcome,
+    );
 
     expect(early).toEqual([0, 3]);
     expect(looked).toEqual([1, 1, 0, 2]);
-    expect(fates).toEqual(['existing', 'existing', 'new']);
+    expect(outcomes).toEqual(['existing', 'existing', 'created']);
   });
 
   it('costs jobs without one nothing', async () => {
@@ -368,11 +374,11 @@ describeStores('a producer of jobs with keys', (setup) => {
     const many = await producer.enqueueMany('q', [{ payload: 3, options: { key: 'k' } }, { payload: 4 }]);
     const refused = await producer.enqueue('q', 5, { key: 'k', onConflict: 'reject' }).catch((error: unknown) => error);
 
-    expect(first).toEqual({ id: expect.any(Number), queue: 'q', name: 'one' });
-    expect(again).toEqual({ ...first, existing: true });
+    expect(first).toEqual({ id: expect.any(Number), queue: 'q', name: 'one', outcome: 'created' });
+    expect(again).toEqual({ ...first, outcome: 'existing' });
     expect(many).toEqual([
-      { ...first, existing: true },
-      { id: expect.any(Number), queue: 'q', name: 'default' },
+      { ...first, outcome: 'existing' },
+      { id: expect.any(Number), queue: 'q', name: 'default', outcome: 'created' },
     ]);
     expect(refused).toMatchObject({ name: 'DuplicateKeyError', jobId: first.id });
   });
@@ -395,10 +401,10 @@ describeStores('a producer of jobs with keys', (setup) => {
     );
 
     expect(copies).toEqual([
-      { ...held, existing: true },
-      { id: expect.any(Number), queue: 'b', name: 'default' },
+      { ...held, outcome: 'existing' },
+      { id: expect.any(Number), queue: 'b', name: 'default', outcome: 'created' },
     ]);
-    expect(inTransaction).toEqual(copies.map((copy) => ({ ...copy, existing: true })));
+    expect(inTransaction).toEqual(copies.map((copy) => ({ ...copy, outcome: 'existing' })));
   });
 });
 
@@ -413,7 +419,7 @@ describeStrategies('a job with a key', (setup) => {
     const [placed] = await put(jobs, { key: 'k' });
     const again = await jobs.claim(claimOf());
 
-    expect(placed).toMatchObject({ id: first!.id, fate: 'existing' });
+    expect(placed).toMatchObject({ id: first!.id, outcome: 'existing' });
     expect(idsOf(again)).toEqual([first!.id]);
   });
 

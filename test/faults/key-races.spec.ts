@@ -31,7 +31,7 @@ describeEngines('50 producers that race for one key', (setup, server) => {
       await store.settle(endOf(claim, { kind: 'complete', result: `${round}` }, { keepMs: false }));
 
       const ids = new Set(answers.map(({ id }) => id));
-      const put = answers.filter(({ existing }) => !existing);
+      const put = answers.filter(({ outcome }) => outcome === 'created');
       expect({ round, put: put.length, jobs: claim.jobs.length, ids: ids.size }).toEqual({
         round,
         put: 1,
@@ -97,7 +97,7 @@ describeEngines('50 producers that race for one key', (setup, server) => {
     await eventually(async () => (await alive(world)) === 0);
 
     const done = await world.sql<{ id: string }>('SELECT id FROM sql_queue_history ORDER BY id');
-    const fresh = put.filter(({ existing }) => !existing).map(({ id }) => id);
+    const fresh = put.filter(({ outcome }) => outcome === 'created').map(({ id }) => id);
     expect(most).toBe(1);
     expect(Math.max(...seen)).toBeLessThanOrEqual(1);
     expect(done.map(({ id }) => Number(id))).toEqual(fresh.sort((a, b) => a - b));

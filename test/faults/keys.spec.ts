@@ -28,10 +28,10 @@ describeEngines(
       await struck;
       await worker.events.until('completed');
       await eventually(async () => (await proxy.deliver()) > 0);
-      const { id, existing } = await enqueued;
+      const { id, outcome } = await enqueued;
       await worker.runner.whenIdle();
 
-      expect([id, existing]).toEqual([worker.events.jobs('completed')[0], undefined]);
+      expect([id, outcome]).toEqual([worker.events.jobs('completed')[0], 'created']);
       expect(worker.events.of('completed')).toHaveLength(1);
     });
 
@@ -42,11 +42,11 @@ describeEngines(
 
       const enqueued = producer.enqueue('q', 'one', KEY);
       await struck;
-      const { id, existing } = await enqueued;
+      const { id, outcome } = await enqueued;
 
-      expect(existing).toBeUndefined();
+      expect(outcome).toBe('created');
       expect(await world.sql('SELECT id FROM sql_queue_jobs')).toMatchObject([{ id: expect.anything() }]);
-      expect(await producer.enqueue('q', 'two', KEY)).toMatchObject({ id, existing: true });
+      expect(await producer.enqueue('q', 'two', KEY)).toMatchObject({ id, outcome: 'existing' });
     });
   },
   ['mysql', 'mariadb'],
@@ -78,9 +78,9 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
             expect({ failAt, answer }).toMatchObject({ failAt, answer: { outcome: 'not-done' } });
             expect({ failAt, rows }).toEqual({ failAt, rows: before });
           } else {
-            const fate = before.length === 0 ? 'new' : onConflict === 'replace' ? 'replaced' : 'existing';
-            const payload = fate === 'existing' ? '"old"' : '"new"';
-            expect({ failAt, answer }).toMatchObject({ failAt, answer: [{ fate }] });
+            const outcome = before.length === 0 ? 'created' : onConflict === 'replace' ? 'replaced' : 'existing';
+            const payload = outcome === 'existing' ? '"old"' : '"new"';
+            expect({ failAt, answer }).toMatchObject({ failAt, answer: [{ outcome }] });
             const [{ id }] = answer as unknown as [{ id: number }];
             expect({ failAt, rows }).toEqual({ failAt, rows: [{ id, payload }] });
           }

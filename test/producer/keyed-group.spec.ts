@@ -21,7 +21,7 @@ function setup(answer: (calls: Calls) => Promise<KeyedAnswer[]>) {
   return { clock, asked, enqueue: (key: string) => group.enqueue([keyed({ key })]) };
 }
 
-const placed = (id: number): KeyedAnswer => [{ id, name: 'default', fate: 'new' }];
+const placed = (id: number): KeyedAnswer => [{ id, name: 'default', outcome: 'created' }];
 const keyOf = (call: readonly NewJob[]) => call[0]!.key!.text;
 
 describe('calls with keys that come together', () => {

@@ -72,7 +72,7 @@ describeEngines('a queue with maxWaiting', (setup) => {
     await Promise.all([put('a'), put('k')]);
     await put('b');
 
-    expect(answers.filter(({ existing }) => existing)).toHaveLength(19);
+    expect(answers.filter(({ outcome }) => outcome === 'existing')).toHaveLength(19);
     await expect(put('c')).rejects.toThrow(QueueFullError);
   });
 

@@ -9,7 +9,7 @@ describe('FakeQueueProducer', () => {
     await producer.enqueueMany('email.send', [{ payload: { to: 'grace' } }]);
 
     expect(producer).toBeInstanceOf(QueueProducer);
-    expect(job).toEqual({ id: 1, queue: 'email.send', name: 'default' });
+    expect(job).toEqual({ id: 1, queue: 'email.send', name: 'default', outcome: 'created' });
     expect(producer.enqueued[0]).toMatchObject({
       id: 1,
       payload: { to: 'ada' },
@@ -58,14 +58,14 @@ describe('FakeQueueProducer with keys', () => {
     const replaced = await put(3, 'replace');
     await expect(put(4, 'reject')).rejects.toMatchObject({ code: 'DUPLICATE_KEY', jobId: first.id });
 
-    expect([first, second, replaced].map(({ id, existing }) => [id, existing])).toEqual([
-      [1, undefined],
-      [1, true],
-      [1, true],
+    expect([first, second, replaced].map(({ id, outcome }) => [id, outcome])).toEqual([
+      [1, 'created'],
+      [1, 'existing'],
+      [1, 'replaced'],
     ]);
     expect(producer.enqueued).toMatchObject([{ id: 1, payload: 3, key: 'k' }]);
     producer.clear();
-    expect(await put(5)).toEqual({ id: 1, queue: 'q', name: 'default' });
+    expect(await put(5)).toEqual({ id: 1, queue: 'q', name: 'default', outcome: 'created' });
   });
 });
 

@@ -87,21 +87,21 @@ export class KeyPlan {
     const { key, queue, name } = job;
     if (!key) {
       const place = put(job, draft);
-      return () => ({ id: place.id!, name, fate: 'new' });
+      return () => ({ id: place.id!, name, outcome: 'created' });
     }
     const id = idOf({ queue, hash: key.hash });
     const holder = draft.holders.get(id) ?? this.#whole.holders.get(id) ?? this.#stored(id);
     const decision = decideKey(holder, key.onConflict);
     if (decision === 'refuse') return new Refusal(job, key, holder);
     if (decision === 'join') {
-      return () => ({ id: holder.place.id!, name: holder.name ?? name, fate: 'existing' });
+      return () => ({ id: holder.place.id!, name: holder.name ?? name, outcome: 'existing' });
     }
     const place = decision === 'put' ? put(job, draft) : holder.place;
     if (decision === 'replace') draft.replaced.set(place, job);
     const { until } = key;
     draft.holders.set(id, { until, hasTime: until === 'time', job: { isIdle: true, attempt: 0 }, place, name });
     draft.holds.set(id, { job, key, place });
-    return () => ({ id: place.id!, name, fate: decision === 'put' ? 'new' : 'replaced' });
+    return () => ({ id: place.id!, name, outcome: decision === 'put' ? 'created' : 'replaced' });
   }
 
   #stored(id: string): Holder {

@@ -305,7 +305,7 @@ function itself<T>(one: T): T {
 function* nothingMore(): Work<void> {}
 
 function hasReplaced(answer: KeyedAnswer): boolean {
-  return Array.isArray(answer) && answer.some(({ fate }) => fate === 'replaced');
+  return Array.isArray(answer) && answer.some(({ outcome }) => outcome === 'replaced');
 }
 
 /** Whether jobs may stand at the head of their queues again. */

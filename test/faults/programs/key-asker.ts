@@ -27,8 +27,8 @@ async function round(number: number, wish: Wish = {}): Promise<void> {
   let known = 0;
   await Promise.all(
     Array.from({ length: producers }, async () => {
-      const { id, existing } = await producer.enqueue('q', wish, { key: 'k', onConflict: 'coalesce' });
-      if (existing) journal.noteToken('enqueued', 'joined', id);
+      const { id, outcome } = await producer.enqueue('q', wish, { key: 'k', onConflict: 'coalesce' });
+      if (outcome === 'existing') journal.noteToken('enqueued', 'joined', id);
       else journal.note('enqueued', id);
       const answer = producer.waitFor(id);
       if (++known === producers) say({ said: `asked ${number}`, job: id });

@@ -24,8 +24,8 @@ process.disconnect();
 /** Notes a job that it has put in, and one that it was told is there, which is done by then or will be. */
 async function race(): Promise<void> {
   for (let call = 0; call < calls; call++) {
-    const { id, existing } = await producer.enqueue('q', {}, { key: 'k', onConflict: 'coalesce' });
-    if (!existing) journal.note('enqueued', id);
+    const { id, outcome } = await producer.enqueue('q', {}, { key: 'k', onConflict: 'coalesce' });
+    if (outcome === 'created') journal.note('enqueued', id);
     else journal.noteToken('enqueued', 'joined', id);
   }
 }
