@@ -6,7 +6,7 @@ export type { HeldJob } from './consumer/held-job.js';
 export type { JobHolder } from './consumer/holder.js';
 export { QueueConsumer, type AssignOptions } from './consumer/queue-consumer.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
-export type { EnqueueOptions } from './job/enqueue-options.js';
+export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
   DuplicateKeyError,
   InvalidOptionsError,

@@ -1,10 +1,17 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
-import { backoffProblems, type BackoffOptions } from './backoff.js';
+import type { BackoffOptions } from './backoff.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
 import { keyOf, keyOverrides, keyProblems, type JobKey, type KeyOptions } from './job-key.js';
 import { DEFAULT_JOB_NAME, nameProblem } from './job-names.js';
-import { attemptsProblem } from './retry-options.js';
+import { asRetry, retryProblems, type RetryOptions } from './retry-options.js';
+
+/** How often and when one job is tried again. A function cannot stand here: the job is kept as text. */
+export interface JobRetryOptions {
+  /** Runs in all, 1 to 1,000,000. */
+  attempts?: number;
+  backoff?: Duration | BackoffOptions;
+}
 
 /** How one job differs from its queue's defaults. */
 export interface EnqueueOptions extends KeyOptions {
@@ -16,8 +23,9 @@ export interface EnqueueOptions extends KeyOptions {
   runAt?: Date;
   /** Smaller runs first, -32768 to 32767. Default 0. */
   priority?: number;
-  attempts?: number;
-  backoff?: Duration | BackoffOptions;
+  /** As the queue's `retry`, without its functions: a number of attempts, or `{ attempts, backoff }`. Default: the queue's. */
+  retry?: number | JobRetryOptions;
+  /** Per attempt. Default: the queue's. */
   timeout?: Duration;
   /** Small texts that travel with the job, for tracing and the like. */
   headers?: Record<string, string>;
@@ -46,7 +54,7 @@ export interface ResolvedEnqueueOptions {
 }
 
 const KNOWN = [
-  ...['name', 'delay', 'runAt', 'priority', 'attempts', 'backoff', 'timeout', 'headers'],
+  ...['name', 'delay', 'runAt', 'priority', 'retry', 'timeout', 'headers'],
   ...['key', 'onConflict', 'keyUntil'],
 ];
 
@@ -64,7 +72,7 @@ export function resolveEnqueueOptions(
 ): ResolvedEnqueueOptions {
   if (given === undefined) return PLAIN;
   if (!isOptions(given)) throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
-  const { name = DEFAULT_JOB_NAME, delay, runAt, priority = 0, attempts, backoff, timeout, headers } = given;
+  const { name = DEFAULT_JOB_NAME, delay, runAt, priority = 0, retry, timeout, headers } = given;
   InvalidOptionsError.throwIfAny(where, [
     ...unknownKeys(given, [...KNOWN, ...also]),
     nameProblem('job name', name),
@@ -72,20 +80,13 @@ export function resolveEnqueueOptions(
     expected(runAt === undefined || isDate(runAt), 'runAt to be a Date between 1970 and 9999', runAt),
     delay !== undefined && runAt !== undefined ? 'expected either delay or runAt, got both' : undefined,
     expected(isWhole(priority, -32_768, 32_767), 'priority to be a whole number from -32768 to 32767', priority),
-    attempts === undefined ? undefined : attemptsProblem(attempts),
-    typeof backoff === 'function'
-      ? expected(
-          false,
-          'backoff to be a duration or options (a function can only stand in the options of the queue)',
-          backoff,
-        )
-      : undefined,
-    ...(backoff === undefined || typeof backoff === 'function' ? [] : backoffProblems(backoff)),
+    ...jobRetryProblems(retry),
     expected(timeout === undefined || (toMs(timeout) ?? 0) > 0, `timeout to be ${DURATION_EXPECTED} above 0`, timeout),
     ...headerProblems(headers),
     ...keyProblems(given),
   ]);
   const key = keyOf(given);
+  const { attempts, backoff } = asRetry(retry) as JobRetryOptions;
   const overrides: JobOverrides = {
     ...(backoff === undefined ? {} : { backoff }),
     ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout)! }),
@@ -101,6 +102,19 @@ export function resolveEnqueueOptions(
     headers: headers && Object.keys(headers).length > 0 ? headers : null,
     key,
   };
+}
+
+function jobRetryProblems(retry: unknown): (string | undefined)[] {
+  if (!isOptions(retry)) return retryProblems(retry);
+  const { retryIf, backoff } = retry as RetryOptions;
+  const functions = [
+    retryIf === undefined ? undefined : 'retryIf',
+    typeof backoff === 'function' ? 'a backoff function' : undefined,
+  ].filter((each) => each !== undefined);
+  if (functions.length === 0) return retryProblems(retry);
+  return functions.map(
+    (each) => `expected retry without ${each}, got one: a function can only stand in the options of the queue`,
+  );
 }
 
 export function isDate(value: unknown): boolean {

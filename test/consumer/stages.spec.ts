@@ -31,7 +31,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
   it('goes back into its stage when it is released, put off, failed, or its lease lapses', async () => {
     const world = await setup();
     const { producer, consumer, store, admin } = await world.start({ autoStart: false });
-    const { id } = await producer.enqueue('q', 0, { attempts: 9 });
+    const { id } = await producer.enqueue('q', 0, { retry: 9 });
     await consumer.claim('q', ANN);
     await consumer.move(id, REVIEW, ANN);
     const claim = () => consumer.claim('q', { ...ANN, stage: REVIEW });

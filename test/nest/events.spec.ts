@@ -49,7 +49,7 @@ describe('a listener', () => {
 
     const good = await get(QueueProducer).enqueue('work', 'succeeds', { name: 'n' });
     await ended(good);
-    const bad = await get(QueueProducer).enqueue('work', 'fails', { attempts: 1 });
+    const bad = await get(QueueProducer).enqueue('work', 'fails', { retry: 1 });
     await ended(bad);
 
     const about = { queue: 'work', ranMs: expect.any(Number) as number };

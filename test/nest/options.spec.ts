@@ -75,7 +75,7 @@ describe('the options of a queue', () => {
       { providers: [handlersWith(decorated)] },
       { defaults: { retry: {} }, ...options },
     );
-    const job = await get(QueueProducer).enqueue('mail.send', null, attempts === undefined ? {} : { attempts });
+    const job = await get(QueueProducer).enqueue('mail.send', null, attempts === undefined ? {} : { retry: attempts });
     return (await ended(job)).result;
   }
 

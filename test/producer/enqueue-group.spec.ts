@@ -47,7 +47,7 @@ describeEngines('calls of enqueue() that come together', (setup) => {
 
     const [now, later, at] = await Promise.all([
       producer.enqueue('q', 0),
-      producer.enqueue('q', 0, { delay: '1h', priority: 3, attempts: 7 }),
+      producer.enqueue('q', 0, { delay: '1h', priority: 3, retry: 7 }),
       producer.enqueue('q', 0, { runAt, headers: { trace: 't' } }),
     ]);
 

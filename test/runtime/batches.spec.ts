@@ -174,7 +174,7 @@ describeEngines('a handler of batches', (setup) => {
     const { entry } = collecting(3, () => Promise.reject(new Error('for good')));
     const { producer, events, admin } = await world.start({ queues: { q: { retry: 2 } }, handlers: { q: entry } });
 
-    await producer.enqueueMany('q', [{ payload: 0 }, { payload: 0, options: { attempts: 1 } }, { payload: 0 }]);
+    await producer.enqueueMany('q', [{ payload: 0 }, { payload: 0, options: { retry: 1 } }, { payload: 0 }]);
     await events.untilCount(3, 'dead');
 
     const dead = await admin.find({ state: 'dead' });

@@ -32,7 +32,7 @@ describeEngines('a request', (setup) => {
       },
     });
 
-    await expect(producer.request('q', 0, { attempts: 1, name: 'n' })).rejects.toMatchObject({
+    await expect(producer.request('q', 0, { retry: 1, name: 'n' })).rejects.toMatchObject({
       ...{ code: 'JOB_FAILED', error: { name: 'RangeError' } },
     });
     expect(await rowsLeft(world)).toEqual({});

@@ -99,7 +99,7 @@ describeEngines('what a handler says of its run', (setup) => {
 
     const codes = await Promise.all(
       ['large', 'wrong'].map((payload) =>
-        producer.request('q', payload, { attempts: 1 }).catch((error: { error: { code: string } }) => error.error.code),
+        producer.request('q', payload, { retry: 1 }).catch((error: { error: { code: string } }) => error.error.code),
       ),
     );
 

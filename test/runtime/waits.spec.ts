@@ -47,7 +47,7 @@ describeEngines('whoever waits for a job', (setup) => {
         },
       },
     });
-    const { id } = await producer.enqueue('q', 0, { attempts: 2 });
+    const { id } = await producer.enqueue('q', 0, { retry: 2 });
 
     const error = { name: 'RangeError', message: 'no luck' };
     await expect(producer.waitFor(id)).rejects.toMatchObject({
@@ -255,7 +255,7 @@ describeEngines('a process that looks by itself once an hour', (setup) => {
   it('is woken when a job is rescued for the last time', async () => {
     const world = await setup();
     const { producer, waitersBell } = await waiting(world);
-    const { id } = await producer.enqueue('q', 0, { attempts: 1 });
+    const { id } = await producer.enqueue('q', 0, { retry: 1 });
     const { store } = await world.start({ autoStart: false });
     const [strategy] = (await store.chooseStrategies(new Map([['q', 'auto']]))).of.values();
     await store.claim(claimOf({ strategy: strategy!.name }));

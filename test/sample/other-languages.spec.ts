@@ -47,7 +47,7 @@ describe('the consumer in Python', () => {
   itWithPython('completes, fails, releases and puts off jobs as a worker of the library would', async () => {
     const { engine, dataSource, python } = await openFile();
     const { producer, admin } = engine;
-    await producer.enqueueMany('q', [{ payload: { n: 1 } }, { payload: 2, options: { attempts: 1 } }]);
+    await producer.enqueueMany('q', [{ payload: { n: 1 } }, { payload: 2, options: { retry: 1 } }]);
     await producer.enqueueMany('q', [{ payload: 'ä' }, { payload: null }]);
 
     const output = python(`

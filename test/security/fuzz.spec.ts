@@ -16,8 +16,7 @@ const ENQUEUE = {
   delay: DURATIONS,
   runAt: [new Date(2e12), new Date(NaN)],
   priority: [0, 1, -5, 40_000],
-  attempts: [1, 3, 0],
-  backoff: [...DURATIONS, { type: 'fixed', delay: '1s' }],
+  retry: [1, 3, 0, { backoff: '1s' }, { backoff: { type: 'fixed', delay: -1 } }, { attempts: 2, retryIf: null }],
   timeout: DURATIONS,
   headers: [{}, { tenant: 'a' }, { __proto__: 'x' }, { 'x:y': '' }],
 };

@@ -31,7 +31,7 @@ describe('the options of one job', () => {
 
     expect(resolveEnqueueOptions('q', { delay: '1m' })).toMatchObject({ delayMs: 60_000, runAtMs: null });
     expect(resolveEnqueueOptions('q', { runAt })).toMatchObject({ delayMs: null, runAtMs: 5_000 });
-    expect(resolveEnqueueOptions('q', { timeout: '2s', backoff: '3s' }).overrides).toEqual({
+    expect(resolveEnqueueOptions('q', { timeout: '2s', retry: { backoff: '3s' } }).overrides).toEqual({
       timeoutMs: 2_000,
       backoff: '3s',
     });
@@ -42,7 +42,7 @@ describe('the options of one job', () => {
       name: 'a b',
       delay: 'x',
       priority: 40_000,
-      attempts: 0,
+      retry: 0,
       timeout: 0,
       headers: { ok: 1 },
       prioritty: 1,
@@ -65,8 +65,20 @@ describe('the options of one job', () => {
     expect(problemsOf(given)).toEqual([problem]);
   });
 
-  it('may have no function as backoff, since it would have to be stored', () => {
-    expect(problemsOf({ backoff: () => 1 })[0]).toMatch(/a function can only stand in the options of the queue/);
+  it.each([[{ backoff: () => 1 }], [{ retryIf: () => true }]])(
+    'refuse functions in retry, which no row can keep',
+    (retry) => {
+      expect(problemsOf({ retry })[0]).toMatch(/a function can only stand in the options of the queue/);
+    },
+  );
+
+  it('take retry as a number of attempts or as options, as those of a queue do', () => {
+    expect(resolveEnqueueOptions('q', { retry: 3 })).toMatchObject({ attempts: 3, overrides: null });
+    expect(resolveEnqueueOptions('q', { retry: { attempts: 3, backoff: 10 } })).toMatchObject({
+      attempts: 3,
+      overrides: { backoff: 10 },
+    });
+    expect(problemsOf({ retry: { attempts: 0, backof: 1 } })).toHaveLength(2);
   });
 
   it('may have keys that the caller takes care of', () => {
