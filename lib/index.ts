@@ -64,7 +64,15 @@ export type { JobLogger } from './runtime/job-logger.js';
 export type { QueueEvent, QueueEventName } from './job/queue-event.js';
 export { SqlQueueRunner, type RunnerState } from './runtime/sql-queue-runner.js';
 export type { WorkerOptions } from './runtime/worker-options.js';
-export type { JobFilter, JobPage, LogLine, LogPage, QueueRecord, WorkerRecord } from './store/admin-store.js';
+export type {
+  JobCounts,
+  JobFilter,
+  JobPage,
+  LogLine,
+  LogPage,
+  QueueRecord,
+  WorkerRecord,
+} from './store/admin-store.js';
 export type { AssignedJobPage, AssignedJobRecord } from './store/consumer-store.js';
 export type { SqlQueueClaimRow } from './store/entities/claim.entity.js';
 export type { ArchiveOptions } from './store/archive.js';

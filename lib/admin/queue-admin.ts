@@ -3,12 +3,12 @@ import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
-import type { JobState } from '../job/job-state.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
 import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type {
   AdminStore,
+  JobCounts,
   JobFilter,
   JobPage,
   JobSearch,
@@ -57,8 +57,8 @@ export class QueueAdmin {
     this.#parts = parts;
   }
 
-  /** How many jobs stand where, of one queue or of all; 0 where none. */
-  async counts(queue?: string): Promise<Record<JobState, number>> {
+  /** How many jobs there are in each state, of one queue or of all. */
+  async counts(queue?: string): Promise<JobCounts> {
     if (queue !== undefined) checkQueueName(queue);
     return this.#parts.store.counts(queue);
   }

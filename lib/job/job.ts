@@ -52,7 +52,7 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   /** What its run told last with `job.progress()`; null where it told nothing. */
   progress: unknown;
   result: Result | null;
-  /** Of the last run that failed. */
+  /** Of the last run that failed; null if the job is completed. */
   error: StoredError | null;
   createdAt: Date;
   /** When a scheduled job is due. */

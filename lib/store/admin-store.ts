@@ -27,6 +27,21 @@ export interface JobPage {
   limit?: number;
 }
 
+/** How many jobs there are. Each job is counted once. */
+export interface JobCounts extends Record<JobState, number> {
+  /** Jobs that a worker may claim. */
+  waiting: number;
+  /** Jobs that wait in a stage, for `QueueConsumer.claim` with that stage. */
+  staged: number;
+  /** Jobs that a worker has claimed ahead and not begun. Their state is `active`. */
+  prefetched: number;
+  /**
+   * Claimed jobs that run, and jobs in the hands of a consumer. At most: a worker writes how far it may go in a claim before
+   * it goes there, up to as many jobs as it has slots.
+   */
+  active: number;
+}
+
 /** A line that a job's run has logged. */
 export interface LogLine {
   /** 1 for the job's first line. */
@@ -72,7 +87,7 @@ export type CancelAnswer = { state: 'cancelled' | 'requested'; workerId?: string
 
 /** Looking at jobs and steering them, from any process. */
 export interface AdminStore {
-  counts(queue?: string): Promise<Record<JobState, number>>;
+  counts(queue?: string): Promise<JobCounts>;
   get(id: number): Promise<JobRecord | null>;
   /** In ascending order of ids. */
   find(search: JobSearch, page: Required<JobPage>): Promise<JobRecord[]>;

@@ -35,8 +35,8 @@ export class Progress implements OnApplicationBootstrap {
   /** How many mails are still to be sent, by whichever process; undefined while the database is away. */
   async left(): Promise<number | undefined> {
     try {
-      const { waiting, scheduled, active } = await this.admin.counts(WELCOME);
-      return waiting + scheduled + active;
+      const { waiting, scheduled, prefetched, active } = await this.admin.counts(WELCOME);
+      return waiting + scheduled + prefetched + active;
     } catch (error) {
       if (error instanceof StoreUnavailableError) return undefined;
       throw error;

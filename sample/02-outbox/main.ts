@@ -39,8 +39,8 @@ async function writeInvoices(app: INestApplicationContext, stopping: AbortSignal
 }
 
 async function left(app: INestApplicationContext): Promise<number> {
-  const { scheduled, waiting, active } = await app.get(QueueAdmin).counts(INVOICE);
-  return scheduled + waiting + active;
+  const { scheduled, waiting, prefetched, active } = await app.get(QueueAdmin).counts(INVOICE);
+  return scheduled + waiting + prefetched + active;
 }
 
 async function report(app: INestApplicationContext): Promise<void> {

@@ -47,6 +47,6 @@ try {
 }
 
 async function waiting(name: string, queue: string): Promise<number> {
-  const { scheduled, waiting, active } = await app.get<QueueAdmin>(getAdminToken(name)).counts(queue);
-  return scheduled + waiting + active;
+  const { scheduled, waiting, prefetched, active } = await app.get<QueueAdmin>(getAdminToken(name)).counts(queue);
+  return scheduled + waiting + prefetched + active;
 }

@@ -69,8 +69,8 @@ async function signUpAll(): Promise<void> {
 }
 
 async function left(queue: string): Promise<number> {
-  const { waiting, scheduled, active } = await admin.counts(queue);
-  return waiting + scheduled + active;
+  const { waiting, scheduled, prefetched, active } = await admin.counts(queue);
+  return waiting + scheduled + prefetched + active;
 }
 
 async function drained(...queues: string[]): Promise<void> {

@@ -21,7 +21,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const [job] = await consumer.claim('q', { owner: 'rita', stage: REVIEW });
 
     expect([worked, ...others]).toEqual([[], [], []]);
-    expect(counts).toMatchObject({ waiting: 1, scheduled: 0, active: 0 });
+    expect(counts).toMatchObject({ waiting: 0, staged: 1, scheduled: 0, active: 0 });
     expect(job).toMatchObject({ id, payload: 'photo', owner: 'rita', stage: REVIEW, attempt: 1 });
     await consumer.complete(id, { token: job!.token, result: 'ok' });
     expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
@@ -51,7 +51,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
       await back();
       world.advance(60_000);
       await store.promote(10);
-      seen.push(job?.stage, await consumer.claim('q', ANN), (await admin.counts('q')).waiting);
+      seen.push(job?.stage, await consumer.claim('q', ANN), (await admin.counts('q')).staged);
     }
 
     expect(seen).toEqual(Array.from({ length: 6 }, () => [REVIEW, [], 1]).flat());

@@ -1,4 +1,4 @@
-import { endOf, outcomes } from '../support/jobs.js';
+import { endOf, flushOf, outcomes, settled } from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const forever = () => 60_000;
@@ -19,7 +19,10 @@ async function oneOfEach({ put, claim, jobs, admin }: World) {
 }
 
 describeStores('counting', (setup) => {
-  const none = { scheduled: 0, waiting: 0, active: 0, blocked: 0, completed: 0, dead: 0, cancelled: 0 };
+  const none = {
+    ...{ scheduled: 0, waiting: 0, staged: 0, prefetched: 0, active: 0, blocked: 0 },
+    ...{ completed: 0, dead: 0, cancelled: 0 },
+  };
 
   it('counts the jobs in each state', async () => {
     const world = await setup();
@@ -29,6 +32,45 @@ describeStores('counting', (setup) => {
     expect(await world.admin.counts()).toEqual(one);
     expect(await world.admin.counts('q')).toEqual(one);
     expect(await world.admin.counts('other')).toEqual(none);
+  });
+
+  it('tells claimed jobs that have not begun from those that may run', async () => {
+    const { put, claim, admin } = await setup();
+    await put(...Array.from({ length: 7 }, () => ({})));
+    await claim({ limit: 4, started: 1 });
+    await claim({ limit: 2, started: 2 });
+
+    expect(await admin.counts()).toEqual({ ...none, active: 3, prefetched: 3, waiting: 1 });
+    expect(await admin.counts('q')).toEqual({ ...none, active: 3, prefetched: 3, waiting: 1 });
+  });
+
+  it('counts a job by the claim that has it, not by one that has let it go', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    await put({}, {});
+    const first = await claim({ limit: 2 });
+    await jobs.settle(flushOf([settled(first, first.jobs[0]!, outcomes.release)]));
+    await claim({ limit: 1, started: 0 });
+
+    expect(await admin.counts()).toEqual({ ...none, active: 1, prefetched: 1 });
+  });
+
+  it('tells jobs that wait in a stage from those that wait for workers', async () => {
+    const { put, claim, consumer, jobs, admin, advance } = await setup();
+    const ids = await put({}, {}, {}, {});
+    const assignee = { workerId: 'w', owner: 'ann', leaseMs: null };
+    for (const id of ids.slice(0, 3)) {
+      await consumer.assign(id, assignee, 'whoever', () => ({ maxAttempts: 5 }));
+      await consumer.move(id, { owner: 'ann' }, 'review');
+    }
+    await consumer.assign(ids[0]!, assignee, 'whoever', () => ({ maxAttempts: 5 }));
+
+    expect(await admin.counts()).toEqual({ ...none, waiting: 1, staged: 2, active: 1 });
+    await consumer.end(ids[0]!, { owner: 'ann' }, () => ({ outcome: outcomes.snooze, keepMs: false }));
+    expect(await admin.counts('q')).toEqual({ ...none, waiting: 1, staged: 2, scheduled: 1 });
+    advance(120_000);
+    await jobs.promote(10);
+    await claim();
+    expect(await admin.counts('q')).toEqual({ ...none, staged: 3, active: 1 });
   });
 
   it('counts a job once that has left the claim of many for one of its own', async () => {

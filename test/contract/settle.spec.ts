@@ -56,6 +56,19 @@ describeStrategies('settling', (setup) => {
     expect(await admin.get(id!)).toMatchObject({ state: 'dead', error: ERROR, result: null, attempt: 1 });
   });
 
+  it.each([outcomes.complete, { kind: 'complete', result: '1' } as const])(
+    'stores no error for a completed job whose earlier run failed (%p)',
+    async (complete) => {
+      const { put, claim, jobs, admin } = await setup();
+      const [id] = await put({});
+      await jobs.settle(endOf(await claim(), outcomes.retry));
+
+      await jobs.settle(endOf(await claim(), complete));
+
+      expect(await admin.get(id!)).toMatchObject({ state: 'completed', attempt: 2, error: null });
+    },
+  );
+
   it('gives a released job its attempt back', async () => {
     const { put, claim, jobs } = await setup();
     const [id] = await put({});

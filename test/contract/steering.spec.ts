@@ -1,5 +1,5 @@
 import type { Settlement } from '../../lib/store/job-store.js';
-import { endOf, ERROR, flushOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
+import { claimedOf, endOf, ERROR, flushOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
 const forever = () => 60_000;
@@ -100,7 +100,7 @@ describeStores('cancelling', (setup) => {
     await jobs.settle(flushOf([settled(taken, taken.jobs[0]!, outcomes.retry)], { claims }));
 
     expect(await admin.get(unwanted!)).toMatchObject({ state: 'cancelled' });
-    expect(await admin.counts()).toMatchObject({ active: 2, waiting: 0 });
+    expect(claimedOf(await admin.counts())).toBe(2);
     expect(await jobs.extend([taken.id])).toHaveLength(1);
   });
 

@@ -1,6 +1,6 @@
 import { describeEngines, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { rescueRules } from '../support/jobs.js';
+import { claimedOf, rescueRules } from '../support/jobs.js';
 import { processesOf } from '../support/processes.js';
 
 const LEASE_MS = 30_000;
@@ -98,7 +98,7 @@ describeEngines('a worker process that dies', (setup) => {
       );
       const dying = await processes.worker({ queue: settings });
       const holding = () => dying.said.filter(({ said }) => said === 'holding').map(({ job }) => job!);
-      await eventually(async () => holding().length === concurrency && (await admin.counts('q')).active > 50);
+      await eventually(async () => holding().length === concurrency && claimedOf(await admin.counts('q')) > 50);
 
       await dying.kill();
       processes.died(dying);

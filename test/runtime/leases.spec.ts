@@ -2,6 +2,7 @@ import { abortOf, describeEngines, gate, plain, through, type World } from '../s
 import type { EventLog } from '../support/event-log.js';
 import { eventually } from '../support/eventually.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { claimedOf } from '../support/jobs.js';
 import { WireProxy } from '../support/wire-proxy.js';
 
 const LEASE_MS = 30_000;
@@ -84,7 +85,7 @@ describeEngines('jobs that were claimed ahead', (setup) => {
           Array.from({ length: 6 }, () => ({ payload: 'slow' })),
         )),
       );
-      await eventually(async () => (await admin.counts('q')).active === claimed);
+      await eventually(async () => claimedOf(await admin.counts('q')) === claimed);
     }
 
     while (events.of('completed').length < 112) {

@@ -1,6 +1,7 @@
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../lib/job/job.js';
 import type { Outcome } from '../../lib/job/outcome.js';
+import type { JobCounts } from '../../lib/store/admin-store.js';
 import type { ClaimRequest, Flush, RescueRules, Settlement } from '../../lib/store/job-store.js';
 
 /** A job as plain as can be, but for what is given. */
@@ -93,4 +94,9 @@ export function rescueRules(given: Partial<RescueRules> = {}): RescueRules {
 
 export function idsOf(jobs: readonly { id: number }[]): number[] {
   return jobs.map(({ id }) => id);
+}
+
+/** Jobs that a worker or a consumer has, whether or not they have begun. */
+export function claimedOf({ active, prefetched }: JobCounts): number {
+  return active + prefetched;
 }

@@ -1,4 +1,4 @@
-import type { ClaimWay, Dialect, LiveCount } from '../sql/dialect.js';
+import type { ClaimWay, Dialect } from '../sql/dialect.js';
 import { waitsBehind } from '../claims/claimable.js';
 import { claimFree } from '../claims/optimistic.js';
 import { claimBehindActive, claimSkippingLocked } from '../claims/skip-locked.js';
@@ -17,24 +17,6 @@ const ADD_QUEUE = `
 const ADD_KEYS = `
   INSERT IGNORE INTO {keys} (queue, key_hash, kept_until)
   VALUES :rows`;
-
-// The claim's index alone: at a million jobs their rows would be gigabytes.
-const COUNT_BY_INDEX = `
-  SELECT queue, runnable, COUNT(*) AS jobs
-  FROM {jobs} FORCE INDEX ({jobs}_claim)
-  WHERE :queue IS NULL OR queue = :queue
-  GROUP BY queue, runnable`;
-
-const CLAIMED_IDS = `
-  SELECT job_ids
-  FROM {claims}
-  WHERE :queue IS NULL OR queue = :queue`;
-
-const COUNT_ACTIVE = `
-  SELECT queue, COUNT(*) AS jobs
-  FROM {jobs} FORCE INDEX (PRIMARY)
-  WHERE id IN (:ids) AND state = 'active'
-  GROUP BY queue`;
 
 // A digest, since a lock's name has 64 characters at most and counts for the whole server. The wait is shorter than the one
 // for the answer to any statement.
@@ -73,31 +55,6 @@ export const mysql: Dialect = {
   hasOneWriter: false,
 
   queueNames,
-
-  *countLive(queue: string | null): Work<LiveCount[]> {
-    const counts: LiveCount[] = [];
-    for (const row of yield* query<{ queue: string; runnable: number; jobs: number }>(COUNT_BY_INDEX, {
-      queue,
-    })) {
-      counts.push({
-        queue: row.queue,
-        state: row.runnable ? 'waiting' : 'scheduled',
-        jobs: Number(row.jobs),
-      });
-    }
-    const claims = yield* query<{ job_ids: string }>(CLAIMED_IDS, { queue });
-    // A job that was handed off is on the lists of two.
-    const ids = [...new Set(claims.flatMap(({ job_ids }) => JSON.parse(job_ids) as number[]))];
-    for (let from = 0; from < ids.length; from += 1_000) {
-      for (const row of yield* query<{ queue: string; jobs: number }>(COUNT_ACTIVE, {
-        ids: ids.slice(from, from + 1_000),
-      })) {
-        counts.push({ queue: row.queue, state: 'active', jobs: Number(row.jobs) });
-        counts.push({ queue: row.queue, state: 'waiting', jobs: -Number(row.jobs) });
-      }
-    }
-    return counts;
-  },
 
   lock: {
     *take(): Work<boolean> {

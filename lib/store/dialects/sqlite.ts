@@ -1,4 +1,4 @@
-import type { Dialect, LiveCount } from '../sql/dialect.js';
+import type { Dialect } from '../sql/dialect.js';
 import { claimInOneStatement } from '../claims/single-statement.js';
 import { KEPT_MS, type KeyName } from '../sql/key-rows.js';
 import { change, query, Rows, type Work } from '../sql/statement.js';
@@ -30,13 +30,6 @@ const namesIn = (table: string) => `
 
 const NAMES = { jobs: namesIn('{jobs}'), history: namesIn('{history}') } as const;
 
-const COUNT_LIVE = `
-  SELECT queue, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END AS state,
-         COUNT(*) AS jobs
-  FROM {jobs}
-  WHERE :queue IS NULL OR queue = :queue
-  GROUP BY 1, 2`;
-
 export const sqlite: Dialect = {
   now: NOW,
   claims: { update: { claim: claimInOneStatement, mayShare: true } },
@@ -59,10 +52,6 @@ export const sqlite: Dialect = {
 
   *queueNames(table: keyof typeof NAMES): Work<string[]> {
     return (yield* query<{ queue: string }>(NAMES[table])).map(({ queue }) => queue);
-  },
-
-  *countLive(queue: string | null): Work<LiveCount[]> {
-    return [...(yield* query<LiveCount>(COUNT_LIVE, { queue }))];
   },
 
   lock: {

@@ -21,8 +21,6 @@ export interface Dialect {
   readonly hasOneWriter: boolean;
   /** The names of the queues that have rows there: a look into the index for each, however many rows there are. */
   queueNames(table: 'jobs' | 'history'): Work<string[]>;
-  /** How many jobs of which queue stand where, without a look at the jobs themselves if that can be had. */
-  countLive(queue: string | null): Work<LiveCount[]>;
   /** Work that only one process at a time may do, as far as the database can see to that. */
   readonly lock: { take(): Work<boolean>; release(): Work<void> };
 }
@@ -35,10 +33,4 @@ export interface ClaimWay {
   readonly mayShare: boolean;
   /** Whether a job waits that a claim which begins at the bounds does not see. Missing where claims do not begin there. */
   waitsBehind?(queue: string, bounds: readonly Bound[]): Work<boolean>;
-}
-
-export interface LiveCount {
-  queue: string;
-  state: string;
-  jobs: number;
 }

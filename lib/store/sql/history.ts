@@ -1,4 +1,5 @@
 import { keptMs } from '../../job/kept.js';
+import type { StoredError } from '../../job/stored-error.js';
 import type { Settlement } from '../job-store.js';
 import { fence, type Fenced } from './fence.js';
 import { rowChunks } from './row-chunks.js';
@@ -17,7 +18,7 @@ const KEEP_ALIKE = `
   INSERT INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
                          created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, :workerId,
-         created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, options, NULL, error
+         created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, options, NULL, NULL
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND claim_id = :claimId`;
 
@@ -74,7 +75,7 @@ function historyRow(settlement: Settlement): SqlValue[] {
   const { job, outcome, ranMs, workerId } = settlement;
   const overrides = job.overrides && JSON.stringify(job.overrides);
   const result = outcome.kind === 'complete' ? outcome.result : null;
-  const error = outcome.kind === 'dead' ? outcome.error : job.lastError;
+  const error = errorOf(settlement);
   const state = ({ complete: 'completed', dead: 'dead', cancel: 'cancelled' } as Record<string, string>)[outcome.kind]!;
   return [
     ...[job.id, job.queue, job.name, state, job.priority, job.attempt, job.maxAttempts, workerId, job.createdAtMs],
@@ -88,4 +89,10 @@ function historyRow(settlement: Settlement): SqlValue[] {
       error && JSON.stringify(error),
     ],
   ];
+}
+
+/** A completed job has none: the error of an earlier run isn't how it ended. */
+function errorOf({ job, outcome }: Settlement): StoredError | null {
+  if (outcome.kind === 'dead') return outcome.error;
+  return outcome.kind === 'cancel' ? job.lastError : null;
 }

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../job/job.js';
-import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type * as port from '../admin-store.js';
 import { cancelJob } from './cancel.js';
+import { countJobs } from './counts.js';
 import type { Dialect } from './dialect.js';
 import { find, findIds } from './find.js';
 import { GET_FINISHED, GET_LIVE, jobRecord, type RecordRow } from './job-record.js';
@@ -11,18 +11,6 @@ import { replayJobs, retryJobs, type MayStart } from './replay.js';
 import { keyedReturns, putBackKeyed } from './put-back-keyed.js';
 import type { SqlDatabase } from './sql-database.js';
 import { change, query, type Work } from './statement.js';
-
-const COUNT_FINISHED = `
-  SELECT state, COUNT(*) AS jobs
-  FROM {history}
-  GROUP BY state`;
-
-// Of one queue, from its part of index state.
-const COUNT_FINISHED_OF = `
-  SELECT state, COUNT(*) AS jobs
-  FROM {history}
-  WHERE queue = :queue
-  GROUP BY state`;
 
 const LOGS = `
   SELECT number, logged_at, line
@@ -51,11 +39,6 @@ interface QueueRow {
   expires_after_ms: number | null;
 }
 
-interface FinishedCount {
-  state: JobState;
-  jobs: number;
-}
-
 interface WorkerRow {
   id: string;
   host: string;
@@ -72,8 +55,8 @@ export class SqlAdminStore implements port.AdminStore {
     private readonly keyed: Pick<KeyedJobs, 'provide'>,
   ) {}
 
-  counts(queue: string | null = null): Promise<Record<JobState, number>> {
-    return this.database.repeatable(() => this.#counts(queue));
+  counts(queue: string | null = null): Promise<port.JobCounts> {
+    return this.database.repeatable(() => countJobs(queue));
   }
 
   async get(id: number): Promise<JobRecord | null> {
@@ -145,18 +128,6 @@ export class SqlAdminStore implements port.AdminStore {
     const returns = await this.database.repeatable(() => keyedReturns(ids, to));
     if (returns.length > 0) await this.keyed.provide(returns);
     return this.database.transaction(() => putBackKeyed(returns, putBack));
-  }
-
-  *#counts(queue: string | null): Work<Record<JobState, number>> {
-    const counts = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
-    for (const { state, jobs } of yield* this.dialect.countLive(queue)) counts[state as JobState] += jobs;
-    // Read one after the other while work goes on: what is claimed in between would be subtracted without being there.
-    counts.waiting = Math.max(0, counts.waiting);
-    const finished = yield* queue === null
-      ? query<FinishedCount>(COUNT_FINISHED)
-      : query<FinishedCount>(COUNT_FINISHED_OF, { queue });
-    for (const { state, jobs } of finished) counts[state] += Number(jobs);
-    return counts;
   }
 }
 
