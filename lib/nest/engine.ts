@@ -1,9 +1,8 @@
 import { Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { QueueAdmin } from '../admin/queue-admin.js';
 import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { ThreadPulse } from '../heartbeat/thread-pulse.js';
-import { InvalidOptionsError } from '../job/errors.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import type { Subscription } from '../job/topics.js';
 import { isFinal } from '../job/outcome.js';
@@ -24,10 +23,10 @@ import { systemClock, type Clock } from '../time/clock.js';
 import { EventFeed } from '../waiting/event-feed.js';
 import { FollowedJobs } from '../waiting/followed-jobs.js';
 import { openWaiting } from '../waiting/open-waiting.js';
+import { chooseDataSource, EMBEDDED_FILE } from './choose-data-source.js';
+import type { FoundDataSource } from './data-sources.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 import { QueueSettings } from './queue-settings.js';
-
-const EMBEDDED_FILE = './sql-queue.sqlite';
 
 /** All parts of one instance of the module, wired together. Internal: the module hands out its pieces. */
 export interface Engine {
@@ -49,45 +48,41 @@ export interface Engine {
   readonly clock: Clock;
   /** Milliseconds added to the database's time. Only the test harness ever moves it. */
   readonly skew: { ms: number };
+  /** Its jobs are in the embedded file, which the application has not asked for. */
+  readonly isFallback: boolean;
   close(): Promise<void>;
 }
 
 /**
  * Opens the store and wires the rest to it. Leaves nothing open where it rejects.
  *
+ * @param resolved the provider under the default DataSource's token, or under the one that is given
+ * @param found all DataSources of the application, as far as they are known
  * @param decorated what decorators say of queues, as far as it is known
  */
 export async function startEngine(
   options: SqlQueueModuleOptions,
-  { name, prefix, dataSource: given }: StaticOptions,
-  ofApplication: DataSource | undefined,
+  given: StaticOptions,
+  resolved: DataSource | undefined,
+  found: readonly FoundDataSource[],
   decorated: ReadonlyMap<string, QueueOptions>,
 ): Promise<Engine> {
   checkModuleOptions(options);
   const settings = new QueueSettings(options);
   for (const [queue, said] of decorated) settings.decorate(queue, said);
+  const { name, prefix } = given;
   const logger = new Logger(name ? `SqlQueue:${name}` : 'SqlQueue');
-  if (typeof given === 'string' && !ofApplication && !options.connection) {
-    throw new InvalidOptionsError('SqlQueueModule options', [
-      `expected a DataSource named "${given}" in TypeOrmModule, got none`,
-    ]);
-  }
-  const applications = typeof given === 'object' ? given : ofApplication;
-  const dataSource = options.connection || !applications ? ownDataSource(options, logger) : applications;
+  const { dataSource, isFallback } = chooseDataSource(options, given, resolved, found);
+  if (isFallback) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
   // Whoever connects it lets it go.
   const own = dataSource.isInitialized ? undefined : dataSource;
   try {
     await own?.initialize();
-    return await wire(options, settings, prefix, dataSource, logger, own);
+    return { ...(await wire(options, settings, prefix, dataSource, logger, own)), isFallback };
   } catch (error) {
     if (own?.isInitialized) await own.destroy();
     throw error;
   }
-}
-
-function ownDataSource({ connection }: SqlQueueModuleOptions, logger: Logger): DataSource {
-  if (!connection) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
-  return new DataSource(connection ?? { type: 'better-sqlite3', database: EMBEDDED_FILE });
 }
 
 async function wire(
@@ -97,7 +92,7 @@ async function wire(
   dataSource: DataSource,
   logger: Logger,
   own: DataSource | undefined,
-): Promise<Engine> {
+): Promise<Omit<Engine, 'isFallback'>> {
   const skew = { ms: 0 };
   const workerOptions = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
   const { heartbeat, maxBlockedMs } = workerOptions;

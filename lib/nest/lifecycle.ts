@@ -9,8 +9,11 @@ import { DiscoveryService, MetadataScanner, ModuleRef } from '@nestjs/core';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { subscriptionsOf } from '../job/topics.js';
+import { refuseFallback } from './choose-data-source.js';
+import { dataSourcesAmong } from './data-sources.js';
 import type { Engine } from './engine.js';
 import { Explorer, type Found, type FoundHandler, type FoundListener } from './explorer.js';
+import type { StaticOptions } from './module-options.js';
 import type { QueueSettings } from './queue-settings.js';
 import { HandlerCaller } from './handler-caller.js';
 import { instanceOfEngineToken } from './tokens.js';
@@ -23,11 +26,19 @@ export class SqlQueueLifecycle
     private readonly engine: Engine,
     private readonly discovery: DiscoveryService,
     private readonly moduleRef: ModuleRef,
-    private readonly instance: string | undefined,
+    private readonly given: StaticOptions,
   ) {}
 
+  get #instance(): string | undefined {
+    return this.given.name;
+  }
+
   async onModuleInit(): Promise<void> {
-    await this.#orCloseAll(() => this.#register(this.#explore()));
+    await this.#orCloseAll(() => {
+      // Only now all factories have made what they provide.
+      if (this.engine.isFallback) refuseFallback(this.given, dataSourcesAmong(this.discovery.getProviders()));
+      this.#register(this.#explore());
+    });
   }
 
   async onApplicationBootstrap(): Promise<void> {
@@ -69,15 +80,15 @@ export class SqlQueueLifecycle
   #explore(): Found {
     const tokens = this.discovery.getProviders().map(({ token }) => token);
     const instances = tokens.map(instanceOfEngineToken).filter((name) => name !== undefined);
-    const same = instances.filter((name) => name === (this.instance ?? '')).length;
+    const same = instances.filter((name) => name === (this.#instance ?? '')).length;
     InvalidOptionsError.throwIfAny('SqlQueueModule', [
       expected(
         same === 1,
-        `one SqlQueueModule ${this.instance ? `of the name "${this.instance}"` : 'without a name'}`,
+        `one SqlQueueModule ${this.#instance ? `of the name "${this.#instance}"` : 'without a name'}`,
         same,
       ),
     ]);
-    return new Explorer(this.discovery, new MetadataScanner(), this.instance, new Set(instances)).explore();
+    return new Explorer(this.discovery, new MetadataScanner(), this.#instance, new Set(instances)).explore();
   }
 
   #register({ handlers, listeners, options, subscriptions }: Found): void {

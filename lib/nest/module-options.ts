@@ -1,3 +1,4 @@
+import type { ModuleMetadata, Type } from '@nestjs/common';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, short, unknownKeys } from '../job/expectation.js';
@@ -13,8 +14,13 @@ import { tableNames } from '../store/tables.js';
 export interface StaticOptions {
   /** Sets this instance of the module apart from others in the application; used as `instance` in the decorators. */
   name?: string;
-  /** The TypeORM DataSource that holds the queue, or its name in TypeOrmModule. Default: the application's default one. */
-  dataSource?: string | DataSource;
+  /**
+   * The TypeORM DataSource that holds the queue: its name in TypeOrmModule, the token of another provider, or the object itself.
+   * Default: the application's default one.
+   */
+  dataSource?: string | symbol | Type<DataSource> | DataSource;
+  /** Modules that export the DataSource, or what the factory of the options injects. */
+  imports?: ModuleMetadata['imports'];
   /** Whether producers can be injected without importing the module again. Default true. */
   isGlobal?: boolean;
   /** Of the tables' names, 1 to 40 of A-Z a-z 0-9 _, behind the DataSource's `entityPrefix` if it has one. Default `sql_queue_`. */
@@ -22,8 +28,11 @@ export interface StaticOptions {
 }
 
 export interface SqlQueueModuleOptions {
-  /** A database of the queue's own, instead of the application's DataSource. */
-  connection?: DataSourceOptions;
+  /**
+   * A database of the queue's own, instead of the application's DataSource. `embedded` is the file ./sql-queue.sqlite, which is
+   * also the default of an application without any DataSource, but not if NODE_ENV is `production`.
+   */
+  connection?: DataSourceOptions | 'embedded';
   /**
    * Nodes of a MySQL or MariaDB cluster, as `host` or `host:port`: the queue's own connections go to the first that answers
    * and may be written to, and to the next when it fails. Whatever else says how to connect is the DataSource's. Default:
@@ -63,7 +72,7 @@ const KNOWN: readonly (keyof SqlQueueModuleOptions)[] = [
   'archive',
 ];
 
-const STATIC: readonly string[] = ['name', 'dataSource', 'isGlobal', 'prefix'] satisfies StaticKeys[];
+const STATIC: readonly string[] = ['name', 'dataSource', 'imports', 'isGlobal', 'prefix'] satisfies StaticKeys[];
 
 /** Refuses wrong options, all problems at once. */
 export function checkModuleOptions(options: SqlQueueModuleOptions): void {
@@ -102,8 +111,8 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
     expected(hosts === undefined || (Array.isArray(hosts) && hosts.length > 0), 'hosts to be a list of nodes', hosts),
     ...(Array.isArray(hosts) ? hosts.map(hostProblem) : []),
     expected(
-      connection === undefined || typeof connection?.type === 'string',
-      'connection to be the options of a DataSource',
+      connection === undefined || connection === 'embedded' || typeof connection?.type === 'string',
+      `connection to be the options of a DataSource, or 'embedded'`,
       connection === undefined ? connection : typeof connection,
     ),
   ]);
@@ -120,8 +129,9 @@ export function checkStaticOptions(options: StaticOptions): void {
       name,
     ),
     expected(
-      dataSource === undefined || typeof dataSource === 'string' || typeof dataSource?.createQueryRunner === 'function',
-      'dataSource to be a DataSource or the name of one',
+      ['undefined', 'string', 'symbol', 'function'].includes(typeof dataSource) ||
+        typeof (dataSource as DataSource | null)?.createQueryRunner === 'function',
+      'dataSource to be a DataSource, or the name or token of one',
       typeof dataSource,
     ),
     expected(isGlobal === undefined || typeof isGlobal === 'boolean', 'isGlobal to be true or false', isGlobal),

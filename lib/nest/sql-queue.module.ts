@@ -1,20 +1,14 @@
-import {
-  Module,
-  type DynamicModule,
-  type FactoryProvider,
-  type ModuleMetadata,
-  type Provider,
-  type Type,
-} from '@nestjs/common';
+import { Module, type DynamicModule, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
-import { DataSource } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
 import { Queue } from '../producer/queue.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
 import { sqlQueueEntities } from '../store/entities/entities.js';
+import { dataSourcesAmong, dataSourceTokens } from './data-sources.js';
 import { startEngine, type Engine } from './engine.js';
 import { decoratedOptions } from './explorer.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
@@ -35,7 +29,7 @@ export interface SqlQueueOptionsFactory {
 }
 
 /** Where the options come from: one of `useFactory`, `useClass` and `useExisting`. What decides a token stays static. */
-export interface SqlQueueAsyncOptions extends StaticOptions, Pick<ModuleMetadata, 'imports'> {
+export interface SqlQueueAsyncOptions extends StaticOptions {
   useFactory?: FactoryProvider<SqlQueueModuleOptions>['useFactory'];
   useClass?: Type<SqlQueueOptionsFactory>;
   useExisting?: FactoryProvider['provide'];
@@ -60,15 +54,15 @@ class SqlQueueCoreModule {}
 export class SqlQueueModule {
   /** With options at hand. All are optional. */
   static forRoot(options: SqlQueueModuleOptions & StaticOptions = {}): DynamicModule {
-    const { name, dataSource, isGlobal, prefix, ...rest } = options;
-    return dynamicModule(definedOf({ name, dataSource, isGlobal, prefix }), { useFactory: () => rest });
+    const { name, dataSource, imports, isGlobal, prefix, ...rest } = options;
+    return dynamicModule(definedOf({ name, dataSource, imports, isGlobal, prefix }), { useFactory: () => rest });
   }
 
   /** With options that other providers make, such as a ConfigService. */
   static forRootAsync(options: SqlQueueAsyncOptions): DynamicModule {
-    const { name, dataSource, isGlobal, prefix, ...source } = options;
-    InvalidOptionsError.throwIfAny('SqlQueueModule.forRootAsync()', unknownKeys(source, SOURCE));
-    return dynamicModule(definedOf({ name, dataSource, isGlobal, prefix }), source);
+    const { name, dataSource, imports, isGlobal, prefix, ...source } = options;
+    InvalidOptionsError.throwIfAny('SqlQueueModule.forRootAsync()', unknownKeys(source, ['imports', ...SOURCE]));
+    return dynamicModule(definedOf({ name, dataSource, imports, isGlobal, prefix }), source);
   }
 
   /** Provides the queues for `@InjectQueue(name)` in the module that imports it. */
@@ -107,22 +101,15 @@ function producerOutOfSight(
 
 type OptionsSource = Omit<SqlQueueAsyncOptions, keyof StaticOptions>;
 
-const SOURCE: readonly (keyof OptionsSource)[] = [
-  'imports',
-  'useFactory',
-  'useClass',
-  'useExisting',
-  'inject',
-  'extraProviders',
-];
+const SOURCE: readonly (keyof OptionsSource)[] = ['useFactory', 'useClass', 'useExisting', 'inject', 'extraProviders'];
 
 function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule {
   checkStaticOptions(of);
-  const { name, dataSource, prefix, isGlobal = true } = of;
+  const { name, dataSource, imports = [], prefix, isGlobal = true } = of;
   const core: DynamicModule = {
     module: SqlQueueCoreModule,
     global: isGlobal,
-    imports: [...(source.imports ?? []), registerEntities(sqlQueueEntities(definedOf({ prefix })), dataSource)],
+    imports: [...imports, registerEntities(sqlQueueEntities(definedOf({ prefix })), dataSource)],
     providers: [
       ...(source.extraProviders ?? []),
       ...optionsProviders(getOptionsToken(name), source),
@@ -140,7 +127,7 @@ function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule 
   return {
     module: SqlQueueModule,
     imports: [core, DiscoveryModule],
-    providers: [lifecycleProvider(name)],
+    providers: [lifecycleProvider(of)],
     exports: [core],
   };
 }
@@ -166,25 +153,23 @@ function optionsProviders(
 function engineProviders(of: StaticOptions): Provider[] {
   const { name, dataSource } = of;
   const engine = getEngineToken(name);
-  const token = dataSourceToken(dataSource);
+  const tokens = typeof dataSource === 'object' ? [] : dataSourceTokens(dataSource);
   const part = (provide: FactoryProvider['provide'], useFactory: (engine: Engine) => unknown): Provider => ({
     ...{ provide, useFactory, inject: [engine] },
   });
   return [
     {
       provide: engine,
-      useFactory: (options: SqlQueueModuleOptions, modules: ModulesContainer, found?: DataSource) => {
-        // Optional also means undefined where the provider is there and could not connect: that is no reason to put the
-        // jobs somewhere else.
-        const isNeeded = !found && !options?.connection && typeof dataSource !== 'object';
-        if (isNeeded && isProvided(modules, token))
-          throw new Error(
-            `The application's DataSource could not be connected, or is not visible to SqlQueueModule (expected it in a ` +
-              `global module, as TypeOrmModule.forRoot() is, or in the option \`dataSource\`).`,
-          );
-        return startEngine(options, of, found, decoratedOptions(wrappersOf(modules), new MetadataScanner(), name));
+      useFactory: (
+        options: SqlQueueModuleOptions,
+        modules: ModulesContainer,
+        ...resolved: (DataSource | undefined)[]
+      ) => {
+        const wrappers = wrappersOf(modules);
+        const decorated = decoratedOptions(wrappers, new MetadataScanner(), name);
+        return startEngine(options, of, resolved.find(canOpen), dataSourcesAmong(wrappers, dataSource), decorated);
       },
-      inject: [getOptionsToken(name), ModulesContainer, { token, optional: true }],
+      inject: [getOptionsToken(name), ModulesContainer, ...tokens.map((token) => ({ token, optional: true }))],
     },
     part(getProducerToken(name), ({ producer }) => producer),
     part(getAdminToken(name), ({ admin }) => admin),
@@ -193,22 +178,18 @@ function engineProviders(of: StaticOptions): Provider[] {
   ];
 }
 
-function lifecycleProvider(name: string | undefined): Provider {
+function lifecycleProvider(of: StaticOptions): Provider {
+  const { name } = of;
   return {
     provide: `SqlQueue:${name ?? ''}:Lifecycle`,
     useFactory: (engine: Engine, discovery: DiscoveryService, moduleRef: ModuleRef) =>
-      new SqlQueueLifecycle(engine, discovery, moduleRef, name),
+      new SqlQueueLifecycle(engine, discovery, moduleRef, of),
     inject: [getEngineToken(name), DiscoveryService, ModuleRef],
   };
 }
 
-/** The token under which @nestjs/typeorm provides a DataSource, computed here since it may not be installed. */
-function dataSourceToken(dataSource: StaticOptions['dataSource']): FactoryProvider['provide'] {
-  return typeof dataSource === 'string' && dataSource !== 'default' ? `${dataSource}DataSource` : DataSource;
-}
-
-function isProvided(modules: ModulesContainer, token: FactoryProvider['provide']): boolean {
-  return [...modules.values()].some(({ providers }) => providers.has(token));
+function canOpen(provided: Partial<DataSource> | undefined): boolean {
+  return typeof provided?.createQueryRunner === 'function';
 }
 
 function wrappersOf(modules: ModulesContainer): InstanceWrapper[] {

@@ -1,5 +1,6 @@
 import { Module, type DynamicModule } from '@nestjs/common';
-import type { DataSource, EntitySchema } from 'typeorm';
+import type { EntitySchema } from 'typeorm';
+import type { StaticOptions } from './module-options.js';
 
 @Module({})
 class EntitiesModule {}
@@ -10,8 +11,10 @@ class EntitiesModule {}
  */
 export async function registerEntities(
   entities: readonly EntitySchema[],
-  dataSource?: string | DataSource,
+  dataSource?: StaticOptions['dataSource'],
 ): Promise<DynamicModule> {
+  // TypeOrmModule knows names and objects; what has another token it has not made.
+  if (typeof dataSource === 'symbol' || typeof dataSource === 'function') return { module: EntitiesModule };
   const typeorm = await import('@nestjs/typeorm').catch(() => undefined);
   typeorm?.TypeOrmModule.forFeature([...entities], dataSource);
   return { module: EntitiesModule };

@@ -87,7 +87,7 @@ describe('the database of the queue', () => {
     });
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
-    expect(error.message).toContain('expected a DataSource named "jbos" in TypeOrmModule, got none');
+    expect(error.message).toContain(`expected a DataSource named 'jbos' in the application, got none`);
   });
 
   it('is a DataSource object that is given, which stays open where it was open', async () => {
