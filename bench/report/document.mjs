@@ -56,7 +56,7 @@ function opening({ machine, runs, contestants }) {
   return (
     `${library}, measured ${days} on one machine: ${cores} cores (${cpu}), ${memoryGb} GB of memory, ${system}, ` +
     `Node ${node} for everybody. Its disk takes ${fine(fsyncMs)} ms (median) to make 4 kB last. How it is done: ` +
-    '[bench](../bench/README.md).'
+    '[bench](https://github.com/nestjs-sql-queue/nestjs-sql-queue/tree/main/bench).'
   );
 }
 

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -77,6 +78,21 @@ describe('the published package', () => {
     }
 
     expect([...imported].filter((name) => !name.startsWith('node:') && !declared.has(name))).toEqual([]);
+  });
+
+  it('holds every file that its documents link to', async () => {
+    const home = join(project, 'node_modules/nestjs-sql-queue');
+    const documents = (await readdir(home, { recursive: true })).filter((name) => name.endsWith('.md'));
+    const missing: string[] = [];
+    for (const document of documents) {
+      const text = await readFile(join(home, document), 'utf8');
+      for (const [, target] of text.matchAll(/\]\((?!https:|#)([^)#\s]+)[^)]*\)/g)) {
+        if (!existsSync(resolve(home, dirname(document), target!))) missing.push(`${document}: ${target}`);
+      }
+    }
+
+    expect(documents).toContain('README.md');
+    expect(missing).toEqual([]);
   });
 
   async function installPackage() {
