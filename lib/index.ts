@@ -74,22 +74,10 @@ export type {
   WorkerRecord,
 } from './store/admin-store.js';
 export type { AssignedJobPage, AssignedJobRecord } from './store/consumer-store.js';
-export type { SqlQueueClaimRow } from './store/entities/claim.entity.js';
 export type { ArchiveOptions } from './store/archive.js';
 export { sqlQueueEntities } from './store/entities/entities.js';
-export type { SqlQueueEventRow } from './store/entities/event.entity.js';
 export { sqlQueueArchiveEntity, type SqlQueueHistoryRow } from './store/entities/history.entity.js';
 export type { SqlQueueJobRow } from './store/entities/job.entity.js';
-export type { SqlQueueLockRow } from './store/entities/lock.entity.js';
-export type { SqlQueueLogRow } from './store/entities/log.entity.js';
-export type { SqlQueueProgressRow } from './store/entities/progress.entity.js';
-export type { SqlQueueKeyRow } from './store/entities/key.entity.js';
-export type { SqlQueueProducerRow } from './store/entities/producer.entity.js';
-export type { SqlQueueQueueRow } from './store/entities/queue.entity.js';
-export type { SqlQueueSubscriptionRow } from './store/entities/subscription.entity.js';
-export type { SqlQueueStageRow } from './store/entities/stage.entity.js';
-export type { SqlQueueWaitRow } from './store/entities/wait.entity.js';
-export type { SqlQueueWorkerRow } from './store/entities/worker.entity.js';
 export type { CallerTransaction } from './store/job-store.js';
 export { sqlQueueMigrations } from './store/migrations/typeorm-migrations.js';
 export type { SubscriptionRecord } from './store/queue-store.js';
