@@ -5,6 +5,7 @@ import type { ChosenStrategy, ClaimRequest, JobStore } from '../store/job-store.
 import type { Clock } from '../time/clock.js';
 import { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
+import type { LeaseKeeper } from './lease-keeper.js';
 import type { Ask, Claimant, Settler } from './settler.js';
 import type { Slots } from './slots.js';
 
@@ -14,6 +15,7 @@ export interface ClaimerParts {
   readonly settler: Settler;
   readonly store: Pick<JobStore, 'settle'>;
   readonly slots: Pick<Slots, 'reserve' | 'unreserve'>;
+  readonly leases: Pick<LeaseKeeper, 'hold'>;
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly options: ResolvedQueueOptions;
@@ -32,6 +34,12 @@ export interface Wanted {
   readonly slots: number;
 }
 
+/** What a claim has brought; without a claim nothing is ours. */
+interface Claimed {
+  readonly claim?: HeldClaim;
+  readonly jobs: readonly ClaimedJob[];
+}
+
 // Two, so that one is answered while the jobs of the other run.
 const MOST_UNDER_WAY = 2;
 
@@ -44,6 +52,10 @@ export class Claimer implements Claimant {
   /** What is reserved until it has asked. */
   #toAsk = 0;
   #underWay = 0;
+  /** The claim under way that has not locked its jobs yet: one that began now could take older ones than it does. */
+  #choosing: number | undefined;
+  /** Resolves when the last claim that was asked for has been received. */
+  #received: Promise<void> = Promise.resolve();
   #expected = 0;
   /** Slots that nobody else takes while a claim asks for jobs for them. */
   #reserved = 0;
@@ -103,23 +115,36 @@ export class Claimer implements Claimant {
     const { limit, started } = wanted;
     const { name, mayShare } = this.parts.strategy();
     const lockId = this.parts.lockId()!;
+    const claimId = randomId();
     const request: ClaimRequest = {
-      ...{ queue, workerId, limit, started, claimId: randomId(), order: options.order, strategy: name, lockId },
+      ...{ queue, workerId, limit, started, claimId, order: options.order, strategy: name, lockId },
       ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts, deadLetter: options.deadLetter },
+      onLocked: () => {
+        this.#chosen(claimId);
+        this.ask();
+      },
     };
+    this.#choosing = claimId;
     const hints = this.#hints;
     const askedAt = clock.monotonic();
     this.#underWay++;
     this.#expected += request.limit;
     const slots = this.#reserve(wanted.slots);
-    return { request, mayShare, answer: (jobs) => void this.#answer(request, jobs, { hints, askedAt, slots }) };
+    const inTurn = this.#received;
+    let received!: () => void;
+    this.#received = new Promise((resolve) => (received = resolve));
+    const answer = async (jobs: Promise<ClaimedJob[]>) => {
+      const claim = await this.#claimOf(request, jobs, askedAt);
+      // The older claim has the older jobs: they begin first, however long its answer takes.
+      await inTurn;
+      received();
+      this.#answer(request, claim, { hints, slots });
+    };
+    return { request, mayShare, answer: (jobs) => void answer(jobs) };
   }
 
-  async #answer(
-    request: ClaimRequest,
-    asked: Promise<ClaimedJob[]>,
-    { hints, askedAt, slots }: { hints: number; askedAt: number; slots: number },
-  ): Promise<void> {
+  /** What the claim has brought. Its lease is renewed from now on. */
+  async #claimOf(request: ClaimRequest, asked: Promise<ClaimedJob[]>, askedAt: number): Promise<Claimed> {
     let jobs: readonly ClaimedJob[] = [];
     let mayBeOurs = false;
     try {
@@ -132,13 +157,25 @@ export class Claimer implements Claimant {
     }
     // Under a lock that is lost, they are anybody's.
     const isHeld = jobs.length > 0 && request.lockId === this.parts.lockId();
-    this.#unreserve(slots);
     if (mayBeOurs && !isHeld) await this.#disown(request);
+    this.#chosen(request.claimId);
+    if (!isHeld) return { jobs };
+    const claim = new HeldClaim(request, jobs, askedAt);
+    this.parts.leases.hold(claim);
+    return { claim, jobs };
+  }
+
+  #answer(request: ClaimRequest, { claim, jobs }: Claimed, { hints, slots }: { hints: number; slots: number }): void {
+    this.#unreserve(slots);
     this.#underWay--;
     this.#expected -= request.limit;
     if (jobs.length < request.limit) this.#heeded = hints;
-    if (isHeld) this.receive(new HeldClaim(request, jobs, askedAt), jobs);
+    if (claim) this.receive(claim, jobs);
     this.answered();
+  }
+
+  #chosen(claimId: number): void {
+    if (this.#choosing === claimId) this.#choosing = undefined;
   }
 
   /** No job of it has begun or will: whoever rescues them shall not count an attempt. Where that fails, one is counted. */
@@ -160,6 +197,7 @@ export class Claimer implements Claimant {
   }
 
   get #mayAsk(): boolean {
-    return this.#underWay < MOST_UNDER_WAY && this.hasHope && this.parts.lockId() !== undefined;
+    const isNext = this.#choosing === undefined && this.#underWay < MOST_UNDER_WAY;
+    return isNext && this.hasHope && this.parts.lockId() !== undefined;
   }
 }

@@ -32,7 +32,7 @@ export interface QueueWorkerParts extends EndingParts {
 
 /** One queue in this process: fills its slots with jobs, and jobs that wait here with claims. */
 export class QueueWorker {
-  readonly #buffer = new ClaimedAhead();
+  readonly #buffer: ClaimedAhead;
   readonly #runs = new Set<Run>();
   /** The run of a suspect, which is then the only one. */
   #suspect: Run | undefined;
@@ -48,6 +48,7 @@ export class QueueWorker {
   #awaiting: (() => void)[] = [];
 
   constructor(private readonly parts: QueueWorkerParts) {
+    this.#buffer = new ClaimedAhead(parts.options.order);
     this.#prefetch = new Prefetch(parts.options, parts.options.concurrency * parts.largestBatch);
     this.#ending = new Ending(parts, () => this.#settled());
     this.#claimer = new Claimer(
@@ -286,14 +287,13 @@ export class QueueWorker {
   #receive(claim: HeldClaim, jobs: readonly ClaimedJob[]): void {
     this.#claimed += jobs.length;
     this.#hinted = Math.max(0, this.#hinted - jobs.length);
-    this.parts.leases.hold(claim);
     this.#prefetch.noteSizes(jobs);
     this.parts.events.claimed(jobs);
+    // Given up while it waited for its turn: its jobs are another worker's by now.
+    if (claim.mustLapse) return;
     const mayBegin = this.#open && !this.parts.leases.hasLapsed(claim);
-    for (const [index, job] of jobs.entries()) {
-      // Closed, or too late, while the claim was under way.
-      if (!mayBegin) this.#ending.unbegun(claim, job, { kind: 'release' });
-      else this.#buffer.add({ claim, job, index });
-    }
+    if (mayBegin) this.#buffer.add(jobs.map((job, index) => ({ claim, job, index })));
+    // Closed, or too late, while the claim was under way.
+    else for (const job of jobs) this.#ending.unbegun(claim, job, { kind: 'release' });
   }
 }

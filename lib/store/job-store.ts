@@ -29,6 +29,11 @@ export interface ClaimRequest {
    * worker lets such a claim lapse.
    */
   readonly once?: boolean;
+  /**
+   * Called when the claim has locked its jobs, before it commits: a claim that begins from then on takes later ones. A
+   * strategy that does not know the moment never calls it.
+   */
+  readonly onLocked?: () => void;
 }
 
 /** One claimed job and what became of it. */

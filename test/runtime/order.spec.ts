@@ -1,3 +1,4 @@
+import type { HandlerEntry } from '../../lib/runtime/run.js';
 import { describeEngines, gate, plain } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { claimedOf } from '../support/jobs.js';
@@ -20,6 +21,29 @@ describeEngines('a queue', (setup) => {
     await events.untilCount(6, 'completed');
 
     expect(events.jobs('started')).toEqual([2, 5, 1, 3, 0, 4].map((index) => jobs[index]!.id));
+  });
+
+  // One at a time, so that they commit in the order of their ids.
+  it.each([
+    ['concurrency 1', { concurrency: 1 }, { batch: undefined }],
+    ['concurrency 10', { concurrency: 10 }, { batch: undefined }],
+    ['batches of 7', { concurrency: 2 }, { batch: 7 }],
+  ])('starts jobs that arrive while it works in the order of their ids with %s', async (_, options, entry) => {
+    const world = await setup();
+    const { producer, events } = await world.start({
+      queues: { q: options },
+      handlers: { q: { handle: () => undefined, ...entry } as HandlerEntry },
+    });
+    const elsewhere = await world.start({ autoStart: false });
+
+    for (let count = 0; count < 400; count += 2) {
+      await producer.enqueue('q', 0);
+      await elsewhere.producer.enqueue('q', 0);
+    }
+    await events.untilCount(400, 'completed');
+
+    const started = events.jobs('started');
+    expect(started).toEqual([...started].sort((a, b) => a - b));
   });
 
   it('of order lifo runs the most urgent jobs first, and of these the youngest', async () => {

@@ -55,6 +55,7 @@ export function* claimSkippingLocked(
   if (request.order === 'lifo') return yield* claimLocked(request, yield* lockNewest(request));
   const rows = yield* lockOldest(request, start, lockFirst);
   noteLast(start.reached, rows);
+  request.onLocked?.();
   return yield* claimLocked(request, rows);
 }
 
