@@ -26,6 +26,7 @@ export {
   ShutdownError,
   SqlQueueError,
   StoreUnavailableError,
+  TransactionLostError,
   UnknownQueueError,
   UnrecoverableError,
   UnsupportedDatabaseError,

@@ -138,6 +138,26 @@ export class LeaseLostError extends SqlQueueError {
   }
 }
 
+/**
+ * The transaction of `job.transaction()` ended before its work did, so the job was not completed and this run has failed. Only the
+ * writes that a rollback undid are undone: a COMMIT or DDL has kept the earlier ones, and each later one was kept by itself.
+ */
+export class TransactionLostError extends SqlQueueError {
+  readonly code = 'TRANSACTION_LOST';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+  ) {
+    super(
+      `Job ${jobId} of queue "${queue}" was not completed: expected the transaction of job.transaction() to be open until its ` +
+        `work is done, got one that had ended. A ROLLBACK, a COMMIT, DDL (which commits), a transaction begun in it and left ` +
+        `open, or a deadlock whose error was caught ends it. What a COMMIT or DDL has kept cannot be undone, nor what was ` +
+        `written after the end. Let errors of the database reach job.transaction(), and run DDL elsewhere.`,
+    );
+  }
+}
+
 /** No job has the id: it never was, its retention is over, or it is another instance's. */
 export class JobNotFoundError extends SqlQueueError {
   readonly code = 'JOB_NOT_FOUND';

@@ -41,6 +41,7 @@ export class Attempt implements JobActions {
   #abort: AbortController | undefined;
   #verdict: Outcome | undefined;
   #committed: { result: unknown } | undefined;
+  #transactionLost: Error | undefined;
   #handedOff = false;
   #departures = 0;
   #isOver = false;
@@ -96,6 +97,8 @@ export class Attempt implements JobActions {
   returned(result: unknown): AttemptEnd {
     if (this.#gone) return this.#gone;
     if (this.#verdict) return ended(this.#verdict);
+    // A handler that catches the error must not complete a job whose effects are gone.
+    if (this.#transactionLost) return this.threw(this.#transactionLost);
     try {
       const encoded = encodeResult(this.job.queue, result, this.options.maxPayloadBytes);
       return ended({ kind: 'complete', result: encoded }, result);
@@ -193,10 +196,14 @@ export class Attempt implements JobActions {
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { job, parts } = this;
     this.#depart('transaction');
-    const value = await parts.store.completeWith(async (manager) => {
+    const completing = parts.store.completeWith(async (manager) => {
       const done = await work(manager);
       const result = encodeResult(job.queue, done, this.options.maxPayloadBytes);
       return { value: done, settlement: this.settlement({ kind: 'complete', result }) };
+    });
+    const value = await completing.catch((error: unknown) => {
+      if (hasCode(error, 'TRANSACTION_LOST')) this.#transactionLost = error as Error;
+      throw error;
     });
     this.#committed = { result: value };
     return value;

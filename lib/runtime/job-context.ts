@@ -100,7 +100,9 @@ export class JobContext<P = any, R = unknown> {
   /**
    * Runs `work` in a database transaction that also completes this job: its writes and the completion commit together or
    * not at all. The value is the job's result; what the handler throws later is only logged. Once per run. Rejects with
-   * LeaseLostError, and nothing is written, where another worker may have the job.
+   * LeaseLostError, and nothing is written, where another worker may have the job. If `work` ends the transaction itself (COMMIT,
+   * ROLLBACK, DDL) or catches the error of a deadlock, it rejects with TransactionLostError: the job is not completed, and the
+   * run has failed.
    */
   transaction<T extends R>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.#actions.transaction(work);

@@ -203,8 +203,9 @@ export interface JobStore extends KeyStore {
   settleAndClaim(flush: Flush, request: ClaimRequest): Promise<{ lost: ReadonlySet<Settlement>; jobs: ClaimedJob[] }>;
 
   /**
-   * Runs `work` in a transaction of the application's DataSource and completes the job as its last statement. Rejects
-   * with LeaseLostError, and nothing of `work` stays, where the claim was lost.
+   * Runs `work` in a transaction of the application's DataSource and completes the job with its last statements. Rejects
+   * with LeaseLostError, and nothing of `work` stays, if the claim was lost; with TransactionLostError, and completes
+   * nothing, if the transaction ended before `work` did.
    */
   completeWith<T>(work: (manager: EntityManager) => Promise<{ value: T; settlement: Settlement }>): Promise<T>;
 

@@ -80,6 +80,34 @@ describeEngines('job.transaction()', (setup) => {
     expect(caught).toMatchObject([{ code: 'LEASE_LOST' }]);
     expect(await world.sql('SELECT id FROM effects')).toEqual([{ id: 2 }]);
   });
+
+  it.each([
+    ['', false],
+    [', also if the handler catches the error', true],
+  ])('fails the run if its transaction is gone, and completes with the next one%s', async (_also, isCaught) => {
+    const world = await withEffects(await setup());
+    const { producer, events, admin } = await world.start({
+      handlers: {
+        q: (job) =>
+          job
+            .transaction(async (manager) => {
+              if (job.attempt === 1) await manager.query('ROLLBACK');
+              else await manager.query('INSERT INTO effects VALUES (1)');
+            })
+            .catch((error: unknown) => {
+              if (!isCaught) throw error;
+            }),
+      },
+    });
+
+    const { id } = await producer.enqueue('q', 0);
+    const failed = await events.until('failed');
+    await events.until('completed');
+
+    expect(failed).toMatchObject({ attempt: 1, error: { name: 'TransactionLostError', code: 'TRANSACTION_LOST' } });
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 2 });
+    expect(await effects(world)).toBe(1);
+  });
 });
 
 describeEngines('a job enqueued in a transaction', (setup, server) => {

@@ -1,7 +1,8 @@
 import type { Pool, PoolConnection } from 'mysql2';
-import type { DataSource, EntityManager } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import type { CallerTransaction } from '../job-store.js';
 import type { Clock } from '../../time/clock.js';
+import { applicationTransaction, type ApplicationWork } from '../sql/application-transaction.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
 import { isUnsent, remedyFor } from '../sql/remedy.js';
 import { persist, unavailable } from '../sql/patience.js';
@@ -123,8 +124,8 @@ export class MysqlPool implements SqlDatabase {
     return this.repeatable(work);
   }
 
-  ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.dataSource.transaction(work);
+  ofApplication<T>(work: ApplicationWork<T>): Promise<T> {
+    return applicationTransaction(this.dataSource, work);
   }
 
   /** A connection for what needs one to itself, to be dropped by the caller. */

@@ -1,8 +1,9 @@
 import type { Database, Statement as Prepared } from 'better-sqlite3';
-import type { DataSource, DataSourceOptions, EntityManager } from 'typeorm';
+import type { DataSource, DataSourceOptions } from 'typeorm';
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { CallerTransaction } from '../job-store.js';
 import type { Clock } from '../../time/clock.js';
+import { applicationTransaction, type ApplicationWork } from '../sql/application-transaction.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
 import { sqliteIds } from '../sql/inserted-ids.js';
 import { remedyFor } from '../sql/remedy.js';
@@ -38,8 +39,7 @@ export class SqliteHandle implements SqlDatabase {
     const options = dataSource.options as SqliteOptions;
     if (isInMemory(options.database)) {
       // Such a database has one handle and no other can see it, so the application's is shared.
-      const { databaseConnection } = dataSource.driver as unknown as { databaseConnection: Database };
-      return new SqliteHandle(databaseConnection, true, dataSource, templates, clock);
+      return new SqliteHandle(applicationsHandle(dataSource), true, dataSource, templates, clock);
     }
     const loaded = (options.driver ?? (await import('better-sqlite3'))) as typeof import('better-sqlite3');
     const Sqlite = (loaded as { default?: typeof import('better-sqlite3') }).default ?? loaded;
@@ -114,8 +114,9 @@ export class SqliteHandle implements SqlDatabase {
   }
 
   // TypeORM has one connection here, on which a second transaction would become a savepoint within the first.
-  ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const next = this.#transacting.then(() => this.dataSource.transaction(work));
+  ofApplication<T>(work: ApplicationWork<T>): Promise<T> {
+    const hasTransaction = () => applicationsHandle(this.dataSource).inTransaction;
+    const next = this.#transacting.then(() => applicationTransaction(this.dataSource, work, hasTransaction));
     this.#transacting = next.then(
       () => undefined,
       () => undefined,
@@ -162,6 +163,10 @@ export class SqliteHandle implements SqlDatabase {
       await this.clock.sleep(1 + Math.random() * Math.min(2 ** tries, 30));
     }
   }
+}
+
+function applicationsHandle({ driver }: DataSource): Database {
+  return (driver as unknown as { databaseConnection: Database }).databaseConnection;
 }
 
 export function isInMemory(database: unknown): boolean {

@@ -1,6 +1,6 @@
-import type { EntityManager } from 'typeorm';
 import type { CommitListener } from '../commit-listener.js';
 import type { CallerTransaction } from '../job-store.js';
+import type { ApplicationWork } from './application-transaction.js';
 import { recording, recordingDecided, type IsRecorded } from './recording.js';
 import type { SqlDatabase } from './sql-database.js';
 import type { Answer, Decided, Statement, Work } from './statement.js';
@@ -69,7 +69,7 @@ export class RecordingDatabase implements SqlDatabase {
     return this.database.latest(work, transaction);
   }
 
-  ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  ofApplication<T>(work: ApplicationWork<T>): Promise<T> {
     return this.database.ofApplication(work);
   }
 

@@ -1,5 +1,5 @@
-import type { EntityManager } from 'typeorm';
 import type { CallerTransaction } from '../job-store.js';
+import type { ApplicationWork } from './application-transaction.js';
 import type { Answer, Decided, Statement, Work } from './statement.js';
 
 /** A database of one kind: how its statements are sent, repeated and undone. */
@@ -43,7 +43,7 @@ export interface SqlDatabase {
   latest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T>;
 
   /** A transaction of the application's own DataSource. */
-  ofApplication<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+  ofApplication<T>(work: ApplicationWork<T>): Promise<T>;
 
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { LeaseLostError, StoreUnavailableError } from '../../job/errors.js';
+import { StoreUnavailableError } from '../../job/errors.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { ClaimBounds, ClaimStart } from '../claims/claim-bounds.js';
@@ -7,6 +7,7 @@ import { chooseStrategies, type Unfit } from '../claims/choose-strategy.js';
 import type { CommitListener } from '../commit-listener.js';
 import * as port from '../job-store.js';
 import type { KeyedAnswer, PlacedJob } from '../key-store.js';
+import { completeWith } from './complete-with.js';
 import type { ClaimWay, Dialect } from './dialect.js';
 import { insertAll, insertAndDecide, insertJobs, jobChunks } from './enqueue.js';
 import { goesBack } from './fence.js';
@@ -17,7 +18,7 @@ import { extend, retire } from './lease.js';
 import { hasUnusedKeys, pruneKeys } from './prune-keys.js';
 import { LAPSED_AT_A_TIME, lapsedClaims, rescueClaim } from './rescue.js';
 import { rescueEach } from './rescue-each.js';
-import { settleAtOnce, settleClaimed, settleSurvivors, ShortCountError, type Refused } from './settle.js';
+import { settleAtOnce, settleSurvivors, ShortCountError, type Refused } from './settle.js';
 import { lockedOut } from './survivors.js';
 import type { RecordingDatabase } from './recording-database.js';
 import type { Work } from './statement.js';
@@ -194,16 +195,7 @@ export class SqlJobStore implements port.JobStore {
   }
 
   completeWith<T>(work: (manager: EntityManager) => Promise<{ value: T; settlement: port.Settlement }>): Promise<T> {
-    return this.database.ofApplication(async (manager) => {
-      const { value, settlement } = await work(manager);
-      await this.database
-        .within(manager, () => settleClaimed([settlement]))
-        .catch((error: unknown) => {
-          if (!(error instanceof ShortCountError)) throw error;
-          throw new LeaseLostError(settlement.job.id, settlement.job.queue);
-        });
-      return value;
-    });
+    return completeWith(this.database, work);
   }
 
   async handOff(request: port.HandOff): Promise<boolean> {

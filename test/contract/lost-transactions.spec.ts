@@ -1,0 +1,238 @@
+import type { EntityManager } from 'typeorm';
+import { settled } from '../support/jobs.js';
+import { describeStores, describeStoresOf, type World } from '../support/stores.js';
+
+type Work = (manager: EntityManager) => Promise<unknown>;
+
+const INSERT = "INSERT INTO notes (id, text) VALUES (1, 'in the work')";
+
+async function setupNotes(world: World) {
+  await world.sql('CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text VARCHAR(50) NOT NULL)');
+  await world.sql('DELETE FROM notes');
+  const [id] = await world.put({});
+  const taken = await world.claim();
+  const job = taken.jobs[0]!;
+  return {
+    id: id!,
+    complete: (work: Work) =>
+      world.jobs.completeWith(async (manager) => {
+        await work(manager);
+        return { value: 'done', settlement: settled(taken, job) };
+      }),
+    notes: async () =>
+      (await world.sql<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text),
+  };
+}
+
+const begin = ({ store }: World) => (store.server.name === 'sqlite' ? 'BEGIN' : 'START TRANSACTION');
+
+// Each ends the transaction, and in some cases begins another.
+const endings: [title: string, end: (manager: EntityManager, world: World) => Promise<unknown>][] = [
+  ['a ROLLBACK', (manager) => manager.query('ROLLBACK')],
+  ['a COMMIT', (manager) => manager.query('COMMIT')],
+  [
+    'a ROLLBACK and a new transaction',
+    async (manager, world) => {
+      await manager.query('ROLLBACK');
+      await manager.query(begin(world));
+    },
+  ],
+  [
+    'a COMMIT and a new transaction',
+    async (manager, world) => {
+      await manager.query('COMMIT');
+      await manager.query(begin(world));
+    },
+  ],
+  ['rollbackTransaction()', (manager) => manager.queryRunner!.rollbackTransaction()],
+  ['commitTransaction()', (manager) => manager.queryRunner!.commitTransaction()],
+  [
+    'commitTransaction() and startTransaction()',
+    async ({ queryRunner }) => {
+      await queryRunner!.commitTransaction();
+      await queryRunner!.startTransaction();
+    },
+  ],
+];
+
+describeStores('a transaction that has ended before the completion of its job', (setup) => {
+  it.each(endings)('by %s completes nothing and rejects with TransactionLostError', async (_title, end) => {
+    const world = await setup();
+    const { id, complete } = await setupNotes(world);
+
+    const completing = complete((manager) => end(manager, world));
+
+    await expect(completing).rejects.toMatchObject({
+      ...{ name: 'TransactionLostError', code: 'TRANSACTION_LOST', jobId: id, queue: 'q' },
+      message: expect.stringMatching(/expected .* got .*ROLLBACK.*DDL.*deadlock.*cannot be undone/s) as string,
+    });
+    expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+  });
+
+  it.each(endings)('by %s leaves the connection without a transaction', async (_title, end) => {
+    const world = await setup();
+    const { complete, notes } = await setupNotes(world);
+    const completing = complete(async (manager) => {
+      await end(manager, world);
+      if (manager.queryRunner?.isTransactionActive) await manager.query(begin(world)).catch(() => undefined);
+      await manager.query(INSERT);
+    });
+    await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    await world.sql('DELETE FROM notes');
+
+    await world.dataSource.transaction((manager) => manager.query(INSERT));
+    const another = world.store.inMemory ? world.dataSource : await world.connect();
+
+    expect(await notes()).toEqual(['in the work']);
+    expect(await another.query('SELECT text FROM notes')).toEqual([{ text: 'in the work' }]);
+    expect(world.dataSource.createQueryRunner().isTransactionActive).toBe(false);
+  });
+
+  it('is not taken for one that has transactions within it, whether they commit or roll back', async () => {
+    const world = await setup();
+    const { id, complete, notes } = await setupNotes(world);
+
+    await complete(async (manager) => {
+      await manager.transaction((nested) => nested.query(INSERT));
+      await manager
+        .transaction(async (nested) => {
+          await nested.query('DELETE FROM notes');
+          throw new Error('roll back');
+        })
+        .catch(() => undefined);
+      await manager.query('SAVEPOINT mine');
+      await manager.query('DELETE FROM notes');
+      await manager.query('ROLLBACK TO SAVEPOINT mine');
+    });
+
+    expect(await notes()).toEqual(['in the work']);
+    expect(await world.admin.get(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('is not taken for one in which a statement failed', async () => {
+    const world = await setup();
+    const { id, complete, notes } = await setupNotes(world);
+
+    await complete(async (manager) => {
+      await manager.query(INSERT);
+      await expect(manager.query(INSERT)).rejects.toThrow();
+    });
+
+    expect(await notes()).toEqual(['in the work']);
+    expect(await world.admin.get(id)).toMatchObject({ state: 'completed' });
+  });
+});
+
+describeStoresOf(
+  ['mysql', 'mariadb'],
+  'a transaction that the server has ended before the completion of its job',
+  (setup) => {
+    it('by a transaction within it that the work leaves open completes nothing', async () => {
+      const world = await setup();
+      const { id, complete, notes } = await setupNotes(world);
+
+      const completing = complete(async (manager) => {
+        await manager.queryRunner!.startTransaction();
+        await manager.query(INSERT);
+      });
+
+      await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+      expect(await notes()).toEqual([]);
+      expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+    });
+
+    it('by an implicit commit for DDL completes nothing', async () => {
+      const world = await setup();
+      const { id, complete, notes } = await setupNotes(world);
+
+      const completing = complete(async (manager) => {
+        await manager.query(INSERT);
+        await manager.query('CREATE TABLE IF NOT EXISTS more_notes (id INTEGER PRIMARY KEY)');
+      });
+
+      await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+      expect(await notes()).toEqual(['in the work']);
+      expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+    });
+
+    it.each([
+      ['', (manager: EntityManager, sql: string) => manager.query(sql)],
+      [' in a nested transaction', (manager: EntityManager, sql: string) => manager.transaction((m) => m.query(sql))],
+    ])('by a deadlock%s that the work swallows completes nothing', async (_where, send) => {
+      const world = await setup();
+      const { id, complete, notes } = await setupNotes(world);
+      await world.sql("INSERT INTO notes (id, text) VALUES (2, 'two'), (3, 'three')");
+      const other = (await world.connect()).createQueryRunner();
+      await other.startTransaction();
+      // The server gives up the transaction that has written less.
+      for (let row = 10; row < 60; row++) await other.query(`INSERT INTO notes (id, text) VALUES (${row}, 'many')`);
+      await other.query("UPDATE notes SET text = 'other' WHERE id = 3");
+      const swallowed: unknown[] = [];
+
+      const completing = complete(async (manager) => {
+        await manager.query(INSERT);
+        await manager.query("UPDATE notes SET text = 'work' WHERE id = 2");
+        const waiting = send(manager, "UPDATE notes SET text = 'work' WHERE id = 3").catch((error: unknown) =>
+          swallowed.push(error),
+        );
+        await other.query("UPDATE notes SET text = 'other' WHERE id = 2");
+        await waiting;
+      });
+
+      await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+      expect(swallowed).toMatchObject([{ errno: 1213 }]);
+      await other.rollbackTransaction();
+      await other.release();
+      expect(await notes()).toEqual(['two', 'three']);
+      expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+    });
+  },
+);
+
+describeStoresOf(['sqlite'], 'a transaction of the application that overlaps the completion of a job', (setup) => {
+  it('does not count as the end of its transaction, if it begins first and ends first', async () => {
+    const world = await setup();
+    const { id, complete, notes } = await setupNotes(world);
+    let completing: Promise<unknown> | undefined;
+    let commit!: () => void;
+    const committed = new Promise<void>((resolve) => (commit = resolve));
+
+    await world.dataSource.transaction(async (manager) => {
+      await manager.query(INSERT);
+      await new Promise<void>((begun) => {
+        completing = complete(() => {
+          begun();
+          return committed;
+        });
+      });
+    });
+    commit();
+    await completing;
+
+    expect(await notes()).toEqual(['in the work']);
+    expect(await world.admin.get(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('does not count as the end of its transaction, if it begins last and ends last', async () => {
+    const world = await setup();
+    const { id, complete, notes } = await setupNotes(world);
+    let commit!: () => void;
+    const committed = new Promise<void>((resolve) => (commit = resolve));
+    let application: Promise<unknown> | undefined;
+
+    await complete(async () => {
+      await new Promise<void>((begun) => {
+        application = world.dataSource.transaction(async (manager) => {
+          await manager.query(INSERT);
+          begun();
+          await committed;
+        });
+      });
+    });
+    commit();
+    await application;
+
+    expect(await notes()).toEqual(['in the work']);
+    expect(await world.admin.get(id)).toMatchObject({ state: 'completed' });
+  });
+});
