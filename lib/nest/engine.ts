@@ -113,6 +113,7 @@ async function wire(
     waitersBell,
     eventsBell,
     locks,
+    notices,
   } = await openStore({
     ...{
       dataSource,
@@ -126,6 +127,7 @@ async function wire(
     },
     ...settings.extremes,
   });
+  for (const notice of notices) logger.warn(notice);
   const eventsAnywhere = new QueueEvents(logger);
   const rung = workerOptions.doorbell ? eventsBell : undefined;
   const feed = new EventFeed({ store: eventStore, bell: rung, clock: systemClock, logger, listeners: eventsAnywhere });

@@ -24,6 +24,7 @@ import type { JobStore } from './job-store.js';
 import type { LockStore } from './lock-store.js';
 import type { QueueStore } from './queue-store.js';
 import { prepareArchive, prepareSchema, type MigrateMode } from './schema.js';
+import { raiseIds } from './sql/next-id.js';
 import { archive as moveToArchive } from './sql/archive.js';
 import type { Dialect } from './sql/dialect.js';
 import { KeyedJobs } from './sql/keyed-jobs.js';
@@ -74,6 +75,8 @@ export interface OpenStore {
   readonly eventsBell: Doorbell | undefined;
   /** Undefined where the database locks no rows. */
   readonly locks: LockStore | undefined;
+  /** What was found to be odd, for the log. */
+  readonly notices: readonly string[];
 }
 
 const NOTHING_RECORDED: Recorder = { isRecorded: () => false, onRecorded: () => {} };
@@ -111,6 +114,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     await pool.close();
     throw error;
   }
+  const notices = await raiseIds(pool, dialect, tables.jobs, archive !== undefined);
   const bounds = new ClaimBounds(clock);
   const commits = new CommitListener(dataSource);
   const recorded = new RecordingDatabase(pool, commits, settings.recorder ?? NOTHING_RECORDED);
@@ -131,6 +135,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     waitersBell: bell(tables.waits),
     eventsBell: bell(tables.events),
     locks: new MysqlLocks(pool, recorded, bounds, clock),
+    notices,
   };
 }
 
@@ -147,6 +152,7 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
     await handle.close();
     throw error;
   }
+  const notices = await raiseIds(handle, sqlite, tables['jobs']!, archive !== undefined);
   const bounds = new ClaimBounds(clock);
   const commits = new CommitListener(dataSource);
   const recorded = new RecordingDatabase(handle, commits, settings.recorder ?? NOTHING_RECORDED);
@@ -167,5 +173,6 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
     waitersBell: bell(forWaiters),
     eventsBell: bell(forWaiters),
     locks: undefined,
+    notices,
   };
 }

@@ -72,7 +72,7 @@ function claims({ statements }: Transaction): boolean {
 }
 
 function settles({ statements }: Transaction): boolean {
-  return statements.some((sql) => sql.startsWith('INSERT INTO sql_queue_history'));
+  return statements.some((sql) => sql.startsWith('REPLACE INTO sql_queue_history'));
 }
 
 async function recorded(world: World) {

@@ -5,7 +5,7 @@ const STORE = join(import.meta.dirname, '../../lib/store');
 
 /** Whether a statement locks rows; those that copy jobs would under another isolation. */
 export function locks(sql: string): boolean {
-  return /\bFOR UPDATE\b|^\s*(UPDATE|DELETE)\b|^\s*INSERT INTO \S+ \(id, [^)]*\)\s+SELECT\b/.test(sql);
+  return /\bFOR UPDATE\b|^\s*(UPDATE|DELETE)\b|^\s*(INSERT|REPLACE) INTO \S+ \(id, [^)]*\)\s+SELECT\b/.test(sql);
 }
 
 /** Every statement in the source of the store that locks rows on a server, as an expression that its text matches. */

@@ -120,7 +120,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       return another;
     };
     // One that claims by chance where it has met others; no test shall know of those of the test before.
-    const { jobs, admin, consumer, queues, waits, traces, events, doorbell, waitersBell, eventsBell, locks } =
+    const { jobs, admin, consumer, queues, waits, traces, events, doorbell, waitersBell, eventsBell, locks, notices } =
       store.strategy === 'optimistic' ? await open() : opened;
     suiteOf.lockId = 0;
     if (store.strategy === 'lock') {
@@ -142,6 +142,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       waitersBell,
       eventsBell,
       locks,
+      notices,
       advance: (ms) => void (skewMs += ms),
       open,
       connect: async (more = {}) => {

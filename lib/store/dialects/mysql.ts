@@ -18,6 +18,9 @@ const ADD_KEYS = `
   INSERT IGNORE INTO {keys} (queue, key_hash, kept_until)
   VALUES :rows`;
 
+// Exact, unlike information_schema, which MySQL answers from a cache for a day.
+const TABLE = 'SHOW CREATE TABLE {jobs}';
+
 // A digest, since a lock's name has 64 characters at most and counts for the whole server. The wait is shorter than the one
 // for the answer to any statement.
 const LOCK_NAME = `SHA2(CONCAT(DATABASE(), '.{schema}'), 224)`;
@@ -55,6 +58,12 @@ export const mysql: Dialect = {
   hasOneWriter: false,
 
   queueNames,
+
+  *nextId(): Work<number> {
+    const [row] = yield* query<Record<string, string>>(TABLE);
+    // A table without any rows so far does not say it.
+    return Number(/ AUTO_INCREMENT=(\d+)/.exec(row!['Create Table']!)?.[1] ?? 1);
+  },
 
   lock: {
     *take(): Work<boolean> {

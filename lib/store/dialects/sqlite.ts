@@ -30,6 +30,11 @@ const namesIn = (table: string) => `
 
 const NAMES = { jobs: namesIn('{jobs}'), history: namesIn('{history}') } as const;
 
+const LAST_ID = `
+  SELECT seq
+  FROM sqlite_sequence
+  WHERE name = '{jobs}'`;
+
 export const sqlite: Dialect = {
   now: NOW,
   claims: { update: { claim: claimInOneStatement, mayShare: true } },
@@ -52,6 +57,11 @@ export const sqlite: Dialect = {
 
   *queueNames(table: keyof typeof NAMES): Work<string[]> {
     return (yield* query<{ queue: string }>(NAMES[table])).map(({ queue }) => queue);
+  },
+
+  *nextId(): Work<number> {
+    const [row] = yield* query<{ seq: number }>(LAST_ID);
+    return (row?.seq ?? 0) + 1;
   },
 
   lock: {

@@ -12,14 +12,14 @@ const EXPIRED = `
 
 // Another process may be at the same ones, or somebody at retrying them: they are left for the next time.
 const LOCK_EXPIRED = `
-  SELECT id
+  SELECT id, created_at, finished_at
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND expires_at <= :now
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
 
-// What was put back into the history by hand.
+// Jobs that were put back into the history by hand, or earlier jobs that had the same ids.
 const THERE = `
-  SELECT id
+  SELECT id, created_at, finished_at
   FROM {archive}
   WHERE :ids`;
 
@@ -34,23 +34,46 @@ const FORGET = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND expires_at <= :now`;
 
+// Beyond any clock: such a job is never looked at again.
+const KEEP_FOR_GOOD = `
+  UPDATE {history} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = ${Number.MAX_SAFE_INTEGER}
+  WHERE :ids`;
+
 const LOOK = `
   SELECT ${COLUMNS}
   FROM {archive}
   WHERE id = 0`;
 
-/** Moves finished jobs past their retention to the archive, at most `limit`. Locks the history, then the archive. */
+interface Expired {
+  id: number;
+  created_at: number;
+  finished_at: number;
+}
+
+/**
+ * Moves finished jobs past their retention to the archive, at most `limit`. Locks the history, then the archive. A job
+ * stays in the history if the archive has another one with its id: the archive is not ours to change.
+ */
 export function* archive(limit: number): Work<number> {
   const expired = yield* query<{ id: number }>(EXPIRED, { limit });
   if (expired.length === 0) return 0;
-  const locked = yield* query<{ id: number }>(LOCK_EXPIRED, { ids: idsOf(expired) });
+  const locked = yield* query<Expired>(LOCK_EXPIRED, { ids: idsOf(expired) });
   if (locked.length === 0) return 0;
-  const ids = idsOf(locked);
   // Asked first: an INSERT that passes over them would pass over other errors, or copy what it reads.
-  const there = new Set((yield* query<{ id: number }>(THERE, { ids })).map(({ id }) => Number(id)));
-  const others = ids.inOrder.filter((id) => !there.has(id));
-  if (others.length > 0) yield* change(KEEP, { ids: new Ids(others) });
-  return yield* change(FORGET, { ids });
+  const rows = yield* query<Expired>(THERE, { ids: idsOf(locked) });
+  const there = new Map(rows.map((row) => [Number(row.id), row]));
+  const fresh = locked.filter(({ id }) => !there.has(Number(id)));
+  const stay = locked.filter((row) => isAnother(row, there.get(Number(row.id))));
+  if (fresh.length > 0) yield* change(KEEP, { ids: idsOf(fresh) });
+  if (stay.length > 0) yield* change(KEEP_FOR_GOOD, { ids: idsOf(stay) });
+  yield* change(FORGET, { ids: idsOf(locked) });
+  return locked.length;
+}
+
+function isAnother(row: Expired, there: Expired | undefined): boolean {
+  if (!there) return false;
+  return Number(row.created_at) !== Number(there.created_at) || Number(row.finished_at) !== Number(there.finished_at);
 }
 
 /** Rejects where there is no archive, or not all of its columns. */

@@ -21,6 +21,8 @@ export interface Dialect {
   readonly hasOneWriter: boolean;
   /** The names of the queues that have rows there: a look into the index for each, however many rows there are. */
   queueNames(table: 'jobs' | 'history'): Work<string[]>;
+  /** The id that the next job gets, or one below it that no job has. */
+  nextId(): Work<number>;
   /** Work that only one process at a time may do, as far as the database can see to that. */
   readonly lock: { take(): Work<boolean>; release(): Work<void> };
 }

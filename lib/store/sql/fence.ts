@@ -7,10 +7,14 @@ export interface Fenced {
   readonly statement: Statement;
   /** So many it has to change or to find; undefined: however many. */
   readonly rows: number | undefined;
+  /** More rows than that are fine. */
+  readonly orMore?: boolean;
 }
 
-export function isShort({ rows }: Fenced, answer: Answer): boolean {
-  return rows !== undefined && Math.max(answer.changed, answer.rows.length) !== rows;
+export function isShort({ rows, orMore = false }: Fenced, answer: Answer): boolean {
+  if (rows === undefined) return false;
+  const met = Math.max(answer.changed, answer.rows.length);
+  return orMore ? met < rows : met !== rows;
 }
 
 export function fence(sql: string, claimId: number, settlements: readonly Settlement[], values: Values = {}): Fenced {

@@ -5,8 +5,11 @@ import { fence, type Fenced } from './fence.js';
 import { rowChunks } from './row-chunks.js';
 import { change, Rows, type SqlValue, type Values, type Work } from './statement.js';
 
+// A live job's id cannot be in the history, unless ids have been given out again: after a TRUNCATE of the jobs, or in a restored
+// dump. The row is an earlier job's then, and replacing it lets this one end. MySQL, MariaDB and SQLite all know REPLACE,
+// and it takes the same locks as an INSERT if there is no such row.
 const KEEP = `
-  INSERT INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
+  REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
                          created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
   VALUES :rows`;
 
@@ -15,7 +18,7 @@ const KEPT = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, 
 
 // The payloads of jobs that ended alike need not travel back to the database they came from.
 const KEEP_ALIKE = `
-  INSERT INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
+  REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
                          created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, :workerId,
          created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, options, NULL, NULL
@@ -41,10 +44,15 @@ export function copyAlike(claimId: number, finished: readonly Settlement[]) {
   const others: Settlement[] = [];
   for (const group of alike(finished)) {
     const isWorthIt = group.length >= FEWEST_ALIKE || group.length === finished.length;
-    if (isWorthIt && isPlain(group[0]!)) copies.push(fence(KEEP_ALIKE, claimId, group, alikeValues(group[0]!)));
+    if (isWorthIt && isPlain(group[0]!)) copies.push(copy(claimId, group));
     else others.push(...group);
   }
   return { copies, others };
+}
+
+// A server counts a row that is replaced twice.
+function copy(claimId: number, group: readonly Settlement[]): Fenced {
+  return { ...fence(KEEP_ALIKE, claimId, group, alikeValues(group[0]!)), orMore: true };
 }
 
 /** Groups of jobs to keep. Where something is known of a job that its row does not say, it stands alone. */
