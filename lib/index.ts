@@ -47,11 +47,11 @@ export type { StoredError } from './job/stored-error.js';
 export type { HeaderFilter, SubscriptionOptions } from './job/topics.js';
 export type { WaitOptions } from './job/wait-options.js';
 export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor } from './nest/decorators.js';
-export type { SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';
+export type { QueueOptionsByName, SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';
 export { JobCtx, JobHeader, JobPayload, JobSignal } from './nest/parameters.js';
 export { SqlQueueModule, type SqlQueueAsyncOptions, type SqlQueueOptionsFactory } from './nest/sql-queue.module.js';
 export { getAdminToken, getConsumerToken, getProducerToken, getQueueToken, getRunnerToken } from './nest/tokens.js';
-export type { PayloadOf, QueueJobs, ResultOf } from './producer/queue-jobs.js';
+export type { PayloadOf, QueueJobs, QueueName, QueuePattern, ResultOf } from './job/queue-jobs.js';
 export {
   QueueProducer,
   type EnqueuedJob,

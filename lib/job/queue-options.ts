@@ -9,6 +9,7 @@ import {
   type RetentionOptions,
 } from './retention-options.js';
 import { asRetry, resolveRetry, retryProblems, type RetryOptions, type RetryPolicy } from './retry-options.js';
+import type { QueueName } from './queue-jobs.js';
 import type { StandardSchemaV1 } from './standard-schema.js';
 
 /** How one queue is worked. Every option has a default; unset (also `undefined`) means the default. */
@@ -33,7 +34,7 @@ export interface QueueOptions {
    * `dead-letter.queue`, `.id`, `.attempts` and `.error` say where it comes from. Dead letters go no further when they die.
    * Not the queue itself, nor one that has a dead-letter queue of its own. Default false: dead jobs are in the history only.
    */
-  deadLetter?: string | false;
+  deadLetter?: QueueName | false;
   /** Checks payloads at `enqueue`, and again before the handler, which receives what it makes of them (zod, valibot …). */
   schema?: StandardSchemaV1;
   /** This process starts with the queue paused, until `SqlQueueRunner.resume(queue)`. Default false. */

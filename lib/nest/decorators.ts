@@ -1,8 +1,10 @@
 import 'reflect-metadata';
 import { Inject, SetMetadata } from '@nestjs/common';
 import { InvalidOptionsError } from '../job/errors.js';
+import type { QueueName } from '../job/queue-jobs.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueEventName } from '../job/queue-event.js';
+import type { InjectQueueDecorator, ProcessorDecorator } from './handler-types.js';
 import {
   JOB_HANDLER,
   PROCESSOR,
@@ -32,11 +34,11 @@ import { getQueueToken } from './tokens.js';
  * async count(jobs: JobContext<{ url: string }>[]) { … }
  * ```
  */
-export function QueueProcessor(
-  queue: string,
-  given: ProcessorOptions & OfInstance = {},
-): ClassDecorator & MethodDecorator {
-  const { instance, ...options } = given;
+export function QueueProcessor<Name extends QueueName, const Batch extends number | undefined = undefined>(
+  queue: Name,
+  given: Omit<ProcessorOptions, 'batch'> & { batch?: Batch } & OfInstance = {},
+): ProcessorDecorator<Name, Batch> {
+  const { instance, ...options } = given as ProcessorOptions & OfInstance;
   const decorate = SetMetadata(PROCESSOR, {
     queue,
     options,
@@ -63,7 +65,7 @@ export function JobHandler(name?: string): MethodDecorator {
 
 export interface OnQueueEventOptions extends OfInstance {
   /** Of this queue's jobs alone. */
-  queue?: string;
+  queue?: QueueName;
   /**
    * `here` (the default): what this process does. `anywhere`: what becomes of jobs in any process, this one among them, as
    * it was recorded in the same transactions: of queues with the option `events`, from the start of this process on, each
@@ -88,6 +90,9 @@ export function OnQueueEvent(
 }
 
 /** Injects the Queue of that name, which `SqlQueueModule.forFeature([name])` provides. */
-export function InjectQueue(queue: string, { instance }: OfInstance = {}): ParameterDecorator & PropertyDecorator {
+export function InjectQueue<Name extends QueueName>(
+  queue: Name,
+  { instance }: OfInstance = {},
+): InjectQueueDecorator<Name> {
   return Inject(getQueueToken(queue, instance));
 }

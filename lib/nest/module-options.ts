@@ -3,6 +3,7 @@ import type { DataSource, DataSourceOptions } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, short, unknownKeys } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
+import type { QueuePattern } from '../job/queue-jobs.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import { workerOptionProblems, type WorkerOptions } from '../runtime/worker-options.js';
 import { archiveProblems, type ArchiveOptions } from '../store/archive.js';
@@ -27,6 +28,9 @@ export interface StaticOptions {
   prefix?: string;
 }
 
+/** Options by queue, or by the beginning of its name and a `*`. */
+export type QueueOptionsByName = { [Name in QueuePattern]?: QueueOptions };
+
 export interface SqlQueueModuleOptions {
   /**
    * A database of the queue's own, instead of the application's DataSource. `embedded` is the file ./sql-queue.sqlite, which is
@@ -42,7 +46,7 @@ export interface SqlQueueModuleOptions {
   /** For every queue. */
   defaults?: QueueOptions;
   /** By queue; a name that ends in `*` stands for all that begin so. */
-  queues?: Record<string, QueueOptions>;
+  queues?: QueueOptionsByName;
   /** How this process works; false: it only produces. Default true. */
   worker?: boolean | WorkerOptions;
   /**

@@ -10,7 +10,11 @@ export class QueueSettings {
   readonly #decorated = new Map<string, QueueOptions>();
   readonly #resolved = new Map<string, ResolvedQueueOptions>();
 
-  constructor(private readonly options: SqlQueueModuleOptions) {}
+  readonly #queues: Readonly<Record<string, QueueOptions>>;
+
+  constructor(private readonly options: SqlQueueModuleOptions) {
+    this.#queues = (options.queues ?? {}) as Record<string, QueueOptions>;
+  }
 
   /** What a decorator says. Of what factories make it is found out at boot, after some may have asked. */
   decorate(queue: string, options: QueueOptions): void {
@@ -26,8 +30,8 @@ export class QueueSettings {
 
   /** The shortest lease and the largest payload that any of the options known by now allow. */
   get extremes(): { shortestLeaseMs: number; largestPayloadBytes: number } {
-    const { queues = {}, defaults = {} } = this.options;
-    const given = [defaults, ...Object.values(queues).map((queue) => overlay(defaults, queue))].map(
+    const { defaults = {} } = this.options;
+    const given = [defaults, ...Object.values(this.#queues).map((queue) => overlay(defaults, queue))].map(
       resolveQueueOptions,
     );
     const all = [...given, ...[...this.#decorated.keys()].map((queue) => this.of(queue))];
@@ -39,10 +43,10 @@ export class QueueSettings {
 
   /** What is wrong with the dead-letter queues of these queues, and of all that the module's options name. */
   deadLetterProblems(handled: readonly string[]): string[] {
-    const { defaults = {}, queues = {} } = this.options;
-    const named = Object.keys(queues).filter((key) => !key.endsWith('*'));
+    const { defaults = {} } = this.options;
+    const named = Object.keys(this.#queues).filter((key) => !key.endsWith('*'));
     const letters = new Set([...handled, ...named].map((queue) => this.of(queue).deadLetter));
-    for (const { deadLetter } of [defaults, ...Object.values(queues)]) letters.add(deadLetter ?? false);
+    for (const { deadLetter } of [defaults, ...Object.values(this.#queues)]) letters.add(deadLetter ?? false);
     return [...letters].flatMap((queue) => {
       const next = queue && this.of(queue).deadLetter;
       if (!next) return [];
@@ -52,17 +56,19 @@ export class QueueSettings {
 
   /** Whether any queue that the options name wants its events recorded. */
   get someRecorded(): boolean {
-    const { defaults = {}, queues = {} } = this.options;
-    return [defaults, ...Object.values(queues), ...this.#decorated.values()].some(({ events }) => events === true);
+    const { defaults = {} } = this.options;
+    return [defaults, ...Object.values(this.#queues), ...this.#decorated.values()].some(
+      ({ events }) => events === true,
+    );
   }
 
   #resolve(queue: string): ResolvedQueueOptions {
-    const { defaults = {}, queues = {} } = this.options;
-    const prefixes = Object.keys(queues).filter((key) => key.endsWith('*') && matches(key, queue));
+    const { defaults = {} } = this.options;
+    const prefixes = Object.keys(this.#queues).filter((key) => key.endsWith('*') && matches(key, queue));
     const layers = [
       this.#decorated.get(queue) ?? {},
-      ...prefixes.sort((a, b) => a.length - b.length).map((prefix) => queues[prefix]!),
-      Object.hasOwn(queues, queue) ? queues[queue]! : {},
+      ...prefixes.sort((a, b) => a.length - b.length).map((prefix) => this.#queues[prefix]!),
+      Object.hasOwn(this.#queues, queue) ? this.#queues[queue]! : {},
     ];
     const options = layers.reduce(overlay, defaults);
     // Said for all queues, or for some, it does not mean itself.

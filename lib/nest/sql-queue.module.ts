@@ -4,6 +4,7 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import type { DataSource } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
+import type { QueueName } from '../job/queue-jobs.js';
 import { checkQueueName } from '../job/job-names.js';
 import { Queue } from '../producer/queue.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
@@ -66,7 +67,7 @@ export class SqlQueueModule {
   }
 
   /** Provides the queues for `@InjectQueue(name)` in the module that imports it. */
-  static forFeature(queues: string[], { instance }: { instance?: string } = {}): DynamicModule {
+  static forFeature(queues: QueueName[], { instance }: { instance?: string } = {}): DynamicModule {
     const providers = queues.map((queue): FactoryProvider => {
       checkQueueName(queue);
       return {

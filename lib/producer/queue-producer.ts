@@ -7,6 +7,7 @@ import { resolveEnqueueOptions, type EnqueueOptions, type JobOverrides } from '.
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
+import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveWaitOptions, type ResolvedWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import { EnqueueGroup } from './enqueue-group.js';
@@ -17,7 +18,6 @@ import type { QueueStore } from '../store/queue-store.js';
 import type { Clock } from '../time/clock.js';
 import type { Duration } from '../time/duration.js';
 import { resolveMessage } from './message.js';
-import type { PayloadOf, ResultOf } from './queue-jobs.js';
 import { WaitingLimit } from './waiting-limit.js';
 
 /** The answer of `enqueue`. */
@@ -122,7 +122,7 @@ export class QueueProducer {
    * connection breaks while the job is being committed, it is found out whether it was, before it is done again or answered;
    * only a database that does not come back within a minute leaves that open (`outcome: 'unknown'`).
    */
-  async enqueue<Queue extends string>(
+  async enqueue<Queue extends QueueName>(
     queue: Queue,
     payload: PayloadOf<Queue>,
     given: EnqueueOptions & InTransaction = {},
@@ -135,7 +135,7 @@ export class QueueProducer {
   }
 
   /** Puts many jobs in, all or none, a statement for some thousand; ids are in the order of the jobs. */
-  async enqueueMany<Queue extends string>(
+  async enqueueMany<Queue extends QueueName>(
     queue: Queue,
     jobs: readonly JobToEnqueue<PayloadOf<Queue>>[],
     given: InTransaction = {},
@@ -213,7 +213,7 @@ export class QueueProducer {
    * `enqueue` and `waitFor` do; where nobody waits any more (`timeout`, `signal`) the job is cancelled. Never in a transaction:
    * nobody could see the job before that commits.
    */
-  async request<Queue extends string>(
+  async request<Queue extends QueueName>(
     queue: Queue,
     payload: PayloadOf<Queue>,
     given: RequestOptions = {},

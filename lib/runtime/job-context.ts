@@ -57,9 +57,7 @@ export class JobVerdict extends Error {
  * }
  * ```
  */
-// Users write JobContext<MyPayload>; without an argument the payload is what they say it is.
-// oxlint-disable-next-line typescript/no-explicit-any
-export class JobContext<P = any, R = unknown> {
+export class JobContext<P = unknown, R = unknown> {
   readonly id: number;
   readonly queue: string;
   readonly name: string;

@@ -5,10 +5,12 @@ import type { Attempt, AttemptEnd } from './attempt.js';
 import type { JobContext } from './job-context.js';
 
 /** Handles one job. What it returns is the job's result; what it throws fails the attempt. */
-export type Handler = (job: JobContext) => unknown;
+// oxlint-disable-next-line typescript/no-explicit-any -- each handler has its own payload
+export type Handler = (job: JobContext<any>) => unknown;
 
 /** Handles several jobs of one name. See `ProcessorOptions.batch` for what becomes of each. */
-export type BatchHandler = (jobs: JobContext[]) => unknown;
+// oxlint-disable-next-line typescript/no-explicit-any
+export type BatchHandler = (jobs: JobContext<any>[]) => unknown;
 
 /** A handler as it stands in the table. */
 export type HandlerEntry =

@@ -1,3 +1,4 @@
+import type { QueuePattern } from '../job/queue-jobs.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
 
@@ -6,7 +7,7 @@ export interface WorkerOptions {
   /** Start with the application; else `SqlQueueRunner.start()` does. Default true. */
   autoStart?: boolean;
   /** Only these, or all but these, of the queues that have handlers. `report.*` matches a prefix. */
-  queues?: { include?: string[]; exclude?: string[] };
+  queues?: { include?: QueuePattern[]; exclude?: QueuePattern[] };
   /** Jobs running at once over all queues of this process, 1 to 100,000. Default: no limit but the queues' own. */
   concurrency?: number;
   /** How often to look for jobs when there are none: from `min` (100ms) it slows down to `max` (2s). */

@@ -1,5 +1,6 @@
 import { JobNotFoundError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
+import type { AsDeclared, PayloadOf, QueueName } from '../job/queue-jobs.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import { patternsOf, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import { QueueProducer } from '../producer/queue-producer.js';
@@ -9,7 +10,10 @@ import { systemClock } from '../time/clock.js';
 import { MemoryKeys } from './memory-keys.js';
 
 /** The function that handles a queue's jobs. */
-export type InlineHandler = (job: JobContext) => unknown;
+export type InlineHandler<Name extends string = string> = (job: JobContext<AsDeclared<PayloadOf<Name>>>) => unknown;
+
+/** The functions that handle jobs, by queue. */
+export type InlineHandlers = { readonly [Name in QueueName]?: InlineHandler<Name> };
 
 /**
  * A QueueProducer without a database that runs the handler inside `enqueue`, which rejects where the handler throws, and
@@ -22,10 +26,7 @@ export type InlineHandler = (job: JobContext) => unknown;
  * ```
  */
 export class InlineQueueProducer extends QueueProducer {
-  constructor(
-    handlers: Readonly<Record<string, InlineHandler>>,
-    subscriptions: Readonly<Record<string, SubscriptionOptions>> = {},
-  ) {
+  constructor(handlers: InlineHandlers, subscriptions: Readonly<Record<string, SubscriptionOptions>> = {}) {
     const options = resolveQueueOptions();
     const keys = new MemoryKeys(systemClock);
     let lastId = 0;
@@ -83,8 +84,10 @@ function subscribersOf(subscriptions: Readonly<Record<string, SubscriptionOption
   );
 }
 
-async function runInline(handlers: Readonly<Record<string, InlineHandler>>, job: NewJob, id: number): Promise<unknown> {
-  const handler = Object.hasOwn(handlers, job.queue) ? handlers[job.queue] : undefined;
+async function runInline(handlers: InlineHandlers, job: NewJob, id: number): Promise<unknown> {
+  const handler = Object.hasOwn(handlers, job.queue)
+    ? (handlers as Record<string, InlineHandler>)[job.queue]
+    : undefined;
   if (!handler)
     throw new Error(
       `No inline handler for queue "${job.queue}" (known: ${Object.keys(handlers).join(', ') || 'none'}).`,

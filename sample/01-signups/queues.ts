@@ -1,4 +1,4 @@
-import type { QueueOptions } from 'nestjs-sql-queue';
+import type { QueueOptionsByName } from 'nestjs-sql-queue';
 
 // What jobs carry. From here on the compiler knows, wherever one is enqueued.
 declare module 'nestjs-sql-queue' {
@@ -11,7 +11,7 @@ declare module 'nestjs-sql-queue' {
 export const WELCOME = 'email.welcome';
 
 // Short delays, so that a whole run takes seconds: real mail servers want minutes between two attempts.
-export const queues: Record<string, QueueOptions> = {
+export const queues: QueueOptionsByName = {
   [WELCOME]: {
     concurrency: 20,
     retry: { attempts: 4, backoff: { type: 'exponential', delay: '250ms', max: '2s' } },

@@ -1,4 +1,4 @@
-import type { QueueOptions } from 'nestjs-sql-queue';
+import type { QueueOptionsByName } from 'nestjs-sql-queue';
 
 declare module 'nestjs-sql-queue' {
   interface QueueJobs {
@@ -9,7 +9,7 @@ declare module 'nestjs-sql-queue' {
 /** The queue of the orders that want an invoice. */
 export const INVOICE = 'invoice.write';
 
-export const queues: Record<string, QueueOptions> = {
+export const queues: QueueOptionsByName = {
   [INVOICE]: {
     // Attempts are counted when a job is claimed, so a process that is killed uses up one of each job it had.
     retry: { attempts: 50, backoff: '100ms' },

@@ -6,6 +6,12 @@ export const MAILS = { name: 'mails', prefix: 'sample_mail_' };
 
 export const MAIL = 'mail.send';
 
+declare module 'nestjs-sql-queue' {
+  interface QueueJobs {
+    [MAIL]: { payload: { to: string }; result: void };
+  }
+}
+
 @Injectable()
 export class Mails {
   @QueueProcessor(MAIL, { instance: MAILS.name, batch: 20 })

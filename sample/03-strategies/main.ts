@@ -10,10 +10,10 @@ import { reportQueue, REPORTS } from './reports.js';
 const JOBS = 300;
 
 const lines = [
-  { ...MAILS, queue: MAIL, claim: 'auto', payload: (n: number): object => ({ to: `ada${n}@example.com` }) },
+  { ...MAILS, queue: MAIL as typeof MAIL, claim: 'auto', payload: (n: number) => ({ to: `ada${n}@example.com` }) },
   ...strategies.map((claim) => ({
     ...{ ...REPORTS, queue: reportQueue(claim), claim },
-    payload: (n: number): object => ({ month: 1 + (n % 12) }),
+    payload: (n: number) => ({ month: 1 + (n % 12) }),
   })),
 ];
 

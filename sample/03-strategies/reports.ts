@@ -7,7 +7,21 @@ export type ClaimStrategy = Exclude<NonNullable<QueueOptions['claim']>, 'auto'>;
 /** The tables of reports: an instance of the module with a name and a prefix of its own. */
 export const REPORTS = { name: 'reports', prefix: 'sample_report_' };
 
-export const reportQueue = (strategy: ClaimStrategy) => `report.${strategy}`;
+interface Report {
+  payload: { month: number };
+  result: string;
+}
+
+declare module 'nestjs-sql-queue' {
+  interface QueueJobs {
+    'report.skip-locked': Report;
+    'report.lock': Report;
+    'report.optimistic': Report;
+    'report.update': Report;
+  }
+}
+
+export const reportQueue = (strategy: ClaimStrategy) => `report.${strategy}` as const;
 
 /** A handler whose queue is claimed by the strategy. They differ in nothing else: how a job is claimed is not its affair. */
 export function reportsBy(strategy: ClaimStrategy): Type {

@@ -2,6 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { JobContext, QueueProcessor } from 'nestjs-sql-queue';
 import type { UserCreated } from './signups.service.js';
 
+declare module 'nestjs-sql-queue' {
+  interface QueueJobs {
+    'crm.sync': { payload: UserCreated };
+  }
+}
+
 /** Wants users of one region only: for the others no copy is made. */
 @Injectable()
 export class CrmSync {

@@ -2,6 +2,12 @@ import { Injectable } from '@nestjs/common';
 import { JobContext, QueueProcessor } from 'nestjs-sql-queue';
 import type { UserCreated } from './signups.service.js';
 
+declare module 'nestjs-sql-queue' {
+  interface QueueJobs {
+    'live.view': { payload: UserCreated };
+  }
+}
+
 /** Is there for as long as somebody looks. Two seconds after the last one left nothing is kept for it any more. */
 @Injectable()
 export class LiveView {

@@ -15,6 +15,13 @@ import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
+declare module 'nestjs-sql-queue' {
+  interface QueueJobs {
+    'text.count': { payload: { text: string } };
+    'report.write': { payload: { of: number; words: number }; result: number };
+  }
+}
+
 const FILE = './other-languages.sqlite';
 const TEXTS = ['the quick brown fox', 'jumps over', 'the lazy dog', '', 'again and again and again'];
 

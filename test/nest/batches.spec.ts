@@ -76,7 +76,7 @@ describe('a handler with the option `batch`', () => {
 
       @QueueProcessor('observable', { batch: 10 })
       observable(jobs: JobContext[]) {
-        return of(jobs.map(({ payload }) => ({ status: 'fulfilled', value: payload as unknown })));
+        return of(jobs.map(({ payload }) => ({ status: 'fulfilled', value: payload })));
       }
     }
     const { get, ended } = await start({ providers: [Clicks] });
@@ -93,12 +93,12 @@ describe('a handler with the option `batch`', () => {
     class Mails {
       @JobHandler('welcome')
       welcome(jobs: JobContext[]) {
-        calls.push(['welcome', jobs.map(({ payload }) => payload as unknown)]);
+        calls.push(['welcome', jobs.map(({ payload }) => payload)]);
       }
 
       @JobHandler()
       others(jobs: JobContext[]) {
-        calls.push(['others', jobs.map(({ name, payload }) => [name, payload as unknown])]);
+        calls.push(['others', jobs.map(({ name, payload }) => [name, payload])]);
       }
     }
     const { get, idle } = await start({ providers: [Mails] });
@@ -137,7 +137,7 @@ describe('a handler with the option `batch`', () => {
       @QueueProcessor('mail', { batch: 10 })
       @JobHandler('many')
       many(jobs: JobContext[]) {
-        calls.push(jobs.map(({ payload }) => payload as unknown));
+        calls.push(jobs.map(({ payload }) => payload));
       }
     }
     const { get, idle } = await start({ providers: [Mails] });
@@ -241,7 +241,7 @@ describe('a request-scoped handler of batches', () => {
     @Injectable({ scope: Scope.REQUEST })
     class Mails {
       constructor(@Inject(REQUEST) private readonly request: JobContext[]) {
-        made.push(request.map(({ payload }) => payload as unknown));
+        made.push(request.map(({ payload }) => payload));
       }
 
       @QueueProcessor('mail', { batch: 10 })
@@ -266,7 +266,7 @@ describe('around a batch', () => {
     class Guard implements CanActivate {
       canActivate(context: ExecutionContext) {
         const jobs = context.getArgByIndex<JobContext[]>(0);
-        asked.push(jobs.map(({ payload }) => payload as unknown));
+        asked.push(jobs.map(({ payload }) => payload));
         return jobs.every(({ payload }) => payload !== 'forbidden');
       }
     }

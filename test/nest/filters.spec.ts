@@ -35,7 +35,7 @@ function behind(answer: (error: Error, job: JobContext) => unknown) {
 
 describe('an exception filter on a handler', () => {
   it.each([
-    ['what it gives', (error: Error, job: JobContext) => `${error.message} ${job.payload}`, 'broken broken'],
+    ['what it gives', (error: Error, job: JobContext) => `${error.message} ${String(job.payload)}`, 'broken broken'],
     ['what it promises', () => Promise.resolve('later'), 'later'],
     ['what its observable emits', () => of('emitted'), 'emitted'],
     ['false, where that is what it gives', () => false, false],

@@ -15,7 +15,7 @@ import { compile, IN_MEMORY, queueModule, QUICK, refusalOf, start } from './supp
 
 @Injectable()
 class Signups {
-  constructor(@InjectQueue('email.welcome') readonly emails: Queue<{ to: string }>) {}
+  constructor(@InjectQueue('email.welcome') readonly emails: Queue<'email.welcome'>) {}
 
   signUp(to: string) {
     return this.emails.enqueue({ to });

@@ -93,7 +93,7 @@ describe('while the application closes', () => {
     const order: string[] = [];
     class Slow {
       @QueueProcessor('slow', { concurrency: 1, prefetch: 0 })
-      async run(job: JobContext) {
+      async run(job: JobContext<string>) {
         begun.give();
         await go.given;
         order.push(`ran ${job.payload}`);

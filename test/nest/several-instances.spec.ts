@@ -25,12 +25,12 @@ class Mails {
   readonly seen: string[] = [];
 
   @QueueProcessor('mail')
-  main(job: JobContext) {
+  main(job: JobContext<string>) {
     this.seen.push(`main ${job.payload}`);
   }
 
   @QueueProcessor('mail', { instance: 'audit', concurrency: 2 })
-  audit(job: JobContext) {
+  audit(job: JobContext<string>) {
     this.seen.push(`audit ${job.payload}`);
   }
 
@@ -51,8 +51,8 @@ class Reports {
 @Injectable()
 class Sender {
   constructor(
-    @InjectQueue('mail') readonly mail: Queue<string>,
-    @InjectQueue('mail', { instance: 'audit' }) readonly audit: Queue<string>,
+    @InjectQueue('mail') readonly mail: Queue,
+    @InjectQueue('mail', { instance: 'audit' }) readonly audit: Queue,
     @Inject(getProducerToken('audit')) readonly producer: QueueProducer,
   ) {}
 }

@@ -18,7 +18,7 @@ function collecting(batch: number, then: (jobs: JobContext[], call: number) => u
   return { calls, entry: { batch, handle } };
 }
 
-const payloads = (calls: Batches) => calls.map((jobs) => jobs.map(({ payload }) => payload as unknown));
+const payloads = (calls: Batches) => calls.map((jobs) => jobs.map(({ payload }) => payload));
 const of = (values: readonly unknown[]) => values.map((payload) => ({ payload }));
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
 

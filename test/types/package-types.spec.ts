@@ -7,7 +7,8 @@ import { installLibrary } from '../support/built-library.js';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
-const here = (await readdir(import.meta.dirname)).filter((name) => name.endsWith('.types.ts') || name === 'expect.ts');
+const isTypeTest = (name: string) => name.endsWith('.types.ts') || name === 'expect.ts';
+const typeTests = (await readdir(import.meta.dirname, { recursive: true })).filter(isTypeTest);
 
 // The type tests of this folder once more, against the declarations that are published.
 describe('the declarations of the built package', () => {
@@ -28,7 +29,7 @@ describe('the declarations of the built package', () => {
     ['commonjs', 'commonjs', 'bundler'],
   ])('pass the type tests in a project of type %s with module %s', async (type, module, moduleResolution) => {
     const folder = await mkdtemp(join(project, 'consumer-'));
-    for (const name of here) await cp(join(import.meta.dirname, name), join(folder, name));
+    for (const name of typeTests) await cp(join(import.meta.dirname, name), join(folder, name));
     await writeFile(join(folder, 'package.json'), JSON.stringify({ type }));
     const compilerOptions = {
       ...{
@@ -43,12 +44,14 @@ describe('the declarations of the built package', () => {
       ...{ isolatedModules: true, experimentalDecorators: true, emitDecoratorMetadata: true },
     };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+    const declared = { extends: '../tsconfig.json', include: ['*.ts'] };
+    await writeFile(join(folder, 'declared/tsconfig.json'), JSON.stringify(declared));
 
-    const checked = node('node_modules/typescript/bin/tsc', '-p', folder).catch(
-      ({ stdout }: { stdout: string }) => stdout,
-    );
+    const check = (project: string) =>
+      node('node_modules/typescript/bin/tsc', '-p', project).catch(({ stdout }: { stdout: string }) => stdout);
 
-    expect(await checked).toBe('');
+    expect(await check(folder)).toBe('');
+    expect(await check(join(folder, 'declared'))).toBe('');
   });
 
   async function node(script: string, ...values: string[]): Promise<string> {

@@ -16,7 +16,7 @@ import {
   type QueueEvent,
   type ResultOf,
 } from 'nestjs-sql-queue';
-import type { Equal, Expect } from './expect.js';
+import type { Equal, Expect } from '../expect.js';
 
 declare module 'nestjs-sql-queue' {
   interface QueueJobs {
@@ -28,7 +28,7 @@ type Handled = JobContext<PayloadOf<'types.handled'>, ResultOf<'types.handled'>>
 
 @Injectable()
 export class Handlers {
-  constructor(@InjectQueue('types.handled') readonly queue: Queue<{ to: string }>) {}
+  constructor(@InjectQueue('types.handled') readonly queue: Queue<'types.handled'>) {}
 
   @QueueProcessor('types.handled', { concurrency: 2 })
   async handle(job: JobContext<PayloadOf<'types.handled'>, ResultOf<'types.handled'>>) {
@@ -73,14 +73,13 @@ export async function contexts(plain: JobContext, typed: JobContext<{ to: string
   await full.transaction(() => Promise.resolve({ messageId: 1 }));
   // @ts-expect-error the payload is what it is
   void typed.payload.from;
-  // @ts-expect-error and nobody changes it
+  // @ts-expect-error and it is read-only
   typed.payload = { to: 'bob' };
 
   void ([] as unknown as [
     Expect<Equal<typeof value, number>>,
     Expect<Equal<typeof result, { messageId: string }>>,
-    // Without a word on the payload it is what its reader says it is.
-    Expect<Equal<typeof plain.payload, any>>,
+    Expect<Equal<typeof plain.payload, unknown>>,
     Expect<Equal<typeof typed.payload, { to: string }>>,
     Expect<Equal<ReturnType<typeof full.release>, never>>,
     Expect<Equal<ReturnType<typeof full.snooze>, never>>,

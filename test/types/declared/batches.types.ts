@@ -11,11 +11,12 @@ import {
   type PayloadOf,
   type ResultOf,
 } from 'nestjs-sql-queue';
-import type { Equal, Expect } from './expect.js';
+import type { Equal, Expect } from '../expect.js';
 
 declare module 'nestjs-sql-queue' {
   interface QueueJobs {
     'types.click': { payload: { url: string }; result: number };
+    'types.anything': { payload: unknown };
   }
 }
 
@@ -28,17 +29,17 @@ export class Clicks {
     await Promise.all(jobs.map(({ payload }) => Promise.resolve(payload.url)));
   }
 
-  @QueueProcessor('types.each', { batch: 100 })
+  @QueueProcessor('types.click', { batch: 100 })
   each(jobs: Click[]): Promise<PromiseSettledResult<number>[]> {
     return Promise.allSettled(jobs.map((job) => this.one(job)));
   }
 
-  @QueueProcessor('types.readonly', { batch: 10 })
+  @QueueProcessor('types.anything', { batch: 10 })
   kept(jobs: readonly JobContext[]) {
     return jobs.map(({ id }) => ({ status: 'fulfilled' as const, value: id }));
   }
 
-  @QueueProcessor('types.transactions', { batch: 10 })
+  @QueueProcessor('types.click', { batch: 10 })
   async transactions(jobs: Click[]) {
     for (const job of jobs) {
       const result = await job.transaction(() => Promise.resolve(1));
@@ -80,6 +81,6 @@ export class ByClass {
   }
 
   // @ts-expect-error a size is a number
-  @QueueProcessor('types.other', { batch: 'all' })
+  @QueueProcessor('types.click', { batch: 'all' })
   wrong() {}
 }
