@@ -52,7 +52,7 @@ describe('SqlQueueModule.forFeature', () => {
     await idle();
 
     expect(emails.name).toBe('email.welcome');
-    expect(jobs).toEqual([1, 2].map((id) => ({ id, queue: 'email.welcome', name: 'default' })));
+    expect(jobs).toMatchObject([1, 2].map((id) => ({ id, queue: 'email.welcome', name: 'default' })));
     expect(await get(QueueAdmin).counts('email.welcome')).toMatchObject({ completed: 2 });
   });
 

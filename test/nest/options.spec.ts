@@ -46,7 +46,7 @@ describe('wrong options of the module', () => {
 
   it('refuse a DataSource of a kind that is none', () => {
     expect(() => SqlQueueModule.forRoot({ dataSource: 5 as never })).toThrow(
-      'expected dataSource to be a DataSource or the name of one, got "number"',
+      'expected dataSource to be a DataSource, or the name or token of one, got "number"',
     );
     expect(() => SqlQueueModule.forRoot({ isGlobal: 'yes' as never })).toThrow('expected isGlobal to be true or false');
   });
