@@ -141,9 +141,10 @@ export class Poller {
     // What has just become waiting is looked for at once.
     if (moved > 0 || this.#isLate(survey, promoted)) return 0;
     this.#restMs = waiting ? this.parts.minMs : Math.min(this.parts.maxMs, this.#restMs * 2);
-    const { dueInMs, lapseInMs } = survey;
-    // What is due or lapsed and still there is in somebody else's hands: it is asked for again at the usual pace.
-    const eventInMs = Math.min(dueInMs || Infinity, lapseInMs || Infinity);
+    // Due jobs and lapsed claims that other transactions have locked are asked for again at the usual pace.
+    const isBlocked = survey.dueInMs === 0 || survey.lapseInMs === 0;
+    const { dueInMs, lapseInMs } = isBlocked ? await store.upcoming() : survey;
+    const eventInMs = Math.min(dueInMs ?? Infinity, lapseInMs ?? Infinity);
     this.#knownUntil = lookedAt + Math.min(FED_MS, eventInMs);
     return this.#restAgain(eventInMs);
   }

@@ -107,6 +107,14 @@ export interface Survey {
   readonly awaited: number | null;
 }
 
+/** Times that have not come yet. */
+export interface Upcoming {
+  /** Milliseconds until the next scheduled job is due; null without one. */
+  readonly dueInMs: number | null;
+  /** Milliseconds until the next lease lapses; null without one. */
+  readonly lapseInMs: number | null;
+}
+
 /** A scheduled job that is due. */
 export interface PromotedJob {
   readonly id: number;
@@ -180,6 +188,9 @@ export interface JobStore extends KeyStore {
 
   /** Looks, without locks, whether there is anything to do. */
   survey(queues: readonly string[]): Promise<Survey>;
+
+  /** For a worker that cannot promote due jobs, or rescue lapsed claims, because other transactions have locked them. */
+  upcoming(): Promise<Upcoming>;
 
   /** Hands out up to `limit` waiting jobs, best first, and marks them active. Two callers never receive the same job. */
   claim(request: ClaimRequest): Promise<ClaimedJob[]>;

@@ -140,7 +140,7 @@ function problemOf({ select_type, table, type, key, Extra }: Plan, sql: string):
   // MySQL notes which rows an UPDATE with an order is to change before it changes them: the ids of as many as its limit.
   const isNoting = sql.trimStart().startsWith('UPDATE');
   if ((isNoting ? /filesort/ : /filesort|temporary/).test(Extra ?? '')) return `sorts (${Extra})`;
-  const expected = /ORDER BY [a-z_, ]*\bid( DESC)?\s+LIMIT/i.test(sql) ? 'sql_queue_jobs_claim' : 'PRIMARY';
+  const expected = /FORCE INDEX \((\w+)\)/.exec(sql)?.[1] ?? 'PRIMARY';
   if (key !== expected || type === 'ALL' || type === 'index') return `reads ${key} (${type}), not ${expected}`;
   return undefined;
 }

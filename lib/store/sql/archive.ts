@@ -3,19 +3,14 @@ import { change, Ids, query, type Work } from './statement.js';
 const COLUMNS = `id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at, finished_at,
          expires_at, payload, headers, options, result, error`;
 
-const EXPIRED = `
-  SELECT id
+// Rows that another process archives or retries at the moment are left for the next time, however many. Out of the order of
+// ids, in which others lock the history: a statement that skips locked rows waits for none.
+const LOCK_EXPIRED = `
+  SELECT id, created_at, finished_at
   FROM {history} /*! FORCE INDEX ({history}_expiry) */
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit`;
-
-// Another process may be at the same ones, or somebody at retrying them: they are left for the next time.
-const LOCK_EXPIRED = `
-  SELECT id, created_at, finished_at
-  FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids AND expires_at <= :now
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
 // Jobs that were put back into the history by hand, or earlier jobs that had the same ids.
 const THERE = `
@@ -56,9 +51,7 @@ interface Expired {
  * stays in the history if the archive has another one with its id: the archive is not ours to change.
  */
 export function* archive(limit: number): Work<number> {
-  const expired = yield* query<{ id: number }>(EXPIRED, { limit });
-  if (expired.length === 0) return 0;
-  const locked = yield* query<Expired>(LOCK_EXPIRED, { ids: idsOf(expired) });
+  const locked = yield* query<Expired>(LOCK_EXPIRED, { limit });
   if (locked.length === 0) return 0;
   // Asked first: an INSERT that passes over them would pass over other errors, or copy what it reads.
   const rows = yield* query<Expired>(THERE, { ids: idsOf(locked) });

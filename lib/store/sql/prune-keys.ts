@@ -1,19 +1,20 @@
 import { idOf, forgetKeys, keepKeys, lockFreeKeys, type KeyName, type KeyRow } from './key-rows.js';
 import { query, type Work } from './statement.js';
 
+// Passes over rows that another transaction has locked, however many, so that they keep no others.
 const UNUSED = `
   SELECT queue, key_hash AS hash
   FROM {keys} /*! FORCE INDEX ({keys}_unused) */
   WHERE kept_until <= :now
   ORDER BY kept_until
-  LIMIT :limit`;
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
-/** Whether there is a key to look at, read without locks. */
+/** Whether there is a key to look at. The lock ends with the statement. */
 export function* hasUnusedKeys(): Work<boolean> {
   return (yield* query(UNUSED, { limit: 1 })).length > 0;
 }
 
-/** Read without locks, then locked where nobody else has and looked at again. What is held is looked at again in an hour. */
+/** Deletes unused keys, at most `limit`. A key that is held is looked at again in an hour. */
 export function* pruneKeys(limit: number): Work<number> {
   const unused = [...(yield* query<KeyName>(UNUSED, { limit }))].sort((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   if (unused.length === 0) return 0;

@@ -35,10 +35,11 @@ const EXPIRED = `
     AND NOT EXISTS (SELECT 1 FROM {jobs} j WHERE j.queue = q.queue)
   ORDER BY q.queue`;
 
+// A queue that another transaction has locked is left for the next time, so that it does not keep the others.
 const LOCK_EXPIRED = `
   SELECT expires_after_ms
   FROM {queues} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND used_at + expires_after_ms <= :now AND paused = 0 /*! FOR UPDATE */`;
+  WHERE queue = :queue AND used_at + expires_after_ms <= :now AND paused = 0 /*! FOR UPDATE SKIP LOCKED */`;
 
 const HAS_JOBS = `
   SELECT id
@@ -111,7 +112,7 @@ export function* expiredQueues(): Work<string[]> {
   return (yield* query<{ queue: string }>(EXPIRED)).map(({ queue }) => queue);
 }
 
-/** False where it was used meanwhile. */
+/** False if it was used meanwhile, or another transaction has locked it. */
 export function* expireQueue(queue: string): Work<boolean> {
   const [row] = yield* query<{ expires_after_ms: number }>(LOCK_EXPIRED, { queue });
   if (!row) return false;

@@ -24,16 +24,14 @@ const AMONG = `
   WHERE id IN (:ids)
   ORDER BY id`;
 
-// A transaction that took long may have left a younger id in front of older ones: those wait for it.
-const EXPIRED = `
-  SELECT id
-  FROM (
-    SELECT id, recorded_at
-    FROM {events}
-    ORDER BY id
-    LIMIT :limit
-  ) AS oldest
-  WHERE recorded_at <= :now - :keptMs`;
+// A transaction that took long may have left a younger id in front of older ones: those wait for it. Passes over rows that
+// another transaction has locked, however many. The locks end with the statement.
+const OLDEST = `
+  SELECT id, CASE WHEN recorded_at <= :now - :keptMs THEN 1 ELSE 0 END AS is_expired
+  FROM {events} /*! FORCE INDEX (PRIMARY) */
+  WHERE id > 0
+  ORDER BY id
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
 const FORGET = `
   DELETE /*! {events} */ FROM {events} /*! FORCE INDEX (PRIMARY) */
@@ -79,7 +77,8 @@ export class SqlEventStore implements port.EventStore {
 }
 
 function* pruneEvents(limit: number): Work<number> {
-  const expired = yield* query<{ id: number }>(EXPIRED, { limit, keptMs: EVENTS_KEPT_MS });
+  const oldest = yield* query<{ id: number; is_expired: number }>(OLDEST, { limit, keptMs: EVENTS_KEPT_MS });
+  const expired = oldest.filter((row) => Number(row.is_expired) === 1);
   if (expired.length === 0) return 0;
   return yield* change(FORGET, { ids: new Ids(expired.map(({ id }) => Number(id))), keptMs: EVENTS_KEPT_MS });
 }

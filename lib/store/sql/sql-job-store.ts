@@ -22,7 +22,7 @@ import { settleAtOnce, settleSurvivors, ShortCountError, type Refused } from './
 import { lockedOut } from './survivors.js';
 import type { RecordingDatabase } from './recording-database.js';
 import type { Work } from './statement.js';
-import { countWaiting, survey } from './survey.js';
+import { countWaiting, survey, upcoming } from './survey.js';
 import { StageSweep } from './sweep-stages.js';
 import { prune, promote } from './upkeep.js';
 import { enter, leave, seen, unknownQueues } from './workers.js';
@@ -97,6 +97,10 @@ export class SqlJobStore implements port.JobStore {
 
   survey(queues: readonly string[]): Promise<port.Survey> {
     return this.database.repeatable(() => survey(queues));
+  }
+
+  upcoming(): Promise<port.Upcoming> {
+    return this.database.repeatable(upcoming);
   }
 
   async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {

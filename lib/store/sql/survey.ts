@@ -1,15 +1,15 @@
-import type { Survey } from '../job-store.js';
+import type { Survey, Upcoming } from '../job-store.js';
 import { query, type Work } from './statement.js';
 
 // The next due time of all queues that a worker ever had, each read from the head of a range of index claim.
-const earliestDue = (ofQueue: string) => `
+const earliestDue = (ofQueue: string, behind = '0') => `
   (
     SELECT MIN(due)
     FROM (
       SELECT (
         SELECT s.run_at
         FROM {jobs} s /*! FORCE INDEX ({jobs}_claim) */
-        WHERE s.queue = k.queue AND ${ofQueue} AND s.run_at > 0
+        WHERE s.queue = k.queue AND ${ofQueue} AND s.run_at > ${behind}
         ORDER BY s.run_at
         LIMIT 1
       ) AS due
@@ -32,6 +32,11 @@ const SURVEY = `
          (SELECT MAX(expires_at) FROM {waits}) AS awaited
   FROM {queues} q
   WHERE q.queue IN (:queues)`;
+
+const UPCOMING = `
+  SELECT ${earliestDue('s.runnable = 0', ':now')} - :now AS due_in,
+         ${earliestDue('s.runnable = 1 /*! AND FALSE */', ':now')} - :now AS plain_due_in,
+         (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) - :now AS lapse_in`;
 
 const COUNT_WAITING = `
   SELECT COUNT(*) AS jobs
@@ -60,6 +65,15 @@ export function* survey(queues: readonly string[]): Work<Survey> {
     dueInMs: earlier(fromNow(rows[0]?.due_in), fromNow(rows[0]?.plain_due_in)),
     lapseInMs: fromNow(rows[0]?.lapse_in),
     awaited: numberOr(rows[0]?.awaited),
+  };
+}
+
+/** The next times of which none has come yet. */
+export function* upcoming(): Work<Upcoming> {
+  const [row] = yield* query<Pick<SurveyRow, 'due_in' | 'plain_due_in' | 'lapse_in'>>(UPCOMING);
+  return {
+    dueInMs: earlier(fromNow(row!.due_in), fromNow(row!.plain_due_in)),
+    lapseInMs: fromNow(row!.lapse_in),
   };
 }
 

@@ -49,10 +49,14 @@ export class StageSweep {
   /** At most `limit`; answers how many. */
   async sweep(limit: number): Promise<number> {
     const { last, seen, orphan } = await this.#look();
-    const swept =
-      orphan === null ? 0 : await this.database.transaction(() => sweepStages(Number(orphan), Number(last), limit));
-    if (swept < limit) this.#after = Number(seen) < WINDOW ? 0 : Number(last);
-    return swept;
+    const part = orphan === null ? NOTHING : await this.#sweepPart(Number(orphan), Number(last), limit);
+    if (part.upTo !== undefined) this.#after = part.upTo;
+    else this.#after = Number(seen) < WINDOW ? 0 : Number(last);
+    return part.swept;
+  }
+
+  #sweepPart(first: number, last: number, limit: number): Promise<SweptPart> {
+    return this.database.transaction(() => sweepStages(first, last, limit));
   }
 
   /** Without locks: mostly there is nothing to open a transaction for. Behind the last row it begins anew. */
@@ -64,8 +68,21 @@ export class StageSweep {
   }
 }
 
-function* sweepStages(first: number, last: number, limit: number): Work<number> {
+interface SweptPart {
+  readonly swept: number;
+  /** The last row that was looked at, if there may be more behind it: rows that others have locked stay in front of it. */
+  readonly upTo?: number;
+}
+
+const NOTHING: SweptPart = { swept: 0 };
+
+function* sweepStages(first: number, last: number, limit: number): Work<SweptPart> {
   const orphans = yield* query<{ id: number }>(ORPHANS, { first, last, limit });
+  const upTo = orphans.length < limit ? undefined : Number(orphans.at(-1)!.id);
+  return { swept: yield* sweepOrphans(orphans), ...(upTo !== undefined && { upTo }) };
+}
+
+function* sweepOrphans(orphans: readonly { id: number }[]): Work<number> {
   if (orphans.length === 0) return 0;
   // A dead job that starts anew leaves its stage first. Once its row here is locked, nothing brings it back unseen.
   const answers = yield* together(orphans.map(({ id }) => ({ sql: LOCK_ORPHAN, values: { id: Number(id) } })));

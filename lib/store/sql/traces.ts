@@ -47,12 +47,13 @@ const TRACED = `
   FROM {progress}
   WHERE job_id IN (:ids)`;
 
+// Passes over rows that another transaction has locked, however many, so that they keep no others.
 const EXPIRED = `
   SELECT job_id
   FROM {progress} /*! FORCE INDEX ({progress}_expiry) */
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit`;
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
 // One statement, so that a job on its way to the history is seen in one of the two.
 const LEFT = `
@@ -130,7 +131,7 @@ export function forgetting(ids: readonly number[]): Statement[] {
   ];
 }
 
-/** Whether there is something to look at, read without locks. */
+/** Whether there is something to look at. The lock ends with the statement. */
 export function* hasOldTraces(): Work<boolean> {
   return (yield* query(EXPIRED, { limit: 1 })).length > 0;
 }

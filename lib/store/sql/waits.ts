@@ -38,12 +38,13 @@ const FORGET_JOBS = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids`;
 
+// Passes over rows that another transaction has locked. The locks end with the statement.
 const EXPIRED = `
   SELECT waiter, job_id
   FROM {waits} /*! FORCE INDEX ({waits}_expiry) */
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit`;
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
 const STRIKE_EXPIRED = `
   DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */

@@ -1,0 +1,190 @@
+import { endOf, idsOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';
+import { keyed } from '../support/keyed.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+const LIMIT = 20;
+const HOUR_MS = 3_600_000;
+
+// Each verb looks at LIMIT rows at a time; more of them than that are locked, and stand in front of the free ones.
+describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked', (setup) => {
+  /** Answers what `act` answers while an open transaction holds the rows, and no row beside them. */
+  function whileLocked<T>(
+    { dataSource }: World,
+    [table, key]: [table: string, key: string],
+    values: readonly unknown[],
+    act: () => Promise<T>,
+  ): Promise<T> {
+    return dataSource.transaction('READ COMMITTED', async (manager) => {
+      const sql = `SELECT * FROM sql_queue_${table} FORCE INDEX (PRIMARY) WHERE ${key} = ? FOR UPDATE`;
+      for (const value of values) await manager.query(sql, [value]);
+      return act();
+    });
+  }
+
+  const many = <T>(value: T): T[] => Array.from({ length: LIMIT + 5 }, () => value);
+
+  it('do not keep due jobs behind them from being promoted', async () => {
+    const world = await setup();
+    const locked = await world.put(...many({ delayMs: 1_000 }));
+    const free = await world.put({ delayMs: 2_000 }, { delayMs: 2_000, queue: 'other' });
+    world.advance(3_000);
+
+    const promoted = await whileLocked(world, ['jobs', 'id'], locked, () => world.jobs.promote(LIMIT));
+
+    expect(promoted).toBe(2);
+    const waiting = await world.sql<{ id: string }>(`SELECT id FROM sql_queue_jobs WHERE state = 'waiting'`);
+    expect(waiting.map(({ id }) => Number(id))).toEqual(free);
+    expect(await world.jobs.promote(LIMIT)).toBe(LIMIT);
+  });
+
+  it('do not keep jobs that are due at the same moment from being promoted', async () => {
+    const world = await setup();
+    const runAtMs = Date.now() - 1_000;
+    const priorities = many({ runAtMs }).map((job, n) => ({ ...job, priority: (n % 3) - 1 }));
+    const locked = await world.put(...priorities);
+    await world.put(...many({ runAtMs, priority: 0 }).slice(0, LIMIT - 1), { runAtMs, priority: 1 });
+
+    const promoted = await whileLocked(world, ['jobs', 'id'], locked, () => world.jobs.promote(LIMIT));
+
+    expect(promoted).toBe(LIMIT);
+    expect(await world.jobs.promote(2 * LIMIT)).toBe(locked.length);
+  });
+
+  it('do not hide the next due time and the next lapse of a lease', async () => {
+    const world = await setup();
+    await world.jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await world.put({}, {});
+    const { jobs: lapsed } = await world.claim({ leaseMs: 1_000 });
+    await world.claim({ leaseMs: LEASE_MS + 4_000 });
+    const [due] = await world.put({ delayMs: 1_000 }, { delayMs: HOUR_MS });
+    world.advance(4_000);
+
+    const upcoming = await whileLocked(world, ['jobs', 'id'], [due, ...idsOf(lapsed)], async () => {
+      await world.jobs.rescue(rescueRules());
+      await world.jobs.promote(LIMIT);
+      expect(await world.jobs.survey(['q'])).toMatchObject({ dueInMs: 0, lapseInMs: 0 });
+      return world.jobs.upcoming();
+    });
+
+    expect(upcoming.dueInMs).toBeGreaterThan(LEASE_MS);
+    expect(upcoming.lapseInMs).toBeGreaterThan(0);
+    expect(upcoming.lapseInMs).toBeLessThanOrEqual(LEASE_MS);
+  });
+
+  it.each([undefined, { to: 'kept_jobs' }])('do not keep others from being pruned (archive: %p)', async (archive) => {
+    const world = await setup();
+    const { jobs } = await world.open({ archive });
+    await world.put(...many({}));
+    const first = await world.claim({ limit: LIMIT + 5 });
+    await jobs.settle(endOf(first, outcomes.complete, { keepMs: 0 }));
+    world.advance(1);
+    await world.put({});
+    await jobs.settle(endOf(await world.claim(), outcomes.complete, { keepMs: 0 }));
+    world.advance(1);
+
+    const pruned = await whileLocked(world, ['history', 'id'], idsOf(first.jobs), () => jobs.prune(LIMIT));
+
+    expect(pruned).toBe(1);
+    expect(await world.sql('SELECT id FROM sql_queue_history')).toHaveLength(first.jobs.length);
+    expect([await jobs.prune(LIMIT), await jobs.prune(LIMIT)]).toEqual([LIMIT, 5]);
+  });
+
+  it('do not keep unused keys from being forgotten', async () => {
+    const world = await setup();
+    await world.jobs.enqueueKeyed(many(0).map((_, n) => [keyed({ key: `locked ${n}` })]));
+    const locked = await world.sql<{ hash: string }>('SELECT key_hash AS hash FROM sql_queue_keys');
+    world.advance(1);
+    await world.jobs.enqueueKeyed([[keyed({ key: 'free' })]]);
+    await world.sql('DELETE FROM sql_queue_jobs');
+    world.advance(3 * HOUR_MS);
+    const hashes = locked.map(({ hash }) => hash);
+
+    const pruned = await whileLocked(world, ['keys', "queue = 'q' AND key_hash"], hashes, () =>
+      world.jobs.pruneKeys(LIMIT),
+    );
+
+    expect(pruned).toBe(1);
+    expect([await world.jobs.pruneKeys(LIMIT), await world.jobs.pruneKeys(LIMIT)]).toEqual([LIMIT, 5]);
+  });
+
+  it('do not keep waits that are over from being struck out', async () => {
+    const world = await setup();
+    const ids = many(0).map((_, n) => n + 1);
+    await world.waits.enlist(1, ids, 1_000);
+    await world.waits.enlist(2, [1], 2_000);
+    world.advance(3_000);
+
+    const pruned = await whileLocked(world, ['waits', 'waiter = 1 AND job_id'], ids, () =>
+      world.waits.pruneWaits(LIMIT),
+    );
+
+    expect(pruned).toBe(1);
+    expect([await world.waits.pruneWaits(LIMIT), await world.waits.pruneWaits(LIMIT)]).toEqual([LIMIT, 5]);
+  });
+
+  it('do not keep the progress of other jobs from being forgotten', async () => {
+    const world = await setup();
+    await world.put(...many({}), {});
+    const taken = await world.claim({ limit: LIMIT + 6 });
+    const ids = idsOf(taken.jobs);
+    for (const part of [ids.slice(0, -1), ids.slice(-1)]) {
+      await world.traces.trace(part.map((jobId) => ({ jobId, claimId: taken.id, value: '1', lines: [] })));
+      world.advance(1);
+    }
+    await world.sql('DELETE FROM sql_queue_jobs');
+    world.advance(HOUR_MS);
+
+    const pruned = await whileLocked(world, ['progress', 'job_id'], ids.slice(0, -1), () =>
+      world.traces.pruneTraces(LIMIT),
+    );
+
+    expect(pruned).toBe(1);
+    expect(await world.sql('SELECT job_id FROM sql_queue_progress')).toHaveLength(ids.length - 1);
+    expect([await world.traces.pruneTraces(LIMIT), await world.traces.pruneTraces(LIMIT)]).toEqual([LIMIT, 5]);
+  });
+
+  it('do not keep old events from being deleted', async () => {
+    const world = await setup();
+    const recorder = { isRecorded: () => true, onRecorded: () => {} };
+    const { jobs } = await world.open({ recorder });
+    await jobs.enqueue(many({ ...keyed({}), key: undefined }));
+    const locked = await world.sql<{ id: number }>('SELECT id FROM sql_queue_events');
+    await jobs.enqueue([{ ...keyed({}), key: undefined }]);
+    world.advance(HOUR_MS);
+
+    const pruned = await whileLocked(world, ['events', 'id'], idsOf(locked), () => world.events.pruneEvents(LIMIT));
+
+    expect(pruned).toBe(1);
+    expect([await world.events.pruneEvents(LIMIT), await world.events.pruneEvents(LIMIT)]).toEqual([LIMIT, 5]);
+  });
+
+  it('do not keep the stages of other jobs that are gone from being swept', async () => {
+    const world = await setup();
+    const ids = await world.put(...many({}), {});
+    for (const id of ids) {
+      await world.sql(`INSERT INTO sql_queue_stages (job_id, queue, stage, priority) VALUES (?, 'q', 's', 0)`, [id]);
+    }
+    await world.sql('DELETE FROM sql_queue_jobs');
+
+    const swept = await whileLocked(world, ['stages', 'job_id'], ids.slice(0, -1), async () => [
+      await world.jobs.sweep(LIMIT),
+      await world.jobs.sweep(LIMIT),
+    ]);
+
+    expect(swept).toEqual([0, 1]);
+    expect([await world.jobs.sweep(LIMIT), await world.jobs.sweep(LIMIT)]).toEqual([LIMIT, 5]);
+  });
+
+  it('do not keep other temporary queues from being removed', async () => {
+    const world = await setup();
+    for (const queue of ['a', 'b']) {
+      await world.queues.declare([{ queue, expiresAfterMs: 1_000, subscriptions: [] }]);
+    }
+    world.advance(2_000);
+
+    const removed = await whileLocked(world, ['queues', 'queue'], ['a'], () => world.queues.expire());
+
+    expect(removed).toEqual(['b']);
+    expect(await world.queues.expire()).toEqual(['a']);
+  });
+});
