@@ -101,7 +101,10 @@ export interface Survey {
   readonly queues: ReadonlyMap<string, { readonly waiting: boolean; readonly paused: boolean }>;
   /** Milliseconds until the next scheduled job is due, 0 where one is; null without one. */
   readonly dueInMs: number | null;
-  /** Milliseconds until the next lease lapses, 0 where one has; null without one. */
+  /**
+   * Milliseconds until the next lease lapses; null without one. 0 if one has, or if one was written before the server's clock
+   * was set back.
+   */
   readonly lapseInMs: number | null;
   /** Null where nobody waits for a job to end; another number whenever somebody else begins to. */
   readonly awaited: number | null;
@@ -233,7 +236,10 @@ export interface JobStore extends KeyStore {
    */
   promote(limit: number, onPromoted?: (jobs: readonly PromotedJob[]) => void): Promise<number>;
 
-  /** Takes jobs from workers that fell silent. A job somebody has locked is left for the next time. */
+  /**
+   * Takes jobs from workers that fell silent. A job somebody has locked is left for the next time. A lease that was written
+   * before the server's clock was set back lapses its own length from now, unless its worker renews it.
+   */
   rescue(rules: RescueRules): Promise<Rescued[]>;
 
   /** Deletes finished jobs past their retention, or moves them to the archive, at most `limit`; answers how many. */

@@ -91,6 +91,14 @@ export async function everyVerb(
   await jobs.promote(100);
   await jobs.rescue(rescueRules());
 
+  // A lease from before the server's clock was set back.
+  await put(1, { priority: -9 });
+  await claim(1);
+  advance(-3_600_000);
+  await jobs.rescue(rescueRules());
+  advance(3_600_000 + LEASE_MS);
+  await jobs.rescue(rescueRules());
+
   // Keys: new ones, held, to be replaced, free again, of jobs that are retried, and forgotten.
   for (const count of [1, 3, 40]) {
     const keys = (onConflict: 'return' | 'replace') =>

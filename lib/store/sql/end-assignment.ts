@@ -11,7 +11,7 @@ import { change, query, type Work } from './statement.js';
 
 const EXTEND = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
-  SET lease_until = :now + :leaseMs
+  SET lease_ms = :leaseMs, lease_until = :now + :leaseMs
   WHERE id = :claimId`;
 
 const LEASE = `

@@ -76,7 +76,9 @@ export function* lockHeld(id: number, holder: Holder): Work<Held> {
     const job = claimedJob(row, queue, row.attempt);
     const deadLetter = claim.dead_letter ?? false;
     const holds = Number(claim.holds) === 1;
-    return { job, claimId, workerId, owner, deadLetter, heldMs: Number(claim.held_ms), holds };
+    // Negative if the server's clock was set back meanwhile.
+    const heldMs = Math.max(0, Number(claim.held_ms));
+    return { job, claimId, workerId, owner, deadLetter, heldMs, holds };
   }
 }
 

@@ -5,6 +5,12 @@ import { parseOr } from './claimed-row.js';
 import { isLockWait } from './remedy.js';
 import { change, query, type Statement, type Work } from './statement.js';
 
+/**
+ * Whether the lease ends later than a lease of its length can: the server's clock has been set back since it was written.
+ * A second is allowed for claims that commit while a statement begins to read. A lease without an end has the length 0.
+ */
+export const IS_AHEAD = `lease_ms > 0 AND lease_until > :now + lease_ms + 1000`;
+
 const ADD_CLAIM = `
   INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
   VALUES (:claimId, :workerId, :queue, :jobIds, :started, :lockId, :leaseMs, :now + :leaseMs, :now, :deadLetter)`;

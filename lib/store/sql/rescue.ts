@@ -1,9 +1,9 @@
 import type { LapsedJob, Rescued, RescueRules, Settlement } from '../job-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
-import { retire } from './lease.js';
+import { IS_AHEAD, retire } from './lease.js';
 import { rescued as changesOfRescue } from './changes.js';
 import { settleClaimed } from './settle.js';
-import { query, type Work } from './statement.js';
+import { change, query, type Work } from './statement.js';
 
 /** So many lapsed claims are read at a time. */
 export const LAPSED_AT_A_TIME = 100;
@@ -11,7 +11,7 @@ export const LAPSED_AT_A_TIME = 100;
 const LAPSED = `
   SELECT id
   FROM {claims}
-  WHERE id > :after AND lease_until <= :now
+  WHERE id > :after AND (lease_until <= :now OR (${IS_AHEAD}))
   ORDER BY id
   LIMIT ${LAPSED_AT_A_TIME}`;
 
@@ -23,6 +23,16 @@ const LOCK_LAPSED = `
   SELECT ${LAPSED_COLUMNS}
   FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND lease_until <= :now /*! FOR UPDATE SKIP LOCKED */`;
+
+const LOCK_AHEAD = `
+  SELECT id
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND ${IS_AHEAD} /*! FOR UPDATE SKIP LOCKED */`;
+
+const SET_FROM_NOW = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET lease_until = :now + lease_ms
+  WHERE id = :id`;
 
 // A job that its handler's own transaction has locked may still complete: it is left for the next time.
 const LOCK_CARRIERS = `
@@ -42,14 +52,28 @@ export interface LapsedClaim {
   dead_letter: string | null;
 }
 
-/** Those behind `after`. Read without locks: each is locked and checked again by itself. */
+/**
+ * Those behind `after`, and claims that were made before the server's clock was set back. Read without locks: each is locked
+ * and checked again by itself.
+ */
 export function* lapsedClaims(after: number): Work<number[]> {
   return (yield* query<{ id: number }>(LAPSED, { after })).map(({ id }) => Number(id));
 }
 
 export function* rescueClaim(claimId: number, rules: RescueRules): Work<Rescued[]> {
   const [claim] = yield* query<LapsedClaim>(LOCK_LAPSED, { id: claimId });
-  return claim ? yield* takeFrom(claim, rules) : [];
+  if (claim) return yield* takeFrom(claim, rules);
+  yield* setFromNow(claimId);
+  return [];
+}
+
+/**
+ * After the server's clock was set back the lease lapses one length from now, unless its worker renews it. That is no sooner
+ * than the worker itself gives it up.
+ */
+function* setFromNow(claimId: number): Work<void> {
+  const ahead = yield* query(LOCK_AHEAD, { id: claimId });
+  if (ahead.length > 0) yield* change(SET_FROM_NOW, { id: claimId });
 }
 
 /** Takes the jobs of a claim that nobody keeps alive, and that has been locked. */

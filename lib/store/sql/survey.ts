@@ -1,4 +1,5 @@
 import type { Survey, Upcoming } from '../job-store.js';
+import { IS_AHEAD } from './lease.js';
 import { query, type Work } from './statement.js';
 
 // The next due time of all queues that a worker ever had, each read from the head of a range of index claim.
@@ -18,7 +19,8 @@ const earliestDue = (ofQueue: string, behind = '0') => `
   )`;
 
 // One statement for all queues of a process. Whether there are jobs is answered by the first waiting one of each queue; the
-// claims are few. Only on SQLite does a plain INSERT leave a delayed job runnable; the servers do not look for such.
+// claims are few; one from before the server's clock was set back counts as lapsed, so that a worker looks at it. Only on SQLite
+// does a plain INSERT leave a delayed job runnable; the servers do not look for such.
 const SURVEY = `
   SELECT q.queue, q.paused,
          EXISTS (
@@ -28,7 +30,7 @@ const SURVEY = `
          ) AS waiting,
          ${earliestDue('s.runnable = 0')} - :now AS due_in,
          ${earliestDue('s.runnable = 1 /*! AND FALSE */')} - :now AS plain_due_in,
-         (SELECT MIN(lease_until) FROM {claims}) - :now AS lapse_in,
+         (SELECT MIN(CASE WHEN ${IS_AHEAD} THEN 0 ELSE lease_until END) FROM {claims}) - :now AS lapse_in,
          (SELECT MAX(expires_at) FROM {waits}) AS awaited
   FROM {queues} q
   WHERE q.queue IN (:queues)`;
