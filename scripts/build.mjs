@@ -14,12 +14,14 @@ export async function build(dist = join(root, 'dist')) {
     tsc('-p', 'tsconfig.build.json', '--outDir', join(dist, 'esm')),
     tsc('-p', 'tsconfig.build.cjs.json', '--outDir', join(dist, 'cjs')),
   ]);
-  await replaceImportMeta(join(dist, 'cjs', 'heartbeat', 'program-url.js'));
+  for (const name of ['heartbeat/program-url.js', 'store/dialects/sqlite-driver.js']) {
+    await replaceImportMeta(join(dist, 'cjs', name));
+  }
   const scope = { type: 'commonjs', sideEffects: false };
   await writeFile(join(dist, 'cjs', 'package.json'), JSON.stringify(scope, null, 2) + '\n');
 }
 
-// The one place where the source has to know its own file, which the two formats say differently.
+// Some files have to know their own URL, which the two formats express differently.
 async function replaceImportMeta(file) {
   const source = await readFile(file, 'utf8');
   const replaced = source.replace('import.meta.url', `require('node:url').pathToFileURL(__filename)`);

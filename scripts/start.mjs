@@ -4,12 +4,14 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { build, fail, tsc } from './build.mjs';
+import { provideSqliteDriver } from './sqlite-driver.mjs';
 import { onStopSignal } from './stop-signal.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const output = join(root, 'build');
 
 try {
+  await provideSqliteDriver();
   await build();
   await rm(output, { recursive: true, force: true });
   await tsc('-p', 'sample/tsconfig.build.json');

@@ -10,6 +10,7 @@ import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fail } from './build.mjs';
 import { killGroup, ServerRun, serverKinds } from './databases/servers.mjs';
+import { provideSqliteDriver } from './sqlite-driver.mjs';
 import { onStopSignal } from './stop-signal.mjs';
 
 const root = resolve(import.meta.dirname, '..');
@@ -40,6 +41,7 @@ try {
 }
 
 async function test() {
+  await provideSqliteDriver();
   const found = Object.fromEntries(await Promise.all(wanted.map(async (name) => [name, await find(name)])));
   const missing = wanted.filter((name) => found[name].reason);
 

@@ -17,6 +17,7 @@ import type { PulseSettings } from '../runtime/pulse.js';
 import { resolveWorkerOptions } from '../runtime/worker-options.js';
 import type { JobStore } from '../store/job-store.js';
 import { hostList } from '../store/dialects/hosts.js';
+import { checkSqliteDriver } from '../store/dialects/sqlite-driver.js';
 import { leaseDatabase } from '../store/open-leases.js';
 import { openStore } from '../store/open-store.js';
 import { systemClock, type Clock } from '../time/clock.js';
@@ -77,6 +78,7 @@ export async function startEngine(
   // Whoever connects it lets it go.
   const own = dataSource.isInitialized ? undefined : dataSource;
   try {
+    if (own) checkSqliteDriver(own.options);
     await own?.initialize();
     return { ...(await wire(options, settings, prefix, dataSource, logger, own)), isFallback };
   } catch (error) {

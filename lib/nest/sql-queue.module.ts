@@ -1,4 +1,4 @@
-import { Module, type DynamicModule, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
+import { Logger, Module, type DynamicModule, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { DataSource } from 'typeorm';
@@ -8,6 +8,7 @@ import type { QueueName } from '../job/queue-jobs.js';
 import { checkQueueName } from '../job/job-names.js';
 import { Queue } from '../producer/queue.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
+import { sqliteDriverMisfit } from '../store/dialects/sqlite-driver.js';
 import { sqlQueueEntities } from '../store/entities/entities.js';
 import { dataSourcesAmong, dataSourceTokens } from './data-sources.js';
 import { startEngine, type Engine } from './engine.js';
@@ -106,6 +107,7 @@ const SOURCE: readonly (keyof OptionsSource)[] = ['useFactory', 'useClass', 'use
 
 function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule {
   checkStaticOptions(of);
+  warnOfSqliteDriver();
   const { name, dataSource, imports = [], prefix, isGlobal = true } = of;
   const core: DynamicModule = {
     module: SqlQueueCoreModule,
@@ -131,6 +133,12 @@ function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule 
     providers: [lifecycleProvider(of)],
     exports: [core],
   };
+}
+
+/** In time for the application's own DataSource, which opens before the queue can refuse the driver. */
+function warnOfSqliteDriver(): void {
+  const misfit = sqliteDriverMisfit();
+  if (misfit !== undefined) Logger.warn(misfit, 'SqlQueue');
 }
 
 function optionsProviders(

@@ -10,6 +10,7 @@ import { remedyFor } from '../sql/remedy.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { driveSync, together, type Answer, type Decided, type Statement, type Work } from '../sql/statement.js';
 import type { Templates } from '../sql/template.js';
+import { checkSqliteDriver } from './sqlite-driver.js';
 
 export type SqliteOptions = Extract<DataSourceOptions, { type: 'better-sqlite3' }>;
 
@@ -37,6 +38,7 @@ export class SqliteHandle implements SqlDatabase {
 
   static async open(dataSource: DataSource, templates: Templates, clock: Clock): Promise<SqliteHandle> {
     const options = dataSource.options as SqliteOptions;
+    checkSqliteDriver(options);
     if (isInMemory(options.database)) {
       // Such a database has one handle and no other can see it, so the application's is shared.
       return new SqliteHandle(applicationsHandle(dataSource), true, dataSource, templates, clock);

@@ -1,0 +1,110 @@
+// npm run test:node-lines [-- [20.19|22|24|26 ...]]
+//
+// Runs both lines of the README in a clean clone of HEAD on each supported line of Node, the tests in a short form: on
+// SQLite, and on the servers that MYSQL_URL and MARIADB_URL name. The last lines have the counts of each Node.
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { fail } from './build.mjs';
+import { onStopSignal } from './stop-signal.mjs';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '..');
+const cache = join(homedir(), '.cache/nestjs-sql-queue/node');
+
+/** The oldest supported release, then the newest one of each line, each with the npm of its time. */
+const lines = {
+  20.19: { node: '20.19.0', npm: '10' },
+  22: { node: '22', npm: '10' },
+  24: { node: '24', npm: '11' },
+  26: { node: '26', npm: '11' },
+};
+const START = ['start', '--', '--once'];
+const TESTS = [
+  'test/nest/',
+  'test/unit/',
+  'test/package/',
+  'test/testing/',
+  'test/contract/claim',
+  'test/runtime/leases',
+];
+
+const platformPackage = `node-${process.platform}-${process.arch}`;
+const servers = ['sqlite', ...['mysql', 'mariadb'].filter((name) => process.env[`${name.toUpperCase()}_URL`])].join(
+  ',',
+);
+
+let child;
+onStopSignal((signal, exitCode) => {
+  child?.kill(signal);
+  process.exit(exitCode);
+});
+
+try {
+  const reports = [];
+  for (const line of readLines(process.argv.slice(2))) reports.push(await runOn(line));
+  for (const { text } of reports) console.log(text);
+  process.exitCode = reports.every(({ passed }) => passed) ? 0 : 1;
+} catch (error) {
+  fail(error);
+}
+
+async function runOn(line) {
+  const bin = await install(line);
+  const env = {
+    ...process.env,
+    PATH: `${bin}${delimiter}${process.env.PATH}`,
+    PORT: '0',
+    // The headers for a driver that npm has to compile.
+    npm_config_nodedir: join(bin, '..', platformPackage),
+  };
+  const { stdout } = await run(join(bin, 'node'), ['--version']);
+  const title = `Node ${stdout.trim()}`;
+  const clone = await mkdtemp(join(tmpdir(), 'nestjs-sql-queue-node-'));
+  try {
+    await run('git', ['clone', '--quiet', '--no-hardlinks', root, clone]);
+    for (const args of [['ci'], START, ['ci'], ['test', '--', '--server', servers, ...TESTS]]) {
+      console.log(`\n${title}: npm ${args.join(' ')}`);
+      const { code, text } = await npm(bin, args, { cwd: clone, env });
+      const counts = /^\d+ passed, \d+ failed.*$/m.exec(text)?.[0];
+      if (code !== 0)
+        return { passed: false, text: `${title}: npm ${args[0]} failed: ${counts ?? `exit code ${code}`}` };
+      if (counts) return { passed: true, text: `${title}: ${counts}` };
+    }
+    return { passed: false, text: `${title}: npm test counted nothing` };
+  } finally {
+    await rm(clone, { recursive: true, force: true });
+  }
+}
+
+/** The folder with the `node` and `npm` of the line. */
+async function install(line) {
+  const folder = join(cache, line);
+  await mkdir(folder, { recursive: true });
+  const { node, npm } = lines[line];
+  const packages = [`${platformPackage}@${node}`, `npm@${npm}`];
+  await run('npm', ['install', '--prefix', folder, '--no-save', '--no-package-lock', '--ignore-scripts', ...packages]);
+  return join(folder, 'node_modules/.bin');
+}
+
+async function npm(bin, args, options) {
+  child = spawn(join(bin, 'npm'), args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (chunk) => {
+    process.stdout.write(chunk);
+    text += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, text };
+}
+
+function readLines(given) {
+  const wanted = given.length > 0 ? given : Object.keys(lines);
+  const unknown = wanted.find((line) => !(line in lines));
+  if (unknown !== undefined)
+    throw new Error(`Expected lines of Node out of ${Object.keys(lines).join(', ')}, got "${unknown}"`);
+  return wanted;
+}
