@@ -117,17 +117,22 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
   const notices = await raiseIds(pool, dialect, tables.jobs, archive !== undefined);
   const bounds = new ClaimBounds(clock);
   const commits = new CommitListener(dataSource);
+  // Enqueues and the verbs of people may wait for a lock that a transaction of the application holds. They have connections of
+  // their own, so that heartbeats, completions, claims, and reads which such a transaction needs, never queue behind them.
+  const other = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
   const recorded = new RecordingDatabase(pool, commits, settings.recorder ?? NOTHING_RECORDED);
+  const blocking = new RecordingDatabase(other, commits, settings.recorder ?? NOTHING_RECORDED);
+  const keyed = new KeyedJobs(recorded, blocking, dialect);
   const bell = (table: string) => new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, table, clock);
   return {
     jobs: new SqlJobStore(
-      ...([recorded, dialect, commits, bounds] as const),
+      ...([recorded, blocking, keyed, dialect, commits, bounds] as const),
       (queue) => persist(clock, () => unfitStrategies(pool, queue)),
       archive && moveToArchive,
     ),
-    admin: new SqlAdminStore(recorded, dialect, new KeyedJobs(recorded, dialect)),
+    admin: new SqlAdminStore(blocking, dialect, keyed),
     queues: new SqlQueueStore(pool, dialect),
-    consumer: new SqlConsumerStore(recorded, bounds),
+    consumer: new SqlConsumerStore(blocking, bounds),
     waits: new SqlWaitStore(pool),
     traces: new SqlTraceStore(pool),
     events: new SqlEventStore(pool),
@@ -156,14 +161,15 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
   const bounds = new ClaimBounds(clock);
   const commits = new CommitListener(dataSource);
   const recorded = new RecordingDatabase(handle, commits, settings.recorder ?? NOTHING_RECORDED);
+  const keyed = new KeyedJobs(recorded, recorded, sqlite);
   const bell = (look: Look) => (isInMemory(database) ? undefined : new SqliteDoorbell(resolve(database), look, clock));
   return {
     jobs: new SqlJobStore(
-      ...([recorded, sqlite, commits, bounds] as const),
+      ...([recorded, recorded, keyed, sqlite, commits, bounds] as const),
       () => Promise.resolve({}),
       archive && moveToArchive,
     ),
-    admin: new SqlAdminStore(recorded, sqlite, new KeyedJobs(recorded, sqlite)),
+    admin: new SqlAdminStore(recorded, sqlite, keyed),
     queues: new SqlQueueStore(handle, sqlite),
     consumer: new SqlConsumerStore(recorded, bounds),
     waits: new SqlWaitStore(handle),

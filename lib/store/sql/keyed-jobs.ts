@@ -4,6 +4,7 @@ import type { CallerTransaction } from '../job-store.js';
 import type { KeyedAnswer, PlacedJob } from '../key-store.js';
 import type { Dialect } from './dialect.js';
 import { carryOut, enqueueKeyed } from './enqueue-keyed.js';
+import { KeyCreation } from './key-creation.js';
 import { KeyPlan } from './key-plan.js';
 import { idOf, KEPT_MS, keepKeys, keysOf, lockFreeKeys, lockKeys, lookAtKeys } from './key-rows.js';
 import type { KeyName, KeyRows, LockedKey } from './key-rows.js';
@@ -19,17 +20,26 @@ type Send = <T>(work: () => Work<T>) => Promise<T>;
 
 /** Puts jobs with keys in: what is asked, in which order, on which connection. */
 export class KeyedJobs {
+  readonly #creation: KeyCreation;
+
+  /**
+   * @param database never waits for a lock of the application: open transactions of callers need its answers to end
+   * @param blocking for statements that may wait for such a lock
+   */
   constructor(
     private readonly database: SqlDatabase,
+    private readonly blocking: SqlDatabase,
     private readonly dialect: Dialect,
-  ) {}
+  ) {
+    this.#creation = new KeyCreation(blocking, dialect);
+  }
 
   async enqueue(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedAnswer[]> {
-    const attempt = (provided: ReadonlySet<string>) => this.database.decideOnce(() => enqueueKeyed(calls, provided));
+    const attempt = (provided: ReadonlySet<string>) => this.blocking.decideOnce(() => enqueueKeyed(calls, provided));
     const first = await attempt(new Set());
     if ('answers' in first) return first.answers;
     // By itself, so that no transaction waits for the place of a row that another one is about to fill.
-    await this.database.repeatable(() => this.dialect.addKeys(first.missing));
+    await this.#creation.once(first.missing, (missing) => this.#creation.add(missing));
     const second = await attempt(new Set(first.missing.map(idOf)));
     return 'answers' in second ? second.answers : calls.map(() => 'locked');
   }
@@ -51,10 +61,14 @@ export class KeyedJobs {
   }
 
   /** Rows of the keys are there afterwards, committed, and nobody deletes them in the next minutes. */
-  async provide(keys: readonly KeyName[]): Promise<void> {
+  provide(keys: readonly KeyName[]): Promise<void> {
+    return this.#creation.once(keys, (own) => this.#provide(own));
+  }
+
+  async #provide(keys: readonly KeyName[]): Promise<void> {
     const rows = await this.database.repeatable(() => lookAtKeys(keys));
     const missing = keys.filter((key) => !rows.has(idOf(key)));
-    if (missing.length > 0) await this.database.repeatable(() => this.dialect.addKeys(missing));
+    if (missing.length > 0) await this.#creation.add(missing);
     const old = keys.filter((key) => (rows.get(idOf(key))?.keptMs ?? KEPT_MS) < KEPT_MS / 2);
     if (old.length > 0) await this.database.transaction(() => keepFreeKeys(old));
   }

@@ -13,7 +13,7 @@ import { insertAll, insertAndDecide, insertJobs, jobChunks } from './enqueue.js'
 import { goesBack } from './fence.js';
 import { handOff } from './hand-off.js';
 import { idsFrom } from './inserted-ids.js';
-import { KeyedJobs } from './keyed-jobs.js';
+import type { KeyedJobs } from './keyed-jobs.js';
 import { extend, retire } from './lease.js';
 import { hasUnusedKeys, pruneKeys } from './prune-keys.js';
 import { LAPSED_AT_A_TIME, lapsedClaims, rescueClaim } from './rescue.js';
@@ -32,7 +32,6 @@ const LOCK_WAITS = 3;
 
 /** The port, over any database: which verb is which work, and whether it may be done twice. */
 export class SqlJobStore implements port.JobStore {
-  readonly #keyed: KeyedJobs;
   readonly #stages: StageSweep;
   /** Looks behind the bounds that are under way. */
   readonly #looks = new Set<Promise<void>>();
@@ -44,18 +43,21 @@ export class SqlJobStore implements port.JobStore {
   #lapsedAfter = 0;
 
   /**
+   * @param blocking for enqueues, which may wait for a lock of the application: heartbeats, completions and claims must not
+   * queue behind them for a connection
    * @param unfit finds out which strategies do not work on this very server
    * @param archive moves finished jobs past their retention, at most so many; without, they are deleted
    */
   constructor(
     private readonly database: RecordingDatabase,
+    private readonly blocking: RecordingDatabase,
+    private readonly keyed: KeyedJobs,
     private readonly dialect: Dialect,
     private readonly commits: CommitListener,
     private readonly bounds: ClaimBounds,
     private readonly unfit: (queue: string) => Promise<Unfit>,
     private readonly archive?: (limit: number) => Work<number>,
   ) {
-    this.#keyed = new KeyedJobs(database, dialect);
     this.#stages = new StageSweep(database);
   }
 
@@ -65,13 +67,13 @@ export class SqlJobStore implements port.JobStore {
     if (transaction && this.database.isOpen(transaction))
       return this.database.within(transaction, () => insertAll(chunks));
     if (jobs.some(({ queue }) => this.database.isRecorded(queue)))
-      return this.database.decideOnce(() => insertAndDecide(chunks));
-    const answers = await this.database.once(chunks.map(insertJobs));
+      return this.blocking.decideOnce(() => insertAndDecide(chunks));
+    const answers = await this.blocking.once(chunks.map(insertJobs));
     return chunks.flatMap(({ length }, index) => idsFrom(answers[index]!, length));
   }
 
   async enqueueKeyed(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedAnswer[]> {
-    const answers = await this.#keyed.enqueue(calls);
+    const answers = await this.keyed.enqueue(calls);
     // What was replaced may stand in front of all others.
     if (answers.some(hasReplaced)) this.bounds.forget();
     return answers;
@@ -82,7 +84,7 @@ export class SqlJobStore implements port.JobStore {
     transaction: port.CallerTransaction,
   ): Promise<readonly PlacedJob[] | undefined> {
     if (!this.database.isOpen(transaction)) return undefined;
-    const placed = await this.#keyed.enqueueWithin(jobs, transaction);
+    const placed = await this.keyed.enqueueWithin(jobs, transaction);
     if (hasReplaced(placed)) this.commits.after(transaction, () => this.bounds.forget());
     return placed;
   }
@@ -280,7 +282,7 @@ export class SqlJobStore implements port.JobStore {
   async close(): Promise<void> {
     this.commits.stop();
     await Promise.all(this.#looks);
-    await this.database.close();
+    await Promise.all([this.database.close(), this.blocking.close()]);
   }
 }
 
