@@ -3,6 +3,7 @@ import { randomId } from '../job/random-id.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { ChosenStrategy, ClaimRequest, JobStore } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
+import { ClaimTurns } from './claim-turns.js';
 import { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
 import type { LeaseKeeper } from './lease-keeper.js';
@@ -52,10 +53,7 @@ export class Claimer implements Claimant {
   /** What is reserved until it has asked. */
   #toAsk = 0;
   #underWay = 0;
-  /** The claim under way that has not locked its jobs yet: one that began now could take older ones than it does. */
-  #choosing: number | undefined;
-  /** Resolves when the last claim that was asked for has been received. */
-  #received: Promise<void> = Promise.resolve();
+  readonly #turns = new ClaimTurns();
   #expected = 0;
   /** Slots that nobody else takes while a claim asks for jobs for them. */
   #reserved = 0;
@@ -115,30 +113,22 @@ export class Claimer implements Claimant {
     const { limit, started } = wanted;
     const { name, mayShare } = this.parts.strategy();
     const lockId = this.parts.lockId()!;
-    const claimId = randomId();
+    const turn = this.#turns.begin();
     const request: ClaimRequest = {
-      ...{ queue, workerId, limit, started, claimId, order: options.order, strategy: name, lockId },
+      ...{ queue, workerId, limit, started, claimId: randomId(), order: options.order, strategy: name, lockId },
       ...{ leaseMs: options.leaseMs, maxAttempts: options.retry.attempts, deadLetter: options.deadLetter },
-      onLocked: () => {
-        this.#chosen(claimId);
-        this.ask();
-      },
+      onChoosing: () => turn.choosing(),
+      onLocked: () => turn.locked(),
     };
-    this.#choosing = claimId;
     const hints = this.#hints;
     const askedAt = clock.monotonic();
     this.#underWay++;
     this.#expected += request.limit;
     const slots = this.#reserve(wanted.slots);
-    const inTurn = this.#received;
-    let received!: () => void;
-    this.#received = new Promise((resolve) => (received = resolve));
     const answer = async (jobs: Promise<ClaimedJob[]>) => {
-      const claim = await this.#claimOf(request, jobs, askedAt);
-      // The older claim has the older jobs: they begin first, however long its answer takes.
-      await inTurn;
-      received();
-      this.#answer(request, claim, { hints, slots });
+      const claimed = await this.#claimOf(request, jobs, askedAt);
+      turn.answered(() => this.#receive(request, claimed, { hints, slots }));
+      if (this.#turns.receive()) this.answered();
     };
     return { request, mayShare, answer: (jobs) => void answer(jobs) };
   }
@@ -158,24 +148,18 @@ export class Claimer implements Claimant {
     // Under a lock that is lost, they are anybody's.
     const isHeld = jobs.length > 0 && request.lockId === this.parts.lockId();
     if (mayBeOurs && !isHeld) await this.#disown(request);
-    this.#chosen(request.claimId);
     if (!isHeld) return { jobs };
     const claim = new HeldClaim(request, jobs, askedAt);
     this.parts.leases.hold(claim);
     return { claim, jobs };
   }
 
-  #answer(request: ClaimRequest, { claim, jobs }: Claimed, { hints, slots }: { hints: number; slots: number }): void {
+  #receive(request: ClaimRequest, { claim, jobs }: Claimed, { hints, slots }: { hints: number; slots: number }): void {
     this.#unreserve(slots);
     this.#underWay--;
     this.#expected -= request.limit;
     if (jobs.length < request.limit) this.#heeded = hints;
     if (claim) this.receive(claim, jobs);
-    this.answered();
-  }
-
-  #chosen(claimId: number): void {
-    if (this.#choosing === claimId) this.#choosing = undefined;
   }
 
   /** No job of it has begun or will: whoever rescues them shall not count an attempt. Where that fails, one is counted. */
@@ -197,7 +181,6 @@ export class Claimer implements Claimant {
   }
 
   get #mayAsk(): boolean {
-    const isNext = this.#choosing === undefined && this.#underWay < MOST_UNDER_WAY;
-    return isNext && this.hasHope && this.parts.lockId() !== undefined;
+    return this.#underWay < MOST_UNDER_WAY && this.hasHope && this.parts.lockId() !== undefined;
   }
 }

@@ -29,9 +29,11 @@ export interface ClaimRequest {
    * worker lets such a claim lapse.
    */
   readonly once?: boolean;
+  /** Called when the claim is about to choose its jobs; again if its transaction has to be repeated. */
+  readonly onChoosing?: () => void;
   /**
-   * Called when the claim has locked its jobs, before it commits: a claim that begins from then on takes later ones. A
-   * strategy that does not know the moment never calls it.
+   * Called when it has locked them, before it commits: a claim that chooses from then on takes later ones. A strategy that
+   * does not know the moment never calls it.
    */
   readonly onLocked?: () => void;
 }

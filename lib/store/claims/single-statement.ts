@@ -27,6 +27,7 @@ export function* claimInOneStatement(request: ClaimRequest): Work<ClaimedJob[]> 
   const { queue, limit, claimId, maxAttempts, order } = request;
   const statement = order === 'fifo' ? CLAIM_OLDEST : CLAIM_NEWEST;
   const rows = yield* query<ClaimedRow>(statement, { queue, limit, claimId, maxAttempts });
+  request.onLocked?.();
   if (rows.length === 0) return [];
   // RETURNING promises no order.
   const direction = order === 'fifo' ? 1 : -1;

@@ -144,6 +144,7 @@ export class SqlJobStore implements port.JobStore {
       const done = await transact(() => {
         over();
         start = this.bounds.of(request.queue);
+        request.onChoosing?.();
         return way.claim(request, start);
       });
       this.#claimed(request, start!, jobsOf(done));
