@@ -40,7 +40,7 @@ export interface AdminParts {
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** This process's worker, which can be told at once what others find out with their next look. */
-  readonly runner: { wake(queue: string): void; look(): void; cancel(jobId: number): void };
+  readonly runner: { wake(queue: string): void; look(): void; cancel(jobId: number, workerId: string): void };
   /** Told of jobs that end by our hand: somebody may wait for them. */
   readonly awaited: { changedForSure(jobId: number): void };
   /** Told of what becomes of jobs by our hand, where somebody hears it. */
@@ -145,16 +145,17 @@ export class QueueAdmin {
   }
 
   /**
-   * Cancels a job. True: it is cancelled, or it is active and its worker will be told within a third of its lease; then its
-   * signal is aborted, and it ends cancelled unless its handler completes all the same. One that a person holds, or that was
-   * handed off, is cancelled at once. False: it is finished, or unknown.
+   * Cancels a job. True: it is cancelled, or it is active and its worker, in whatever process, was notified; then its signal
+   * is aborted, and it ends cancelled unless its handler completes all the same. If no notification arrives there
+   * (`worker: { doorbell: false }`, a proxy), the worker learns of it with its next heartbeat, within a third of the lease.
+   * One that a person holds, or that was handed off, is cancelled at once. False: it is finished, or unknown.
    */
   async cancel(id: number): Promise<boolean> {
     checkJobId(id);
     const { store, runner, optionsFor, awaited } = this.#parts;
     const before = await this.#heard('cancelled', [id]);
     const answer = await store.cancel(id, (queue) => optionsFor(queue).retention.deadMs);
-    if (answer.state === 'requested') runner.cancel(id);
+    if (answer.state === 'requested') runner.cancel(id, answer.workerId);
     if (answer.state !== 'cancelled') return answer.state === 'requested';
     awaited.changedForSure(id);
     this.#parts.events.tell('cancelled', before);

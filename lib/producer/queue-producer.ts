@@ -186,8 +186,8 @@ export class QueueProducer {
   }
 
   /**
-   * Stops a job for good. True: it is cancelled, or it runs and its worker, in whatever process, aborts its signal within a
-   * third of its lease; then it ends cancelled unless its handler completes all the same. False: it is finished, or unknown.
+   * Stops a job for good. True: it is cancelled, or it runs and its worker, in whatever process, aborts its signal: at once
+   * if it can be notified, else within a third of its lease. Then it ends cancelled unless its handler completes all the same. False: it is finished, or unknown.
    * Not part of a transaction. Rejects with InvalidOptionsError for what is no id.
    */
   cancel(id: number): Promise<boolean> {

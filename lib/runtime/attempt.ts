@@ -73,6 +73,10 @@ export class Attempt implements JobActions {
   }
 
   /** Tells the handler to end. Its outcome stays its own, but for a job that shall be released or cancelled. */
+  get isAborted(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
   abort(reason: Error): void {
     this.#controller.abort(reason);
   }

@@ -18,13 +18,18 @@ export interface ClaimTurn {
 
 /**
  * Puts the answers to the claims of one queue into the order in which the claims chose their jobs. A claim that began to
- * choose before another one had locked its jobs may have older ones: so the other one's answer waits for it.
+ * choose before another one had locked its jobs may have older ones: so the other one's jobs wait for those of the first.
  */
 export class ClaimTurns {
   /** Those that were not received yet. */
   readonly #turns = new Set<Turn>();
   /** Numbers what happens, in its order. */
   #moment = 0;
+
+  /** Whether the jobs of all claims have been received. */
+  get isOver(): boolean {
+    return this.#turns.size === 0;
+  }
 
   begin(): ClaimTurn {
     const turn: Turn = { since: ++this.#moment, until: Infinity, receive: undefined };
@@ -35,19 +40,25 @@ export class ClaimTurns {
         turn.until = Infinity;
       },
       locked: () => void (turn.until = ++this.#moment),
-      answered: (receive) => void (turn.receive = receive),
+      answered: (receive) => {
+        turn.until = Math.min(turn.until, ++this.#moment);
+        turn.receive = receive;
+      },
     };
   }
 
-  /** Receives all that have their turn, and answers whether there was one. */
-  receive(): boolean {
-    const turns = [...this.#turns];
-    const open = turns.filter(({ receive }) => receive === undefined);
-    const next = turns.filter(({ receive, until }) => receive && open.every(({ since }) => since > until));
-    for (const turn of next) {
+  /** Receives the jobs that have their turn. */
+  receive(): void {
+    let waiting = [...this.#turns].filter(({ receive }) => receive === undefined);
+    for (let before = -1; before !== waiting.length;) {
+      before = waiting.length;
+      const earliest = Math.min(...waiting.map(({ since }) => since));
+      waiting = [...this.#turns].filter(({ receive, until }) => receive === undefined || earliest < until);
+    }
+    for (const turn of this.#turns) {
+      if (waiting.includes(turn)) continue;
       this.#turns.delete(turn);
       turn.receive!();
     }
-    return next.length > 0;
   }
 }

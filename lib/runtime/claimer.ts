@@ -71,10 +71,10 @@ export class Claimer implements Claimant {
   ) {}
 
   get isIdle(): boolean {
-    return !this.#asking && this.#underWay === 0;
+    return !this.#asking && this.#turns.isOver;
   }
 
-  /** Jobs that claims under way may bring. */
+  /** Jobs that claims may bring, and those that wait for their turn. */
   get expected(): number {
     return this.#expected;
   }
@@ -127,8 +127,17 @@ export class Claimer implements Claimant {
     const slots = this.#reserve(wanted.slots);
     const answer = async (jobs: Promise<ClaimedJob[]>) => {
       const claimed = await this.#claimOf(request, jobs, askedAt);
-      turn.answered(() => this.#receive(request, claimed, { hints, slots }));
-      if (this.#turns.receive()) this.answered();
+      const found = claimed.jobs.length;
+      this.#underWay--;
+      this.#expected -= request.limit - found;
+      if (found < request.limit) this.#heeded = hints;
+      turn.answered(() => {
+        this.#unreserve(slots);
+        this.#expected -= found;
+        if (claimed.claim) this.receive(claimed.claim, claimed.jobs);
+      });
+      this.#turns.receive();
+      this.answered();
     };
     return { request, mayShare, answer: (jobs) => void answer(jobs) };
   }
@@ -152,14 +161,6 @@ export class Claimer implements Claimant {
     const claim = new HeldClaim(request, jobs, askedAt);
     this.parts.leases.hold(claim);
     return { claim, jobs };
-  }
-
-  #receive(request: ClaimRequest, { claim, jobs }: Claimed, { hints, slots }: { hints: number; slots: number }): void {
-    this.#unreserve(slots);
-    this.#underWay--;
-    this.#expected -= request.limit;
-    if (jobs.length < request.limit) this.#heeded = hints;
-    if (claim) this.receive(claim, jobs);
   }
 
   /** No job of it has begun or will: whoever rescues them shall not count an attempt. Where that fails, one is counted. */

@@ -13,7 +13,7 @@ export interface LeaseKeeperParts {
   readonly shortestLeaseMs: number;
   readonly pulse: (settings: PulseSettings) => Pulse;
   readonly onLost: (claim: HeldClaim) => void;
-  readonly onCancelled: (claim: HeldClaim, jobId: number) => void;
+  readonly onCancelled: (claim: HeldClaim, jobId: number) => unknown;
 }
 
 /**
@@ -50,6 +50,11 @@ export class LeaseKeeper {
 
   async stop(): Promise<void> {
     await Promise.all([this.#pulse.stop(), this.#watch.stop()]);
+  }
+
+  /** The claims whose leases are kept. */
+  get claims(): HeldClaim[] {
+    return [...this.#held.values()];
   }
 
   hold(claim: HeldClaim): void {

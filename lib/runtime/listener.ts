@@ -1,5 +1,6 @@
 import type { Doorbell, Heard } from '../store/doorbell.js';
 import type { Clock } from '../time/clock.js';
+import type { Cancellations } from './cancellations.js';
 import type { JobLogger } from './job-logger.js';
 import { PollLoop } from './poll-loop.js';
 import type { Poller } from './poller.js';
@@ -11,6 +12,8 @@ const JITTER = 0.2;
 const SHORTEST_DEAFNESS_MS = 100;
 // Queues that can take jobs again are listened for no later than this.
 const LONGEST_DEAFNESS_MS = 50;
+// A worker without room that has it again sooner than this does not listen in between.
+const FULL_MS = 100;
 const SHORTEST_TROUBLE_MS = 1_000;
 const LONGEST_TROUBLE_MS = 30_000;
 
@@ -20,13 +23,19 @@ export interface ListenerParts {
   readonly logger: JobLogger;
   readonly random: () => number;
   readonly maxMs: number;
+  /** Under which it is notified of cancellations. */
+  readonly name: string;
+  readonly cancellations: Cancellations;
   readonly queues: ReadonlyMap<string, QueueWorker>;
   readonly poller: Poller;
   /** How often a look has found something else than jobs: queues paused or resumed, somebody who waits for jobs to end. */
   readonly turns: () => number;
 }
 
-/** Listens at the doorbell while this process could take jobs. What it does not hear, the poll finds. */
+/**
+ * Listens at the doorbell, for jobs while this process could take some, and always for cancellations of those it has. What
+ * it does not hear, the poll and the heartbeat find.
+ */
 export class Listener {
   readonly #loop: PollLoop;
   #works: boolean | undefined;
@@ -34,6 +43,8 @@ export class Listener {
   #listening:
     { readonly queues: ReadonlySet<string>; readonly since: number; readonly over: AbortController } | undefined;
   #turning: Promise<void> | undefined;
+  /** Since when it has had no room for jobs. */
+  #fullSince: number | undefined;
   /** How many rings in a row were in vain. */
   #vain = 0;
   #troubleMs = 0;
@@ -72,15 +83,17 @@ export class Listener {
     this.#dormant = false;
     if (!(await this.#isOfUse(stopping)) || stopping.aborted) return Infinity;
     const queues = this.#wanting();
-    if (!queues) {
+    this.#fullSince = queues ? undefined : (this.#fullSince ?? this.parts.clock.monotonic());
+    const isLeftMs = this.#fullSince === undefined ? 0 : this.#fullSince + FULL_MS - this.parts.clock.monotonic();
+    if (isLeftMs > 0) {
       this.#dormant = true;
-      return Infinity;
+      return isLeftMs;
     }
     // Counted from here on: what was rung for may have been found by the look that came first.
     const gains = this.#gains();
     const heard = await this.#listen(queues, stopping);
     this.#troubleMs = 0;
-    if (heard !== 'nothing' && !stopping.aborted) await this.#answer(queues);
+    if (heard !== 'nothing' && !stopping.aborted) await this.#answer(queues ?? []);
     // Where there were jobs for certain, another process was faster.
     return this.#rest(heard === 'ring' && this.#gains() === gains);
   }
@@ -100,11 +113,12 @@ export class Listener {
       await this.#claims();
     }
     if (this.#claimed() === claimed && (await this.parts.poller.checkNews())) await this.#claims();
+    if (this.#claimed() === claimed) await this.parts.cancellations.look();
   }
 
   /** What looking has ever brought this process. */
   #gains(): number {
-    return this.#claimed() + this.parts.turns();
+    return this.#claimed() + this.parts.turns() + this.parts.cancellations.found;
   }
 
   #claimed(): number {
@@ -124,13 +138,18 @@ export class Listener {
     return Math.min(maxMs, SHORTEST_DEAFNESS_MS * 2 ** (this.#vain - 2)) * (1 + JITTER * random());
   }
 
-  async #listen(queues: readonly string[], stopping: AbortSignal): Promise<Heard> {
+  /** @param queues undefined: it has no room for jobs of any */
+  async #listen(queues: readonly string[] | undefined, stopping: AbortSignal): Promise<Heard> {
+    const { doorbell, poller, cancellations, name } = this.parts;
     const over = new AbortController();
     this.#listening = { queues: new Set(queues), since: this.parts.clock.monotonic(), over };
     try {
       const stop = AbortSignal.any([stopping, over.signal]);
       // What came before has to be looked for.
-      return await this.parts.doorbell.listen(queues, stop, () => this.parts.poller.check());
+      return await doorbell.listen([...(queues ?? []), name], stop, () => {
+        if (queues) poller.check();
+        cancellations.lookSoon();
+      });
     } finally {
       over.abort();
       this.#listening = undefined;

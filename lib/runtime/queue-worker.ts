@@ -148,14 +148,14 @@ export class QueueWorker {
     this.#settled();
   }
 
-  /** Somebody wants the job cancelled; nothing happens where this process does not have it. */
-  cancel(jobId: number): void {
+  /** Cancels the job. Answers whether it is here and was not cancelled before. */
+  cancel(jobId: number): boolean {
     const [place] = this.#buffer.drop(({ job }) => job.id === jobId);
     if (place) this.#ending.unbegun(place.claim, place.job, { kind: 'cancel' });
     // There can be two: one whose lease was lost, and the one that took its place.
-    for (const attempt of this.#attempts()) {
-      if (attempt.job.id === jobId) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
-    }
+    const running = this.#attempts().filter(({ job, isAborted }) => job.id === jobId && !isAborted);
+    for (const attempt of running) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
+    return place !== undefined || running.length > 0;
   }
 
   abortAll(reason: Error): void {

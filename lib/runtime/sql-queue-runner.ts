@@ -2,6 +2,7 @@ import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import { workerName } from '../store/doorbell.js';
 import { QueueKeeper } from './queue-keeper.js';
 import { Worker, type WorkerParts } from './worker.js';
 
@@ -124,9 +125,10 @@ export class SqlQueueRunner {
     this.#parts.doorbell?.ringAll();
   }
 
-  /** Tells a run of this process, where there is one, that somebody wants its job cancelled. */
-  cancel(jobId: number): void {
+  /** The cancellation of a job has been requested that this worker has: one of this process, or of another. */
+  cancel(jobId: number, workerId: string): void {
     this.#worker?.cancel(jobId);
+    if (workerId !== this.#worker?.id) this.#parts.doorbell?.ring(workerName(workerId), 1);
   }
 
   #named(queue: string | undefined): string[] {

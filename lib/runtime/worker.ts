@@ -3,13 +3,14 @@ import { hostname } from 'node:os';
 import { ShutdownError } from '../job/errors.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { rescueRules } from '../job/rescue-rules.js';
-import type { Doorbell } from '../store/doorbell.js';
+import { workerName, type Doorbell } from '../store/doorbell.js';
 import type { QueueStore } from '../store/queue-store.js';
 import type { ChosenStrategies, JobStore, RescueRules } from '../store/job-store.js';
 import type { LockStore } from '../store/lock-store.js';
 import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
 import type { AwaitedJobs } from './awaited-jobs.js';
+import { Cancellations } from './cancellations.js';
 import type { HandlerTable } from './handler-table.js';
 import { JobEvents } from './job-events.js';
 import type { JobLogger } from './job-logger.js';
@@ -68,6 +69,7 @@ export class Worker {
   readonly #poller: Poller;
   readonly #listener: Listener | undefined;
   readonly #leases: LeaseKeeper;
+  readonly #cancellations: Cancellations;
   readonly #pruner: Pruner;
   readonly #keeper: QueueKeeper;
   readonly #traces: Traces;
@@ -98,6 +100,10 @@ export class Worker {
       shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
       pulse: parts.pulse ?? ((settings) => new LoopPulse(store, clock, settings)),
       onLost: (claim) => this.#queues.forget(claim),
+      onCancelled: (claim, jobId) => this.#queues.of(claim.queue).cancel(jobId),
+    });
+    this.#cancellations = new Cancellations({
+      ...{ store, clock, claims: () => this.#leases.claims },
       onCancelled: (claim, jobId) => this.#queues.of(claim.queue).cancel(jobId),
     });
     this.#traces = new Traces(parts.traces, parts.awaited, clock, logger);
@@ -198,7 +204,7 @@ export class Worker {
     }
     // A worker that stays on the list is harmless, and forgotten after a day.
     const leaving = Promise.all([
-      ...[this.#looking, this.#leases.stop(), this.#keeper.stop(), this.#locks?.stop()],
+      ...[this.#looking, this.#leases.stop(), this.#cancellations.stop(), this.#keeper.stop(), this.#locks?.stop()],
       this.parts.store.leave(this.id),
     ]);
     const left = leaving.catch(() => undefined).then(() => this.parts.events.heard());
@@ -262,6 +268,7 @@ export class Worker {
     return new Listener({
       ...{ doorbell, clock, logger, random, maxMs: options.pollMaxMs },
       ...{ queues: this.#queues.byName, poller: this.#poller, turns: () => this.#turns },
+      ...{ name: workerName(this.id), cancellations: this.#cancellations },
     });
   }
 

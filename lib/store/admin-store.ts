@@ -83,7 +83,7 @@ export interface Replay {
 }
 
 /** What became of a wish to cancel a job. */
-export type CancelAnswer = { state: 'cancelled' | 'requested'; workerId?: string } | { state: 'too-late' };
+export type CancelAnswer = { state: 'cancelled' } | { state: 'requested'; workerId: string } | { state: 'too-late' };
 
 /** Looking at jobs and steering them, from any process. */
 export interface AdminStore {

@@ -1,6 +1,19 @@
 /** What ended the listening: somebody's ring, the certainty that there are jobs, or neither. */
 export type Heard = 'ring' | 'jobs' | 'nothing';
 
+// No queue has a name with this character.
+const OF_WORKER = '@';
+
+/** The name under which a worker is notified of what concerns it alone. It stands beside the names of its queues. */
+export function workerName(workerId: string): string {
+  return OF_WORKER + workerId;
+}
+
+/** The worker whose name that is; undefined: it is the name of a queue. */
+export function workerOf(name: string): string | undefined {
+  return name.startsWith(OF_WORKER) ? name.slice(OF_WORKER.length) : undefined;
+}
+
 /**
  * Tells workers in other processes of jobs that they can claim now. Only ever a hint: whatever goes wrong with it, their
  * polls find the jobs.

@@ -206,6 +206,9 @@ export interface JobStore extends KeyStore {
    */
   extend(claimIds: readonly number[]): Promise<HeldLease[]>;
 
+  /** The jobs of each claim whose cancellation was requested, without touching the lease. */
+  cancelRequests(claimIds: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>>;
+
   /**
    * Writes outcomes, all in one transaction. Answers those whose job's claim was lost; nothing is done to those jobs. Rejects
    * with JobsLockedError where somebody else has some of the jobs locked.

@@ -41,6 +41,48 @@ describeEngines('a job that somebody cancels', (setup) => {
     expect(await worker.admin.counts('q')).toMatchObject({ cancelled: 2, active: 0 });
   });
 
+  // The lease lasts so long that no heartbeat tells the worker of it.
+  it.each([
+    ['that has room for more', { concurrency: 2 }],
+    ['that has no room', { concurrency: 1, prefetch: 0 }],
+    ['that has prefetched it', { concurrency: 1, prefetch: 2 }],
+  ] as const)('in a worker %s, by another process, is cancelled at once', async (what, options) => {
+    const world = await setup();
+    const worker = await world.start({
+      queues: { q: { lease: '1h', ...options } },
+      worker: { poll: { min: '1h', max: '1h' } },
+      handlers: { q: async ({ signal }) => (await abortOf(signal)).throwIfAborted() },
+    });
+    const elsewhere = await world.start({ autoStart: false });
+    const isPrefetched = what === 'that has prefetched it';
+    const ids = (await worker.producer.enqueueMany('q', plain(isPrefetched ? 2 : 1))).map(({ id }) => id);
+    await worker.events.until('started');
+    await worker.doorbell.untilListening();
+
+    await elsewhere.producer.cancel(ids.at(-1)!);
+    await worker.events.until('cancelled');
+
+    expect(worker.events.jobs('cancelled')).toEqual([ids.at(-1)]);
+    await elsewhere.admin.cancel(ids[0]!);
+    await worker.events.untilCount(ids.length, 'cancelled');
+  });
+
+  it('while its worker listens to nothing is cancelled as soon as it listens again', async () => {
+    const world = await setup();
+    const worker = await world.start({
+      queues: { q: { lease: '1h', concurrency: 1, prefetch: 0 } },
+      worker: { poll: { min: '1h', max: '1h' } },
+      handlers: { q: async ({ signal }) => (await abortOf(signal)).throwIfAborted() },
+    });
+    const elsewhere = await world.start({ autoStart: false });
+    const { id } = await worker.producer.enqueue('q', 0);
+    await worker.events.until('started');
+
+    await elsewhere.admin.cancel(id);
+
+    await worker.events.until('cancelled');
+  });
+
   it('while it waits here behind another one never runs, and those behind it do', async () => {
     const world = await setup();
     const { open, opened } = gate();

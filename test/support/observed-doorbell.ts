@@ -1,4 +1,4 @@
-import type { Doorbell, Heard } from '../../lib/store/doorbell.js';
+import { workerOf, type Doorbell, type Heard } from '../../lib/store/doorbell.js';
 
 /** A doorbell that a test can watch: it does what the one behind it does, and tells of it. */
 export class ObservedDoorbell implements Doorbell {
@@ -75,7 +75,11 @@ export class ObservedDoorbell implements Doorbell {
 
   #isListening(queues: readonly string[]): boolean {
     const to = this.#listeningTo;
-    return to !== undefined && (queues.length === 0 || to.join() === queues.join());
+    return to !== undefined && (queues.length === 0 || this.#queues.join() === queues.join());
+  }
+
+  get #queues(): string[] {
+    return (this.#listeningTo ?? []).filter((name) => workerOf(name) === undefined);
   }
 
   #change(): Promise<void> {

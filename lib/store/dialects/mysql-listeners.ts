@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hasCode } from '../../job/errors.js';
 import type { Clock } from '../../time/clock.js';
+import { workerName, workerOf } from '../doorbell.js';
 import type { Rings } from '../ringer.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { change, query, type Work } from '../sql/statement.js';
@@ -73,7 +74,9 @@ export class MysqlListeners {
    */
   mark(id: number, queues: readonly string[]): string {
     const mark = `${this.#comment} ${id} ${queues.map(digest).join(' ')} */`;
-    return mark.length <= LONGEST_MARK ? mark : `${this.#comment} ${id} ${ALL_QUEUES} */`;
+    if (mark.length <= LONGEST_MARK) return mark;
+    const workers = queues.filter((name) => workerOf(name) !== undefined);
+    return `${this.#comment} ${id} ${[ALL_QUEUES, ...workers.map(digest)].join(' ')} */`;
   }
 
   /** Whether the connection listens. */
@@ -160,12 +163,13 @@ function* wake({ id, queryId }: Listener): Work<boolean> {
 }
 
 function hears({ marks }: Listener, mark: string): boolean {
-  return marks.includes(mark) || marks.includes(ALL_QUEUES);
+  return marks.includes(mark) || (marks.includes(ALL_QUEUES) && workerOf(mark) === undefined);
 }
 
 /** Short, since a process may have many queues. Where two have the same, one is woken in vain. */
-function digest(queue: string): string {
-  return createHash('sha1').update(queue).digest('base64url').slice(0, 6);
+function digest(name: string): string {
+  const short = createHash('sha1').update(name).digest('base64url').slice(0, 6);
+  return workerOf(name) === undefined ? short : workerName(short);
 }
 
 function shuffled<T>(items: readonly T[]): T[] {

@@ -1,3 +1,4 @@
+import { workerOf } from '../doorbell.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
 import { query } from '../sql/statement.js';
 import type { Look } from './sqlite-doorbell.js';
@@ -9,24 +10,29 @@ const WAITING = `
     WHERE queue IN (:queues) AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
   ) AS waiting`;
 
-// Which queues are paused, and since when somebody waits for jobs to end.
+// Which queues are paused, which jobs of the worker are to be cancelled, and since when somebody waits for jobs to end.
 const STEERING = `
   SELECT (SELECT group_concat(queue) FROM {queues} WHERE paused <> 0) AS paused,
+         (SELECT group_concat(cancelled) FROM {claims} WHERE worker_id IN (:workers) AND cancelled IS NOT NULL) AS cancelled,
          (SELECT MAX(expires_at) FROM {waits}) AS awaited`;
 
 /** A worker hears of jobs in its queues, and of what its next look would see. */
 export function forWorkers(database: SqlDatabase): Look {
-  const hasJobs = async (queues: readonly string[]) => {
+  const hasJobs = async (names: readonly string[]) => {
+    const queues = names.filter((name) => workerOf(name) === undefined);
     if (queues.length === 0) return false;
     const [row] = await database.repeatable(() => query<{ waiting: number }>(WAITING, { queues }));
     return row!.waiting > 0;
   };
-  const steering = async () => JSON.stringify(await database.repeatable(() => query(STEERING)));
-  return async (queues) => {
-    const before = await steering();
+  const steering = async (names: readonly string[]) => {
+    const workers = names.map((name) => workerOf(name) ?? '');
+    return JSON.stringify(await database.repeatable(() => query(STEERING, { workers })));
+  };
+  return async (names) => {
+    const before = await steering(names);
     return async () => {
-      if (await hasJobs(queues)) return 'jobs';
-      return (await steering()) === before ? undefined : 'ring';
+      if (await hasJobs(names)) return 'jobs';
+      return (await steering(names)) === before ? undefined : 'ring';
     };
   };
 }

@@ -25,6 +25,7 @@ import type { Work } from './statement.js';
 import { countWaiting, survey, upcoming } from './survey.js';
 import { StageSweep } from './sweep-stages.js';
 import { prune, promote } from './upkeep.js';
+import { cancelRequests } from './wishes.js';
 import { enter, leave, seen, unknownQueues } from './workers.js';
 
 // All outcomes of a process wait for those before them: then it is looked which of them it is that has to wait.
@@ -113,6 +114,10 @@ export class SqlJobStore implements port.JobStore {
 
   extend(claimIds: readonly number[]): Promise<port.HeldLease[]> {
     return this.database.repeatable(() => extend(claimIds));
+  }
+
+  cancelRequests(claimIds: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>> {
+    return this.database.repeatable(() => cancelRequests(claimIds));
   }
 
   async settle(flush: port.Flush): Promise<ReadonlySet<port.Settlement>> {

@@ -9,6 +9,18 @@ const LOCK_WISHES = `
   WHERE id IN (:ids)
   ORDER BY id /*! FOR UPDATE */`;
 
+const REQUESTS = `
+  SELECT id, cancelled
+  FROM {claims}
+  WHERE id IN (:ids) AND cancelled IS NOT NULL`;
+
+/** The jobs of each claim whose cancellation was requested. Locks nothing. */
+export function* cancelRequests(claimIds: readonly number[]): Work<ReadonlyMap<number, readonly number[]>> {
+  if (claimIds.length === 0) return new Map();
+  const rows = yield* query<{ id: number; cancelled: string }>(REQUESTS, { ids: claimIds });
+  return new Map(rows.map(({ id, cancelled }) => [Number(id), parseOr<number[]>(cancelled) ?? []]));
+}
+
 export interface Heeded {
   /** All of the flush, in its order: a job that somebody wants cancelled is not sent back. */
   readonly settlements: readonly Settlement[];
