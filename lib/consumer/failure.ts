@@ -3,6 +3,7 @@ import type { ClaimedJob } from '../job/job.js';
 import { afterError, type Outcome } from '../job/outcome.js';
 import type { RetryPolicy } from '../job/retry-options.js';
 import { storedError } from '../job/stored-error.js';
+import type { MaybeLater, RuleParts } from '../job/user-rule.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 
 export interface FailOptions {
@@ -30,13 +31,13 @@ export function afterFailure(
   job: ClaimedJob,
   { error, retry }: FailOptions,
   policy: RetryPolicy,
-  random: () => number,
-): Outcome {
+  parts: RuleParts,
+): MaybeLater<Outcome> {
   const thrown = typeof error === 'string' ? said(error) : error;
   if (retry === false) return { kind: 'dead', error: storedError(thrown) };
-  if (retry === undefined) return afterError(job, thrown, policy, random);
+  if (retry === undefined) return afterError(job, thrown, policy, parts);
   const delayMs = toMs(retry)!;
-  return afterError({ ...job, overrides: null }, thrown, { ...policy, backoff: () => delayMs }, random);
+  return afterError({ ...job, overrides: null }, thrown, { ...policy, backoff: () => delayMs }, parts);
 }
 
 /** What a person says has no place in the code. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { after, type RuleParts } from '../job/user-rule.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { ClaimedJob } from '../job/job.js';
@@ -23,11 +24,10 @@ import { holderOf, holderProblems, ownerProblem, type JobHolder } from './holder
 import { pageOf, pageProblems } from './page.js';
 import { Taking, type TakingParts } from './taking.js';
 
-export interface ConsumerParts {
+export interface ConsumerParts extends RuleParts {
   readonly store: ConsumerStore;
   readonly jobs: TakingParts['jobs'];
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  readonly random: () => number;
   /** Told of each job whose assignment has ended here, once that has committed. */
   readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number) => void;
   /** See TakingParts. */
@@ -98,10 +98,11 @@ export class QueueConsumer {
    */
   async fail(id: number, given: JobHolder & FailOptions): Promise<'scheduled' | 'waiting' | 'dead'> {
     check('Cannot fail', [jobIdProblem(id), ...holderProblems(given, ['error', 'retry']), ...failureProblems(given)]);
-    const { optionsFor, random } = this.#parts;
+    const { optionsFor } = this.#parts;
     const { outcome } = await this.#end(id, holderOf(given), (job) => {
       const { retry, retention, deadLetter } = optionsFor(job.queue);
-      return { outcome: afterFailure(job, given, retry, random), keepMs: retention.deadMs, deadLetter };
+      const decided = afterFailure(job, given, retry, this.#parts);
+      return after(decided, (outcome) => ({ outcome, keepMs: retention.deadMs, deadLetter }));
     });
     if (outcome.kind !== 'retry') return 'dead';
     return outcome.delayMs > 0 ? 'scheduled' : 'waiting';

@@ -4,15 +4,15 @@ import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { randomId } from '../job/random-id.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { rescueRules } from '../job/rescue-rules.js';
+import type { RuleParts } from '../job/user-rule.js';
 import type { Assignment, ConsumerStore } from '../store/consumer-store.js';
 import type { JobStore, PromotedJob, Rescued } from '../store/job-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';
 
-export interface TakingParts {
+export interface TakingParts extends RuleParts {
   readonly store: Pick<ConsumerStore, 'mayTake' | 'share' | 'takeFromStage'>;
   readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'survey' | 'promote' | 'rescue'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  readonly random: () => number;
   /** Told of jobs that somebody has taken, and that are due, where this process did it. */
   readonly claimed: (jobs: readonly ClaimedJob[]) => void;
   readonly promoted: (jobs: readonly PromotedJob[]) => void;
@@ -52,10 +52,10 @@ export class Taking {
   }
 
   async #free(queue: string): Promise<number> {
-    const { jobs, optionsFor, random, rescued, promoted: onPromoted } = this.parts;
+    const { jobs, optionsFor, rescued, promoted: onPromoted } = this.parts;
     const { dueInMs, lapseInMs } = await jobs.survey([queue]);
     const promoted = dueInMs === 0 ? await jobs.promote(PROMOTE_BATCH, onPromoted) : 0;
-    const freed = lapseInMs === 0 ? await jobs.rescue(rescueRules(optionsFor, random)) : [];
+    const freed = lapseInMs === 0 ? await jobs.rescue(rescueRules(optionsFor, this.parts)) : [];
     rescued(freed);
     return promoted + freed.length;
   }

@@ -1,5 +1,6 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { expected, unknownKeys } from './expectation.js';
+import { askRule, type MaybeLater, type RuleParts } from './user-rule.js';
 
 /** How long to wait before a failed attempt is tried again. */
 export interface BackoffOptions {
@@ -16,11 +17,15 @@ export interface BackoffOptions {
   jitter?: number;
 }
 
-/** A delay, its rule, or a function of the attempt that failed (1 = first); false from it gives up: the job is dead. */
-export type Backoff = Duration | BackoffOptions | ((attempt: number, error: Error) => Duration | false);
+/**
+ * A delay, its rule, or a function of the attempt that failed (1 = first); false from it gives up: the job is dead. The function
+ * may be async. If it fails, answers something else or takes longer than 5 s, that is logged, and the default backoff applies.
+ */
+export type Backoff =
+  Duration | BackoffOptions | ((attempt: number, error: Error) => Duration | false | Promise<Duration | false>);
 
 /** Milliseconds before the next attempt; false: there shall be none. */
-export type BackoffMs = (attempt: number, error: Error, random: () => number) => number | false;
+export type BackoffMs = (attempt: number, error: Error, parts: RuleParts) => MaybeLater<number | false>;
 
 const KNOWN = ['type', 'delay', 'max', 'jitter'] as const;
 
@@ -42,25 +47,25 @@ export function backoffProblems(backoff: unknown): (string | undefined)[] {
   ];
 }
 
-/** The checked backoff as a function. A function of the user's that throws or answers nonsense counts as the default. */
+/**
+ * The checked backoff as a function. A function of the user's that fails, or answers something else than a duration or false,
+ * counts as the default.
+ */
 export function backoffMs(backoff: Backoff = {}): BackoffMs {
   if (typeof backoff === 'function') {
-    return (attempt, error, random) => {
-      const answer = answerOf(backoff, attempt, error);
-      return answer === false ? false : (toMs(answer) ?? ofOptions({}, attempt, random));
+    return (attempt, error, parts) => {
+      const rule = {
+        name: 'backoff',
+        ask: () => backoff(attempt, error),
+        read: (answer: unknown) => (answer === false ? false : toMs(answer)),
+        expected: `${DURATION_EXPECTED} or false`,
+        otherwise: () => ofOptions({}, attempt, parts.random),
+      };
+      return askRule<number | false>(rule, parts);
     };
   }
   const options = typeof backoff === 'object' ? backoff : ({ type: 'fixed', delay: backoff } as const);
-  return (attempt, _error, random) => ofOptions(options, attempt, random);
-}
-
-// The job has to go on whatever the function does: nobody could settle or rescue it otherwise.
-function answerOf(backoff: Extract<Backoff, (...args: never) => unknown>, attempt: number, error: Error): unknown {
-  try {
-    return backoff(attempt, error);
-  } catch {
-    return undefined;
-  }
+  return (attempt, _error, { random }) => ofOptions(options, attempt, random);
 }
 
 function ofOptions(options: BackoffOptions, attempt: number, random: () => number): number {

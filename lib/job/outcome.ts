@@ -4,6 +4,7 @@ import type { ClaimedJob } from './job.js';
 import type { ChangeName } from './queue-event.js';
 import type { RetryPolicy } from './retry-options.js';
 import { readableError, storedError, type StoredError } from './stored-error.js';
+import { after, askRule, type MaybeLater, type RuleParts } from './user-rule.js';
 
 /** What becomes of a claimed job. */
 export type Outcome =
@@ -51,22 +52,40 @@ export function waitsAgain(outcome: Outcome): boolean {
 }
 
 /** What becomes of a job whose handler threw. */
-export function afterError(job: Tried, thrown: unknown, policy: RetryPolicy, random: () => number): Outcome {
+export function afterError(job: Tried, thrown: unknown, policy: RetryPolicy, parts: RuleParts): MaybeLater<Outcome> {
   const error = readableError(thrown);
   const dead: Outcome = { kind: 'dead', error: storedError(error) };
-  if (job.attempt >= job.maxAttempts) return dead;
-  if (hasCode(error, 'UNRECOVERABLE') || !isWorthRetrying(error, job.attempt, policy)) return dead;
-  const delayMs = backoffOf(job, policy)(job.attempt, error, random);
-  return delayMs === false ? dead : { kind: 'retry', delayMs, error: storedError(error) };
+  if (job.attempt >= job.maxAttempts || hasCode(error, 'UNRECOVERABLE')) return dead;
+  return after(isWorthRetrying(error, job.attempt, policy, parts), (isWorth) =>
+    isWorth ? afterBackoff(job, error, policy, parts) : dead,
+  );
 }
 
-/** A rule of the user's that throws itself decides nothing. */
-function isWorthRetrying(error: Error, attempt: number, { retryIf }: RetryPolicy): boolean {
-  try {
-    return retryIf?.(error, attempt) !== false;
-  } catch {
-    return true;
-  }
+function isWorthRetrying(
+  error: Error,
+  attempt: number,
+  { retryIf }: RetryPolicy,
+  parts: RuleParts,
+): MaybeLater<boolean> {
+  if (!retryIf) return true;
+  const rule = {
+    name: 'retryIf',
+    ask: () => retryIf(error, attempt),
+    read: (answer: unknown) => (typeof answer === 'boolean' ? answer : undefined),
+    expected: 'true or false',
+    otherwise: () => true,
+  };
+  return askRule(rule, parts);
+}
+
+function afterBackoff(job: Tried, error: Error, policy: RetryPolicy, parts: RuleParts): MaybeLater<Outcome> {
+  const { backoff } = job.overrides ?? {};
+  const rule = backoff === undefined ? policy.backoff : backoffMs(backoff);
+  return after(rule(job.attempt, error, parts), (delayMs) =>
+    delayMs === false
+      ? { kind: 'dead', error: storedError(error) }
+      : { kind: 'retry', delayMs, error: storedError(error) },
+  );
 }
 
 /**
@@ -78,14 +97,13 @@ export function afterSilence(
   silent: Silent,
   mayHaveBegun: boolean,
   policy: RetryPolicy,
-  random: () => number,
-): Outcome {
+  parts: RuleParts,
+): MaybeLater<Outcome> {
   if (!mayHaveBegun) return { kind: 'release' };
   const error = silenceError(silent);
   if (job.attempt >= job.maxAttempts) return { kind: 'dead', error: storedError(error) };
-  const delayMs = job.attempt === 1 ? 0 : backoffOf(job, policy)(job.attempt, error, random);
-  if (delayMs === false) return { kind: 'dead', error: storedError(error) };
-  return { kind: 'retry', delayMs, error: storedError(error) };
+  if (job.attempt === 1) return { kind: 'retry', delayMs: 0, error: storedError(error) };
+  return afterBackoff(job, error, policy, parts);
 }
 
 /** Who let a job's lease end. */
@@ -117,8 +135,4 @@ export function inStartOrder(jobs: ClaimedJob[]): ClaimedJob[] {
 export function startable(suspects: readonly boolean[]): number {
   const first = suspects.indexOf(true);
   return first === -1 ? suspects.length : Math.max(1, first);
-}
-
-function backoffOf(job: Tried, policy: RetryPolicy) {
-  return job.overrides?.backoff === undefined ? policy.backoff : backoffMs(job.overrides.backoff);
 }

@@ -5,14 +5,17 @@ export interface RetryOptions {
   /** How often a job may be tried in all, 1 or more. Default 5. */
   attempts?: number;
   backoff?: Backoff;
-  /** False gives up at once: the job is dead whatever `attempts` says. */
-  retryIf?(error: Error, attempt: number): boolean;
+  /**
+   * False gives up at once: the job is dead whatever `attempts` says. May be async. If it fails, answers something else or takes
+   * longer than 5 s, that is logged, and the job is tried again.
+   */
+  retryIf?(error: Error, attempt: number): boolean | Promise<boolean>;
 }
 
 export interface RetryPolicy {
   readonly attempts: number;
   readonly backoff: BackoffMs;
-  readonly retryIf: ((error: Error, attempt: number) => boolean) | undefined;
+  readonly retryIf: RetryOptions['retryIf'];
 }
 
 /** What is said of retries, however it was: a number alone is one of attempts. */

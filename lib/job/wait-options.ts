@@ -9,13 +9,13 @@ export interface WaitOptions {
   /** Ends the waiting, not the job; rejects with the signal's reason. */
   signal?: AbortSignal;
   /** Told what `job.progress()` was given: the last value of a look, in order, never one twice in a row. */
-  onProgress?: (value: unknown) => void;
+  onProgress?: (value: unknown) => void | Promise<void>;
 }
 
 export interface ResolvedWaitOptions {
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
-  readonly onProgress: ((value: unknown) => void) | undefined;
+  readonly onProgress: WaitOptions['onProgress'];
 }
 
 const KNOWN = ['timeout', 'signal', 'onProgress'];

@@ -212,7 +212,15 @@ async function wire(
       events: steering,
     }),
     consumer: new QueueConsumer({
-      ...{ store: consumerStore, jobs: store, optionsFor, random: Math.random, hints: runner },
+      ...{
+        store: consumerStore,
+        jobs: store,
+        optionsFor,
+        random: Math.random,
+        clock: systemClock,
+        logger,
+        hints: runner,
+      },
       claimed: (jobs) => jobEvents.claimed(jobs),
       promoted: (jobs) => jobEvents.promoted(jobs),
       rescued: (rescued) => rescues.tell(rescued),

@@ -7,6 +7,7 @@ import { checkPayload, checkSize, encodeResult } from '../job/payload.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { randomId } from '../job/random-id.js';
 import { readableError, storedError } from '../job/stored-error.js';
+import { after, type MaybeLater } from '../job/user-rule.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
@@ -42,6 +43,8 @@ export class Attempt implements JobActions {
   #verdict: Outcome | undefined;
   #committed: { result: unknown } | undefined;
   #transactionLost: Error | undefined;
+  /** What the first failure of the run has come to. */
+  #failure: MaybeLater<AttemptEnd> | undefined;
   #handedOff = false;
   #departures = 0;
   #isOver = false;
@@ -98,7 +101,7 @@ export class Attempt implements JobActions {
   }
 
   /** What becomes of the job whose handler returned. */
-  returned(result: unknown): AttemptEnd {
+  returned(result: unknown): MaybeLater<AttemptEnd> {
     if (this.#gone) return this.#gone;
     if (this.#verdict) return ended(this.#verdict);
     // A handler that catches the error must not complete a job whose effects are gone.
@@ -112,7 +115,7 @@ export class Attempt implements JobActions {
   }
 
   /** What becomes of the job whose handler threw. */
-  threw(given: unknown): AttemptEnd {
+  threw(given: unknown): MaybeLater<AttemptEnd> {
     const thrown = readableError(given);
     if (this.#gone) {
       const { message, stack } = storedError(thrown);
@@ -126,11 +129,13 @@ export class Attempt implements JobActions {
     if (reason?.code === 'JOB_CANCELLED') return ended({ kind: 'cancel' });
     // What another job of the same batch was left with.
     const error = thrown instanceof JobVerdict ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
-    return ended(afterError(this.job, error, this.options.retry, this.parts.random));
+    return (this.#failure ??= after(afterError(this.job, error, this.options.retry, this.parts), (outcome) =>
+      ended(outcome),
+    ));
   }
 
   /** What becomes of the job whose handler took too long; it is told to end. */
-  expired(limitMs: number): AttemptEnd {
+  expired(limitMs: number): MaybeLater<AttemptEnd> {
     const error = new JobTimeoutError(this.job.id, this.job.queue, limitMs);
     this.abort(error);
     return this.#gone ?? this.threw(error);

@@ -1,4 +1,5 @@
 import type { QueueEvent, QueueEventName } from '../job/queue-event.js';
+import { storedError } from '../job/stored-error.js';
 import type { JobLogger } from './job-logger.js';
 
 export type QueueEventListener = (event: QueueEvent) => unknown;
@@ -43,7 +44,8 @@ export class QueueEvents {
     try {
       await listener(event);
     } catch (error) {
-      this.logger.error(`A listener for "${event.event}" threw: ${String(error)}`, (error as Error)?.stack);
+      const { name, message, stack } = storedError(error);
+      this.logger.error(`A listener for "${event.event}" threw: ${name}: ${message}`, stack);
     }
   }
 }

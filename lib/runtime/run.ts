@@ -1,5 +1,6 @@
 import type { Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { MaybeLater } from '../job/user-rule.js';
 import type { Clock } from '../time/clock.js';
 import type { Attempt, AttemptEnd } from './attempt.js';
 import type { JobContext } from './job-context.js';
@@ -20,6 +21,9 @@ export type HandlerEntry =
 /** One call of a handler: one attempt, or those of a batch. */
 export class Run {
   #resolve!: (ends: readonly AttemptEnd[]) => void;
+  #isOver = false;
+  /** Of a run with a time limit: aborted when it is over. */
+  #limit: AbortController | undefined;
 
   constructor(
     readonly attempts: readonly Attempt[],
@@ -33,28 +37,37 @@ export class Run {
 
   /** Ends the run without its handler, which may go on in vain: the fence keeps it from doing harm. */
   end(outcome: Outcome): void {
+    this.#finish();
     this.#resolve(this.attempts.map((attempt) => attempt.abandoned(outcome)));
   }
 
   /** How each attempt ended. Never rejects. */
   outcomes(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
     const limitMs = this.#limitMs();
-    const over = limitMs === false ? undefined : new AbortController();
-    if (over) void this.#expireAfter(limitMs as number, over.signal);
+    if (limitMs !== false) void this.#expireAfter(limitMs);
     return new Promise<readonly AttemptEnd[]>((resolve) => {
-      this.#resolve = (ends) => {
-        over?.abort();
-        resolve(ends);
-      };
-      void this.#handle(entry).then(this.#resolve);
+      this.#resolve = resolve;
+      void this.#handle(entry).then((ends) => this.#decide(ends));
     });
   }
 
-  #handle(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
+  /** What comes first decides: the handler or the time limit. Rules of the user's may take their time for that. */
+  async #decide(ends: readonly MaybeLater<AttemptEnd>[]): Promise<void> {
+    if (this.#isOver) return;
+    this.#finish();
+    this.#resolve(await Promise.all(ends.map((end) => Promise.resolve(end))));
+  }
+
+  #finish(): void {
+    this.#isOver = true;
+    this.#limit?.abort();
+  }
+
+  #handle(entry: HandlerEntry): Promise<readonly MaybeLater<AttemptEnd>[]> {
     return entry.batch === undefined ? this.#handleOne(entry.handle) : this.#handleAll(entry.handle);
   }
 
-  async #handleOne(handle: Handler): Promise<readonly AttemptEnd[]> {
+  async #handleOne(handle: Handler): Promise<readonly MaybeLater<AttemptEnd>[]> {
     const [attempt] = this.attempts as [Attempt];
     try {
       return [attempt.returned(await handle(await attempt.context(this.clock.now())))];
@@ -63,8 +76,8 @@ export class Run {
     }
   }
 
-  async #handleAll(handle: BatchHandler): Promise<readonly AttemptEnd[]> {
-    const ends = new Map<Attempt, AttemptEnd>();
+  async #handleAll(handle: BatchHandler): Promise<readonly MaybeLater<AttemptEnd>[]> {
+    const ends = new Map<Attempt, MaybeLater<AttemptEnd>>();
     const contexts = new Map<Attempt, JobContext>();
     const startedAt = this.clock.now();
     for (const attempt of this.attempts) {
@@ -83,7 +96,10 @@ export class Run {
     return this.attempts.map((attempt) => ends.get(attempt)!);
   }
 
-  async #tell(handle: BatchHandler, contexts: JobContext[]): Promise<(attempt: Attempt, index: number) => AttemptEnd> {
+  async #tell(
+    handle: BatchHandler,
+    contexts: JobContext[],
+  ): Promise<(attempt: Attempt, index: number) => MaybeLater<AttemptEnd>> {
     try {
       const jobs = contexts.length;
       const results = settledResults(await handle(contexts), jobs);
@@ -107,9 +123,10 @@ export class Run {
     return limitMs;
   }
 
-  async #expireAfter(limitMs: number, over: AbortSignal): Promise<void> {
-    await this.clock.sleep(limitMs, over);
-    if (!over.aborted) this.#resolve(this.attempts.map((attempt) => attempt.expired(limitMs)));
+  async #expireAfter(limitMs: number): Promise<void> {
+    this.#limit = new AbortController();
+    await this.clock.sleep(limitMs, this.#limit.signal);
+    if (!this.#isOver) await this.#decide(this.attempts.map((attempt) => attempt.expired(limitMs)));
   }
 }
 

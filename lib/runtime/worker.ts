@@ -108,7 +108,7 @@ export class Worker {
     });
     this.#traces = new Traces(parts.traces, parts.awaited, clock, logger);
     for (const queue of queueNames) this.#queues.byName.set(queue, this.#queueWorker(queue, slots));
-    this.#rules = rescueRules(optionsFor, random);
+    this.#rules = rescueRules(optionsFor, parts);
     this.#rescued = new RescuedJobs({ events, awaited, logger, share: (queue, jobs) => this.#share(queue, jobs) });
     this.#poller = new Poller({
       ...{ store, clock, logger, random, queues: queueNames, rules: this.#rules },

@@ -1,3 +1,4 @@
+import type { MaybeLater } from '../job/user-rule.js';
 import type { JobFilter } from './admin-store.js';
 import type { ClaimedJob, JobRecord } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
@@ -98,7 +99,7 @@ export interface ConsumerStore {
    */
   assign(id: number, to: Assignee, from: Holder, rules: (queue: string) => AssignRules): Promise<Assignment>;
   /** Ends an assignment as `decide` says of the job. */
-  end(id: number, holder: Holder, decide: (job: ClaimedJob) => Verdict): Promise<EndedAssignment>;
+  end(id: number, holder: Holder, decide: (job: ClaimedJob) => MaybeLater<Verdict>): Promise<EndedAssignment>;
   /** Sets the lease to end so long from now, and answers when that is. A lease that has lapsed is not renewed. */
   extend(id: number, holder: Holder, leaseMs: number): Promise<number>;
   /** Ends an assignment, and leaves the job to whoever claims from that stage; null: to everybody. */

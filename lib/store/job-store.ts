@@ -2,6 +2,7 @@ import type { EntityManager, QueryRunner } from 'typeorm';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../job/job.js';
 import type { Outcome, Silent, Tried } from '../job/outcome.js';
+import type { MaybeLater } from '../job/user-rule.js';
 import type { KeyStore } from './key-store.js';
 
 /** The caller's own open transaction. Nothing in it is retried or committed here. */
@@ -143,7 +144,7 @@ export interface Rescued {
 }
 
 export interface RescueRules {
-  decide(job: LapsedJob): Outcome;
+  decide(job: LapsedJob): MaybeLater<Outcome>;
   /** How long the history keeps what is dead or cancelled; false: not at all. */
   keepMs(queue: string): number | false;
 }

@@ -55,12 +55,13 @@ export class Wait {
     return this.#onProgress !== undefined;
   }
 
-  /** What the job's run has said last, if it is something else than before. What the listener throws ends the wait. */
+  /** What the job's run has said last, if it is something else than before. A listener that throws or rejects ends the wait. */
   tell(progress: string | undefined): void {
     if (this.isOver || progress === undefined || progress === this.#told) return;
     this.#told = progress;
     try {
-      this.#onProgress?.(JSON.parse(progress));
+      const heard = this.#onProgress?.(JSON.parse(progress));
+      void Promise.resolve(heard).catch((error: unknown) => this.reject(error));
     } catch (error) {
       this.reject(error);
     }

@@ -2,7 +2,7 @@ import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { Sharing } from '../../lib/store/consumer-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
-import { LEASE_MS, rescueRules } from '../support/jobs.js';
+import { LEASE_MS, rescueRules, ruleParts } from '../support/jobs.js';
 import { recordingDriver } from '../support/recording-driver.js';
 import { describeStores, describeStoresOf } from '../support/stores.js';
 
@@ -13,7 +13,7 @@ function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): Q
     ...{
       store: consumer,
       jobs,
-      random: () => 0.5,
+      ...ruleParts(),
       ended: () => undefined,
       claimed: () => undefined,
       promoted: () => undefined,

@@ -4,7 +4,7 @@ import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
-import { claimOf, endOf, rescueRules } from '../support/jobs.js';
+import { claimOf, endOf, rescueRules, ruleParts } from '../support/jobs.js';
 import { roundsUntilEmpty } from '../support/rows-left.js';
 import { FAULTS, openFaulty, SENDING } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -122,7 +122,7 @@ function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): Q
     ...{
       store: consumer,
       jobs,
-      random: () => 0.5,
+      ...ruleParts(),
       ended: () => undefined,
       claimed: () => undefined,
       promoted: () => undefined,

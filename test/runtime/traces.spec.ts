@@ -106,6 +106,25 @@ describeEngines('what a handler says of its run', (setup) => {
     expect(codes).toEqual(['PAYLOAD_TOO_LARGE', 'PAYLOAD_INVALID']);
   });
 
+  it('ends the wait of an async listener that rejects', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { producer } = await world.start({
+      handlers: {
+        q: (job) => {
+          job.progress(1);
+          return opened;
+        },
+      },
+    });
+    const { id } = await producer.enqueue('q', 0);
+
+    const wait = producer.waitFor(id, { onProgress: () => Promise.reject(new Error('deaf')) });
+
+    await expect(wait).rejects.toThrow('deaf');
+    open();
+  });
+
   it('is not written after its outcome, and ends the wait of a listener that throws', async () => {
     const world = await setup();
     const { open, opened } = gate();

@@ -177,7 +177,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock, following, events: steering }),
     admin: queueAdmin,
     consumer: new QueueConsumer({
-      ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, hints: runner },
+      ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, clock, logger, hints: runner },
       claimed: (jobs) => jobEvents.claimed(jobs),
       promoted: (jobs) => jobEvents.promoted(jobs),
       rescued: (rescued) => rescues.tell(rescued),

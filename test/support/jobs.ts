@@ -1,3 +1,5 @@
+import type { RuleParts } from '../../lib/job/user-rule.js';
+import { systemClock } from '../../lib/time/clock.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../lib/job/job.js';
 import type { Outcome } from '../../lib/job/outcome.js';
@@ -90,6 +92,11 @@ export function rescueRules(given: Partial<RescueRules> = {}): RescueRules {
     keepMs: () => 60_000,
     ...given,
   };
+}
+
+/** What asking the rules of a queue takes; chance is in the middle. */
+export function ruleParts(given: Partial<RuleParts> = {}): RuleParts {
+  return { random: () => 0.5, clock: systemClock, logger: { warn: () => undefined }, ...given };
 }
 
 export function idsOf(jobs: readonly { id: number }[]): number[] {

@@ -1,11 +1,12 @@
 import { backoffMs, type Backoff } from '../../lib/job/backoff.js';
+import { ruleParts } from '../support/jobs.js';
 
 const error = new Error('no');
 const middle = () => 0.5;
 
-function delays(backoff: Backoff, random = middle): (number | false)[] {
+function delays(backoff: Backoff, random = middle): unknown[] {
   const ms = backoffMs(backoff);
-  return [1, 2, 3, 60].map((attempt) => ms(attempt, error, random));
+  return [1, 2, 3, 60].map((attempt) => ms(attempt, error, ruleParts({ random })));
 }
 
 describe('backoff', () => {
@@ -30,7 +31,7 @@ describe('backoff', () => {
   });
 
   it('stays a number after any number of attempts', () => {
-    expect(backoffMs({ max: '1d' })(1_000_000, error, middle)).toBe(86_400_000);
+    expect(backoffMs({ max: '1d' })(1_000_000, error, ruleParts())).toBe(86_400_000);
   });
 
   it('may be a function of the attempt and the error', () => {

@@ -1,9 +1,19 @@
 import { JobTimeoutError, UnrecoverableError, WorkerLostError } from '../../lib/job/errors.js';
 import type { ClaimedJob } from '../../lib/job/job.js';
-import { afterError, afterSilence, inStartOrder, isSuspect, startable } from '../../lib/job/outcome.js';
+import {
+  afterError as outcomeOfError,
+  afterSilence as outcomeOfSilence,
+  inStartOrder,
+  isSuspect,
+  startable,
+  type Outcome,
+} from '../../lib/job/outcome.js';
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+import { ruleParts } from '../support/jobs.js';
 
-const middle = () => 0.5;
+const middle = ruleParts();
+const afterError = (...args: Parameters<typeof outcomeOfError>) => outcomeOfError(...args) as Outcome;
+const afterSilence = (...args: Parameters<typeof outcomeOfSilence>) => outcomeOfSilence(...args) as Outcome;
 const policy = (retry: QueueOptions['retry'] = {}) => resolveQueueOptions({ retry }).retry;
 const tried = (attempt: number, given = {}) => ({ attempt, maxAttempts: 3, overrides: null, ...given });
 

@@ -6,6 +6,7 @@ import type { LockStore } from '../lock-store.js';
 import { persist } from '../sql/patience.js';
 import { rescueEach } from '../sql/rescue-each.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
+import { withDecisions } from '../sql/undecided.js';
 import { findFree, removeFree, rescueFree, takeLock } from '../sql/worker-lock.js';
 import type { MysqlPool } from './mysql-pool.js';
 import { MysqlWorkerLock } from './mysql-worker-lock.js';
@@ -31,7 +32,9 @@ export class MysqlLocks implements LockStore {
 
   async rescue(rules: RescueRules): Promise<Rescued[]> {
     const { locks, claims } = await this.pool.repeatable(() => findFree());
-    const rescued = await rescueEach(claims, (claim) => this.database.transaction(() => rescueFree(claim, rules)));
+    const rescued = await rescueEach(claims, (claim) =>
+      withDecisions(rules.decide, (decide) => this.database.transaction(() => rescueFree(claim, { ...rules, decide }))),
+    );
     if (rescued.length > 0) this.bounds.forget();
     // One that stays is found again.
     for (const id of locks) await this.pool.transaction(() => removeFree(id)).catch(() => undefined);

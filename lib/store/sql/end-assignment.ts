@@ -1,5 +1,6 @@
 import { JobNotHeldError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
+import type { MaybeLater } from '../../job/user-rule.js';
 import type { EndedAssignment, Holder, Verdict } from '../consumer-store.js';
 import { leaseEnd } from './assign.js';
 import { isFinished } from './fence.js';
@@ -8,6 +9,7 @@ import { endClaim } from './lease.js';
 import { settleClaimed } from './settle.js';
 import { leaveStages, standIn } from './stages.js';
 import { change, query, type Work } from './statement.js';
+import { decided } from './undecided.js';
 
 const EXTEND = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
@@ -23,10 +25,11 @@ const LEASE = `
 export function* endAssignment(
   id: number,
   holder: Holder,
-  decide: (job: ClaimedJob) => Verdict,
+  decide: (job: ClaimedJob) => MaybeLater<Verdict>,
 ): Work<EndedAssignment> {
   const held = yield* lockHeld(id, holder);
-  return yield* endHeld(held, decide(held.job));
+  const [verdict] = decided([decide(held.job)]);
+  return yield* endHeld(held, verdict!);
 }
 
 export function* endHeld(

@@ -1,9 +1,11 @@
-import type { LapsedJob, Rescued, RescueRules, Settlement } from '../job-store.js';
+import type { Outcome } from '../../job/outcome.js';
+import type { Rescued, RescueRules, Settlement } from '../job-store.js';
 import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
 import { IS_AHEAD, retire } from './lease.js';
 import { rescued as changesOfRescue } from './changes.js';
 import { settleClaimed } from './settle.js';
 import { change, query, type Work } from './statement.js';
+import { decided } from './undecided.js';
 
 /** So many lapsed claims are read at a time. */
 export const LAPSED_AT_A_TIME = 100;
@@ -86,15 +88,16 @@ export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[
   const keepMs = rules.keepMs(claim.queue);
   const deadLetter = claim.dead_letter ?? false;
   const silent = { workerId: claim.worker_id, owner: claim.owner };
-  const rescued: Rescued[] = [];
-  const settlements: Settlement[] = [];
-  for (const row of rows) {
+  const lapsed = rows.map((row) => {
     const job = claimedJob(row, claim.queue, row.attempt);
-    const lapsed: LapsedJob = { ...job, ...silent, mayHaveBegun: begun.has(job.id) };
-    const outcome = unwanted.includes(job.id) ? ({ kind: 'cancel' } as const) : rules.decide(lapsed);
-    rescued.push({ job: lapsed, outcome, deadLetter });
-    settlements.push({ job, claimId, workerId: claim.worker_id, outcome, ranMs: null, keepMs, deadLetter });
-  }
+    return { ...job, ...silent, mayHaveBegun: begun.has(job.id) };
+  });
+  const outcomes = decided<Outcome>(
+    lapsed.map((job) => (unwanted.includes(job.id) ? { kind: 'cancel' } : rules.decide(job))),
+  );
+  const rescued: Rescued[] = lapsed.map((job, index) => ({ job, outcome: outcomes[index]!, deadLetter }));
+  const common = { claimId, workerId: claim.worker_id, ranMs: null, keepMs, deadLetter } as const;
+  const settlements: Settlement[] = lapsed.map((job, index) => ({ ...common, job, outcome: outcomes[index]! }));
   yield* settleClaimed(settlements, changesOfRescue(settlements));
   yield* retire([claimId]);
   return rescued;

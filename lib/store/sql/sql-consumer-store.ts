@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
+import type { MaybeLater } from '../../job/user-rule.js';
 import type { ClaimBounds } from '../claims/claim-bounds.js';
 import type * as port from '../consumer-store.js';
 import { assign, share } from './assign.js';
@@ -10,6 +11,7 @@ import { ShortCountError } from './settle.js';
 import type { SqlDatabase } from './sql-database.js';
 import type { Work } from './statement.js';
 import { takeFromStage } from './take-from-stage.js';
+import { withDecisions } from './undecided.js';
 
 export class SqlConsumerStore implements port.ConsumerStore {
   constructor(
@@ -43,8 +45,12 @@ export class SqlConsumerStore implements port.ConsumerStore {
     return this.#transact(() => assign(id, to, from, rules));
   }
 
-  end(id: number, holder: port.Holder, decide: (job: ClaimedJob) => port.Verdict): Promise<port.EndedAssignment> {
-    return this.#ending(() => endAssignment(id, holder, decide));
+  end(
+    id: number,
+    holder: port.Holder,
+    decide: (job: ClaimedJob) => MaybeLater<port.Verdict>,
+  ): Promise<port.EndedAssignment> {
+    return withDecisions(decide, (remembering) => this.#ending(() => endAssignment(id, holder, remembering)));
   }
 
   extend(id: number, holder: port.Holder, leaseMs: number): Promise<number> {

@@ -25,6 +25,7 @@ import type { Work } from './statement.js';
 import { countWaiting, survey, upcoming } from './survey.js';
 import { StageSweep } from './sweep-stages.js';
 import { prune, promote } from './upkeep.js';
+import { withDecisions } from './undecided.js';
 import { cancelRequests } from './wishes.js';
 import { enter, leave, seen, unknownQueues } from './workers.js';
 
@@ -237,7 +238,9 @@ export class SqlJobStore implements port.JobStore {
   async rescue(rules: port.RescueRules): Promise<port.Rescued[]> {
     const lapsed = await this.database.repeatable(() => lapsedClaims(this.#lapsedAfter));
     this.#lapsedAfter = lapsed.length < LAPSED_AT_A_TIME ? 0 : lapsed.at(-1)!;
-    const rescued = await rescueEach(lapsed, (id) => this.database.transaction(() => rescueClaim(id, rules)));
+    const rescued = await rescueEach(lapsed, (id) =>
+      withDecisions(rules.decide, (decide) => this.database.transaction(() => rescueClaim(id, { ...rules, decide }))),
+    );
     if (rescued.length > 0) this.bounds.forget();
     return rescued;
   }
