@@ -76,7 +76,7 @@ describeEngines('a claim for an owner', (setup) => {
     await events.until('completed');
 
     const error = { code: 'LEASE_ENDED', message: 'The lease of owner "ann" ended before the job did.' };
-    expect(await admin.get(id)).toMatchObject({ state: 'completed', result: 2, error });
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', result: 2, error: null });
     expect(events.of('rescued')).toMatchObject([{ error }]);
     expect(log.at(-1)).toBe('warn: Rescued 1 job(s) of queue "q" from owner "ann", whose lease ended.');
     await expect(consumer.complete(id, { token: held!.token })).rejects.toMatchObject({ code: 'JOB_FINISHED' });
