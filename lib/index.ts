@@ -59,7 +59,7 @@ export {
   type JobToEnqueue,
   type RequestOptions,
 } from './producer/queue-producer.js';
-export { Queue } from './producer/queue.js';
+export { Queue } from './nest/queue.js';
 export { JobContext, type HandedOff } from './runtime/job-context.js';
 export type { JobLogger } from './runtime/job-logger.js';
 export type { QueueEvent, QueueEventName } from './job/queue-event.js';

@@ -1,5 +1,5 @@
 import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
-import type { Queue } from '../producer/queue.js';
+import type { Queue } from './queue.js';
 import type { JobContext } from '../runtime/job-context.js';
 
 /**

@@ -5,9 +5,6 @@ import type { DataSource } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import type { QueueName } from '../job/queue-jobs.js';
-import { checkQueueName } from '../job/job-names.js';
-import { Queue } from '../producer/queue.js';
-import type { QueueProducer } from '../producer/queue-producer.js';
 import { sqliteDriverMisfit } from '../store/dialects/sqlite-driver.js';
 import { sqlQueueEntities } from '../store/entities/entities.js';
 import { dataSourcesAmong, dataSourceTokens } from './data-sources.js';
@@ -15,13 +12,13 @@ import { startEngine, type Engine } from './engine.js';
 import { decoratedOptions } from './explorer.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
 import { checkStaticOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
+import { queueProvider } from './queue-provider.js';
 import {
   getAdminToken,
   getConsumerToken,
   getEngineToken,
   getOptionsToken,
   getProducerToken,
-  getQueueToken,
   getRunnerToken,
 } from './tokens.js';
 import { registerEntities } from './typeorm-entities.js';
@@ -69,36 +66,9 @@ export class SqlQueueModule {
 
   /** Provides the queues for `@InjectQueue(name)` in the module that imports it. */
   static forFeature(queues: QueueName[], { instance }: { instance?: string } = {}): DynamicModule {
-    const providers = queues.map((queue): FactoryProvider => {
-      checkQueueName(queue);
-      return {
-        provide: getQueueToken(queue, instance),
-        useFactory: (moduleRef: ModuleRef, producer?: QueueProducer) =>
-          new Queue(queue, producer ?? producerOutOfSight(moduleRef, instance)),
-        inject: [ModuleRef, { token: getProducerToken(instance), optional: true }],
-      };
-    });
+    const providers = queues.map((queue) => queueProvider(queue, instance));
     return { module: SqlQueueModule, providers, exports: providers };
   }
-}
-
-/** Looked up by hand where the module is not global, and only when needed: it may not be there before the boot is over. */
-function producerOutOfSight(
-  moduleRef: ModuleRef,
-  instance: string | undefined,
-): Pick<QueueProducer, 'enqueue' | 'enqueueMany' | 'request'> {
-  const find = () => moduleRef.get<QueueProducer>(getProducerToken(instance), { strict: false });
-  try {
-    find();
-  } catch {
-    const missing = `SqlQueueModule.forRoot(${instance ? `{ name: '${instance}' }` : ''})`;
-    throw new InvalidOptionsError('SqlQueueModule.forFeature()', [`expected ${missing} in the application, got none`]);
-  }
-  return {
-    enqueue: (queue, payload, options) => find().enqueue(queue, payload, options),
-    enqueueMany: (queue, jobs, options) => find().enqueueMany(queue, jobs, options),
-    request: (queue, payload, options) => find().request(queue, payload, options),
-  };
 }
 
 type OptionsSource = Omit<SqlQueueAsyncOptions, keyof StaticOptions>;

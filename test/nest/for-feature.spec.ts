@@ -56,6 +56,24 @@ describe('SqlQueueModule.forFeature', () => {
     expect(await get(QueueAdmin).counts('email.welcome')).toMatchObject({ completed: 2 });
   });
 
+  it('provides a queue that waits for its jobs, cancels, counts, pauses and resumes them', async () => {
+    const { get } = await start({ imports: [SignupsModule], providers: [Emails] });
+    const { emails } = get(Signups);
+
+    const { id } = await emails.enqueue({ to: 'ada' });
+    const result = await emails.waitFor(id);
+    await emails.pause();
+    const later = await emails.enqueue({ to: 'eve' }, { delay: '1h' });
+    const cancelled = await emails.cancel(later.id);
+    const isPaused = async () => (await get(QueueAdmin).queues()).map(({ queue, paused }) => [queue, paused]);
+    const paused = await isPaused();
+    await emails.resume();
+
+    expect([result, cancelled]).toEqual(['ada', true]);
+    expect(await emails.counts()).toMatchObject({ completed: 1, cancelled: 1 });
+    expect([paused, await isPaused()]).toEqual([[['email.welcome', true]], [['email.welcome', false]]]);
+  });
+
   it('works beside a module that is not global', async () => {
     const { app, get, ended } = await compile({
       imports: [
@@ -74,6 +92,7 @@ describe('SqlQueueModule.forFeature', () => {
     const job = await get(Signups).signUp('ada');
 
     expect(await ended(job)).toMatchObject({ state: 'completed', result: 'ada' });
+    expect(await get(Signups).emails.counts()).toMatchObject({ completed: 1 });
   });
 
   it('is replaced in tests by its token', async () => {
