@@ -12,6 +12,7 @@ import type { BoundStatement, Templates } from '../sql/template.js';
 import { connectionFields, driverOf, type MysqlOptions } from './mysql-options.js';
 import { Hosts } from './hosts.js';
 import { MysqlConnections } from './mysql-connections.js';
+import { withLiterals } from './mysql-literals.js';
 import { MysqlSessions } from './mysql-sessions.js';
 import { MysqlTransaction } from './mysql-transaction.js';
 import { MysqlWire } from './mysql-wire.js';
@@ -115,7 +116,8 @@ export class MysqlPool implements SqlDatabase {
   }
 
   within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    return onRunner(callersRunner(this.dataSource, transaction)!, this.templates, work);
+    const bind = (statement: Statement) => withLiterals(this.templates.bind(statement));
+    return onRunner(callersRunner(this.dataSource, transaction)!, bind, work);
   }
 
   // At REPEATABLE READ the caller's transaction sees what was committed before its own first statement.

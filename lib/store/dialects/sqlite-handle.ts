@@ -106,7 +106,8 @@ export class SqliteHandle implements SqlDatabase {
   }
 
   within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    return onRunner(callersRunner(this.dataSource, transaction)!, this.templates, work);
+    const bind = (statement: Statement) => this.templates.bind(statement);
+    return onRunner(callersRunner(this.dataSource, transaction)!, bind, work);
   }
 
   latest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {

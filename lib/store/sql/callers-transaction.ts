@@ -2,8 +2,8 @@ import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
 import type { CallerTransaction } from '../job-store.js';
 import { sqliteIds } from './inserted-ids.js';
-import { drive, type Answer, type SqlValue, type Statement, type Work } from './statement.js';
-import type { Templates } from './template.js';
+import { drive, type Answer, type Statement, type Work } from './statement.js';
+import type { BoundStatement } from './template.js';
 
 const WAY_OUT = `Pass the manager that dataSource.transaction() hands you, or leave \`manager\` out.`;
 
@@ -29,30 +29,22 @@ export function callersRunner(dataSource: DataSource, transaction: CallerTransac
   return runner?.isTransactionActive ? runner : undefined;
 }
 
+type Bind = (statement: Statement) => BoundStatement;
+
 /** Sends the work's statements through the caller's query runner. */
-export function onRunner<T>(runner: QueryRunner, templates: Templates, work: () => Work<T>): Promise<T> {
+export function onRunner<T>(runner: QueryRunner, bind: Bind, work: () => Work<T>): Promise<T> {
   return drive(work(), async ({ statements }) => {
     const answers: Answer[] = [];
-    for (const statement of statements) answers.push(await sendOn(runner, templates, statement));
+    for (const statement of statements) answers.push(await sendOn(runner, bind(statement)));
     return answers;
   });
 }
 
-async function sendOn(runner: QueryRunner, templates: Templates, statement: Statement): Promise<Answer> {
-  const { text, values } = templates.bind(statement);
-  const result = await runner.query(text, values.map(asAscii), true);
+async function sendOn(runner: QueryRunner, { text, values }: BoundStatement): Promise<Answer> {
+  const result = await runner.query(text, [...values], true);
   const raw = result.raw as { insertId?: number } | number | bigint | undefined;
   const changed = result.affected ?? 0;
   // SQLite's driver has no more to say than a number.
   const ids = typeof raw === 'object' ? { insertId: Number(raw?.insertId ?? 0) } : sqliteIds(Number(raw ?? 0), changed);
   return { rows: result.records as Record<string, unknown>[], changed, ...ids };
-}
-
-/**
- * The texts that travel here are JSON, which can be written in ASCII alone: then the character set of the application's
- * connection, whatever it is, cannot damage them.
- */
-function asAscii(value: SqlValue): SqlValue {
-  if (typeof value !== 'string') return value;
-  return value.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
