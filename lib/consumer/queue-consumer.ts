@@ -16,6 +16,7 @@ import type {
   EndedAssignment,
   Holder,
 } from '../store/consumer-store.js';
+import type { PromotedJob } from '../store/job-store.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-options.js';
 import { afterFailure, failureProblems, type FailOptions } from './failure.js';
@@ -35,7 +36,7 @@ export interface ConsumerParts extends RuleParts {
   readonly promoted: TakingParts['promoted'];
   readonly rescued: TakingParts['rescued'];
   /** What this process's worker, or others, should know at once. */
-  readonly hints: { wake(queue: string): void; expectDue(ms: number): void };
+  readonly hints: { wake(queue: string): void; expectDue(queue: string, ms: number): void };
 }
 
 export interface AssignOptions {
@@ -60,7 +61,12 @@ export class QueueConsumer {
 
   constructor(parts: ConsumerParts) {
     this.#parts = parts;
-    this.#taking = new Taking(parts, this.#workerId);
+    const promoted = (jobs: readonly PromotedJob[]) => {
+      parts.promoted(jobs);
+      // They can be anywhere: of queues that workers of other processes work.
+      for (const { queue } of jobs) parts.hints.wake(queue);
+    };
+    this.#taking = new Taking({ ...parts, promoted }, this.#workerId);
   }
 
   /**
@@ -218,7 +224,7 @@ export class QueueConsumer {
     const { deadLetter } = optionsFor(job.queue);
     if (outcome.kind === 'dead' && deadLetter) hints.wake(deadLetter);
     if (waitsAgain(outcome)) hints.wake(job.queue);
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') hints.expectDue(outcome.delayMs);
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') hints.expectDue(job.queue, outcome.delayMs);
   }
 }
 

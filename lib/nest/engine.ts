@@ -175,7 +175,13 @@ async function wire(
   };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
   const steering = new SteeringEvents(events);
-  const rescues = new RescuedJobs({ events, awaited, logger, share: (queue, jobs) => runner.wake(queue, jobs) });
+  const rescues = new RescuedJobs({
+    events,
+    awaited,
+    logger,
+    share: (queue, jobs) => runner.wake(queue, jobs),
+    expectDue: (queue, ms) => runner.expectDue(queue, ms),
+  });
   const admin = new QueueAdmin({
     store: adminStore,
     jobs: store,

@@ -71,7 +71,10 @@ export interface ProducerParts {
     /** Jobs of the queue are being put in. */
     foresee(queue: string): void;
     wake(queue: string, jobs: number): void;
-    expectDue(ms: number): void;
+    /** A job of the queue will be due in so many milliseconds. */
+    expectDue(queue: string, ms: number): void;
+    /** A job of the queue will be due at that time of day. */
+    expectAt(queue: string, time: number): void;
   };
   readonly following: Following;
   /** Told of jobs that exist from now on. */
@@ -187,7 +190,8 @@ export class QueueProducer {
 
   /**
    * Stops a job for good. True: it is cancelled, or it runs and its worker, in whatever process, aborts its signal: at once
-   * if it can be notified, else within a third of its lease. Then it ends cancelled unless its handler completes all the same. False: it is finished, or unknown.
+   * if it can be notified, else within a third of its lease. Then it ends cancelled unless its handler completes all the
+   * same. False: it is finished, or unknown.
    * Not part of a transaction. Rejects with InvalidOptionsError for what is no id.
    */
   cancel(id: number): Promise<boolean> {
@@ -326,9 +330,9 @@ export class QueueProducer {
 
   #hint(queue: string, jobs: readonly NewJob[]): void {
     const delays = jobs.filter((job) => job.delayMs !== null).map((job) => job.delayMs!);
-    // A time of day is the database's to judge: looking once more tells how far it is.
-    if (jobs.some((job) => job.runAtMs !== null)) delays.push(0);
-    if (delays.length > 0) this.#parts.hints.expectDue(Math.min(...delays));
+    if (delays.length > 0) this.#parts.hints.expectDue(queue, Math.min(...delays));
+    const times = jobs.filter((job) => job.runAtMs !== null).map((job) => job.runAtMs!);
+    if (times.length > 0) this.#parts.hints.expectAt(queue, Math.min(...times));
     const waiting = jobs.filter(isForNow).length;
     if (waiting > 0) this.#parts.hints.wake(queue, waiting);
   }

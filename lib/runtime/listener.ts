@@ -28,7 +28,7 @@ export interface ListenerParts {
   readonly cancellations: Cancellations;
   readonly queues: ReadonlyMap<string, QueueWorker>;
   readonly poller: Poller;
-  /** How often a look has found something else than jobs: queues paused or resumed, somebody who waits for jobs to end. */
+  /** How often a look has found something else than jobs: queues paused or resumed, somebody who waits for jobs to end, a job that is due sooner. */
   readonly turns: () => number;
 }
 

@@ -8,6 +8,8 @@ const PROMOTE_BATCH = 500;
 const JITTER = 0.2;
 // A worker that gets all the jobs it asks for looks no more often than this.
 const FED_MS = 500;
+// Surveys that find the same due time differ by as long as they take.
+const SAME_DUE_MS = 50;
 
 export interface PollerParts {
   readonly store: JobStore;
@@ -21,6 +23,8 @@ export interface PollerParts {
   /** True where the queue has jobs that this process can take now. */
   readonly onQueue: (queue: string, seen: { waiting: boolean; paused: boolean }) => boolean;
   readonly onPromoted: (promoted: readonly PromotedJob[]) => void;
+  /** A job will be due sooner than any that was known. */
+  readonly onSooner: () => void;
   /** Whether the queue's jobs are claimed here as long as there are any, without a look in between. */
   readonly isFed: (queue: string) => boolean;
   readonly onRescued: (rescued: readonly Rescued[]) => void;
@@ -50,6 +54,8 @@ export class Poller {
   #stopped = false;
   /** How many jobs may have become claimable since the last look. */
   #news = 0;
+  /** When the next job will be due, as far as is known. */
+  #dueAt = Infinity;
   /** What was due had been promoted by somebody else. */
   #wasLate = false;
   /** Numbers of the surveys: the last one asked for, and the last one of the loop that was answered. */
@@ -133,6 +139,7 @@ export class Poller {
     const survey = await store.survey(queues);
     this.#answered = number;
     this.#reached();
+    this.#noteDue(survey, lookedAt);
     const waiting = this.#tell(survey, news);
     const promoted = await this.#promoteDue(survey);
     const moved = promoted + (await this.#rescueLapsed(survey));
@@ -183,6 +190,12 @@ export class Poller {
     }
     this.#busy = busy;
     return busy.length > 0;
+  }
+
+  #noteDue({ dueInMs }: Survey, lookedAt: number): void {
+    const dueAt = dueInMs === null ? Infinity : lookedAt + dueInMs;
+    if (dueAt < this.#dueAt - SAME_DUE_MS) this.parts.onSooner();
+    this.#dueAt = dueAt;
   }
 
   /** Another process was faster to promote what was due: then it is waiting by now. But it may also be locked for long. */

@@ -11,6 +11,8 @@ export interface RescuedJobsParts {
   readonly logger: JobLogger;
   /** So many jobs of the queue can be claimed by anybody again. */
   readonly share: (queue: string, jobs: number) => void;
+  /** A job of the queue will be due in so many milliseconds. */
+  readonly expectDue: (queue: string, ms: number) => void;
 }
 
 /** What follows from the rescues of this process. */
@@ -18,7 +20,7 @@ export class RescuedJobs {
   constructor(private readonly parts: RescuedJobsParts) {}
 
   tell(rescued: readonly Rescued[]): void {
-    const { events, awaited, logger, share } = this.parts;
+    const { events, awaited, logger, share, expectDue } = this.parts;
     const counts = new Map<string, number>();
     for (const { job, outcome, deadLetter } of rescued) {
       const { id: jobId, queue, name, attempt } = job;
@@ -30,7 +32,8 @@ export class RescuedJobs {
       if (outcome.kind === 'dead') {
         events.emit({ ...about, event: 'dead' });
         if (deadLetter) share(deadLetter, 1);
-      } else if (outcome.kind !== 'cancel' && delayMs === 0) share(queue, 1);
+      } else if (delayMs > 0) expectDue(queue, delayMs);
+      else if (outcome.kind !== 'cancel') share(queue, 1);
       const from = `queue "${queue}" from ${nameOf(job)}`;
       counts.set(from, (counts.get(from) ?? 0) + 1);
     }

@@ -3,6 +3,7 @@ import { expected, unknownKeys } from '../job/expectation.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 import { workerName } from '../store/doorbell.js';
+import { DueNotices } from './due-notices.js';
 import { QueueKeeper } from './queue-keeper.js';
 import { Worker, type WorkerParts } from './worker.js';
 
@@ -18,9 +19,12 @@ export class SqlQueueRunner {
   /** Whether a queue was last paused or resumed here, also while nothing works. */
   readonly #paused = new Map<string, boolean>();
   readonly #parts: WorkerParts;
+  readonly #dueNotices: DueNotices | undefined;
 
   constructor(parts: WorkerParts) {
     this.#parts = parts.options.doorbell ? parts : { ...parts, doorbell: undefined };
+    const { doorbell, clock } = this.#parts;
+    this.#dueNotices = doorbell && new DueNotices(doorbell, clock);
   }
 
   /** `running`: claims jobs. `stopping`: claims no more, waits for those that run. */
@@ -114,9 +118,16 @@ export class SqlQueueRunner {
     if (!this.#worker?.wake(queue, jobs)) this.#parts.doorbell?.ring(queue, jobs);
   }
 
-  /** A hint: a job will be due in so many milliseconds. */
-  expectDue(ms: number): void {
-    this.#worker?.expectDue(ms);
+  /** A hint: a job of the queue will be due in so many milliseconds. If no worker runs here, one elsewhere is notified. */
+  expectDue(queue: string, ms: number): void {
+    if (this.#worker) this.#worker.expectDue(ms);
+    else this.#dueNotices?.expect(queue, ms);
+  }
+
+  /** The same for a time of day. It is the database's to judge, so a worker of this process looks how far it is. */
+  expectAt(queue: string, time: number): void {
+    if (this.#worker) this.#worker.expectDue(0);
+    else this.#dueNotices?.expect(queue, time - this.#parts.clock.now().getTime());
   }
 
   /** A hint, to all processes: something changed that the next look would see. */

@@ -5,7 +5,7 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import { workerName, type Doorbell } from '../store/doorbell.js';
 import type { QueueStore } from '../store/queue-store.js';
-import type { ChosenStrategies, JobStore, RescueRules } from '../store/job-store.js';
+import type { ChosenStrategies, JobStore, PromotedJob, RescueRules } from '../store/job-store.js';
 import type { LockStore } from '../store/lock-store.js';
 import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
@@ -63,7 +63,10 @@ export class Worker {
   readonly #queues = new QueueWorkers();
   readonly #pausedHere: Set<string>;
   readonly #pausedEverywhere = new Set<string>();
-  /** How often a queue was seen to be paused or resumed everywhere, or somebody to begin to wait for jobs to end. */
+  /**
+   * How often a look has found something else than jobs to claim: a queue paused or resumed everywhere, a process that waits
+   * for jobs to end, a job that is due sooner.
+   */
   #turns = 0;
   readonly #settler: Settler;
   readonly #poller: Poller;
@@ -109,12 +112,22 @@ export class Worker {
     this.#traces = new Traces(parts.traces, parts.awaited, clock, logger);
     for (const queue of queueNames) this.#queues.byName.set(queue, this.#queueWorker(queue, slots));
     this.#rules = rescueRules(optionsFor, parts);
-    this.#rescued = new RescuedJobs({ events, awaited, logger, share: (queue, jobs) => this.#share(queue, jobs) });
+    this.#rescued = new RescuedJobs({
+      events,
+      awaited,
+      logger,
+      share: (queue, jobs) => this.#share(queue, jobs),
+      expectDue: (_, ms) => this.#poller.expectDue(ms),
+    });
     this.#poller = new Poller({
       ...{ store, clock, logger, random, queues: queueNames, rules: this.#rules },
       ...{ minMs: options.pollMinMs, maxMs: options.pollMaxMs },
       onQueue: (queue, seen) => this.#onQueue(queue, seen),
-      onPromoted: (promoted) => jobEvents.promoted(promoted),
+      onPromoted: (promoted) => {
+        jobEvents.promoted(promoted);
+        this.#notifyOthers(promoted);
+      },
+      onSooner: () => void this.#turns++,
       isFed: (queue) => this.#queues.of(queue).isFed,
       onRescued: (rescued) => this.#rescued.tell(rescued),
       onAwaited: (until) => {
@@ -275,6 +288,11 @@ export class Worker {
   /** So many jobs can be claimed by anybody: by this process, or else by those that listen. */
   #share(queue: string, jobs: number): void {
     if (!this.wake(queue, jobs)) this.parts.doorbell?.ring(queue, jobs);
+  }
+
+  /** Jobs of queues that are worked elsewhere have become claimable. Those of its own the poller finds with its next look. */
+  #notifyOthers(promoted: readonly PromotedJob[]): void {
+    for (const { queue } of promoted) if (!this.works(queue)) this.parts.doorbell?.ring(queue, 1);
   }
 
   #onQueue(queue: string, { waiting, paused }: { waiting: boolean; paused: boolean }): boolean {

@@ -77,7 +77,12 @@ export class FakeQueueProducer extends QueueProducer {
       queueStore: { subscribers: () => Promise.resolve([]) },
       clock: systemClock,
       optionsFor: () => options,
-      hints: { foresee: () => undefined, wake: () => undefined, expectDue: () => undefined },
+      hints: {
+        foresee: () => undefined,
+        wake: () => undefined,
+        expectDue: () => undefined,
+        expectAt: () => undefined,
+      },
       events: { tell: () => undefined },
       following: {
         waitFor: answer,

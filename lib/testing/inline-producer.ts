@@ -67,7 +67,12 @@ export class InlineQueueProducer extends QueueProducer {
       queueStore: { subscribers: (topic) => Promise.resolve(subscribersOf(subscriptions, topic)) },
       clock: systemClock,
       optionsFor: () => options,
-      hints: { foresee: () => undefined, wake: () => undefined, expectDue: () => undefined },
+      hints: {
+        foresee: () => undefined,
+        wake: () => undefined,
+        expectDue: () => undefined,
+        expectAt: () => undefined,
+      },
       events: { tell: () => undefined },
       // Whatever was enqueued has run.
       following: { cancel: () => Promise.resolve(false), waitFor: result, answerTo: result },

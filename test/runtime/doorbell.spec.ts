@@ -94,12 +94,71 @@ describeEngines('a worker that hardly ever polls', (setup) => {
     expect(worker.doorbell.heard).toEqual([]);
   });
 
-  it('hears nothing of jobs that are for later', async () => {
-    const { elsewhere } = await pair();
+  it.each([
+    ['enqueued with a delay', async ({ producer }: Engine) => void (await producer.enqueue('q', 0, { delay: 200 }))],
+    [
+      'enqueued for a time of day',
+      async ({ producer }: Engine) => void (await producer.enqueue('q', 0, { runAt: new Date(Date.now() + 200) })),
+    ],
+    [
+      'enqueued in a transaction',
+      ({ producer }: Engine, { dataSource }: World) =>
+        dataSource.transaction(async (manager) => void (await producer.enqueue('q', 0, { delay: 200, manager }))),
+    ],
+    [
+      'replaced',
+      async ({ producer }: Engine) => {
+        await producer.enqueue('q', 0, { key: 'k', delay: '1h' });
+        await producer.enqueue('q', 0, { key: 'k', delay: 200, onConflict: 'replace' });
+      },
+    ],
+    [
+      'retried at a rate',
+      async ({ producer, admin }: Engine) => {
+        const ids = (await producer.enqueueMany('q', plain(2, { delay: '1h' }))).map(({ id }) => id);
+        for (const id of ids) await admin.cancel(id);
+        await admin.retry(ids, { rate: '5/s' });
+      },
+    ],
+  ])('begins a job that another process has %s when it is due', async (_, act) => {
+    const { worker, elsewhere, world } = await pair();
 
-    await elsewhere.producer.enqueue('q', 0, { delay: '1h' });
+    await act(elsewhere, world);
 
-    expect(elsewhere.doorbell.rings).toEqual([]);
+    await worker.events.until('completed');
+  });
+
+  it.each(['puts off', 'has failed with, to be tried later'])(
+    'begins a job that a person in another process %s when it is due',
+    async (what) => {
+      const world = await setup();
+      const { producer, consumer } = await world.start({ autoStart: false });
+      const { id } = await producer.enqueue('q', 0);
+      await consumer.claim('q', { owner: 'ann' });
+      const worker = await listener(world);
+
+      if (what === 'puts off') await consumer.snooze(id, 200, { owner: 'ann' });
+      else await consumer.fail(id, { owner: 'ann', error: 'torn', retry: 200 });
+
+      expect(await worker.events.until('completed')).toMatchObject({ jobId: id });
+    },
+  );
+
+  it('is notified once of many jobs that are due one after the other', async () => {
+    const world = await setup();
+    const { producer, doorbell } = await world.start({ clock: new FakeClock(), autoStart: false });
+
+    for (let count = 0; count < 100; count++) await producer.enqueue('q', 0, { delay: 3_600_000 + count });
+
+    expect(doorbell.rings).toEqual([['q', 1]]);
+  });
+
+  it('begins a job that a worker of another queue has promoted', async () => {
+    const { worker, world } = await pair();
+    const other = await listener(world, { handlers: { r: () => 'done' } });
+
+    await other.producer.enqueue('q', 0, { delay: 100 });
+    await worker.events.until('completed');
   });
 
   it('is not woken for queues that it does not work', async () => {

@@ -155,6 +155,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const rescues = new RescuedJobs({
     ...{ events: bus, awaited, logger },
     share: (queue, jobs) => runner.wake(queue, jobs),
+    expectDue: (queue, ms) => runner.expectDue(queue, ms),
   });
   const queueAdmin = new QueueAdmin({
     store: admin,

@@ -11,7 +11,7 @@ export function producerOn(
   return new QueueProducer({
     ...{ store: jobs, queueStore: queues, clock: systemClock },
     optionsFor: (queue) => resolveQueueOptions(optionsOf(queue)),
-    hints: { foresee: () => undefined, wake: () => undefined, expectDue: () => undefined },
+    hints: { foresee: () => undefined, wake: () => undefined, expectDue: () => undefined, expectAt: () => undefined },
     events: { tell: () => undefined },
     // Nothing it puts in is asked after.
     following: {} as Following,

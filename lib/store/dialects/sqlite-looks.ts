@@ -16,7 +16,15 @@ const STEERING = `
          (SELECT group_concat(cancelled) FROM {claims} WHERE worker_id IN (:workers) AND cancelled IS NOT NULL) AS cancelled,
          (SELECT MAX(expires_at) FROM {waits}) AS awaited`;
 
-/** A worker hears of jobs in its queues, and of what its next look would see. */
+// As far as a worker's survey sees it: of all queues that a worker ever had.
+const NEXT_DUE = `
+  SELECT MIN(
+           (SELECT s.run_at FROM {jobs} s INDEXED BY {jobs}_claim
+            WHERE s.queue = q.queue AND s.runnable = 0 AND s.run_at > 0 ORDER BY s.run_at LIMIT 1)
+         ) AS due
+  FROM {queues} q`;
+
+/** A worker hears of jobs in its queues, of one that will be due sooner, and of what else its next look would see. */
 export function forWorkers(database: SqlDatabase): Look {
   const hasJobs = async (names: readonly string[]) => {
     const queues = names.filter((name) => workerOf(name) === undefined);
@@ -28,11 +36,16 @@ export function forWorkers(database: SqlDatabase): Look {
     const workers = names.map((name) => workerOf(name) ?? '');
     return JSON.stringify(await database.repeatable(() => query(STEERING, { workers })));
   };
+  const nextDue = async () => {
+    const [row] = await database.repeatable(() => query<{ due: number | null }>(NEXT_DUE));
+    return row?.due ?? Infinity;
+  };
   return async (names) => {
     const before = await steering(names);
+    const dueBefore = await nextDue();
     return async () => {
       if (await hasJobs(names)) return 'jobs';
-      return (await steering(names)) === before ? undefined : 'ring';
+      return (await steering(names)) === before && (await nextDue()) >= dueBefore ? undefined : 'ring';
     };
   };
 }
