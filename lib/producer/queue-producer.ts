@@ -35,7 +35,7 @@ export interface EnqueuedJob {
 export interface InTransaction {
   /**
    * The manager or query runner of your open transaction: the job exists only if it commits. Nothing is retried in it,
-   * since a deadlock has rolled back your work too.
+   * since a deadlock has rolled back your work too. One without an open transaction is refused with InvalidOptionsError.
    */
   manager?: CallerTransaction;
 }

@@ -1,6 +1,6 @@
 import type { DataSource, EntitySubscriberInterface, QueryRunner } from 'typeorm';
 import type { CallerTransaction } from './job-store.js';
-import { callersRunner } from './sql/callers-transaction.js';
+import { runnerOf } from './sql/callers-transaction.js';
 
 /** Knows when the application's transactions have committed, from TypeORM's own events. */
 export class CommitListener implements EntitySubscriberInterface {
@@ -11,8 +11,8 @@ export class CommitListener implements EntitySubscriberInterface {
   }
 
   after(transaction: CallerTransaction, act: () => void): void {
-    const runner = callersRunner(this.dataSource, transaction);
-    if (!runner) return act();
+    const runner = runnerOf(transaction);
+    if (!runner?.isTransactionActive) return act();
     const pending = this.#pending.get(runner);
     if (pending) pending.push(act);
     else this.#pending.set(runner, [act]);

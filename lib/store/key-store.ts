@@ -20,7 +20,7 @@ export interface KeyStore {
 
   /**
    * The same in the caller's transaction, waiting for others with the same keys; they then wait for the caller's commit.
-   * Rejects with DuplicateKeyError, and nothing is put in. Undefined where no transaction is open.
+   * Rejects with DuplicateKeyError, and nothing is put in. Undefined if the store knows no transactions (the testing kit).
    */
   enqueueKeyedWithin(
     jobs: readonly NewJob[],

@@ -3,6 +3,7 @@ import { JobNotFoundError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import { QueueProducer, type EnqueuedJob, type InTransaction } from '../producer/queue-producer.js';
+import { requireOpen } from '../store/sql/callers-transaction.js';
 import { systemClock } from '../time/clock.js';
 import { MemoryKeys } from './memory-keys.js';
 
@@ -68,13 +69,24 @@ export class FakeQueueProducer extends QueueProducer {
     };
     super({
       store: {
-        enqueue: (jobs) => Promise.resolve(jobs.map(put)),
+        enqueue: async (jobs, manager) => {
+          if (manager) requireOpen(manager);
+          return jobs.map(put);
+        },
         enqueueKeyed: putKeyed,
-        enqueueKeyedWithin: () => Promise.resolve(undefined),
+        enqueueKeyedWithin: async (_jobs, manager) => {
+          requireOpen(manager);
+          return undefined;
+        },
         afterCommit: (_transaction, act) => act(),
         countWaiting: () => Promise.resolve(0),
       },
-      queueStore: { subscribers: () => Promise.resolve([]) },
+      queueStore: {
+        subscribers: async (_topic, manager) => {
+          if (manager) requireOpen(manager);
+          return [];
+        },
+      },
       clock: systemClock,
       optionsFor: () => options,
       hints: {

@@ -6,6 +6,7 @@ import { patternsOf, subscriptionsOf, type SubscriptionOptions } from '../job/to
 import { QueueProducer } from '../producer/queue-producer.js';
 import type { JobContext } from '../runtime/job-context.js';
 import { createJobContext } from './job-context.js';
+import { requireOpen } from '../store/sql/callers-transaction.js';
 import { systemClock } from '../time/clock.js';
 import { MemoryKeys } from './memory-keys.js';
 
@@ -51,7 +52,8 @@ export class InlineQueueProducer extends QueueProducer {
     };
     super({
       store: {
-        enqueue: async (jobs) => {
+        enqueue: async (jobs, manager) => {
+          if (manager) requireOpen(manager);
           const ids: number[] = [];
           for (const job of jobs) {
             ids.push(++lastId);
@@ -60,11 +62,19 @@ export class InlineQueueProducer extends QueueProducer {
           return ids;
         },
         enqueueKeyed: putKeyed,
-        enqueueKeyedWithin: () => Promise.resolve(undefined),
+        enqueueKeyedWithin: async (_jobs, manager) => {
+          requireOpen(manager);
+          return undefined;
+        },
         afterCommit: (_transaction, act) => act(),
         countWaiting: () => Promise.resolve(0),
       },
-      queueStore: { subscribers: (topic) => Promise.resolve(subscribersOf(subscriptions, topic)) },
+      queueStore: {
+        subscribers: async (topic, manager) => {
+          if (manager) requireOpen(manager);
+          return subscribersOf(subscriptions, topic);
+        },
+      },
       clock: systemClock,
       optionsFor: () => options,
       hints: {

@@ -1,6 +1,11 @@
+import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { newJob } from '../support/jobs.js';
+import { keyed } from '../support/keyed.js';
 import { producerOn } from '../support/producer-on.js';
 import { describeStores } from '../support/stores.js';
+
+// TypeORM has one query runner on SQLite, which it never releases.
+const ENDED = /got one whose (transaction has ended|QueryRunner has no open transaction)/;
 
 describeStores('enqueueing in the caller’s transaction', (setup, { inMemory }) => {
   it('puts the job in exactly once when it commits', async () => {
@@ -65,10 +70,51 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     await expect(jobs.enqueue([newJob()], {} as never)).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
   });
 
-  it('with a manager that is in no transaction enqueues at once', async () => {
+  it.each([
+    ['dataSource.manager', managerOfNone, 'got one that is in no transaction, as dataSource.manager is'],
+    ['a manager whose transaction has ended', managerOfEnded, ENDED],
+    ['a manager whose transaction was rolled back', managerOfRolledBack, ENDED],
+    ['a QueryRunner without a transaction', runnerOfNone, 'got one whose QueryRunner has no open transaction'],
+  ])('is refused with %s, whatever is enqueued', async (_title, given, problem) => {
+    const world = await setup();
+    const producer = producerOn(world, () => ({ maxWaiting: 9 }));
+    const manager = await given(world.dataSource);
+
+    const enqueues = [
+      () => producer.enqueue('q', 0, { manager }),
+      () => producer.enqueue('q', 0, { manager, key: 'k' }),
+      () => producer.enqueueMany('q', [{ payload: 0 }], { manager }),
+      () => producer.publish('topic', 0, { manager }),
+      () => producer.withManager(manager).enqueue('q', 0),
+      () => world.jobs.enqueue([newJob()], manager),
+      () => world.jobs.enqueueKeyedWithin([keyed({ key: 'k' })], manager),
+    ];
+
+    for (const enqueue of enqueues) {
+      const error = await enqueue().catch((each: unknown) => each as Error);
+      expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
+      expect(error).toMatchObject({ message: expect.stringMatching(problem) });
+      expect(error).toMatchObject({ message: expect.stringContaining('dataSource.transaction(async (manager) => …)') });
+    }
+    expect(await world.sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
+    expect(await world.sql('SELECT key_hash FROM sql_queue_keys')).toEqual([]);
+  });
+
+  it('is refused with dataSource.manager while the transaction of another manager is open', async () => {
+    const { dataSource, jobs, sql } = await setup();
+
+    const refused = await dataSource.transaction(() =>
+      jobs.enqueue([newJob()], dataSource.manager).catch((error: unknown) => error),
+    );
+
+    expect(refused).toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(await sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
+  });
+
+  it('joins a savepoint of the transaction', async () => {
     const { dataSource, jobs, claim } = await setup();
 
-    await jobs.enqueue([newJob()], dataSource.manager);
+    await dataSource.transaction((outer) => outer.transaction((inner) => jobs.enqueue([newJob()], inner)));
 
     expect((await claim()).jobs).toHaveLength(1);
   });
@@ -116,3 +162,26 @@ describeStores('a producer in the caller’s transaction', (setup) => {
     expect(await world.admin.counts()).toMatchObject({ waiting: 2 });
   });
 });
+
+async function managerOfNone({ manager }: DataSource): Promise<EntityManager> {
+  return manager;
+}
+
+async function managerOfEnded(dataSource: DataSource): Promise<EntityManager> {
+  return dataSource.transaction(async (manager) => manager);
+}
+
+async function managerOfRolledBack(dataSource: DataSource): Promise<EntityManager> {
+  let ended!: EntityManager;
+  await dataSource
+    .transaction(async (manager) => {
+      ended = manager;
+      throw new Error('undone');
+    })
+    .catch(() => undefined);
+  return ended;
+}
+
+async function runnerOfNone(dataSource: DataSource): Promise<QueryRunner> {
+  return dataSource.createQueryRunner();
+}

@@ -78,12 +78,6 @@ describeStores("a key in a caller's transaction", (setup) => {
 
     expect(placed.flatMap(({ outcome }, n) => (outcome === 'existing' ? n : []))).toEqual([3, 5]);
   });
-
-  it('is none where the manager has no transaction', async () => {
-    const { dataSource, jobs } = await setup();
-
-    expect(await jobs.enqueueKeyedWithin([keyed({ key: 'k' })], dataSource.manager)).toBeUndefined();
-  });
 });
 
 describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup) => {

@@ -370,7 +370,9 @@ describeStores('a producer of jobs with keys', (setup) => {
     const producer = producerOn(world);
 
     const first = await producer.enqueue('q', 1, { key: 'k', name: 'one' });
-    const again = await producer.enqueue('q', 2, { key: 'k', name: 'two', manager: world.dataSource.manager });
+    const again = await world.dataSource.transaction((manager) =>
+      producer.enqueue('q', 2, { key: 'k', name: 'two', manager }),
+    );
     const many = await producer.enqueueMany('q', [{ payload: 3, options: { key: 'k' } }, { payload: 4 }]);
     const refused = await producer.enqueue('q', 5, { key: 'k', onConflict: 'reject' }).catch((error: unknown) => error);
 

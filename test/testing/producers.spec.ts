@@ -1,4 +1,5 @@
 import { InvalidOptionsError, PayloadInvalidError, QueueProducer } from 'nestjs-sql-queue';
+import { DataSource, type EntityManager } from 'typeorm';
 import { createJobContext, FakeQueueProducer, InlineQueueProducer } from 'nestjs-sql-queue/testing';
 
 describe('FakeQueueProducer', () => {
@@ -25,6 +26,26 @@ describe('FakeQueueProducer', () => {
     await expect(producer.enqueue('email.send', { n: 1n })).rejects.toThrow(PayloadInvalidError);
     await expect(producer.enqueue('email.send', {}, { delay: 'soon' as never })).rejects.toThrow(InvalidOptionsError);
     expect(producer.enqueued).toEqual([]);
+  });
+});
+
+describe.each([
+  ['FakeQueueProducer', () => new FakeQueueProducer()],
+  ['InlineQueueProducer', () => new InlineQueueProducer({ q: () => undefined })],
+])('the manager that is passed to a %s', (_name, producerOf) => {
+  it('may be a stand-in, and is refused if it is one of TypeORM without an open transaction', async () => {
+    const producer = producerOf();
+    const dataSource = await new DataSource({ type: 'better-sqlite3', database: ':memory:' }).initialize();
+    const { manager } = dataSource;
+
+    const joined = await dataSource.transaction((own) => producer.enqueue('q', 0, { manager: own }));
+    const faked = await producer.enqueue('q', 0, { manager: {} as EntityManager });
+
+    expect([joined.outcome, faked.outcome]).toEqual(['created', 'created']);
+    await expect(producer.enqueue('q', 0, { manager })).rejects.toThrow(InvalidOptionsError);
+    await expect(producer.enqueue('q', 0, { manager, key: 'k' })).rejects.toThrow(InvalidOptionsError);
+    await expect(producer.publish('topic', 0, { manager })).rejects.toThrow(InvalidOptionsError);
+    await dataSource.destroy();
   });
 });
 

@@ -111,18 +111,18 @@ export class MysqlPool implements SqlDatabase {
     return this.#numbered.transact(work, hasWritten);
   }
 
-  isOpen(transaction: CallerTransaction): boolean {
-    return callersRunner(this.dataSource, transaction) !== undefined;
+  requireOpen(transaction: CallerTransaction): void {
+    callersRunner(this.dataSource, transaction);
   }
 
   within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const bind = (statement: Statement) => withLiterals(this.templates.bind(statement));
-    return onRunner(callersRunner(this.dataSource, transaction)!, bind, work);
+    return onRunner(callersRunner(this.dataSource, transaction), bind, work);
   }
 
   // At REPEATABLE READ the caller's transaction sees what was committed before its own first statement.
   latest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
-    if (transaction) this.isOpen(transaction);
+    if (transaction) this.requireOpen(transaction);
     return this.repeatable(work);
   }
 

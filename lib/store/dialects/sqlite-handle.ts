@@ -101,18 +101,19 @@ export class SqliteHandle implements SqlDatabase {
     return this.transaction(work);
   }
 
-  isOpen(transaction: CallerTransaction): boolean {
-    return callersRunner(this.dataSource, transaction) !== undefined;
+  requireOpen(transaction: CallerTransaction): void {
+    callersRunner(this.dataSource, transaction);
   }
 
   within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const bind = (statement: Statement) => this.templates.bind(statement);
-    return onRunner(callersRunner(this.dataSource, transaction)!, bind, work);
+    return onRunner(callersRunner(this.dataSource, transaction), bind, work);
   }
 
   latest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
     // A transaction on the handle that is shared is this one, and ends only after this.
-    if (transaction && this.isOpen(transaction) && this.shared) return this.within(transaction, work);
+    if (transaction) this.requireOpen(transaction);
+    if (transaction && this.shared) return this.within(transaction, work);
     return this.repeatable(work);
   }
 

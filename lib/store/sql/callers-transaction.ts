@@ -5,28 +5,47 @@ import { sqliteIds } from './inserted-ids.js';
 import { drive, type Answer, type Statement, type Work } from './statement.js';
 import type { BoundStatement } from './template.js';
 
-const WAY_OUT = `Pass the manager that dataSource.transaction() hands you, or leave \`manager\` out.`;
+const WAY_OUT = 'Pass the manager that dataSource.transaction(async (manager) => …) gives you, or leave `manager` out.';
 
 /**
- * The query runner of the caller's transaction. Undefined where the manager has none: then there is no transaction to
- * join. A manager of another DataSource is refused, since its commit says nothing of this database.
+ * The query runner of the caller's open transaction. Refuses a manager of another DataSource, whose commit says nothing
+ * of this database, and one without an open transaction: the job would exist whatever becomes of the caller's work.
  */
-export function callersRunner(dataSource: DataSource, transaction: CallerTransaction): QueryRunner | undefined {
-  const given = transaction as Partial<EntityManager & QueryRunner> | null;
-  // TypeORM 0.3 knows it as `connection`.
-  const owner = given?.dataSource ?? given?.connection;
-  if (!given || !owner) {
-    throw new InvalidOptionsError('Invalid manager', [
-      `expected an EntityManager or QueryRunner of TypeORM, got something else. ${WAY_OUT}`,
-    ]);
-  }
+export function callersRunner(dataSource: DataSource, transaction: CallerTransaction): QueryRunner {
+  const owner = ownerOf(transaction);
+  if (!owner) throw invalid('expected an EntityManager or QueryRunner of TypeORM, got something else');
   if (owner !== dataSource) {
-    throw new InvalidOptionsError('Invalid manager', [
-      `expected a manager of the DataSource that holds the queue, got one of another DataSource. ${WAY_OUT}`,
-    ]);
+    throw invalid('expected a manager of the DataSource that holds the queue, got one of another DataSource');
   }
-  const runner = 'startTransaction' in given ? (given as QueryRunner) : given.queryRunner;
-  return runner?.isTransactionActive ? runner : undefined;
+  requireOpen(transaction);
+  return runnerOf(transaction)!;
+}
+
+/** Refuses a manager or query runner of TypeORM that is in no open transaction; accepts a stand-in for one. */
+export function requireOpen(transaction: CallerTransaction): void {
+  if (!ownerOf(transaction)) return;
+  const runner = runnerOf(transaction);
+  const expected = 'expected the manager of an open transaction, got';
+  if (!runner) throw invalid(`${expected} one that is in no transaction, as dataSource.manager is`);
+  if (runner.isReleased) throw invalid(`${expected} one whose transaction has ended; await enqueue() before it ends`);
+  if (!runner.isTransactionActive) {
+    throw invalid(`${expected} one whose QueryRunner has no open transaction: call startTransaction() first`);
+  }
+}
+
+/** The query runner of the manager, in whatever state; undefined if it has none. */
+export function runnerOf(transaction: CallerTransaction): QueryRunner | undefined {
+  return 'startTransaction' in transaction ? transaction : transaction.queryRunner;
+}
+
+function ownerOf(transaction: CallerTransaction): DataSource | undefined {
+  const given = transaction as Partial<EntityManager> | null;
+  // TypeORM 0.3 knows it as `connection`.
+  return given?.dataSource ?? given?.connection;
+}
+
+function invalid(problem: string): InvalidOptionsError {
+  return new InvalidOptionsError('Invalid manager', [`${problem}. ${WAY_OUT}`]);
 }
 
 type Bind = (statement: Statement) => BoundStatement;

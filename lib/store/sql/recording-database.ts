@@ -61,8 +61,8 @@ export class RecordingDatabase implements SqlDatabase {
     return this.database.once(writes);
   }
 
-  isOpen(transaction: CallerTransaction): boolean {
-    return this.database.isOpen(transaction);
+  requireOpen(transaction: CallerTransaction): void {
+    this.database.requireOpen(transaction);
   }
 
   latest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {

@@ -30,8 +30,8 @@ export interface SqlDatabase {
    */
   transactOnce<T>(work: () => Work<T>, hasWritten?: (value: T) => boolean): Promise<T>;
 
-  /** Whether the caller's manager has a transaction. Refuses one of another DataSource. */
-  isOpen(transaction: CallerTransaction): boolean;
+  /** Throws InvalidOptionsError if the caller's manager is in no open transaction of the DataSource. */
+  requireOpen(transaction: CallerTransaction): void;
 
   /** On the caller's own transaction, which is open, without any retry. */
   within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;

@@ -66,8 +66,7 @@ export class SqlJobStore implements port.JobStore {
   async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
     if (jobs.length === 0) return [];
     const chunks = jobChunks(jobs);
-    if (transaction && this.database.isOpen(transaction))
-      return this.database.within(transaction, () => insertAll(chunks));
+    if (transaction) return this.database.within(transaction, () => insertAll(chunks));
     if (jobs.some(({ queue }) => this.database.isRecorded(queue)))
       return this.blocking.decideOnce(() => insertAndDecide(chunks));
     const answers = await this.blocking.once(chunks.map(insertJobs));
@@ -84,8 +83,8 @@ export class SqlJobStore implements port.JobStore {
   async enqueueKeyedWithin(
     jobs: readonly NewJob[],
     transaction: port.CallerTransaction,
-  ): Promise<readonly PlacedJob[] | undefined> {
-    if (!this.database.isOpen(transaction)) return undefined;
+  ): Promise<readonly PlacedJob[]> {
+    this.database.requireOpen(transaction);
     const placed = await this.keyed.enqueueWithin(jobs, transaction);
     if (hasReplaced(placed)) this.commits.after(transaction, () => this.bounds.forget());
     return placed;
