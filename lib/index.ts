@@ -63,6 +63,7 @@ export { Queue } from './nest/queue.js';
 export { JobContext, type HandedOff } from './runtime/job-context.js';
 export type { JobLogger } from './runtime/job-logger.js';
 export type { QueueEvent, QueueEventName } from './job/queue-event.js';
+export type { EndHandler, RuntimeHandler } from './runtime/runtime-handler.js';
 export { SqlQueueRunner, type RunnerState } from './runtime/sql-queue-runner.js';
 export type { WorkerOptions } from './runtime/worker-options.js';
 export type {

@@ -4,7 +4,8 @@ import { QueueAdmin } from '../admin/queue-admin.js';
 import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { ThreadPulse } from '../heartbeat/thread-pulse.js';
 import type { QueueOptions } from '../job/queue-options.js';
-import type { Subscription } from '../job/topics.js';
+import type { ProcessorOptions } from '../job/processor-options.js';
+import { subscriptionsOf, type Subscription } from '../job/topics.js';
 import { isFinal } from '../job/outcome.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { HandlerTable } from '../runtime/handler-table.js';
@@ -172,6 +173,12 @@ async function wire(
       () => queueStore.expire().then(() => 0),
     ],
     optionsFor,
+    define: (queue: string, options: ProcessorOptions) => {
+      const { batch: _, topic, where, ...ofQueue } = options;
+      settings.define(queue, ofQueue);
+      if (topic === undefined) subscriptions.delete(queue);
+      else subscriptions.set(queue, subscriptionsOf({ topic, ...(where === undefined ? {} : { where }) }));
+    },
   };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
   const steering = new SteeringEvents(events);

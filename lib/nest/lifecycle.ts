@@ -95,6 +95,15 @@ export class SqlQueueLifecycle
     const { engine } = this;
     const caller = new HandlerCaller(this.moduleRef, engine.options.enhancers ?? 'local');
     InvalidOptionsError.throwIfAny('Queue handlers', unmadeEnhancers(handlers, caller));
+    const already = new Set(
+      handlers.map(({ queue }) => queue).filter((queue) => engine.handlers.queues.includes(queue)),
+    );
+    InvalidOptionsError.throwIfAny(
+      'Queue handlers',
+      [...already].map(
+        (queue) => `two handlers for queue "${queue}": a decorated one, and one of SqlQueueRunner.handle()`,
+      ),
+    );
     for (const [queue, given] of options) engine.settings.decorate(queue, given);
     for (const [queue, given] of subscriptions) engine.subscriptions.set(queue, subscriptionsOf(given));
     const worked = handlers.map(({ queue }) => queue);

@@ -1,3 +1,4 @@
+import { InvalidOptionsError } from '../job/errors.js';
 import { overlay, resolveQueueOptions, type QueueOptions, type ResolvedQueueOptions } from '../job/queue-options.js';
 import { matches } from '../job/queue-pattern.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
@@ -20,6 +21,18 @@ export class QueueSettings {
   decorate(queue: string, options: QueueOptions): void {
     this.#decorated.set(queue, options);
     this.#resolved.clear();
+  }
+
+  /** What a handler says that is registered at run time. Throws an InvalidOptionsError if it does not fit in. */
+  define(queue: string, options: QueueOptions): void {
+    const before = this.#decorated.get(queue);
+    this.decorate(queue, options);
+    const problems = this.deadLetterProblems([queue]);
+    if (problems.length === 0) return;
+    if (before) this.decorate(queue, before);
+    else this.#decorated.delete(queue);
+    this.#resolved.clear();
+    throw new InvalidOptionsError('Cannot handle queue', problems);
   }
 
   of(queue: string): ResolvedQueueOptions {

@@ -16,6 +16,10 @@ export class HandlerTable {
     this.#queues.set(queue, handlers);
   }
 
+  remove(queue: string): void {
+    this.#queues.delete(queue);
+  }
+
   find(queue: string, name: string): HandlerEntry | undefined {
     const handlers = this.#queues.get(queue);
     return handlers?.named.get(name) ?? handlers?.any;

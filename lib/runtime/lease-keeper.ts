@@ -22,19 +22,16 @@ export interface LeaseKeeperParts {
  */
 export class LeaseKeeper {
   readonly #held = new Map<number, HeldClaim>();
-  readonly #pulse: Pulse;
+  #pulse: Pulse;
   readonly #watch: PollLoop;
-  readonly #everyMs: number;
+  #everyMs: number;
+  /** Slower ones, on their way out. */
+  readonly #ending: Promise<void>[] = [];
   #missing = false;
 
   constructor(private readonly parts: LeaseKeeperParts) {
     this.#everyMs = parts.shortestLeaseMs / 3;
-    this.#pulse = parts.pulse({
-      workerId: parts.workerId,
-      everyMs: this.#everyMs,
-      onBeat: (beat) => this.#renew(beat),
-      onMissed: (error) => this.#missed(error),
-    });
+    this.#pulse = this.#newPulse();
     // A loop of its own, since the heartbeat may be waiting for a database that does not answer.
     this.#watch = new PollLoop(
       () => this.#giveUpLapsed(),
@@ -49,7 +46,19 @@ export class LeaseKeeper {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#pulse.stop(), this.#watch.stop()]);
+    await Promise.all([this.#pulse.stop(), this.#watch.stop(), ...this.#ending]);
+  }
+
+  /** From now on there can be claims with a lease as short as this. */
+  admit(leaseMs: number): void {
+    if (leaseMs / 3 >= this.#everyMs) return;
+    this.#everyMs = leaseMs / 3;
+    const slower = this.#pulse;
+    this.#pulse = this.#newPulse();
+    this.#pulse.start();
+    for (const id of this.#held.keys()) this.#pulse.hold(id);
+    this.#ending.push(slower.stop());
+    this.#watch.wake();
   }
 
   /** The claims whose leases are kept. */
@@ -77,6 +86,15 @@ export class LeaseKeeper {
     if (this.parts.clock.monotonic() < claim.deadline) return false;
     this.#pulse.catchUp();
     return this.parts.clock.monotonic() >= claim.deadline;
+  }
+
+  #newPulse(): Pulse {
+    return this.parts.pulse({
+      workerId: this.parts.workerId,
+      everyMs: this.#everyMs,
+      onBeat: (beat) => this.#renew(beat),
+      onMissed: (error) => this.#missed(error),
+    });
   }
 
   #renew({ asked, askedAt, leases }: Beat): void {

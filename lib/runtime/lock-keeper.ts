@@ -15,7 +15,7 @@ export interface LockKeeperParts {
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly workerId: string;
-  readonly shortestLeaseMs: number;
+  readonly shortestLeaseMs: () => number;
   readonly rules: RescueRules;
   readonly onRescued: (rescued: readonly Rescued[]) => void;
   /** There is a lock again: jobs can be claimed under it. */
@@ -48,7 +48,7 @@ export class LockKeeper {
   }
 
   get #betweenPingsMs(): number {
-    return Math.min(this.parts.shortestLeaseMs / 3, LONGEST_BETWEEN_PINGS_MS);
+    return Math.min(this.parts.shortestLeaseMs() / 3, LONGEST_BETWEEN_PINGS_MS);
   }
 
   /** Rejects where the database does not give it a lock. */
@@ -78,7 +78,7 @@ export class LockKeeper {
     if (!stopping.aborted) onRescued(await store.rescue(rules));
     if (this.#isTroubled) this.parts.logger.log('The locks of workers can be looked at again.');
     this.#isTroubled = false;
-    return Math.min(LOOK_EVERY_MS, this.parts.shortestLeaseMs / 3);
+    return Math.min(LOOK_EVERY_MS, this.parts.shortestLeaseMs() / 3);
   }
 
   #hold(lock: WorkerLock): void {

@@ -16,7 +16,7 @@ export interface PollerParts {
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly random: () => number;
-  readonly queues: readonly string[];
+  readonly queues: () => readonly string[];
   readonly minMs: number;
   readonly maxMs: number;
   readonly rules: RescueRules;
@@ -126,7 +126,7 @@ export class Poller {
 
   async #tick(): Promise<number> {
     this.#restingUntil = Infinity;
-    const { store, queues, clock } = this.parts;
+    const { store, clock } = this.parts;
     if (this.#isFed()) return this.#restAgain(Math.min(this.#knownUntil, this.#wantedAt) - clock.monotonic());
     const news = this.#news;
     this.#news = 0;
@@ -136,7 +136,7 @@ export class Poller {
     const lookedAt = clock.monotonic();
     this.#knownUntil = 0;
     this.#wantedAt = Infinity;
-    const survey = await store.survey(queues);
+    const survey = await store.survey(this.parts.queues());
     this.#answered = number;
     this.#reached();
     this.#noteDue(survey, lookedAt);
@@ -171,7 +171,7 @@ export class Poller {
 
   async #check(): Promise<void> {
     const number = ++this.#asked;
-    const survey = await this.parts.store.survey(this.parts.queues);
+    const survey = await this.parts.store.survey(this.parts.queues());
     // What is older than the last look is not news.
     if (this.#stopped || number < this.#answered) return;
     this.#tell(survey, 0);
@@ -182,7 +182,7 @@ export class Poller {
   #tell(survey: Survey, news: number): boolean {
     this.parts.onAwaited(survey.awaited);
     const busy: string[] = [];
-    for (const queue of this.parts.queues) {
+    for (const queue of this.parts.queues()) {
       // A queue whose row is gone is asked for jobs rather than forgotten.
       const seen = survey.queues.get(queue) ?? { waiting: true, paused: false };
       if (this.parts.onQueue(queue, seen)) busy.push(queue);

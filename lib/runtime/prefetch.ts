@@ -22,7 +22,7 @@ export class Prefetch {
   /** @param atOnce how many jobs can run at once */
   constructor(
     private readonly options: Pick<ResolvedQueueOptions, 'prefetch' | 'leaseMs' | 'retry'>,
-    private readonly atOnce: number,
+    public atOnce: number,
   ) {}
 
   note(ranMs: number): void {

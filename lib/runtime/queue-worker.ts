@@ -40,6 +40,7 @@ export class QueueWorker {
   readonly #prefetch: Prefetch;
   readonly #ending: Ending;
   #open = true;
+  #concurrency: number;
   /** It is about to look for what can follow what was settled. */
   #movesOn = false;
   /** Jobs that were hinted at and have not been claimed yet. */
@@ -49,7 +50,8 @@ export class QueueWorker {
 
   constructor(private readonly parts: QueueWorkerParts) {
     this.#buffer = new ClaimedAhead(parts.options.order);
-    this.#prefetch = new Prefetch(parts.options, parts.options.concurrency * parts.largestBatch);
+    this.#concurrency = parts.options.concurrency;
+    this.#prefetch = new Prefetch(parts.options, this.#concurrency * parts.largestBatch);
     this.#ending = new Ending(parts, () => this.#settled());
     this.#claimer = new Claimer(
       parts,
@@ -127,6 +129,13 @@ export class QueueWorker {
     this.#open = open;
     if (open) return this.wake();
     for (const { claim, job } of this.#buffer.drop()) this.#ending.unbegun(claim, job, { kind: 'release' });
+  }
+
+  /** From now on so many calls of handlers run at once. Those that run already go on. */
+  setConcurrency(concurrency: number): void {
+    this.#concurrency = concurrency;
+    this.#prefetch.atOnce = concurrency * this.parts.largestBatch;
+    this.wake();
   }
 
   /** Begins what can begin, and claims where there is room and hope. */
@@ -254,14 +263,13 @@ export class QueueWorker {
   #wanted(): Wanted | undefined {
     if (!this.#open || this.#leavesToOthers) return undefined;
     const { size, startedAhead, largestClaim } = this.#prefetch;
-    const { concurrency } = this.parts.options;
     const { largestBatch } = this.parts;
     const free = this.#freeSlots() * largestBatch;
     const here = this.#buffer.length + this.#claimer.expected;
     // Nothing of ours will end, and others may not for long.
     if (free <= 0 && this.#runs.size === 0) return undefined;
     const room = free + size - here;
-    const capacity = concurrency * largestBatch + size;
+    const capacity = this.#concurrency * largestBatch + size;
     const share = capacity <= UNDIVIDED_CLAIM ? capacity : Math.max(UNDIVIDED_CLAIM, Math.ceil(capacity / 2));
     // At once for a free slot; ahead of time when half of what was claimed ahead is gone, not at every job.
     if (free <= here && (size === 0 || room < Math.min(share, size / 2))) return undefined;
@@ -274,7 +282,7 @@ export class QueueWorker {
 
   #freeSlots(): number {
     const free = this.parts.slots.free + this.#claimer.reserved;
-    return Math.max(0, Math.min(free, this.parts.options.concurrency - this.#runs.size));
+    return Math.max(0, Math.min(free, this.#concurrency - this.#runs.size));
   }
 
   #answered(): void {

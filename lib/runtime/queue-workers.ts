@@ -20,13 +20,14 @@ export class QueueWorkers {
     return [...this.byName.values()];
   }
 
-  of(queue: string): QueueWorker {
-    return this.byName.get(queue)!;
+  /** Undefined if the queue is not worked here any more. */
+  of(queue: string): QueueWorker | undefined {
+    return this.byName.get(queue);
   }
 
   /** The lease of the claim, or the lock it was made under, is gone. */
   forget(claim: HeldClaim): void {
-    this.of(claim.queue).forget(claim);
+    this.of(claim.queue)?.forget(claim);
   }
 
   cancel(jobId: number): void {
@@ -50,10 +51,19 @@ export class QueueWorkers {
 
   /** One of them has become idle. */
   noteIdle(): void {
-    if (this.isIdle) this.#whenIdle.splice(0).forEach((resolve) => resolve());
+    this.#whenIdle.splice(0).forEach((resolve) => resolve());
   }
 
-  async untilIdle(): Promise<void> {
-    while (!this.isIdle) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  untilIdle(): Promise<void> {
+    return this.#until(() => this.isIdle);
+  }
+
+  /** Resolves when nothing of the queue is here, or the worker has ended. */
+  untilOneIdle(worker: QueueWorker, ended: AbortSignal): Promise<void> {
+    return this.#until(() => worker.isIdle || ended.aborted);
+  }
+
+  async #until(isIdle: () => boolean): Promise<void> {
+    while (!isIdle()) await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
   }
 }

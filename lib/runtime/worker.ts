@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { ShutdownError } from '../job/errors.js';
+import type { ProcessorOptions } from '../job/processor-options.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import { workerName, type Doorbell } from '../store/doorbell.js';
 import type { QueueStore } from '../store/queue-store.js';
-import type { ChosenStrategies, JobStore, PromotedJob, RescueRules } from '../store/job-store.js';
+import type { ChosenStrategy, JobStore, PromotedJob, RescueRules } from '../store/job-store.js';
 import type { LockStore } from '../store/lock-store.js';
 import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
@@ -48,6 +49,8 @@ export interface WorkerParts extends QueueKeeperParts {
   readonly logger: JobLogger;
   readonly random: () => number;
   readonly handlers: HandlerTable;
+  /** Takes down the options of a queue that is handled from now on. Throws an InvalidOptionsError if they do not fit in. */
+  readonly define: (queue: string, options: ProcessorOptions) => void;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly options: ResolvedWorkerOptions;
   readonly events: QueueEvents;
@@ -75,12 +78,18 @@ export class Worker {
   readonly #cancellations: Cancellations;
   readonly #pruner: Pruner;
   readonly #keeper: QueueKeeper;
+  /** Of queues that were added while it works. */
+  readonly #keepers = new Map<string, QueueKeeper>();
+  readonly #slots: Slots;
+  /** Queues that are not to be worked here any more. */
+  readonly #leaving = new Set<string>();
+  readonly #ended = new AbortController();
   readonly #traces: Traces;
   readonly #rules: RescueRules;
   readonly #rescued: RescuedJobs;
   /** Undefined where no queue is claimed by `lock`. */
   #locks: LockKeeper | undefined;
-  #strategies: ChosenStrategies = { of: new Map() };
+  readonly #strategies = new Map<string, ChosenStrategy>();
   #quiet = false;
   #looking: Promise<unknown> = Promise.resolve();
 
@@ -90,12 +99,12 @@ export class Worker {
     paused: ReadonlyMap<string, boolean> = new Map(),
   ) {
     const { store, clock, logger, random, options, optionsFor, events, awaited } = parts;
-    const slots = new Slots(options.concurrency);
+    this.#slots = new Slots(options.concurrency);
     const jobEvents = new JobEvents(events);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
     this.#settler = new Settler(
       ...([store, clock, logger] as const),
-      (claim) => this.#queues.of(claim.queue).startedAhead(claim),
+      (claim) => this.#queues.of(claim.queue)?.startedAhead(claim) ?? 0,
       (claim) => this.#queues.forget(claim),
     );
     this.#leases = new LeaseKeeper({
@@ -103,14 +112,14 @@ export class Worker {
       shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
       pulse: parts.pulse ?? ((settings) => new LoopPulse(store, clock, settings)),
       onLost: (claim) => this.#queues.forget(claim),
-      onCancelled: (claim, jobId) => this.#queues.of(claim.queue).cancel(jobId),
+      onCancelled: (claim, jobId) => this.#queues.of(claim.queue)?.cancel(jobId),
     });
     this.#cancellations = new Cancellations({
       ...{ store, clock, claims: () => this.#leases.claims },
-      onCancelled: (claim, jobId) => this.#queues.of(claim.queue).cancel(jobId),
+      onCancelled: (claim, jobId) => this.#queues.of(claim.queue)?.cancel(jobId) ?? false,
     });
     this.#traces = new Traces(parts.traces, parts.awaited, clock, logger);
-    for (const queue of queueNames) this.#queues.byName.set(queue, this.#queueWorker(queue, slots));
+    for (const queue of queueNames) this.#queues.byName.set(queue, this.#queueWorker(queue));
     this.#rules = rescueRules(optionsFor, parts);
     this.#rescued = new RescuedJobs({
       events,
@@ -120,7 +129,7 @@ export class Worker {
       expectDue: (_, ms) => this.#poller.expectDue(ms),
     });
     this.#poller = new Poller({
-      ...{ store, clock, logger, random, queues: queueNames, rules: this.#rules },
+      ...{ store, clock, logger, random, queues: () => this.#names, rules: this.#rules },
       ...{ minMs: options.pollMinMs, maxMs: options.pollMaxMs },
       onQueue: (queue, seen) => this.#onQueue(queue, seen),
       onPromoted: (promoted) => {
@@ -128,7 +137,7 @@ export class Worker {
         this.#notifyOthers(promoted);
       },
       onSooner: () => void this.#turns++,
-      isFed: (queue) => this.#queues.of(queue).isFed,
+      isFed: (queue) => this.#queues.of(queue)?.isFed ?? true,
       onRescued: (rescued) => this.#rescued.tell(rescued),
       onAwaited: (until) => {
         if (awaited.note(until)) this.#turns++;
@@ -141,23 +150,61 @@ export class Worker {
   }
 
   async start(): Promise<void> {
-    const { store, logger, optionsFor } = this.parts;
+    const { store } = this.parts;
     // First of all, so that a temporary queue is one from the beginning.
     await this.#keeper.declare();
-    const wishes = new Map(this.queueNames.map((queue) => [queue, optionsFor(queue).claim]));
-    this.#strategies = await store.chooseStrategies(wishes);
-    if (this.#strategies.notice !== undefined) logger.warn(this.#strategies.notice);
+    await this.#chooseStrategies(this.queueNames);
     await store.enter({ id: this.id, host: hostname(), pid: process.pid, queues: this.queueNames });
-    if (this.queueNames.some((queue) => this.#isByLock(queue))) {
-      this.#locks = this.#lockKeeper(this.parts.locks!);
-      await this.#locks.start();
-    }
+    if (this.queueNames.some((queue) => this.#isByLock(queue))) await this.#takeLock();
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();
     this.#listener?.start();
     this.#pruner.start();
     this.#keeper.start();
+  }
+
+  /** Works one more queue from now on. Rejects if the queue cannot be made known, or not be claimed as it says. */
+  async add(queue: string, isPaused: boolean | undefined): Promise<void> {
+    if (this.works(queue)) return;
+    const options = this.parts.optionsFor(queue);
+    const keeper = new QueueKeeper(this.parts, [queue]);
+    await keeper.declare();
+    await this.#chooseStrategies([queue]);
+    if (this.#isByLock(queue) && !this.#locks) await this.#takeLock();
+    await this.parts.store.work(this.id, [...this.#names, queue]);
+    this.#leases.admit(options.leaseMs);
+    this.#keepers.set(queue, keeper);
+    keeper.start();
+    if (isPaused ?? options.paused) this.#pausedHere.add(queue);
+    this.#queues.byName.set(queue, this.#queueWorker(queue));
+    this.#applyPauses();
+    // Whether it is paused everywhere, and has jobs, the next look tells.
+    this.#poller.wake();
+  }
+
+  /** Works the queue no longer. Resolves when its jobs here have ended or gone back, or the worker has ended. */
+  async remove(queue: string): Promise<void> {
+    const worker = this.#queues.of(queue);
+    if (!worker) return;
+    this.#leaving.add(queue);
+    this.#applyPauses();
+    await this.#queues.untilOneIdle(worker, this.#ended.signal);
+    if (this.#ended.signal.aborted) return;
+    this.#queues.byName.delete(queue);
+    this.#leaving.delete(queue);
+    this.#pausedHere.delete(queue);
+    this.#pausedEverywhere.delete(queue);
+    this.#listener?.listenAnew();
+    const keeper = this.#keepers.get(queue);
+    this.#keepers.delete(queue);
+    await keeper?.stop();
+    // What the table of workers says is for people to read.
+    await this.parts.store.work(this.id, this.#names).catch(() => undefined);
+  }
+
+  setConcurrency(queue: string, concurrency: number): void {
+    this.#queues.of(queue)?.setConcurrency(concurrency);
   }
 
   pause(queues: readonly string[]): void {
@@ -218,10 +265,13 @@ export class Worker {
     // A worker that stays on the list is harmless, and forgotten after a day.
     const leaving = Promise.all([
       ...[this.#looking, this.#leases.stop(), this.#cancellations.stop(), this.#keeper.stop(), this.#locks?.stop()],
+      ...[...this.#keepers.values()].map((keeper) => keeper.stop()),
       this.parts.store.leave(this.id),
     ]);
     const left = leaving.catch(() => undefined).then(() => this.parts.events.heard());
     await this.#within(LAST_FLUSH_MS, left);
+    this.#ended.abort();
+    this.#queues.noteIdle();
   }
 
   async #abort(timeoutMs: number): Promise<void> {
@@ -232,7 +282,28 @@ export class Worker {
     if (!(await this.#within(GRACE_MS, this.#untilIdle()))) this.#queues.releaseAll();
   }
 
-  #queueWorker(queue: string, slots: Slots): QueueWorker {
+  get #names(): string[] {
+    return [...this.#queues.byName.keys()];
+  }
+
+  async #chooseStrategies(queues: readonly string[]): Promise<void> {
+    const { store, logger, optionsFor } = this.parts;
+    const chosen = await store.chooseStrategies(new Map(queues.map((queue) => [queue, optionsFor(queue).claim])));
+    if (chosen.notice !== undefined) logger.warn(chosen.notice);
+    for (const [queue, strategy] of chosen.of) this.#strategies.set(queue, strategy);
+  }
+
+  async #takeLock(): Promise<void> {
+    const locks = this.#lockKeeper(this.parts.locks!);
+    await locks.start();
+    this.#locks = locks;
+  }
+
+  get #namesByLock(): string[] {
+    return [...this.#strategies.keys()].filter((queue) => this.#isByLock(queue));
+  }
+
+  #queueWorker(queue: string): QueueWorker {
     const { store, clock, logger, random, handlers, optionsFor, events, awaited } = this.parts;
     return new QueueWorker({
       ...{
@@ -241,7 +312,7 @@ export class Worker {
         clock,
         logger,
         random,
-        slots,
+        slots: this.#slots,
         workerId: this.id,
         awaited,
         traces: this.#traces,
@@ -253,7 +324,7 @@ export class Worker {
       expectDue: (ms) => this.#poller.expectDue(ms),
       waitsAgain: () => this.#share(queue, 1),
       deadLetterWaits: (letters) => this.#share(letters, 1),
-      strategy: () => this.#strategies.of.get(queue)!,
+      strategy: () => this.#strategies.get(queue)!,
       lockId: () => (this.#isByLock(queue) ? this.#locks?.id : 0),
       onSlotFree: () => this.#onSlotFree(queue),
       onIdle: () => this.#onIdle(queue),
@@ -262,18 +333,18 @@ export class Worker {
 
   #lockKeeper(store: LockStore): LockKeeper {
     const { clock, logger, optionsFor } = this.parts;
-    const queues = this.queueNames.filter((queue) => this.#isByLock(queue));
+    const shortestLeaseMs = () => Math.min(...this.#namesByLock.map((queue) => optionsFor(queue).leaseMs));
     return new LockKeeper({
       ...{ store, clock, logger, workerId: this.id, rules: this.#rules },
-      shortestLeaseMs: Math.min(...queues.map((queue) => optionsFor(queue).leaseMs)),
+      shortestLeaseMs,
       onRescued: (rescued) => this.#rescued.tell(rescued),
-      onTaken: () => queues.forEach((queue) => this.#queues.of(queue).wake()),
+      onTaken: () => this.#namesByLock.forEach((queue) => this.#queues.of(queue)?.wake()),
       onLost: () => this.#leases.giveUp(({ queue }) => this.#isByLock(queue)),
     });
   }
 
   #isByLock(queue: string): boolean {
-    return this.#strategies.of.get(queue)?.name === 'lock';
+    return this.#strategies.get(queue)?.name === 'lock';
   }
 
   #listenerTo(doorbell: Doorbell): Listener {
@@ -303,6 +374,7 @@ export class Worker {
       this.#applyPauses();
     }
     const worker = this.#queues.of(queue);
+    if (!worker) return false;
     if (!waiting || !worker.isOpen) return false;
     worker.wake();
     return !worker.isFull;
@@ -310,7 +382,8 @@ export class Worker {
 
   #applyPauses(): void {
     for (const [queue, worker] of this.#queues.byName) {
-      worker.setOpen(!this.#quiet && !this.#pausedHere.has(queue) && !this.#pausedEverywhere.has(queue));
+      const isPaused = this.#pausedHere.has(queue) || this.#pausedEverywhere.has(queue);
+      worker.setOpen(!this.#quiet && !isPaused && !this.#leaving.has(queue));
     }
     this.#listener?.listenAnew();
   }
@@ -321,14 +394,14 @@ export class Worker {
 
   #onSlotFree(queue: string): void {
     if (this.#sharesSlots) this.#queues.fillInTurn(this.parts.random);
-    else this.#queues.of(queue).fill();
+    else this.#queues.of(queue)?.fill();
   }
 
   #onIdle(queue: string): void {
     if (this.#sharesSlots) {
       this.#queues.fillInTurn(this.parts.random);
       for (const [each, worker] of this.#queues.byName) if (worker.lacksJobs) this.#listener?.listenFor(each);
-    } else if (this.#queues.of(queue).lacksJobs) this.#listener?.listenFor(queue);
+    } else if (this.#queues.of(queue)?.lacksJobs) this.#listener?.listenFor(queue);
     this.#queues.noteIdle();
   }
 

@@ -266,6 +266,9 @@ export interface JobStore extends KeyStore {
   /** Notes that a worker is there, with the queues it works. */
   enter(worker: WorkerEntry): Promise<void>;
 
+  /** Puts down which queues the worker works from now on. */
+  work(workerId: string, queues: readonly string[]): Promise<void>;
+
   /** Notes that the worker is still there. For people to see: nobody's jobs depend on it. */
   seen(workerId: string): Promise<void>;
 

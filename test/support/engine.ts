@@ -3,6 +3,7 @@ import { QueueAdmin } from '../../lib/admin/queue-admin.js';
 import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import { overlay, resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 import { ThreadPulse } from '../../lib/heartbeat/thread-pulse.js';
+import type { ProcessorOptions } from '../../lib/job/processor-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
 import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
 import { isFinal } from '../../lib/job/outcome.js';
@@ -73,7 +74,10 @@ const QUICK_POLL = { min: '1ms', max: '20ms' } as const;
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const { dataSource, queues = {}, clock = systemClock, storeClock = systemClock, worker = {} } = settings;
   const defaults = overlay(QUICK, settings.defaults ?? {});
-  const optionsFor = (queue: string) => resolveQueueOptions(overlay(defaults, queues[queue] ?? {}));
+  const defined = new Map<string, QueueOptions>();
+  const subscriptions = subscriptionsOfAll(settings.subscriptions ?? {});
+  const optionsFor = (queue: string) =>
+    resolveQueueOptions(overlay(overlay(defaults, defined.get(queue) ?? {}), queues[queue] ?? {}));
   const shortestLeaseMs = Math.min(...['', ...Object.keys(queues)].map((queue) => optionsFor(queue).leaseMs));
   const skewMs = settings.skewMs ?? (() => 0);
   const options = resolveWorkerOptions({ poll: QUICK_POLL, ...worker });
@@ -127,7 +131,12 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     ...{
       store,
       queueStore,
-      subscriptions: subscriptionsOfAll(settings.subscriptions ?? {}),
+      subscriptions,
+      define: (queue: string, options: ProcessorOptions) => {
+        const { batch: _, topic, where, ...ofQueue } = options;
+        defined.set(queue, ofQueue);
+        if (topic !== undefined) subscriptions.set(queue, subscriptionsOf({ topic, ...(where && { where }) }));
+      },
       doorbell,
       locks,
       clock,

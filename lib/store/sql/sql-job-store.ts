@@ -27,7 +27,7 @@ import { StageSweep } from './sweep-stages.js';
 import { prune, promote } from './upkeep.js';
 import { withDecisions } from './undecided.js';
 import { cancelRequests } from './wishes.js';
-import { enter, leave, seen, unknownQueues } from './workers.js';
+import { enter, leave, seen, unknownQueues, work } from './workers.js';
 
 // All outcomes of a process wait for those before them: then it is looked which of them it is that has to wait.
 const LOCK_WAITS = 3;
@@ -281,6 +281,10 @@ export class SqlJobStore implements port.JobStore {
 
   seen(workerId: string): Promise<void> {
     return this.database.repeatable(() => seen(workerId));
+  }
+
+  work(workerId: string, queues: readonly string[]): Promise<void> {
+    return this.database.repeatable(() => work(workerId, queues));
   }
 
   leave(workerId: string): Promise<void> {

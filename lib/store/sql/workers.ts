@@ -10,6 +10,11 @@ const ENTER = `
   INSERT INTO {workers} (id, host, pid, queues, started_at, seen_at)
   VALUES (:id, :host, :pid, :queues, :now, :now)`;
 
+const WORK = `
+  UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
+  SET queues = :queues
+  WHERE id = :id`;
+
 const SEEN = `
   UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
   SET seen_at = :now
@@ -53,6 +58,10 @@ export function* enter(worker: WorkerEntry): Work<void> {
   // Asked again after an answer that was lost, it may be there already.
   yield* change(LEAVE, { id: worker.id });
   yield* change(ENTER, { ...worker, queues: JSON.stringify(worker.queues) });
+}
+
+export function* work(id: string, queues: readonly string[]): Work<void> {
+  yield* change(WORK, { id, queues: JSON.stringify(queues) });
 }
 
 export function* seen(id: string): Work<void> {
