@@ -7,7 +7,8 @@ export interface ProcessorOptions extends QueueOptions {
   /**
    * The handler takes up to so many jobs at a call, 1 to 1,000: an array of JobContext, as many as there are by then,
    * never waiting for more. Returning completes them all, throwing fails them all; returning what `Promise.allSettled`
-   * gives, one for each job in their order, ends each in its own way. `concurrency` counts calls, and `timeout` is the
+   * gives, one for each job in their order, ends each in its own way: a job whose outcome is missing fails, and if there are
+   * more outcomes than jobs, all fail. `concurrency` counts calls, and `timeout` is the
    * time of one call. Default: one job at a call, not in an array.
    */
   batch?: number;

@@ -130,11 +130,24 @@ export class Run {
   }
 }
 
-/** What `Promise.allSettled` gives, one for each job; undefined where the handler says nothing of single jobs. */
-function settledResults(answer: unknown, jobs: number): PromiseSettledResult<unknown>[] | undefined {
-  if (!Array.isArray(answer) || answer.length === 0 || !answer.every(isSettledResult)) return undefined;
-  if (answer.length === jobs) return answer;
-  throw new Error(`A batch handler answered ${answer.length} outcomes, expected one for each of its ${jobs} jobs.`);
+/**
+ * What `Promise.allSettled` gives, one for each job; undefined if the handler says nothing of single jobs. Of a job that is
+ * missing nobody knows whether it is done, so it fails. If there are too many, nobody knows whose they are.
+ */
+function settledResults(answer: unknown, jobs: number): readonly PromiseSettledResult<unknown>[] | undefined {
+  if (!Array.isArray(answer)) return undefined;
+  const entries = Array.from<unknown>(answer);
+  const isOutcome = (entry: unknown) => entry === undefined || entry === null || isSettledResult(entry);
+  if (!entries.some(isSettledResult) || !entries.every(isOutcome)) return undefined;
+  const given = entries.filter(isSettledResult).length;
+  const said = `A batch handler answered ${given} outcomes, expected one for each of its ${jobs} jobs`;
+  if (entries.length > jobs) throw new Error(`${said}.`);
+  return Array.from({ length: jobs }, (_, index) => {
+    const entry = entries[index];
+    if (isSettledResult(entry)) return entry;
+    const place = `${said}, in their order: there is none for job ${index + 1}.`;
+    return { status: 'rejected', reason: new Error(place) };
+  });
 }
 
 function isSettledResult(value: unknown): value is PromiseSettledResult<unknown> {

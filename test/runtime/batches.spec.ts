@@ -264,9 +264,33 @@ describeEngines('a handler of batches', (setup) => {
     expect(states).toEqual(['completed', 'dead', 'completed']);
   });
 
-  it.each([2, 4])('that answers %i outcomes for three jobs fails them all, and says why', async (count) => {
+  it.each([
+    ['too few outcomes', ([first, second]: unknown[]) => [first, second]],
+    ['undefined for the last one', ([first, second]: unknown[]) => [first, second, undefined]],
+    ['null for the last one', ([first, second]: unknown[]) => [first, second, null]],
+  ])('that answers %s fails only the job whose outcome is missing, and says why', async (_what, answer) => {
     const world = await setup();
-    const { entry } = collecting(3, () => Promise.allSettled(numbers(count).map((n) => Promise.resolve(n))));
+    const { entry } = collecting(3, async () =>
+      answer(await Promise.allSettled([Promise.resolve('one'), Promise.resolve('two')])),
+    );
+    const { producer, runner, events, admin } = await world.start({
+      ...{ queues: { q: { retry: 1 } }, handlers: { q: entry }, autoStart: false },
+    });
+    const jobs = await producer.enqueueMany('q', plain(3));
+
+    await runner.start();
+    await events.until('dead');
+    await events.untilCount(2, 'completed');
+
+    const message =
+      'A batch handler answered 2 outcomes, expected one for each of its 3 jobs, in their order: there is none for job 3.';
+    expect(events.of('dead')).toMatchObject([{ jobId: jobs[2]!.id, error: { message } }]);
+    expect(await admin.get(jobs[1]!.id)).toMatchObject({ state: 'completed', result: 'two' });
+  });
+
+  it('that answers too many outcomes fails all of its jobs, and says why', async () => {
+    const world = await setup();
+    const { entry } = collecting(3, () => Promise.allSettled(numbers(4).map((n) => Promise.resolve(n))));
     const { producer, runner, events } = await world.start({
       ...{ queues: { q: { retry: 1 } }, handlers: { q: entry }, autoStart: false },
     });
@@ -275,8 +299,24 @@ describeEngines('a handler of batches', (setup) => {
     await runner.start();
     await events.untilCount(3, 'dead');
 
-    const message = `A batch handler answered ${count} outcomes, expected one for each of its 3 jobs.`;
+    const message = 'A batch handler answered 4 outcomes, expected one for each of its 3 jobs.';
     expect(events.of('dead')).toMatchObject(numbers(3).map(() => ({ error: { message } })));
+  });
+
+  it.each([
+    ['nothing', () => undefined],
+    ['an empty list', () => []],
+    ['rows that have a status of their own', () => [{ status: 'rejected' }, { status: 'open' }, { status: 'open' }]],
+  ])('that answers %s says nothing of single jobs, and completes them all', async (_what, answer) => {
+    const world = await setup();
+    const { entry } = collecting(3, answer);
+    const { producer, runner, events } = await world.start({ handlers: { q: entry }, autoStart: false });
+    await producer.enqueueMany('q', plain(3));
+
+    await runner.start();
+    await events.untilCount(3, 'completed');
+
+    expect(events.of('failed')).toEqual([]);
   });
 
   it('is not given what is no valid payload: that job is dead, the others are handled, each with its own result', async () => {
