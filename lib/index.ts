@@ -21,6 +21,7 @@ export {
   PayloadInvalidError,
   PayloadTooLargeError,
   QueueFullError,
+  ResultInvalidError,
   ResultNotKeptError,
   SchemaOutOfDateError,
   ShutdownError,

@@ -315,6 +315,23 @@ export class ResultNotKeptError extends SqlQueueError {
   }
 }
 
+/**
+ * The job is completed, but there is no result to wait for: JSON cannot carry what its handler returned, it is too large, or the
+ * database refused it.
+ */
+export class ResultInvalidError extends SqlQueueError {
+  readonly code = 'RESULT_INVALID';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+    /** Why the result was not kept; in the history it is the job's error. */
+    readonly problem: string,
+  ) {
+    super(`Job ${jobId} of queue "${queue}" is completed, but its result was not kept: ${problem}`);
+  }
+}
+
 /** The library's tables are missing, or of another version than this release needs. */
 export class SchemaOutOfDateError extends SqlQueueError {
   readonly code = 'SCHEMA_OUT_OF_DATE';

@@ -8,7 +8,11 @@ import { after, askRule, type MaybeLater, type RuleParts } from './user-rule.js'
 
 /** What becomes of a claimed job. */
 export type Outcome =
-  | { readonly kind: 'complete'; readonly result: string | null }
+  | {
+      readonly kind: 'complete';
+      readonly result: string | null;
+      /** Why no result is kept. */ readonly error?: StoredError;
+    }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: StoredError }
   | { readonly kind: 'dead'; readonly error: StoredError }
   | { readonly kind: 'cancel' }

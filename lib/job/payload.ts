@@ -1,7 +1,9 @@
 import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { encodeJson } from './json.js';
+import type { Outcome } from './outcome.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
 import { validate } from './standard-schema.js';
+import { storedError } from './stored-error.js';
 
 /** The payload as it is stored. Rejects before any SQL where it cannot be. */
 export async function encodePayload(queue: string, payload: unknown, options: ResolvedQueueOptions): Promise<string> {
@@ -33,6 +35,24 @@ export function encodeResult(queue: string, result: unknown, limit: number): str
   if ('problem' in encoded) throw new PayloadInvalidError(queue, `result: ${encoded.problem}`);
   checkSize(queue, 'result', encoded.text, limit);
   return encoded.text;
+}
+
+/** The same for a job that is done whatever its result: without one that cannot be stored, and with the reason. */
+export function completion(queue: string, result: unknown, limit: number): Extract<Outcome, { kind: 'complete' }> {
+  try {
+    return { kind: 'complete', result: encodeResult(queue, result, limit) };
+  } catch (error) {
+    return completionWithout(storedError(error).message);
+  }
+}
+
+/** A completion without the result, and why. */
+export function completionWithout(problem: string): Extract<Outcome, { kind: 'complete' }> {
+  return {
+    kind: 'complete',
+    result: null,
+    error: { name: 'ResultInvalidError', code: 'RESULT_INVALID', message: problem },
+  };
 }
 
 export function checkSize(

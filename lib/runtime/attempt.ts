@@ -3,17 +3,20 @@ import { hasCode, JobTimeoutError, LeaseLostError, PayloadInvalidError, Unrecove
 import type { ClaimedJob } from '../job/job.js';
 import { afterError, type Outcome } from '../job/outcome.js';
 import { encodeJson } from '../job/json.js';
-import { checkPayload, checkSize, encodeResult } from '../job/payload.js';
+import { checkPayload, checkSize, completion } from '../job/payload.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { randomId } from '../job/random-id.js';
 import { readableError, storedError } from '../job/stored-error.js';
 import { after, type MaybeLater } from '../job/user-rule.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
+import { ended, type AttemptEnd } from './attempt-end.js';
 import type { HeldClaim } from './held-claim.js';
 import { JobContext, JobVerdict, type HandedOff, type JobActions, type Verdict } from './job-context.js';
 import type { JobLogger } from './job-logger.js';
 import type { Traces } from './traces.js';
+
+type Completion = ReturnType<typeof completion>;
 
 /** What every attempt of a worker needs. */
 export interface AttemptParts {
@@ -26,22 +29,12 @@ export interface AttemptParts {
   readonly traces?: Traces | undefined;
 }
 
-/** How an attempt ended. */
-export interface AttemptEnd {
-  readonly outcome: Outcome;
-  readonly result: unknown;
-  /** The attempt completed the job itself, in its own transaction, or handed it off: nothing is left to settle. */
-  readonly committed: boolean;
-  /** Somebody else has the job: of this run there is nothing to tell. */
-  readonly handedOff: boolean;
-}
-
 /** One attempt of one job: what its handler is given, and what follows from what the handler does. */
 export class Attempt implements JobActions {
   // Made when somebody asks for the signal, or has a reason to abort it: most handlers never look.
   #abort: AbortController | undefined;
   #verdict: Outcome | undefined;
-  #committed: { result: unknown } | undefined;
+  #committed: AttemptEnd | undefined;
   #transactionLost: Error | undefined;
   /** What the first failure of the run has come to. */
   #failure: MaybeLater<AttemptEnd> | undefined;
@@ -106,12 +99,8 @@ export class Attempt implements JobActions {
     if (this.#verdict) return ended(this.#verdict);
     // A handler that catches the error must not complete a job whose effects are gone.
     if (this.#transactionLost) return this.threw(this.#transactionLost);
-    try {
-      const encoded = encodeResult(this.job.queue, result, this.options.maxPayloadBytes);
-      return ended({ kind: 'complete', result: encoded }, result);
-    } catch (error) {
-      return this.threw(error);
-    }
+    const outcome = this.#completion(result);
+    return ended(outcome, outcome.error ? undefined : result);
   }
 
   /** What becomes of the job whose handler threw. */
@@ -182,6 +171,11 @@ export class Attempt implements JobActions {
     if (!this.#isOver) this.parts.traces?.log(this, line);
   }
 
+  /** The handler is done, so the job is, whether or not its result can be kept. */
+  #completion(result: unknown): Completion {
+    return completion(this.job.queue, result, this.options.maxPayloadBytes);
+  }
+
   #refusePayload(error: unknown): never {
     const { queue } = this.job;
     const problem = error instanceof SyntaxError ? `expected JSON, got ${error.message}` : (error as Error).message;
@@ -192,9 +186,8 @@ export class Attempt implements JobActions {
 
   /** The end of a run that has ended its job itself. */
   get #gone(): AttemptEnd | undefined {
-    if (!this.#committed && !this.#handedOff) return undefined;
-    const outcome: Outcome = { kind: 'complete', result: null };
-    return { outcome, result: this.#committed?.result, committed: true, handedOff: this.#handedOff };
+    const end = this.#committed ?? (this.#handedOff ? ended({ kind: 'complete', result: null }) : undefined);
+    return end && { ...end, committed: true, handedOff: this.#handedOff };
   }
 
   decide(verdict: Verdict): void {
@@ -203,18 +196,19 @@ export class Attempt implements JobActions {
   }
 
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const { job, parts } = this;
+    const { parts } = this;
     this.#depart('transaction');
+    let completed!: Completion;
     const completing = parts.store.completeWith(async (manager) => {
       const done = await work(manager);
-      const result = encodeResult(job.queue, done, this.options.maxPayloadBytes);
-      return { value: done, settlement: this.settlement({ kind: 'complete', result }) };
+      completed = this.#completion(done);
+      return { value: done, settlement: this.settlement(completed) };
     });
     const value = await completing.catch((error: unknown) => {
       if (hasCode(error, 'TRANSACTION_LOST')) this.#transactionLost = error as Error;
       throw error;
     });
-    this.#committed = { result: value };
+    this.#committed = ended(completed, completed.error ? undefined : value);
     return value;
   }
 
@@ -243,8 +237,4 @@ export class Attempt implements JobActions {
     this.#abort?.signal.throwIfAborted();
     this.claim.transacted = true;
   }
-}
-
-export function ended(outcome: Outcome, result?: unknown): AttemptEnd {
-  return { outcome, result, committed: false, handedOff: false };
 }

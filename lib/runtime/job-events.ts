@@ -32,7 +32,7 @@ export class JobEvents {
   settled(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
     if (!this.events.hasListeners) return;
     for (const { event, ...detail } of eventsOf(outcome)) {
-      this.#emit(event, job, { ranMs, ...(event === 'completed' && { result }), ...detail });
+      this.#emit(event, job, { ranMs, ...(event === 'completed' && !detail.error && { result }), ...detail });
     }
   }
 

@@ -2,7 +2,8 @@ import type { Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { MaybeLater } from '../job/user-rule.js';
 import type { Clock } from '../time/clock.js';
-import type { Attempt, AttemptEnd } from './attempt.js';
+import type { Attempt } from './attempt.js';
+import type { AttemptEnd } from './attempt-end.js';
 import type { JobContext } from './job-context.js';
 
 /** Handles one job. What it returns is the job's result; what it throws fails the attempt. */

@@ -13,6 +13,7 @@ import {
 import type { Clock } from '../time/clock.js';
 import type { HeldClaim } from './held-claim.js';
 import type { JobLogger } from './job-logger.js';
+import { insteadOf } from './refused-outcome.js';
 
 /**
  * The outcome that has committed: another than was asked for, where the database refused that one. `lost`: the job was not
@@ -320,11 +321,10 @@ export class Settler {
     const { name, message } = storedError(error);
     this.logger.error(`The database refused the outcome of job ${settlement?.job.id ?? '(none)'}: ${message}`);
     if (!settlement || isSubstitute) return this.#forsake(entries);
-    const { attempt, maxAttempts } = settlement.job;
     const short = { name, message: message.slice(0, 500) };
-    const outcome: Settlement['outcome'] =
-      attempt < maxAttempts ? { kind: 'retry', delayMs: 1_000, error: short } : { kind: 'dead', error: short };
-    return this.#write([{ ...entry, refusals: 0, isSubstitute: true, settlement: { ...settlement, outcome } }]);
+    const { outcome, isLast } = insteadOf(settlement, short);
+    const substitute = { ...entry, refusals: 0, settlement: { ...settlement, outcome } };
+    return this.#write([isLast ? { ...substitute, isSubstitute: true } : substitute]);
   }
 
   /** One job that somebody has locked, a transaction of its own handler for one, must not hold up all the others. */

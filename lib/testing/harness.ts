@@ -7,7 +7,8 @@ import type { StoredError } from '../job/stored-error.js';
 import type { Engine } from '../nest/engine.js';
 import { getEngineToken } from '../nest/tokens.js';
 import { HeldClaim } from '../runtime/held-claim.js';
-import { Attempt, ended } from '../runtime/attempt.js';
+import { Attempt } from '../runtime/attempt.js';
+import { ended } from '../runtime/attempt-end.js';
 import { Run } from '../runtime/run.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
 

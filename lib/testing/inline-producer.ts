@@ -1,6 +1,7 @@
-import { JobNotFoundError } from '../job/errors.js';
+import { JobNotFoundError, ResultInvalidError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 import type { AsDeclared, PayloadOf, QueueName } from '../job/queue-jobs.js';
+import { completion } from '../job/payload.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import { patternsOf, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import { QueueProducer } from '../producer/queue-producer.js';
@@ -31,12 +32,17 @@ export class InlineQueueProducer extends QueueProducer {
     const options = resolveQueueOptions();
     const keys = new MemoryKeys(systemClock);
     let lastId = 0;
-    const results = new Map<number, unknown>();
+    const results = new Map<number, { queue: string; value: unknown }>();
     const result = async (id: number) => {
       if (!results.has(id)) throw new JobNotFoundError(id);
-      return results.get(id);
+      const { queue, value } = results.get(id)!;
+      const { error } = completion(queue, value, options.maxPayloadBytes);
+      if (error) throw new ResultInvalidError(id, queue, error.message);
+      return value;
     };
-    const run = async (job: NewJob, id: number) => void results.set(id, await runInline(handlers, job, id));
+    const run = async (job: NewJob, id: number) => {
+      results.set(id, { queue: job.queue, value: await runInline(handlers, job, id) });
+    };
     const putKeyed = async (calls: readonly (readonly NewJob[])[]) => {
       const plan = keys.plan(calls.flat());
       const answers = calls.map((call) => plan.add(call));

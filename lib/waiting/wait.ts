@@ -1,4 +1,11 @@
-import { JobCancelledError, JobFailedError, PayloadInvalidError, WaitTimeoutError } from '../job/errors.js';
+import {
+  hasCode,
+  JobCancelledError,
+  JobFailedError,
+  PayloadInvalidError,
+  ResultInvalidError,
+  WaitTimeoutError,
+} from '../job/errors.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
 import type { AwaitedJob } from '../store/wait-store.js';
 import type { Clock } from '../time/clock.js';
@@ -70,7 +77,9 @@ export class Wait {
   /** What follows from where the job stands; nothing while it is not finished. */
   answer({ queue, state, result, error }: AwaitedJob): void {
     this.queue = queue;
-    if (state === 'completed') this.#resolveWith(result);
+    if (state === 'completed' && hasCode(error, 'RESULT_INVALID'))
+      this.reject(new ResultInvalidError(this.id, queue, error!.message));
+    else if (state === 'completed') this.#resolveWith(result);
     else if (state === 'dead') this.reject(new JobFailedError(this.id, queue, error));
     else if (state === 'cancelled') this.reject(new JobCancelledError(this.id, queue));
   }

@@ -35,6 +35,19 @@ describeEngines('a flush', (setup) => {
     expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
+  it('in which the database refuses a result completes its job without the result', async () => {
+    const world = await setup();
+    const { producer, events, admin } = await world.start({ handlers: { q: () => 'large' } });
+    await refuse(world, `NEW.result = '"large"'`);
+
+    const { id } = await producer.enqueue('q', 0);
+    await events.until('completed');
+
+    const error = { code: 'RESULT_INVALID', message: expect.stringContaining('refused by the test') as string };
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1, result: null, error });
+    await expect(producer.waitFor(id)).rejects.toMatchObject({ code: 'RESULT_INVALID' });
+  });
+
   it('in which the database refuses something holds up no other while that waits to be tried again', async () => {
     const world = await setup();
     const clock = new FakeClock();
@@ -114,8 +127,11 @@ describeEngines(
   ['mysql', 'mariadb'],
 );
 
-async function refuseCompletionOf({ sql, server }: World, payload: string): Promise<void> {
-  const refused = `NEW.state = 'completed' AND NEW.payload = '"${payload}"'`;
+function refuseCompletionOf(world: World, payload: string): Promise<void> {
+  return refuse(world, `NEW.state = 'completed' AND NEW.payload = '"${payload}"'`);
+}
+
+async function refuse({ sql, server }: World, refused: string): Promise<void> {
   await sql(
     server.name === 'sqlite'
       ? `CREATE TRIGGER refuse BEFORE INSERT ON sql_queue_history WHEN ${refused}

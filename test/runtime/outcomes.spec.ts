@@ -99,18 +99,6 @@ describeEngines('a job', (setup) => {
     ]);
   });
 
-  it('whose result is too large to be kept fails like one that threw', async () => {
-    const world = await setup();
-    const { producer, events } = await world.start({
-      queues: { q: { maxPayloadBytes: 100, retry: 1 } },
-      handlers: { q: () => 'x'.repeat(101) },
-    });
-
-    await producer.enqueue('q', 0);
-
-    expect(await events.until('dead')).toMatchObject({ error: { code: 'PAYLOAD_TOO_LARGE' } });
-  });
-
   it('whose name has no handler here is put off and said once, and runs where there is one', async () => {
     const world = await setup();
     const here = await world.start({ handlers: { q: { known: () => 'here' } } });

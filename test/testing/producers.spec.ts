@@ -91,6 +91,14 @@ describe('FakeQueueProducer with keys', () => {
 });
 
 describe('InlineQueueProducer', () => {
+  it('rejects the wait for a result that cannot be stored', async () => {
+    const producer = new InlineQueueProducer({ q: () => 1n });
+
+    const { id } = await producer.enqueue('q', 0);
+
+    await expect(producer.waitFor(id)).rejects.toMatchObject({ code: 'RESULT_INVALID', jobId: id, queue: 'q' });
+  });
+
   it('runs the handlers of the queues that subscribe inside publish', async () => {
     const seen: unknown[] = [];
     const note = ({ queue, payload, headers }: { queue: string; payload: unknown; headers: object }) =>

@@ -71,7 +71,7 @@ function alike(finished: readonly Settlement[]): Iterable<readonly Settlement[]>
 }
 
 function isPlain({ outcome }: Settlement): boolean {
-  return outcome.kind === 'complete' && outcome.result === null;
+  return outcome.kind === 'complete' && outcome.result === null && !outcome.error;
 }
 
 function alikeValues(settlement: Settlement): Values {
@@ -99,8 +99,8 @@ function historyRow(settlement: Settlement): SqlValue[] {
   ];
 }
 
-/** A completed job has none: the error of an earlier run isn't how it ended. */
+/** A completed job has none of an earlier run: that isn't how it ended. Its own says why no result was kept. */
 function errorOf({ job, outcome }: Settlement): StoredError | null {
-  if (outcome.kind === 'dead') return outcome.error;
+  if (outcome.kind === 'dead' || outcome.kind === 'complete') return outcome.error ?? null;
   return outcome.kind === 'cancel' ? job.lastError : null;
 }
