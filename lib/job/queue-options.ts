@@ -54,6 +54,11 @@ export interface QueueOptions {
    */
   expiresAfter?: Duration | false;
   /**
+   * Logs each run that fails as a warning and each job that dies as an error, with the error's name and message, but never
+   * with the payload; also results that could not be kept. Default true.
+   */
+  logFailures?: boolean;
+  /**
    * Records what becomes of the queue's jobs, in the transactions in which it does, for listeners in other processes:
    * `@OnQueueEvent('completed', { from: 'anywhere' })`. A row for each change, kept for ten minutes. Say it in every process
    * that puts jobs in, works the queue or steers it: what is done by one that does not know is not told. Default false.
@@ -78,6 +83,7 @@ export interface ResolvedQueueOptions {
   readonly maxWaiting: number | false;
   readonly expiresAfterMs: number | false;
   readonly events: boolean;
+  readonly logFailures: boolean;
 }
 
 const KNOWN: readonly (keyof QueueOptions)[] = [
@@ -96,6 +102,7 @@ const KNOWN: readonly (keyof QueueOptions)[] = [
   'maxWaiting',
   'expiresAfter',
   'events',
+  'logFailures',
 ];
 
 // What only the handler can know: what it is given. See ProcessorOptions.
@@ -117,7 +124,7 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
   const given = options as QueueOptions;
   const { concurrency = 1, lease = '30s', timeout = false, order = 'fifo', claim = 'auto', prefetch = 'auto' } = given;
   const { paused = false, maxPayloadBytes = 1, maxWaiting = false, schema, retention, retry } = given;
-  const { expiresAfter = false, deadLetter = false, events = false } = given;
+  const { expiresAfter = false, deadLetter = false, events = false, logFailures = true } = given;
   const leaseMs = toMs(lease);
   return [
     ...OF_PROCESSOR.filter((key) => key in given).map(
@@ -172,6 +179,7 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
       expiresAfter,
     ),
     expected(typeof events === 'boolean', 'events to be true or false', events),
+    expected(typeof logFailures === 'boolean', 'logFailures to be true or false', logFailures),
   ].filter((line): line is string => line !== undefined);
 }
 
@@ -179,7 +187,7 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
 export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOptions {
   const { concurrency = 10, lease = '30s', timeout = false, order = 'fifo', prefetch = 'auto' } = given;
   const { claim = 'auto', paused = false, maxPayloadBytes = 1_048_576, maxWaiting = false, schema } = given;
-  const { expiresAfter = false, deadLetter = false, events = false } = given;
+  const { expiresAfter = false, deadLetter = false, events = false, logFailures = true } = given;
   return {
     concurrency,
     retry: resolveRetry(asRetry(given.retry)),
@@ -196,6 +204,7 @@ export function resolveQueueOptions(given: QueueOptions = {}): ResolvedQueueOpti
     maxWaiting,
     expiresAfterMs: expiresAfter === false ? false : toMs(expiresAfter)!,
     events,
+    logFailures,
   };
 }
 

@@ -8,6 +8,7 @@ import type { ProcessorOptions } from '../job/processor-options.js';
 import { subscriptionsOf, type Subscription } from '../job/topics.js';
 import { isFinal } from '../job/outcome.js';
 import { QueueProducer } from '../producer/queue-producer.js';
+import { FailureLog } from '../runtime/failure-log.js';
 import { HandlerTable } from '../runtime/handler-table.js';
 import { JobEvents } from '../runtime/job-events.js';
 import { QueueEvents } from '../runtime/queue-events.js';
@@ -182,10 +183,9 @@ async function wire(
   };
   const runner = new SqlQueueRunner({ ...common, options: workerOptions });
   const steering = new SteeringEvents(events);
+  const failures = new FailureLog(logger, optionsFor);
   const rescues = new RescuedJobs({
-    events,
-    awaited,
-    logger,
+    ...{ events, awaited, logger, failures },
     share: (queue, jobs) => runner.wake(queue, jobs),
     expectDue: (queue, ms) => runner.expectDue(queue, ms),
   });
@@ -239,6 +239,7 @@ async function wire(
       rescued: (rescued) => rescues.tell(rescued),
       ended: (job, outcome, ...told) => {
         jobEvents.settled(job, outcome, ...told);
+        failures.settled(job, outcome);
         if (isFinal(outcome)) awaited.changedForSure(job.id);
       },
     }),

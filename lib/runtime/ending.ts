@@ -6,6 +6,7 @@ import { keptMs } from '../job/kept.js';
 import type { Attempt, AttemptParts } from './attempt.js';
 import type { AttemptEnd } from './attempt-end.js';
 import type { AwaitedJobs } from './awaited-jobs.js';
+import { FailureLog } from './failure-log.js';
 import type { HeldClaim } from './held-claim.js';
 import type { JobEvents } from './job-events.js';
 import type { LeaseKeeper } from './lease-keeper.js';
@@ -31,6 +32,7 @@ export interface EndingParts extends AttemptParts {
 /** How the jobs of one queue leave this process: their outcomes are settled, and then told to whoever has to know. */
 export class Ending {
   readonly #unhandled = new Set<string>();
+  readonly #failures: FailureLog;
   /** Outcomes on their way, up to what follows from them: a job that runs again at once is asked for by then. */
   #settling = 0;
 
@@ -38,7 +40,9 @@ export class Ending {
   constructor(
     private readonly parts: EndingParts,
     private readonly onSettled: () => void,
-  ) {}
+  ) {
+    this.#failures = new FailureLog(parts.logger, () => parts.options);
+  }
 
   get isIdle(): boolean {
     return this.#settling === 0;
@@ -109,6 +113,7 @@ export class Ending {
   /** What follows from an outcome that has committed. */
   #told(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
     this.parts.events.settled(job, outcome, result, ranMs);
+    this.#failures.settled(job, outcome);
     if (isFinal(outcome)) this.parts.awaited.ended(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
     if (waitsAgain(outcome)) this.parts.waitsAgain();

@@ -2,6 +2,7 @@ import { isFinal, silenceError, type Silent } from '../job/outcome.js';
 import { storedError } from '../job/stored-error.js';
 import type { Rescued } from '../store/job-store.js';
 import type { AwaitedJobs } from './awaited-jobs.js';
+import type { FailureLog } from './failure-log.js';
 import type { JobLogger } from './job-logger.js';
 import type { QueueEvents } from './queue-events.js';
 
@@ -9,6 +10,7 @@ export interface RescuedJobsParts {
   readonly events: QueueEvents;
   readonly awaited: AwaitedJobs;
   readonly logger: JobLogger;
+  readonly failures: Pick<FailureLog, 'settled'>;
   /** So many jobs of the queue can be claimed by anybody again. */
   readonly share: (queue: string, jobs: number) => void;
   /** A job of the queue will be due in so many milliseconds. */
@@ -20,7 +22,7 @@ export class RescuedJobs {
   constructor(private readonly parts: RescuedJobsParts) {}
 
   tell(rescued: readonly Rescued[]): void {
-    const { events, awaited, logger, share, expectDue } = this.parts;
+    const { events, awaited, logger, failures, share, expectDue } = this.parts;
     const counts = new Map<string, number>();
     for (const { job, outcome, deadLetter } of rescued) {
       const { id: jobId, queue, name, attempt } = job;
@@ -31,6 +33,7 @@ export class RescuedJobs {
       if (outcome.kind === 'cancel') events.emit({ ...about, event: 'cancelled', error: undefined });
       if (outcome.kind === 'dead') {
         events.emit({ ...about, event: 'dead' });
+        failures.settled(job, outcome);
         if (deadLetter) share(deadLetter, 1);
       } else if (delayMs > 0) expectDue(queue, delayMs);
       else if (outcome.kind !== 'cancel') share(queue, 1);

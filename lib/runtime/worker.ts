@@ -12,6 +12,7 @@ import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
 import type { AwaitedJobs } from './awaited-jobs.js';
 import { Cancellations } from './cancellations.js';
+import { FailureLog } from './failure-log.js';
 import type { HandlerTable } from './handler-table.js';
 import { JobEvents } from './job-events.js';
 import type { JobLogger } from './job-logger.js';
@@ -122,9 +123,7 @@ export class Worker {
     for (const queue of queueNames) this.#queues.byName.set(queue, this.#queueWorker(queue));
     this.#rules = rescueRules(optionsFor, parts);
     this.#rescued = new RescuedJobs({
-      events,
-      awaited,
-      logger,
+      ...{ events, awaited, logger, failures: new FailureLog(logger, optionsFor) },
       share: (queue, jobs) => this.#share(queue, jobs),
       expectDue: (_, ms) => this.#poller.expectDue(ms),
     });

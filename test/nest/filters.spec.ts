@@ -59,7 +59,9 @@ describe('an exception filter on a handler', () => {
 
     expect(await ended(job)).toMatchObject({ state: 'dead', error: { message: 'broken' } });
     expect(caught).toHaveLength(1);
-    expect(log.at('error')).toEqual([]);
+    expect(log.at('error')).toEqual([
+      expect.stringMatching(/^Job \d+ .* is dead after attempt \d of \d: Error: broken$/),
+    ]);
   });
 
   it.each([
@@ -80,7 +82,7 @@ describe('an exception filter on a handler', () => {
     expect(await ended(job)).toMatchObject({ state: 'dead', error: { message: 'translated' } });
   });
 
-  it('for other errors leaves them alone, and nobody logs them', async () => {
+  it('for other errors leaves them alone, and Nest logs none of them', async () => {
     const { Handlers, caught } = behind(() => 'never');
     const { get, ended, log } = await start({ providers: [Handlers] }, { enhancers: 'all' });
 
@@ -88,7 +90,7 @@ describe('an exception filter on a handler', () => {
 
     expect(await ended(job)).toMatchObject({ state: 'dead', error: { name: 'TypeError' } });
     expect(caught).toEqual([]);
-    expect(log.at('error')).toEqual([]);
+    expect(log.at('error')).toEqual([expect.stringMatching(/^Job \d+ .* is dead after attempt \d of \d: TypeError: /)]);
   });
 
   it('for all errors does not see a job that is snoozed', async () => {

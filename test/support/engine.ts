@@ -8,6 +8,7 @@ import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.
 import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
 import { isFinal } from '../../lib/job/outcome.js';
 import { QueueProducer } from '../../lib/producer/queue-producer.js';
+import { FailureLog } from '../../lib/runtime/failure-log.js';
 import { HandlerTable } from '../../lib/runtime/handler-table.js';
 import { JobEvents } from '../../lib/runtime/job-events.js';
 import { QueueEvents } from '../../lib/runtime/queue-events.js';
@@ -161,8 +162,9 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     pulse: leases && ((given) => new ThreadPulse(leases, options.maxBlockedMs, systemClock, given)),
   });
   const steering = new SteeringEvents(bus);
+  const failures = new FailureLog(logger, optionsFor);
   const rescues = new RescuedJobs({
-    ...{ events: bus, awaited, logger },
+    ...{ events: bus, awaited, logger, failures },
     share: (queue, jobs) => runner.wake(queue, jobs),
     expectDue: (queue, ms) => runner.expectDue(queue, ms),
   });
@@ -193,6 +195,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       rescued: (rescued) => rescues.tell(rescued),
       ended: (job, outcome, ...told) => {
         jobEvents.settled(job, outcome, ...told);
+        failures.settled(job, outcome);
         if (isFinal(outcome)) awaited.changedForSure(job.id);
       },
     }),
