@@ -9,10 +9,10 @@ import type { WorkerSettings } from './programs/worker.js';
 const JOBS = 20_000;
 const WORKERS = 4;
 const PRODUCERS = 2;
-// MariaDB keeps the locks of the active jobs that a claim has passed over, and its reports show a claim as waiting for a row that
-// it only passes over: whoever waits for the one while it comes to the other is taken for a deadlock, about once in 200,000 jobs.
-// It is undone and made again. Where claims wait for locked rows instead of passing over them, it is 33 and more.
-const MOST_DEADLOCKS = { mysql: 0, mariadb: 4 };
+// None was seen in 45 runs on MariaDB. One is allowed there: MariaDB keeps the locks of active jobs that a claim behind a bound
+// has passed over, and may take a flush that waits for one of them for a deadlock. It is undone and made again. If claims waited
+// for locked rows instead of passing over them, it would be 33 and more.
+const MOST_DEADLOCKS = { mysql: 0, mariadb: 1 };
 const STRATEGIES = ['skip-locked', 'update', 'optimistic', 'lock'] as const;
 
 // A server of its own: deadlocks are counted for all that is on it.

@@ -8,10 +8,13 @@ export function locks(sql: string): boolean {
   return /\bFOR UPDATE\b|^\s*(UPDATE|DELETE)\b|^\s*(INSERT|REPLACE) INTO \S+ \(id, [^)]*\)\s+SELECT\b/.test(sql);
 }
 
-/** Every statement in the source of the store that locks rows on a server, as an expression that its text matches. */
-export function lockingStatements(): RegExp[] {
+/** Every statement in the source of the store that locks rows on that server, as an expression that its text matches. */
+export function lockingStatements(server: string): RegExp[] {
   const files = readdirSync(STORE, { recursive: true, encoding: 'utf8' }).filter(
-    (file) => file.endsWith('.ts') && !/sqlite|single-statement/.test(file),
+    (file) =>
+      file.endsWith('.ts') &&
+      !/sqlite|single-statement/.test(file) &&
+      (server === 'mariadb' || !file.includes('mariadb')),
   );
   const texts = files.flatMap((file) => readFileSync(join(STORE, file), 'utf8').match(/`[^`]*`/g) ?? []);
   return texts

@@ -12,12 +12,6 @@ const LOCK_OLDEST = `
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
-const LOCK_OLDEST_FROM = `
-  SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE} AND (${rangesBeyond(1)})
-  ORDER BY priority, id
-  LIMIT :limit
-  FOR UPDATE SKIP LOCKED`;
-
 /**
  * The same beyond the last places claimed, and with each row whether a more urgent job waits that these ranges leave out.
  * That is looked for backwards and without locks: dead entries of finished jobs lie in front of the bound by the hundred
@@ -59,15 +53,6 @@ export function* claimSkippingLocked(
   return yield* claimLocked(request, rows);
 }
 
-/**
- * The same on MariaDB, which keeps the lock of every row that a scan has examined: whoever is about to complete an active
- * job that was passed over waits for the claim, and where the scan goes on to a row of his, one of the two is rolled back.
- * Most active jobs are passed over at the head.
- */
-export function claimBehindActive(request: ClaimRequest, start: ClaimStart): Work<ClaimedJob[]> {
-  return claimSkippingLocked(request, start, lockFromFirst);
-}
-
 function* lockOldest(request: ClaimRequest, start: ClaimStart, lockFirst: LockFirst): Work<readonly ClaimedRow[]> {
   const { queue, limit } = request;
   const { bounds, committed } = start;
@@ -85,13 +70,6 @@ function* lockOldest(request: ClaimRequest, start: ClaimStart, lockFirst: LockFi
 
 function lockFromHead({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
   return query<ClaimedRow>(LOCK_OLDEST, { queue, limit });
-}
-
-function* lockFromFirst({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
-  const first = yield* oldest(queue);
-  if (!first) return [];
-  const from = places([{ priority: first.priority, lastId: first.id - 1 }]);
-  return yield* query<ClaimedRow>(LOCK_OLDEST_FROM, { queue, limit, ...from });
 }
 
 interface Beyond extends ClaimedRow {

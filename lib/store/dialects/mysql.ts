@@ -1,7 +1,8 @@
 import type { ClaimWay, Dialect } from '../sql/dialect.js';
 import { waitsBehind } from '../claims/claimable.js';
 import { claimFree } from '../claims/optimistic.js';
-import { claimBehindActive, claimSkippingLocked } from '../claims/skip-locked.js';
+import { claimBehindActive } from '../claims/mariadb-head.js';
+import { claimSkippingLocked } from '../claims/skip-locked.js';
 import { claimByUpdate } from '../claims/update.js';
 import { KEPT_MS, type KeyName } from '../sql/key-rows.js';
 import { change, query, Rows, type Work } from '../sql/statement.js';
