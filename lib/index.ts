@@ -18,6 +18,7 @@ export {
   JobTimeoutError,
   LeaseEndedError,
   LeaseLostError,
+  MissingPrivilegeError,
   PayloadInvalidError,
   PayloadTooLargeError,
   QueueFullError,

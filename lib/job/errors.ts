@@ -342,6 +342,20 @@ export class UnsupportedDatabaseError extends SqlQueueError {
   readonly code = 'UNSUPPORTED_DATABASE';
 }
 
+/** The database account lacks a privilege that the statement takes. Nothing was done. */
+export class MissingPrivilegeError extends SqlQueueError {
+  readonly code = 'MISSING_PRIVILEGE';
+
+  /** @param denied the message of the database, which names the account and the table */
+  constructor(denied: string, options?: ErrorOptions) {
+    super(
+      `The database account may not do this: ${denied}. Grant it the privileges that docs/guides/security.md lists for its role. If ` +
+        `another account makes and updates the tables, set \`schema: { migrate: 'check' }\`.`,
+      options,
+    );
+  }
+}
+
 /**
  * The database could not be reached or went away in the middle. With `outcome: 'unknown'` a commit was under way: the
  * work may or may not have been done.

@@ -1,4 +1,5 @@
 import { closest, distance } from 'fastest-levenshtein';
+import { foreignHint } from './foreign-options.js';
 
 /** A value as a message shows it: short, and never failing. */
 export function seen(value: unknown): string {
@@ -49,5 +50,10 @@ export function unknownKeys(given: unknown, known: readonly string[]): string[] 
   if (!isOptions(given)) return [expected(false, `options (known: ${known.join(', ')})`, given)!];
   return Object.keys(given)
     .filter((key) => !known.includes(key))
-    .map((key) => `unknown option "${short(key)}"${didYouMean(key, known) || ` (known: ${known.join(', ')})`}`);
+    .map((key) => `unknown option "${short(key)}"${wayOut(key, known)}`);
+}
+
+function wayOut(key: string, known: readonly string[]): string {
+  const hint = foreignHint(key);
+  return hint === undefined ? didYouMean(key, known) || ` (known: ${known.join(', ')})` : `: ${hint}`;
 }

@@ -1,5 +1,6 @@
 import { InvalidOptionsError } from './errors.js';
 import { expected } from './expectation.js';
+import type { QueueName } from './queue-jobs.js';
 
 const NAME = /^[A-Za-z0-9._:-]{1,100}$/;
 const NAME_EXPECTED = `1 to 100 of the characters A-Z a-z 0-9 . _ : -`;
@@ -15,7 +16,7 @@ export function nameProblem(
   return isName(value) ? undefined : expected(false, `${what} to be ${NAME_EXPECTED}`, value);
 }
 
-export function checkQueueName(value: unknown): asserts value is string {
+export function checkQueueName(value: unknown): asserts value is QueueName {
   if (!isName(value)) throw new InvalidOptionsError('Invalid queue', [nameProblem('queue name', value)!]);
 }
 

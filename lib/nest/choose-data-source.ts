@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { InvalidOptionsError, StoreUnavailableError } from '../job/errors.js';
+import { checkDatabaseType } from '../store/supported-database.js';
 import { written, type FoundDataSource } from './data-sources.js';
 import type { SqlQueueModuleOptions, StaticOptions } from './module-options.js';
 
@@ -74,5 +75,6 @@ function linesFor({ name }: StaticOptions, found: readonly FoundDataSource[]): s
 }
 
 function openable(connection: NonNullable<SqlQueueModuleOptions['connection']>): DataSource {
+  if (connection !== 'embedded') checkDatabaseType(connection.type);
   return new DataSource(connection === 'embedded' ? { type: 'better-sqlite3', database: EMBEDDED_FILE } : connection);
 }

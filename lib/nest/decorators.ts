@@ -5,6 +5,7 @@ import type { QueueName } from '../job/queue-jobs.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueEventName } from '../job/queue-event.js';
 import type { InjectQueueDecorator, ProcessorDecorator } from './handler-types.js';
+import { rememberProcessor } from './loaded-processors.js';
 import {
   JOB_HANDLER,
   PROCESSOR,
@@ -46,14 +47,15 @@ export function QueueProcessor<Name extends QueueName, const Batch extends numbe
   } satisfies ProcessorMetadata);
   return (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) => {
     const host = (descriptor?.value ?? target) as object;
+    const title =
+      method === undefined ? (target as { name: string }).name : `${target.constructor.name}.${String(method)}`;
     const other = Reflect.getOwnMetadata(PROCESSOR, host) as ProcessorMetadata | undefined;
     if (other) {
-      const where =
-        method === undefined ? (target as { name: string }).name : `${target.constructor.name}.${String(method)}`;
-      throw new InvalidOptionsError(where, [
+      throw new InvalidOptionsError(title, [
         `expected one @QueueProcessor(), got two: "${queue}" and "${other.queue}". Give each queue a method`,
       ]);
     }
+    rememberProcessor({ queue, instance: instance ?? '', title });
     decorate(target, method as string, descriptor as never);
   };
 }

@@ -21,6 +21,8 @@ import type { JobStore } from '../store/job-store.js';
 import { hostList } from '../store/dialects/hosts.js';
 import { checkSqliteDriver } from '../store/dialects/sqlite-driver.js';
 import { leaseDatabase } from '../store/open-leases.js';
+import { explained } from '../store/sql/missing-privilege.js';
+import { checkDatabaseType } from '../store/supported-database.js';
 import { openStore } from '../store/open-store.js';
 import { systemClock, type Clock } from '../time/clock.js';
 import { EventFeed } from '../waiting/event-feed.js';
@@ -77,6 +79,7 @@ export async function startEngine(
   const logger = new Logger(name ? `SqlQueue:${name}` : 'SqlQueue');
   const { dataSource, isFallback } = chooseDataSource(options, given, resolved, found);
   if (isFallback) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
+  checkDatabaseType(dataSource.options.type);
   // Whoever connects it lets it go.
   const own = dataSource.isInitialized ? undefined : dataSource;
   try {
@@ -85,7 +88,7 @@ export async function startEngine(
     return { ...(await wire(options, settings, prefix, dataSource, logger, own)), isFallback };
   } catch (error) {
     if (own?.isInitialized) await own.destroy();
-    throw error;
+    throw explained(error);
   }
 }
 

@@ -7,7 +7,6 @@ import type {
 } from '@nestjs/common';
 import { DiscoveryService, MetadataScanner, ModuleRef } from '@nestjs/core';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected } from '../job/expectation.js';
 import { subscriptionsOf } from '../job/topics.js';
 import { refuseFallback } from './choose-data-source.js';
 import { dataSourcesAmong } from './data-sources.js';
@@ -15,8 +14,10 @@ import type { Engine } from './engine.js';
 import { Explorer, type Found, type FoundHandler, type FoundListener } from './explorer.js';
 import type { StaticOptions } from './module-options.js';
 import type { QueueSettings } from './queue-settings.js';
+import { loadedProcessors } from './loaded-processors.js';
 import { HandlerCaller } from './handler-caller.js';
-import { instanceOfEngineToken } from './tokens.js';
+import { unworkedQueues } from './unworked-queues.js';
+import { getQueueToken, instanceOfEngineToken } from './tokens.js';
 
 /** Starts the work when the application has started, and ends it in two phases before the application's connections close. */
 export class SqlQueueLifecycle
@@ -45,6 +46,7 @@ export class SqlQueueLifecycle
     const { options, runner, feed, eventsAnywhere } = this.engine;
     if (eventsAnywhere.hasListeners) await this.#orCloseAll(() => feed.start());
     if (options.worker === false) return;
+    this.#warn();
     const isByHand = typeof options.worker === 'object' && options.worker.autoStart === false;
     await this.#orCloseAll(() => (isByHand ? runner.declare() : runner.start()));
   }
@@ -77,17 +79,22 @@ export class SqlQueueLifecycle
     }
   }
 
+  #warn(): void {
+    const { options, handlers, settings, logger } = this.engine;
+    const worked = handlers.queues;
+    const prefix = getQueueToken('', this.#instance);
+    const tokens = this.discovery.getProviders().map(({ token }) => String(token));
+    const produced = tokens.filter((token) => token.startsWith(prefix)).map((token) => token.slice(prefix.length));
+    const letters = worked.map((queue) => settings.of(queue).deadLetter).filter((queue) => queue !== false);
+    const loaded = loadedProcessors(this.#instance);
+    for (const line of unworkedQueues(options, { worked, used: [...produced, ...letters], loaded })) logger.warn(line);
+  }
+
   #explore(): Found {
     const tokens = this.discovery.getProviders().map(({ token }) => token);
     const instances = tokens.map(instanceOfEngineToken).filter((name) => name !== undefined);
     const same = instances.filter((name) => name === (this.#instance ?? '')).length;
-    InvalidOptionsError.throwIfAny('SqlQueueModule', [
-      expected(
-        same === 1,
-        `one SqlQueueModule ${this.#instance ? `of the name "${this.#instance}"` : 'without a name'}`,
-        same,
-      ),
-    ]);
+    if (same !== 1) throw new InvalidOptionsError('SqlQueueModule', [severalInstances(same, this.#instance)]);
     return new Explorer(this.discovery, new MetadataScanner(), this.#instance, new Set(instances)).explore();
   }
 
@@ -127,6 +134,14 @@ export class SqlQueueLifecycle
       events.on(event, queue, (occurrence) => caller.call(wrapper, method, occurrence));
     }
   }
+}
+
+function severalInstances(seen: number, name: string | undefined): string {
+  const which = name === undefined ? 'without a name' : `of the name "${name}"`;
+  return (
+    `expected one SqlQueueModule ${which}, got ${seen}. Import forRoot() once, in the root module (other modules see its providers, or ` +
+    `import forFeature()). For a second queue with tables of its own: forRoot({ name: 'audit', prefix: 'audit_queue_' })`
+  );
 }
 
 /** Who listens to what nobody records would wait for ever. */

@@ -114,12 +114,19 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
     expected(['run', 'check', 'off'].includes(migrate), `schema.migrate to be 'run', 'check' or 'off'`, migrate),
     expected(hosts === undefined || (Array.isArray(hosts) && hosts.length > 0), 'hosts to be a list of nodes', hosts),
     ...(Array.isArray(hosts) ? hosts.map(hostProblem) : []),
-    expected(
-      connection === undefined || connection === 'embedded' || typeof connection?.type === 'string',
-      `connection to be the options of a DataSource, or 'embedded'`,
-      connection === undefined ? connection : typeof connection,
-    ),
+    connectionProblem(connection),
   ]);
+}
+
+function connectionProblem(connection: unknown): string | undefined {
+  if (connection === undefined || connection === 'embedded') return undefined;
+  if (!isOptions(connection)) {
+    return expected(false, `connection to be the options of a DataSource, or 'embedded'`, typeof connection);
+  }
+  const isTyped = 'type' in connection && typeof connection.type === 'string';
+  return isTyped
+    ? undefined
+    : `expected connection to have a \`type\` ('mysql', 'mariadb' or 'better-sqlite3'), got none. There is no Redis`;
 }
 
 export function checkStaticOptions(options: StaticOptions): void {

@@ -71,6 +71,16 @@ export class SqlQueueModule {
   }
 }
 
+// Untyped, so that the compiler refuses it as well.
+Object.defineProperty(SqlQueueModule, 'registerQueue', {
+  value: () => {
+    throw new InvalidOptionsError('SqlQueueModule.registerQueue()', [
+      `there is no such method. Queues need no registration: decorate a handler with @QueueProcessor('name'), and inject a ` +
+        `QueueProducer, or import SqlQueueModule.forFeature('name') for @InjectQueue('name')`,
+    ]);
+  },
+});
+
 type OptionsSource = Omit<SqlQueueAsyncOptions, keyof StaticOptions>;
 
 const SOURCE: readonly (keyof OptionsSource)[] = ['useFactory', 'useClass', 'useExisting', 'inject', 'extraProviders'];

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
-import { UnsupportedDatabaseError } from '../job/errors.js';
 import type { Clock } from '../time/clock.js';
 import type { AdminStore } from './admin-store.js';
 import { withArchive, type ArchiveOptions } from './archive.js';
@@ -38,6 +37,7 @@ import { SqlQueueStore } from './sql/sql-queue-store.js';
 import { SqlTraceStore } from './sql/sql-trace-store.js';
 import { SqlWaitStore } from './sql/sql-wait-store.js';
 import { Templates } from './sql/template.js';
+import { checkDatabaseType } from './supported-database.js';
 import { tableNames, tablesOn } from './tables.js';
 import type { TraceStore } from './trace-store.js';
 import type { WaitStore } from './wait-store.js';
@@ -83,19 +83,9 @@ const NOTHING_RECORDED: Recorder = { isRecorded: () => false, onRecorded: () => 
 
 /** Connects, checks what it stands on, and prepares the tables. Leaves nothing open where it rejects. */
 export async function openStore(settings: StoreSettings): Promise<OpenStore> {
-  const { dataSource } = settings;
-  switch (dataSource.options.type) {
-    case 'mysql':
-    case 'mariadb':
-      return openMysql(settings);
-    case 'better-sqlite3':
-      return openSqlite(settings);
-    default:
-      throw new UnsupportedDatabaseError(
-        `Expected a DataSource of type mysql, mariadb or better-sqlite3, got ${dataSource.options.type}. Give the queue a ` +
-          `database of its own with the option \`connection\`.`,
-      );
-  }
+  const { type } = settings.dataSource.options;
+  checkDatabaseType(type);
+  return type === 'better-sqlite3' ? openSqlite(settings) : openMysql(settings);
 }
 
 async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {

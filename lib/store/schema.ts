@@ -68,7 +68,7 @@ async function problemOf(act: () => Promise<void>): Promise<Error | undefined> {
     await act();
     return undefined;
   } catch (error) {
-    if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+    if (hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'MISSING_PRIVILEGE')) throw error;
     return error as Error;
   }
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DataSource } from 'typeorm';
 import { describeEngines, plain, type World } from '../support/engines.js';
 import { everyLock, everyVerb } from '../support/every-verb.js';
 import { claimOf, endOf, newJob, outcomes } from '../support/jobs.js';
@@ -9,6 +10,8 @@ import { systemClock } from '../../lib/time/clock.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/security.md'), 'utf8');
 const GRANTS = [...GUIDE.matchAll(/^GRANT [^;]+;$/gm)].map(([statement]) => statement);
+
+const GRANTS_ON_SCHEMA = GRANTS.filter((grant) => grant.includes("sql_queue_schema TO 'worker'"));
 
 describeEngines(
   'an account with the documented grants and no others',
@@ -118,17 +121,67 @@ describeEngines(
       expect(await world.sql('SELECT state FROM kept_jobs')).toEqual([{ state: 'completed' }]);
     });
 
+    it('is told of the guide and of `check` if it may not make the tables', async () => {
+      const world = await setup();
+      await world.sql('CREATE TABLE sql_queue_schema (version INT)');
+      const dataSource = await account(world, 'reader', GRANTS_ON_SCHEMA);
+
+      await expect(openAs(dataSource)).rejects.toMatchObject({
+        code: 'MISSING_PRIVILEGE',
+        message: expect.stringMatching(
+          /CREATE command denied .*docs\/guides\/security\.md .*`schema: \{ migrate: 'check' \}`/,
+        ),
+      });
+    });
+
+    it('is told of the guide if it may not use the database', async () => {
+      const world = await setup();
+      const name = `nobody_${randomBytes(4).toString('hex')}`;
+      await world.sql(`CREATE USER '${name}'@'%'`);
+      world.afterTest(() => world.sql(`DROP USER '${name}'@'%'`));
+      const url = new URL((world.connection as { url: string }).url);
+      url.username = name;
+
+      const opening = openAs(new DataSource({ type: 'mysql', url: url.href }));
+
+      await expect(opening).rejects.toMatchObject({
+        code: 'MISSING_PRIVILEGE',
+        message: expect.stringMatching(/Access denied .*docs\/guides\/security\.md/),
+      });
+    });
+
+    it('is told of the guide if it lacks one privilege: of its own and in a transaction', async () => {
+      const world = await setup();
+      await world.start({ autoStart: false });
+      const dataSource = await account(world, 'reader', GRANTS_ON_SCHEMA);
+      const { producer } = await world.start({ dataSource, autoStart: false });
+
+      const within = () => dataSource.transaction((manager) => producer.enqueue('q', 0, { manager }));
+
+      await expect(producer.enqueue('q', 0)).rejects.toMatchObject({ code: 'MISSING_PRIVILEGE' });
+      await expect(within()).rejects.toMatchObject({ code: 'MISSING_PRIVILEGE' });
+    });
+
+    function openAs(dataSource: DataSource) {
+      const settings = { clock: systemClock, migrate: 'run', shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576 };
+      return openStore({ dataSource, ...settings } as Parameters<typeof openStore>[0]);
+    }
+
     /** A DataSource of an account that was given what the guide says, and nothing besides. */
-    async function account({ sql, connection, connect, afterTest }: World, who: string) {
+    async function account(
+      { sql, connection, connect, afterTest }: World,
+      who: string,
+      grants = GRANTS.filter((grant) => grant.includes(`'${who}'@`)),
+    ) {
       const name = `${who}_${randomBytes(4).toString('hex')}`;
       const [{ database }] = (await sql<{ database: string }>('SELECT DATABASE() AS `database`')) as [
         { database: string },
       ];
       await sql(`CREATE USER '${name}'@'%'`);
       afterTest(() => sql(`DROP USER '${name}'@'%'`));
-      const grants = GRANTS.filter((grant) => grant.includes(`'${who}'@`));
-      expect(grants).not.toEqual([]);
-      for (const grant of grants) await sql(grant.replace(' app.', ` ${database}.`).replace(`'${who}'@`, `'${name}'@`));
+      for (const grant of grants) {
+        await sql(grant.replace(' app.', ` ${database}.`).replace(/'\w+'@/, `'${name}'@`));
+      }
       const url = new URL((connection as { url: string }).url);
       url.username = name;
       return connect({ url: url.href });

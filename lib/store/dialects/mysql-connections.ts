@@ -2,7 +2,8 @@ import type { Pool, PoolConnection } from 'mysql2';
 import type { Socket } from 'node:net';
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../time/clock.js';
-import { unavailable } from '../sql/patience.js';
+import { explained } from '../sql/missing-privilege.js';
+import { storeClosed, unavailable } from '../sql/patience.js';
 import { remedyFor } from '../sql/remedy.js';
 import type { SqlValue } from '../sql/statement.js';
 import type { Hosts } from './hosts.js';
@@ -84,6 +85,10 @@ export class MysqlConnections {
         this.pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)));
       });
     } catch (error) {
+      // mysql2 says no more than this.
+      if ((error as Error | null)?.message === 'Pool is closed.') throw storeClosed();
+      const denied = explained(error);
+      if (denied !== error) throw denied;
       // Refused before anything was sent, for whatever reason: the caller may ask again.
       throw remedyFor(error) === 'none' ? unavailable(error, 'not-done') : error;
     }

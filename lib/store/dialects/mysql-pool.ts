@@ -4,6 +4,7 @@ import type { CallerTransaction } from '../job-store.js';
 import type { Clock } from '../../time/clock.js';
 import { applicationTransaction, type ApplicationWork } from '../sql/application-transaction.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
+import { explaining } from '../sql/missing-privilege.js';
 import { isUnsent, remedyFor } from '../sql/remedy.js';
 import { persist, unavailable } from '../sql/patience.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
@@ -100,15 +101,15 @@ export class MysqlPool implements SqlDatabase {
   }
 
   once(writes: readonly Statement[]): Promise<readonly Answer[]> {
-    return this.#numbered.commit(writes);
+    return explaining(() => this.#numbered.commit(writes));
   }
 
   decideOnce<T>(work: () => Work<Decided<T>>): Promise<T> {
-    return this.#numbered.decide(work);
+    return explaining(() => this.#numbered.decide(work));
   }
 
   transactOnce<T>(work: () => Work<T>, hasWritten: (value: T) => boolean = () => true): Promise<T> {
-    return this.#numbered.transact(work, hasWritten);
+    return explaining(() => this.#numbered.transact(work, hasWritten));
   }
 
   requireOpen(transaction: CallerTransaction): void {
@@ -117,7 +118,7 @@ export class MysqlPool implements SqlDatabase {
 
   within<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const bind = (statement: Statement) => withLiterals(this.templates.bind(statement));
-    return onRunner(callersRunner(this.dataSource, transaction), bind, work);
+    return explaining(() => onRunner(callersRunner(this.dataSource, transaction), bind, work));
   }
 
   // At REPEATABLE READ the caller's transaction sees what was committed before its own first statement.

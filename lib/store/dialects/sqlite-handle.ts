@@ -5,6 +5,7 @@ import type { CallerTransaction } from '../job-store.js';
 import type { Clock } from '../../time/clock.js';
 import { applicationTransaction, type ApplicationWork } from '../sql/application-transaction.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
+import { storeClosed } from '../sql/patience.js';
 import { sqliteIds } from '../sql/inserted-ids.js';
 import { remedyFor } from '../sql/remedy.js';
 import type { SqlDatabase } from '../sql/sql-database.js';
@@ -158,7 +159,7 @@ export class SqliteHandle implements SqlDatabase {
     const since = this.clock.monotonic();
     for (let tries = 1; ; tries++) {
       try {
-        if (!this.handle.open) throw new StoreUnavailableError('The store is closed.', 'not-done');
+        if (!this.handle.open) throw storeClosed();
         if (!this.shared || !this.handle.inTransaction) return act();
       } catch (error) {
         if (remedyFor(error) !== 'again') throw error;

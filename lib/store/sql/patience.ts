@@ -1,5 +1,6 @@
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../time/clock.js';
+import { explained } from './missing-privilege.js';
 import { isLockWait, remedyFor } from './remedy.js';
 
 // Deadlocks and certification conflicts pass within milliseconds; more of them in a row mean something else is wrong.
@@ -25,10 +26,18 @@ export async function persist<T>(clock: Clock, attempt: () => Promise<T>, mostLo
       }
       // The first failure may be a pooled connection that had died unnoticed; a second one is not.
       if (remedy === 'reconnect' && ++reconnects < RECONNECTS) continue;
-      if (remedy !== 'none') throw unavailable(error, 'not-done');
-      throw error;
+      throw remedy === 'none' ? explained(error) : unavailable(error, 'not-done');
     }
   }
+}
+
+/** The store was asked for something after it had been closed. */
+export function storeClosed(): StoreUnavailableError {
+  return new StoreUnavailableError(
+    'The queue is closed, since its application has been shut down. Use it, and await its answers, before app.close() or in ' +
+      'the hooks onModuleDestroy() and beforeApplicationShutdown().',
+    'not-done',
+  );
 }
 
 export function unavailable(error: unknown, outcome: 'not-done' | 'unknown'): StoreUnavailableError {
