@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DiscoveryService, MetadataScanner } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { InvalidOptionsError } from '../job/errors.js';
@@ -7,6 +8,7 @@ import { processorOptionProblems, type ProcessorOptions } from '../job/processor
 import type { QueueOptions } from '../job/queue-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';
 import { isChange, QUEUE_EVENTS, type QueueEventName } from '../job/queue-event.js';
+import { featureOptions } from './feature-queues.js';
 import {
   JOB_HANDLER,
   PROCESSOR,
@@ -67,6 +69,9 @@ export class Explorer {
       if (!prototype || seen.has(identity)) continue;
       seen.add(identity);
       this.#exploreClass(wrapper, prototype);
+    }
+    for (const [queue, options] of featureOptions(this.discovery.getProviders(), this.instance)) {
+      this.#noteOptions(queue, options, 'SqlQueueModule.forFeature()');
     }
     this.#refuseDuplicates();
     InvalidOptionsError.throwIfAny('Queue handlers', [...new Set(this.#problems)]);
@@ -130,12 +135,19 @@ export class Explorer {
     const { topic, where } = options;
     const ofQueue = ofQueueAlone(options);
     if (Object.keys(ofQueue).length === 0 && topic === undefined) return;
-    const elsewhere = this.#optionsAt.get(queue);
-    if (elsewhere)
-      this.#problems.push(`queue "${queue}" has options at ${elsewhere} and at ${title}, expected them in one place`);
-    this.#optionsAt.set(queue, title);
-    this.#found.options.set(queue, ofQueue);
+    this.#noteOptions(queue, ofQueue, title);
     if (topic !== undefined) this.#found.subscriptions.set(queue, { topic, ...(where === undefined ? {} : { where }) });
+  }
+
+  #noteOptions(queue: string, options: QueueOptions, title: string): void {
+    const elsewhere = this.#optionsAt.get(queue);
+    // Several modules may import one queue with the same options.
+    const isSame = elsewhere === title && isDeepStrictEqual(this.#found.options.get(queue), options);
+    if (elsewhere && !isSame) {
+      this.#problems.push(`queue "${queue}" has options at ${elsewhere} and at ${title}, expected them in one place`);
+    }
+    this.#optionsAt.set(queue, title);
+    this.#found.options.set(queue, options);
   }
 
   #refuseDuplicates(): void {
@@ -161,7 +173,7 @@ export class Explorer {
 }
 
 /**
- * What the decorators of classes say of queues, where it is in order. Known before anything is made, unlike what they say
+ * What forFeature() and the decorators of classes say of queues, where it is in order. Known before anything is made, unlike what they say
  * of what factories make; nothing is refused yet.
  */
 export function decoratedOptions(
@@ -179,7 +191,8 @@ export function decoratedOptions(
   const sound = (ours as ProcessorMetadata[]).filter((processor) => processorProblems(processor).length === 0);
   const said = sound.map(({ queue, options }) => [queue, ofQueueAlone(options)] as const);
   // Several can name a queue, and one of them says something of it.
-  return new Map(said.filter(([, options]) => Object.keys(options).length > 0));
+  const ofDecorators = said.filter(([, options]) => Object.keys(options).length > 0);
+  return new Map([...featureOptions(wrappers, instance), ...ofDecorators]);
 }
 
 function processorProblems({ queue, options }: ProcessorMetadata): string[] {

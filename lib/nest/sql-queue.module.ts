@@ -4,15 +4,15 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import type { DataSource } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
-import type { QueueName } from '../job/queue-jobs.js';
 import { sqliteDriverMisfit } from '../store/dialects/sqlite-driver.js';
 import { sqlQueueEntities } from '../store/entities/entities.js';
 import { dataSourcesAmong, dataSourceTokens } from './data-sources.js';
+import { featureProviders, type FeatureQueue } from './feature-queues.js';
+import type { OfInstance } from './metadata.js';
 import { startEngine, type Engine } from './engine.js';
 import { decoratedOptions } from './explorer.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
 import { checkStaticOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
-import { queueProvider } from './queue-provider.js';
 import {
   getAdminToken,
   getConsumerToken,
@@ -64,9 +64,19 @@ export class SqlQueueModule {
     return dynamicModule(definedOf({ name, dataSource, imports, isGlobal, prefix }), source);
   }
 
-  /** Provides the queues for `@InjectQueue(name)` in the module that imports it. */
-  static forFeature(queues: QueueName[], { instance }: { instance?: string } = {}): DynamicModule {
-    const providers = queues.map((queue) => queueProvider(queue, instance));
+  /**
+   * Provides queues for `@InjectQueue(name)` in the module that imports it: a name, a name with options of the queue, or an
+   * array of both. The options count as those of `@QueueProcessor()`, so that they stand in one of the two places. Throws
+   * InvalidOptionsError.
+   *
+   * @example
+   * ```ts
+   * SqlQueueModule.forFeature('email.send')
+   * SqlQueueModule.forFeature(['email.send', { name: 'report.build', maxWaiting: 1_000 }])
+   * ```
+   */
+  static forFeature(queues: FeatureQueue | readonly FeatureQueue[], of: OfInstance = {}): DynamicModule {
+    const providers = featureProviders(queues, of);
     return { module: SqlQueueModule, providers, exports: providers };
   }
 }

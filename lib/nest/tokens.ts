@@ -11,6 +11,11 @@ export function getQueueToken(queue: string, instance = ''): string {
   return named(`Queue:${queue}`, instance);
 }
 
+/** The token of the options that `forFeature()` gives a queue. */
+export function getQueueOptionsToken(queue: string, instance = ''): string {
+  return named(`QueueOptions:${queue}`, instance);
+}
+
 /** The token of a QueueProducer: the class itself, but for named instances of the module. */
 export function getProducerToken(instance?: string): string | typeof QueueProducer {
   return instance ? named('QueueProducer', instance) : QueueProducer;

@@ -2,8 +2,8 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { QueueProducer, SqlQueueModule, sqlQueueEntities } from 'nestjs-sql-queue';
-import { DataSource } from 'typeorm';
+import { QueueProducer, SqlQueueModule, sqlQueueEntities, type SqlQueueJobRow } from 'nestjs-sql-queue';
+import { DataSource, EntitySchema } from 'typeorm';
 import { afterTest, compile, IN_MEMORY, queueModule, refusalOf, temporaryFolder } from './support/application.js';
 
 const produceOnly = { worker: false, connection: undefined } as const;
@@ -162,13 +162,13 @@ describe('the entities of the queue', () => {
     });
     await get(QueueProducer).enqueue('q', 1);
 
-    const [jobs] = sqlQueueEntities(prefix ? { prefix } : {});
+    const jobs = sqlQueueEntities(prefix ? { prefix } : {})[0]!;
 
     expect(await get(DataSource).getRepository(jobs).find()).toMatchObject([{ queue: 'q', payload: '1' }]);
   });
 
   it('work where they are listed by hand, and repositories of them can be injected', async () => {
-    const [jobs] = sqlQueueEntities();
+    const jobs = sqlQueueEntities()[0]!;
     const { get } = await compile({
       imports: [
         TypeOrmModule.forRoot({ ...IN_MEMORY, entities: [...sqlQueueEntities()] }),
@@ -181,6 +181,38 @@ describe('the entities of the queue', () => {
     const { getRepositoryToken } = await import('@nestjs/typeorm');
 
     expect(await get<{ count(): Promise<number> }>(getRepositoryToken(jobs) as string).count()).toBe(1);
+  });
+
+  it('work beside other EntitySchemas, listed by hand and loaded as well', async () => {
+    class User {}
+    const schemas = ['Job', 'Queue', 'User'].map(
+      (name) =>
+        new EntitySchema<object>({
+          ...{ name, tableName: `my_${name}`, columns: { id: { type: Number, primary: true } } },
+          ...(name === 'User' && { target: User }),
+        }),
+    );
+    const entities = [...schemas, ...sqlQueueEntities()];
+    const { get } = await compile({
+      imports: [
+        TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true, synchronize: true, entities }),
+        TypeOrmModule.forFeature(schemas),
+        SqlQueueModule.forRoot({ worker: false }),
+      ],
+    });
+    await get(QueueProducer).enqueue('q', 1);
+
+    const dataSource = get(DataSource);
+
+    expect(await dataSource.getRepository('Job').count()).toBe(0);
+    expect(await dataSource.getRepository(User).count()).toBe(0);
+    expect(await dataSource.getRepository<SqlQueueJobRow>('SqlQueueJob').find()).toMatchObject([{ queue: 'q' }]);
+  });
+
+  it('come in an array of their own each time', () => {
+    sqlQueueEntities().length = 0;
+
+    expect(sqlQueueEntities()).not.toEqual([]);
   });
 
   it('are neither made nor dropped by synchronize, and dropSchema of the application leaves the queue usable', async () => {

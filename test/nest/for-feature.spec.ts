@@ -11,7 +11,7 @@ import {
   SqlQueueModule,
   SqlQueueRunner,
 } from 'nestjs-sql-queue';
-import { compile, IN_MEMORY, queueModule, QUICK, refusalOf, start } from './support/application.js';
+import { compile, IN_MEMORY, queueModule, QUICK, refusal, refusalOf, start } from './support/application.js';
 
 @Injectable()
 class Signups {
@@ -117,6 +117,70 @@ describe('SqlQueueModule.forFeature', () => {
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
     expect(error.message).toContain('expected SqlQueueModule.forRoot() in the application, got none');
+  });
+
+  it('takes one name, or names and options, and the options count', async () => {
+    class Feature {
+      constructor(
+        @InjectQueue('one') readonly one: Queue<'one'>,
+        @InjectQueue('small') readonly small: Queue<'small'>,
+      ) {}
+
+      @QueueProcessor('small')
+      small_() {}
+    }
+    const { get, log } = await start({
+      imports: [
+        SqlQueueModule.forFeature('one'),
+        SqlQueueModule.forFeature({ name: 'small', maxPayloadBytes: 10, concurrency: 3 }),
+      ],
+      providers: [Feature],
+    });
+    const { one, small } = get(Feature);
+
+    await one.enqueue('more than ten bytes');
+
+    await expect(small.enqueue('more than ten bytes')).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+    expect(log.at('log')).toContain('small → Feature.small_: concurrency 3, 1 attempts, lease 30 s');
+  });
+
+  it('lets several modules give a queue the same options', async () => {
+    const feature = () => SqlQueueModule.forFeature(['other', { name: 'small', maxPayloadBytes: 10 }]);
+    @Module({ imports: [feature()] })
+    class Another {}
+
+    const { get } = await start({ imports: [feature(), Another] });
+
+    const refused = get(QueueProducer).enqueue('small', 'more than ten bytes');
+    await expect(refused).rejects.toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
+  });
+
+  it('stops the boot if a queue has options in two places', async () => {
+    class Decorated {
+      @QueueProcessor('small', { concurrency: 3 })
+      handle() {}
+    }
+    const feature = (maxPayloadBytes: number) => SqlQueueModule.forFeature({ name: 'small', maxPayloadBytes });
+
+    const two = await refusal({ imports: [feature(1), feature(2)] });
+    const decorated = await refusal({ imports: [feature(1)], providers: [Decorated] });
+
+    expect(two.message).toContain(
+      'queue "small" has options at SqlQueueModule.forFeature() and at SqlQueueModule.forFeature()',
+    );
+    expect(decorated.message).toContain(
+      'queue "small" has options at Decorated.handle and at SqlQueueModule.forFeature()',
+    );
+  });
+
+  it('refuses options that are none, and queues beside one another', () => {
+    const { forFeature } = SqlQueueModule as unknown as { forFeature(...given: unknown[]): void };
+
+    expect(() => forFeature({ name: 'q', atempts: 1, batch: 3 })).toThrow(/queue "q": .*unknown option "atempts"/s);
+    expect(() => forFeature('one', 'two')).toThrow(
+      'expected several queues in one array, got a further argument "two"',
+    );
+    expect(() => forFeature(['one'], { instanc: 'x' })).toThrow('unknown option "instanc", did you mean "instance"?');
   });
 
   it('refuses names that are none', () => {

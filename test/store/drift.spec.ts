@@ -182,15 +182,17 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the entities', (setup) => {
 
 describe('the entities of a prefix', () => {
   it('are the same objects however often they are asked for', () => {
-    expect(sqlQueueEntities({ prefix: 'mine_' })).toBe(sqlQueueEntities({ prefix: 'mine_' }));
-    expect(sqlQueueEntities()).toBe(sqlQueueEntities({ prefix: 'sql_queue_' }));
+    const areSame = (a: object[], b: object[]) => a.every((entity, index) => entity === b[index]);
+
+    expect(areSame(sqlQueueEntities({ prefix: 'mine_' }), sqlQueueEntities({ prefix: 'mine_' }))).toBe(true);
+    expect(areSame(sqlQueueEntities(), sqlQueueEntities({ prefix: 'sql_queue_' }))).toBe(true);
   });
 
   it('have names and tables of their own', () => {
     const [mine] = sqlQueueEntities({ prefix: 'mine_' });
     const [ours] = sqlQueueEntities();
 
-    expect(mine.options).toMatchObject({ name: 'SqlQueueJob_mine_', tableName: 'mine_jobs', synchronize: false });
-    expect(ours.options).toMatchObject({ name: 'SqlQueueJob', tableName: 'sql_queue_jobs', synchronize: false });
+    expect(mine!.options).toMatchObject({ name: 'SqlQueueJob_mine_', tableName: 'mine_jobs', synchronize: false });
+    expect(ours!.options).toMatchObject({ name: 'SqlQueueJob', tableName: 'sql_queue_jobs', synchronize: false });
   });
 });

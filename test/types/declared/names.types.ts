@@ -52,6 +52,9 @@ export const modules = [
   SqlQueueModule.forRoot({ queues: { 'types.named': {}, 'types.*': {} }, defaults: { deadLetter: 'types.other' } }),
   SqlQueueModule.forRoot({ worker: { queues: { include: ['types.named', 'plugin.*'] } } }),
   SqlQueueModule.forFeature(['types.named', 'plugin.mail']),
+  SqlQueueModule.forFeature('types.named'),
+  SqlQueueModule.forFeature({ name: 'types.named', maxWaiting: 10 }),
+  SqlQueueModule.forFeature(['types.named', { name: 'types.other', concurrency: 2 }], { instance: 'audit' }),
   // @ts-expect-error misspelt
   SqlQueueModule.forRoot({ queues: { 'types.nmaed': {} } }),
   // @ts-expect-error misspelt
@@ -60,6 +63,10 @@ export const modules = [
   SqlQueueModule.forRoot({ worker: { queues: { include: ['types.nmaed'] } } }),
   // @ts-expect-error misspelt
   SqlQueueModule.forFeature(['types.nmaed']),
+  // @ts-expect-error misspelt
+  SqlQueueModule.forFeature({ name: 'types.nmaed' }),
+  // @ts-expect-error no such option
+  SqlQueueModule.forFeature({ name: 'types.named', atempts: 2 }),
 ];
 
 @Injectable()

@@ -1,0 +1,47 @@
+import type { FactoryProvider, ValueProvider } from '@nestjs/common';
+import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { isOptions, seen, unknownKeys } from '../job/expectation.js';
+import { checkQueueName } from '../job/job-names.js';
+import type { QueueName } from '../job/queue-jobs.js';
+import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
+import type { OfInstance } from './metadata.js';
+import { queueProvider } from './queue-provider.js';
+import { getQueueOptionsToken } from './tokens.js';
+
+const WHERE = 'SqlQueueModule.forFeature()';
+
+/** A queue of `forFeature()`: its name, or its name and its options, which count as those of a decorator. */
+export type FeatureQueue = QueueName | ({ name: QueueName } & QueueOptions);
+
+/** The handles of the queues, and what is said of their options. */
+export function featureProviders(
+  given: FeatureQueue | readonly FeatureQueue[],
+  of: OfInstance,
+): (FactoryProvider | ValueProvider)[] {
+  if (!isOptions(of)) {
+    throw new InvalidOptionsError(WHERE, [`expected several queues in one array, got a further argument ${seen(of)}`]);
+  }
+  const { instance } = of;
+  InvalidOptionsError.throwIfAny(WHERE, unknownKeys(of, ['instance']));
+  const queues = Array.isArray(given) ? (given as readonly FeatureQueue[]) : [given as FeatureQueue];
+  return queues.flatMap((queue) => {
+    const { name, ...options } = isOptions(queue) ? queue : { name: queue };
+    checkQueueName(name);
+    const problems = queueOptionProblems(options, name);
+    if (problems.length > 0) throw new InvalidOptionsError(`${WHERE}: queue "${name}"`, problems);
+    const handle = queueProvider(name, instance);
+    if (Object.keys(options).length === 0) return [handle];
+    return [handle, { provide: getQueueOptionsToken(name, instance), useValue: options }];
+  });
+}
+
+/** The options that `forFeature()` gives queues of the instance; a queue can be there several times. */
+export function featureOptions(wrappers: readonly InstanceWrapper[], instance = ''): [string, QueueOptions][] {
+  const prefix = getQueueOptionsToken('', instance);
+  return wrappers.flatMap(({ token, instance: value }) =>
+    typeof token === 'string' && token.startsWith(prefix)
+      ? [[token.slice(prefix.length), value as QueueOptions] satisfies [string, QueueOptions]]
+      : [],
+  );
+}
