@@ -109,7 +109,7 @@ export class Listener {
     const claimed = this.#claimed();
     // Where it can be only one queue, nobody needs to be asked which it is.
     if (queues.length === 1) {
-      this.parts.queues.get(queues[0]!)!.wake();
+      this.parts.queues.get(queues[0]!)?.wake();
       await this.#claims();
     }
     if (this.#claimed() === claimed && (await this.parts.poller.checkNews())) await this.#claims();

@@ -6,7 +6,7 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import { workerName, type Doorbell } from '../store/doorbell.js';
 import type { QueueStore } from '../store/queue-store.js';
-import type { ChosenStrategy, JobStore, PromotedJob, RescueRules } from '../store/job-store.js';
+import type { JobStore, PromotedJob, RescueRules } from '../store/job-store.js';
 import type { LockStore } from '../store/lock-store.js';
 import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
@@ -24,6 +24,7 @@ import { LoopPulse, type Pulse, type PulseSettings } from './pulse.js';
 import { Pruner, type Pruning } from './pruner.js';
 import type { QueueEvents } from './queue-events.js';
 import { QueueKeeper, type QueueKeeperParts } from './queue-keeper.js';
+import { QueueStrategies } from './queue-strategies.js';
 import { QueueWorker } from './queue-worker.js';
 import { QueueWorkers } from './queue-workers.js';
 import { RescuedJobs } from './rescued-jobs.js';
@@ -90,7 +91,7 @@ export class Worker {
   readonly #rescued: RescuedJobs;
   /** Undefined where no queue is claimed by `lock`. */
   #locks: LockKeeper | undefined;
-  readonly #strategies = new Map<string, ChosenStrategy>();
+  readonly #strategies: QueueStrategies;
   #quiet = false;
   #looking: Promise<unknown> = Promise.resolve();
 
@@ -101,6 +102,7 @@ export class Worker {
   ) {
     const { store, clock, logger, random, options, optionsFor, events, awaited } = parts;
     this.#slots = new Slots(options.concurrency);
+    this.#strategies = new QueueStrategies(parts);
     const jobEvents = new JobEvents(events);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
     this.#settler = new Settler(
@@ -152,9 +154,9 @@ export class Worker {
     const { store } = this.parts;
     // First of all, so that a temporary queue is one from the beginning.
     await this.#keeper.declare();
-    await this.#chooseStrategies(this.queueNames);
+    await this.#strategies.choose(this.queueNames);
     await store.enter({ id: this.id, host: hostname(), pid: process.pid, queues: this.queueNames });
-    if (this.queueNames.some((queue) => this.#isByLock(queue))) await this.#takeLock();
+    if (this.#strategies.byLock.length > 0) await this.#takeLock();
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();
@@ -169,8 +171,8 @@ export class Worker {
     const options = this.parts.optionsFor(queue);
     const keeper = new QueueKeeper(this.parts, [queue]);
     await keeper.declare();
-    await this.#chooseStrategies([queue]);
-    if (this.#isByLock(queue) && !this.#locks) await this.#takeLock();
+    await this.#strategies.choose([queue]);
+    if (this.#strategies.isByLock(queue) && !this.#locks) await this.#takeLock();
     await this.parts.store.work(this.id, [...this.#names, queue]);
     this.#leases.admit(options.leaseMs);
     this.#keepers.set(queue, keeper);
@@ -191,6 +193,7 @@ export class Worker {
     await this.#queues.untilOneIdle(worker, this.#ended.signal);
     if (this.#ended.signal.aborted) return;
     this.#queues.byName.delete(queue);
+    this.#strategies.delete(queue);
     this.#leaving.delete(queue);
     this.#pausedHere.delete(queue);
     this.#pausedEverywhere.delete(queue);
@@ -285,21 +288,10 @@ export class Worker {
     return [...this.#queues.byName.keys()];
   }
 
-  async #chooseStrategies(queues: readonly string[]): Promise<void> {
-    const { store, logger, optionsFor } = this.parts;
-    const chosen = await store.chooseStrategies(new Map(queues.map((queue) => [queue, optionsFor(queue).claim])));
-    if (chosen.notice !== undefined) logger.warn(chosen.notice);
-    for (const [queue, strategy] of chosen.of) this.#strategies.set(queue, strategy);
-  }
-
   async #takeLock(): Promise<void> {
     const locks = this.#lockKeeper(this.parts.locks!);
     await locks.start();
     this.#locks = locks;
-  }
-
-  get #namesByLock(): string[] {
-    return [...this.#strategies.keys()].filter((queue) => this.#isByLock(queue));
   }
 
   #queueWorker(queue: string): QueueWorker {
@@ -323,8 +315,8 @@ export class Worker {
       expectDue: (ms) => this.#poller.expectDue(ms),
       waitsAgain: () => this.#share(queue, 1),
       deadLetterWaits: (letters) => this.#share(letters, 1),
-      strategy: () => this.#strategies.get(queue)!,
-      lockId: () => (this.#isByLock(queue) ? this.#locks?.id : 0),
+      strategy: () => this.#strategies.of(queue),
+      lockId: () => (this.#strategies.isByLock(queue) ? this.#locks?.id : 0),
       onSlotFree: () => this.#onSlotFree(queue),
       onIdle: () => this.#onIdle(queue),
     });
@@ -332,18 +324,14 @@ export class Worker {
 
   #lockKeeper(store: LockStore): LockKeeper {
     const { clock, logger, optionsFor } = this.parts;
-    const shortestLeaseMs = () => Math.min(...this.#namesByLock.map((queue) => optionsFor(queue).leaseMs));
+    const shortestLeaseMs = () => Math.min(...this.#strategies.byLock.map((queue) => optionsFor(queue).leaseMs));
     return new LockKeeper({
       ...{ store, clock, logger, workerId: this.id, rules: this.#rules },
       shortestLeaseMs,
       onRescued: (rescued) => this.#rescued.tell(rescued),
-      onTaken: () => this.#namesByLock.forEach((queue) => this.#queues.of(queue)?.wake()),
-      onLost: () => this.#leases.giveUp(({ queue }) => this.#isByLock(queue)),
+      onTaken: () => this.#strategies.byLock.forEach((queue) => this.#queues.of(queue)?.wake()),
+      onLost: () => this.#leases.giveUp(({ queue }) => this.#strategies.isByLock(queue)),
     });
-  }
-
-  #isByLock(queue: string): boolean {
-    return this.#strategies.get(queue)?.name === 'lock';
   }
 
   #listenerTo(doorbell: Doorbell): Listener {

@@ -1,0 +1,42 @@
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { ChosenStrategy, JobStore } from '../store/job-store.js';
+import type { JobLogger } from './job-logger.js';
+
+export interface QueueStrategiesParts {
+  readonly store: Pick<JobStore, 'chooseStrategies'>;
+  readonly logger: JobLogger;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+}
+
+/** How each queue of a worker is claimed. */
+export class QueueStrategies {
+  readonly #chosen = new Map<string, ChosenStrategy>();
+
+  constructor(private readonly parts: QueueStrategiesParts) {}
+
+  /** Rejects if the database cannot do what the options of one of the queues ask for. */
+  async choose(queues: readonly string[]): Promise<void> {
+    const { store, logger, optionsFor } = this.parts;
+    const chosen = await store.chooseStrategies(new Map(queues.map((queue) => [queue, optionsFor(queue).claim])));
+    if (chosen.notice !== undefined) logger.warn(chosen.notice);
+    for (const [queue, strategy] of chosen.of) this.#chosen.set(queue, strategy);
+  }
+
+  /** For a queue for which one was chosen. */
+  of(queue: string): ChosenStrategy {
+    return this.#chosen.get(queue)!;
+  }
+
+  isByLock(queue: string): boolean {
+    return this.#chosen.get(queue)?.name === 'lock';
+  }
+
+  /** The queues that are claimed by `lock`. */
+  get byLock(): string[] {
+    return [...this.#chosen.keys()].filter((queue) => this.isByLock(queue));
+  }
+
+  delete(queue: string): void {
+    this.#chosen.delete(queue);
+  }
+}
