@@ -15,6 +15,7 @@ import { QueueEvents } from '../runtime/queue-events.js';
 import { RescuedJobs } from '../runtime/rescued-jobs.js';
 import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
 import { SteeringEvents } from '../runtime/steering-events.js';
+import { WorkNotifier } from '../runtime/work-notifier.js';
 import type { PulseSettings } from '../runtime/pulse.js';
 import { resolveWorkerOptions } from '../runtime/worker-options.js';
 import type { JobStore } from '../store/job-store.js';
@@ -150,14 +151,16 @@ async function wire(
   const waiting = openWaiting({
     ...{ store: waits, traces, clock: systemClock, logger, random: Math.random, optionsFor },
     bell: workerOptions.doorbell ? waitersBell : undefined,
-    tellWorkers: () => runner.look(),
+    tellWorkers: () => notifier.look(),
   });
   const { awaited } = waiting;
+  const workersBell = workerOptions.doorbell ? doorbell : undefined;
+  const notifier = new WorkNotifier(workersBell, systemClock);
   const common = {
     store,
     queueStore,
     subscriptions,
-    doorbell,
+    doorbell: workersBell,
     locks,
     pulse,
     clock: systemClock,
@@ -184,20 +187,20 @@ async function wire(
       else subscriptions.set(queue, subscriptionsOf({ topic, ...(where === undefined ? {} : { where }) }));
     },
   };
-  const runner = new SqlQueueRunner({ ...common, options: workerOptions });
+  const runner = new SqlQueueRunner({ ...common, options: workerOptions }, notifier);
   const steering = new SteeringEvents(events);
   const failures = new FailureLog(logger, optionsFor);
   const rescues = new RescuedJobs({
     ...{ events, awaited, logger, failures },
-    share: (queue, jobs) => runner.wake(queue, jobs),
-    expectDue: (queue, ms) => runner.expectDue(queue, ms),
+    share: (queue, jobs) => notifier.wake(queue, jobs),
+    expectDue: (queue, ms) => notifier.expectDue(queue, ms),
   });
   const admin = new QueueAdmin({
     store: adminStore,
     jobs: store,
     queues: queueStore,
     optionsFor,
-    runner,
+    runner: notifier,
     awaited,
     events: steering,
   });
@@ -222,7 +225,7 @@ async function wire(
       store,
       queueStore,
       optionsFor,
-      hints: runner,
+      hints: notifier,
       clock: systemClock,
       following,
       events: steering,
@@ -235,7 +238,7 @@ async function wire(
         random: Math.random,
         clock: systemClock,
         logger,
-        hints: runner,
+        hints: notifier,
       },
       claimed: (jobs) => jobEvents.claimed(jobs),
       promoted: (jobs) => jobEvents.promoted(jobs),

@@ -5,10 +5,9 @@ import type { QueueName } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
-import { workerName } from '../store/doorbell.js';
-import { DueNotices } from './due-notices.js';
 import { QueueKeeper } from './queue-keeper.js';
 import { checkHandler, handlerEntry, type EndHandler, type RuntimeHandler } from './runtime-handler.js';
+import type { WorkNotifier } from './work-notifier.js';
 import { Worker, type WorkerParts } from './worker.js';
 
 export type RunnerState = 'stopped' | 'running' | 'stopping';
@@ -28,16 +27,14 @@ export class SqlQueueRunner {
   /** Whether a queue was last paused or resumed here, also while nothing works. */
   readonly #paused = new Map<string, boolean>();
   readonly #parts: WorkerParts;
-  readonly #dueNotices: DueNotices | undefined;
+  readonly #notifier: WorkNotifier;
 
-  constructor(parts: WorkerParts) {
+  constructor(parts: WorkerParts, notifier: WorkNotifier) {
     this.#parts = {
       ...parts,
-      doorbell: parts.options.doorbell ? parts.doorbell : undefined,
       optionsFor: (queue) => this.#optionsFor(parts.optionsFor(queue), queue),
     };
-    const { doorbell, clock } = this.#parts;
-    this.#dueNotices = doorbell && new DueNotices(doorbell, clock);
+    this.#notifier = notifier;
   }
 
   /** `running`: claims jobs. `stopping`: claims no more, waits for those that run. */
@@ -145,6 +142,7 @@ export class SqlQueueRunner {
       else worker.resume([queue]);
     }
     this.#worker = worker;
+    this.#notifier.setWorker(worker);
     this.#state = 'running';
   }
 
@@ -193,6 +191,7 @@ export class SqlQueueRunner {
       this.#state = 'stopping';
       await this.#worker.drain(timeoutMs!);
       this.#worker = undefined;
+      this.#notifier.setWorker(undefined);
       this.#state = 'stopped';
     });
   }
@@ -200,40 +199,6 @@ export class SqlQueueRunner {
   /** Resolves when no job runs here and none is waiting for this process. Scheduled jobs do not count. */
   async whenIdle(): Promise<void> {
     await this.#worker?.idle();
-  }
-
-  /** A hint: jobs of the queue are being put in. */
-  foresee(queue: string): void {
-    if (!this.#worker?.works(queue)) this.#parts.doorbell?.foresee();
-  }
-
-  /** A hint: so many jobs of the queue may be waiting. What is too much for this process is told to others. */
-  wake(queue: string, jobs = 1): void {
-    if (!this.#worker?.wake(queue, jobs)) this.#parts.doorbell?.ring(queue, jobs);
-  }
-
-  /** A hint: a job of the queue will be due in so many milliseconds. If no worker runs here, one elsewhere is notified. */
-  expectDue(queue: string, ms: number): void {
-    if (this.#worker) this.#worker.expectDue(ms);
-    else this.#dueNotices?.expect(queue, ms);
-  }
-
-  /** The same for a time of day. It is the database's to judge, so a worker of this process looks how far it is. */
-  expectAt(queue: string, time: number): void {
-    if (this.#worker) this.#worker.expectDue(0);
-    else this.#dueNotices?.expect(queue, time - this.#parts.clock.now().getTime());
-  }
-
-  /** A hint, to all processes: something changed that the next look would see. */
-  look(): void {
-    this.#worker?.look();
-    this.#parts.doorbell?.ringAll();
-  }
-
-  /** The cancellation of a job has been requested that this worker has: one of this process, or of another. */
-  cancel(jobId: number, workerId: string): void {
-    this.#worker?.cancel(jobId);
-    if (workerId !== this.#worker?.id) this.#parts.doorbell?.ring(workerName(workerId), 1);
   }
 
   #named(queue: string | undefined): string[] {

@@ -516,7 +516,7 @@ describeEngines('a handler of batches', (setup) => {
     const clock = new FakeClock();
     const gates = [gate(), gate()];
     const { calls, entry } = collecting(4, (_, call) => gates[call - 1]?.opened);
-    const { producer, runner, events, admin } = await world.start({
+    const { producer, notifier, events, admin } = await world.start({
       ...{ clock, queues: { q: { concurrency: 2, prefetch: 8 } }, handlers: { q: entry } },
     });
     for (const payload of ['runs', 'runs, too']) {
@@ -527,7 +527,7 @@ describeEngines('a handler of batches', (setup) => {
       const claimed = claimedOf(await admin.counts('q'));
       if (waits === 'waits') await producer.enqueueMany('q', of([waits, waits]));
       else await addSuspect(world, waits);
-      runner.wake('q');
+      notifier.wake('q');
       await eventually(async () => claimedOf(await admin.counts('q')) > claimed);
     }
 

@@ -16,6 +16,8 @@ import type { Handler, HandlerEntry } from '../../lib/runtime/run.js';
 import { RescuedJobs } from '../../lib/runtime/rescued-jobs.js';
 import { SqlQueueRunner } from '../../lib/runtime/sql-queue-runner.js';
 import { SteeringEvents } from '../../lib/runtime/steering-events.js';
+import { WorkNotifier } from '../../lib/runtime/work-notifier.js';
+import type { WorkerParts } from '../../lib/runtime/worker.js';
 import { resolveWorkerOptions, type WorkerOptions } from '../../lib/runtime/worker-options.js';
 import type { JobStore } from '../../lib/store/job-store.js';
 import type { QueueStore } from '../../lib/store/queue-store.js';
@@ -50,6 +52,7 @@ export interface Engine {
   readonly store: JobStore;
   readonly queueStore: QueueStore;
   readonly runner: SqlQueueRunner;
+  readonly notifier: WorkNotifier;
   readonly producer: QueueProducer;
   readonly admin: QueueAdmin;
   readonly consumer: QueueConsumer;
@@ -125,10 +128,12 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const waiting = openWaiting({
     ...{ store: waits, traces, clock, logger, random: () => 0.5, optionsFor },
     bell: options.doorbell ? waitersBell : undefined,
-    tellWorkers: () => runner.look(),
+    tellWorkers: () => notifier.look(),
   });
   const { awaited } = waiting;
-  const runner: SqlQueueRunner = new SqlQueueRunner({
+  const workersBell = options.doorbell ? doorbell : undefined;
+  const notifier = new WorkNotifier(workersBell, clock);
+  const runnerParts: WorkerParts = {
     ...{
       store,
       queueStore,
@@ -138,7 +143,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
         defined.set(queue, ofQueue);
         if (topic !== undefined) subscriptions.set(queue, subscriptionsOf({ topic, ...(where && { where }) }));
       },
-      doorbell,
+      doorbell: workersBell,
       locks,
       clock,
       logger,
@@ -160,36 +165,37 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     },
     options,
     pulse: leases && ((given) => new ThreadPulse(leases, options.maxBlockedMs, systemClock, given)),
-  });
+  };
+  const runner = new SqlQueueRunner(runnerParts, notifier);
   const steering = new SteeringEvents(bus);
   const failures = new FailureLog(logger, optionsFor);
   const rescues = new RescuedJobs({
     ...{ events: bus, awaited, logger, failures },
-    share: (queue, jobs) => runner.wake(queue, jobs),
-    expectDue: (queue, ms) => runner.expectDue(queue, ms),
+    share: (queue, jobs) => notifier.wake(queue, jobs),
+    expectDue: (queue, ms) => notifier.expectDue(queue, ms),
   });
   const queueAdmin = new QueueAdmin({
     store: admin,
     jobs: store,
     queues: queueStore,
     optionsFor,
-    runner,
+    runner: notifier,
     awaited,
     events: steering,
   });
   const following = new FollowedJobs(waiting.waiter, (id) => queueAdmin.cancel(id));
   return {
-    ...{ store, queueStore, doorbell, waitersBell, eventsBell, runner, events, bus, log },
+    ...{ store, queueStore, doorbell, waitersBell, eventsBell, runner, notifier, events, bus, log },
     hearAnywhere: async () => {
       const heard = new EventLog();
       heard.listenTo(anywhere, [...QUEUE_EVENTS]);
       await feed.start();
       return heard;
     },
-    producer: new QueueProducer({ store, queueStore, optionsFor, hints: runner, clock, following, events: steering }),
+    producer: new QueueProducer({ store, queueStore, optionsFor, hints: notifier, clock, following, events: steering }),
     admin: queueAdmin,
     consumer: new QueueConsumer({
-      ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, clock, logger, hints: runner },
+      ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, clock, logger, hints: notifier },
       claimed: (jobs) => jobEvents.claimed(jobs),
       promoted: (jobs) => jobEvents.promoted(jobs),
       rescued: (rescued) => rescues.tell(rescued),
