@@ -6,7 +6,7 @@ export interface HeldJob<Payload = any> {
   readonly id: number;
   readonly queue: string;
   readonly name: string;
-  /** As it is stored; the queue's `schema` has checked it at `enqueue`. Null where a foreign INSERT left no JSON there. */
+  /** As it is stored; the queue's `schema` has checked it at `enqueue`. */
   readonly payload: Payload;
   readonly headers: Readonly<Record<string, string>>;
   /** Counted when the job was claimed, 1 for the first. */

@@ -157,6 +157,11 @@ export class QueueConsumer {
       const { retry, deadLetter } = optionsFor(queue);
       return { maxAttempts: retry.attempts, deadLetter };
     });
+    const { malformed } = assigned.job;
+    if (malformed) {
+      await this.#taking.end(assigned);
+      throw malformed;
+    }
     if (assigned.isFresh) claimed([assigned.job]);
     return heldJob(assigned);
   }

@@ -2,6 +2,7 @@ import type { ClaimStrategy } from '../job/claim-strategy.js';
 import type { ClaimedJob } from '../job/job.js';
 import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { randomId } from '../job/random-id.js';
+import { endOfMalformed, type Outcome } from '../job/outcome.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import type { RuleParts } from '../job/user-rule.js';
@@ -10,12 +11,14 @@ import type { JobStore, PromotedJob, Rescued } from '../store/job-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';
 
 export interface TakingParts extends RuleParts {
-  readonly store: Pick<ConsumerStore, 'mayTake' | 'share' | 'takeFromStage'>;
+  readonly store: Pick<ConsumerStore, 'mayTake' | 'share' | 'takeFromStage' | 'end'>;
   readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'survey' | 'promote' | 'rescue'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of jobs that somebody has taken, and that are due, where this process did it. */
   readonly claimed: (jobs: readonly ClaimedJob[]) => void;
   readonly promoted: (jobs: readonly PromotedJob[]) => void;
+  /** Told of each job that has ended here, once that has committed. */
+  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number) => void;
   /** Told of jobs whose holders fell silent. */
   readonly rescued: (rescued: readonly Rescued[]) => void;
 }
@@ -60,7 +63,26 @@ export class Taking {
     return promoted + freed.length;
   }
 
-  async #take(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
+  /** Jobs that cannot be understood become dead on the way: nobody could do them. */
+  async #take(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
+    const taken = await this.#assign(queue, options);
+    const readable = taken.filter(({ job }) => !job.malformed);
+    for (const assignment of taken) if (assignment.job.malformed) await this.end(assignment);
+    return readable.length === 0 && taken.length > 0 ? this.#take(queue, options) : readable;
+  }
+
+  /** Ends a job whose row cannot be understood. */
+  async end({ job, claimId }: Assignment): Promise<void> {
+    const { store, optionsFor, ended } = this.parts;
+    const { retention, deadLetter } = optionsFor(job.queue);
+    const outcome = endOfMalformed(job)!;
+    const { heldMs } = await store.end(job.id, { token: claimId }, () => ({
+      ...{ outcome, keepMs: retention.deadMs, deadLetter },
+    }));
+    ended(job, outcome, undefined, heldMs);
+  }
+
+  async #assign(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
     const { store, jobs, optionsFor } = this.parts;
     const { order, retry, deadLetter } = optionsFor(queue);
     const assignee = { workerId: this.workerId, owner: options.owner, leaseMs: options.leaseMs, deadLetter };

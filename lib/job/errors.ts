@@ -250,6 +250,44 @@ export class UnrecoverableError extends SqlQueueError {
   readonly code = 'UNRECOVERABLE';
 }
 
+/**
+ * Another program has written a column of the job's row that cannot be understood. The job did not run; it is dead with this
+ * error.
+ */
+export class MalformedJobError extends SqlQueueError {
+  readonly code = 'MALFORMED_JOB';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+    /** The column of the jobs table. */
+    readonly column: string,
+    /** `expected …, got …`. */
+    problem: string,
+  ) {
+    super(
+      `The row of job ${jobId} of queue "${queue}" cannot be understood: column ${column}: ${problem}. Correct the program that ` +
+        `wrote it, and the row, then start the job anew with QueueAdmin.retry(${jobId}).`,
+    );
+  }
+}
+
+/**
+ * A row has an id that a number cannot hold exactly, so no statement of this library can name it. Another program has
+ * inserted a job with such an id.
+ */
+export class UnnameableIdError extends SqlQueueError {
+  readonly code = 'UNNAMEABLE_ID';
+
+  constructor(id: unknown) {
+    super(
+      `Expected job ids up to ${Number.MAX_SAFE_INTEGER}, got ${String(id)}: another program has inserted a job with an id of its ` +
+        `own. When a worker has removed that job, run ALTER TABLE … AUTO_INCREMENT = 1 on the jobs table: the server goes ` +
+        `on behind the highest id that is left.`,
+    );
+  }
+}
+
 /** The worker that ran the job died or fell silent. Stored as the job's error by whoever rescued it. */
 export class WorkerLostError extends SqlQueueError {
   readonly code = 'WORKER_LOST';

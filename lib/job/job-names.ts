@@ -3,7 +3,7 @@ import { expected } from './expectation.js';
 import type { QueueName } from './queue-jobs.js';
 
 const NAME = /^[A-Za-z0-9._:-]{1,100}$/;
-const NAME_EXPECTED = `1 to 100 of the characters A-Z a-z 0-9 . _ : -`;
+export const NAME_EXPECTED = `1 to 100 of the characters A-Z a-z 0-9 . _ : -`;
 
 /** The name of jobs that were enqueued without one. */
 export const DEFAULT_JOB_NAME = 'default';
@@ -20,6 +20,6 @@ export function checkQueueName(value: unknown): asserts value is QueueName {
   if (!isName(value)) throw new InvalidOptionsError('Invalid queue', [nameProblem('queue name', value)!]);
 }
 
-function isName(value: unknown): boolean {
+export function isName(value: unknown): value is string {
   return typeof value === 'string' && NAME.test(value);
 }

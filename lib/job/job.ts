@@ -1,4 +1,5 @@
 import type { JobOverrides } from './enqueue-options.js';
+import type { MalformedJobError } from './errors.js';
 import type { JobKey } from './job-key.js';
 import type { JobState } from './job-state.js';
 import type { StoredError } from './stored-error.js';
@@ -32,6 +33,8 @@ export interface ClaimedJob {
   readonly overrides: JobOverrides | null;
   /** How the run before this one ended, if it failed. */
   readonly lastError: StoredError | null;
+  /** A column of the job's row cannot be understood: the job cannot run, and is dead with this error. */
+  readonly malformed?: MalformedJobError;
 }
 
 /** A job as people look at it, wherever it stands. */

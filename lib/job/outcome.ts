@@ -55,6 +55,11 @@ export function waitsAgain(outcome: Outcome): boolean {
   return outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0);
 }
 
+/** What becomes of a job whose row cannot be understood; undefined for any other. */
+export function endOfMalformed({ malformed }: Pick<ClaimedJob, 'malformed'>): Outcome | undefined {
+  return malformed && { kind: 'dead', error: storedError(malformed) };
+}
+
 /** What becomes of a job whose handler threw. */
 export function afterError(job: Tried, thrown: unknown, policy: RetryPolicy, parts: RuleParts): MaybeLater<Outcome> {
   const error = readableError(thrown);

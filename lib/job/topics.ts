@@ -66,6 +66,12 @@ export function admits(where: HeaderFilter | null, headers: Readonly<Record<stri
   );
 }
 
+/** Whether it is texts, or lists of them, by header. */
+export function isHeaderFilter(value: unknown): value is HeaderFilter {
+  const isFilter = (texts: unknown) => typeof texts === 'string' || (Array.isArray(texts) && texts.every(isText));
+  return isOptions(value) && Object.values(value).every(isFilter);
+}
+
 function isTopicOrBeginning(value: unknown): boolean {
   if (typeof value !== 'string' || value.length > LONGEST_TOPIC) return false;
   return value === '*' || nameProblem('topic', value.replace(/\*$/, '')) === undefined;

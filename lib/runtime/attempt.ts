@@ -1,11 +1,19 @@
 import type { EntityManager } from 'typeorm';
-import { hasCode, JobTimeoutError, LeaseLostError, PayloadInvalidError, UnrecoverableError } from '../job/errors.js';
+import {
+  hasCode,
+  JobTimeoutError,
+  LeaseLostError,
+  MalformedJobError,
+  PayloadInvalidError,
+  UnrecoverableError,
+} from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { afterError, type Outcome } from '../job/outcome.js';
 import { encodeJson } from '../job/json.js';
 import { checkPayload, checkSize, completion } from '../job/payload.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { randomId } from '../job/random-id.js';
+import { readHeaders } from '../job/read-columns.js';
 import { readableError, storedError } from '../job/stored-error.js';
 import { after, type MaybeLater } from '../job/user-rule.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
@@ -82,7 +90,9 @@ export class Attempt implements JobActions {
     const { queue, payload, headers } = this.job;
     try {
       const parsed: unknown = JSON.parse(payload);
-      const parsedHeaders = (headers === null ? {} : JSON.parse(headers)) as Record<string, string>;
+      const read = readHeaders(headers);
+      if ('problem' in read) throw new MalformedJobError(this.job.id, queue, 'headers', read.problem);
+      const parsedHeaders = read.headers;
       if (!this.options.schema) return this.#contextOf(parsed, parsedHeaders, startedAt);
       return checkPayload(queue, parsed, this.options).then(
         (checked) => this.#contextOf(checked, parsedHeaders, startedAt),
@@ -179,7 +189,8 @@ export class Attempt implements JobActions {
   #refusePayload(error: unknown): never {
     const { queue } = this.job;
     const problem = error instanceof SyntaxError ? `expected JSON, got ${error.message}` : (error as Error).message;
-    const cause = error instanceof PayloadInvalidError ? error : new PayloadInvalidError(queue, problem);
+    const isTyped = error instanceof PayloadInvalidError || error instanceof MalformedJobError;
+    const cause = isTyped ? error : new PayloadInvalidError(queue, problem);
     this.#verdict = { kind: 'dead', error: storedError(cause) };
     throw cause;
   }

@@ -1,8 +1,8 @@
 import { JobCancelledError, LeaseLostError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
-import { isSuspect } from '../job/outcome.js';
+import { endOfMalformed, isSuspect } from '../job/outcome.js';
 import { Attempt } from './attempt.js';
-import { ClaimedAhead } from './claimed-ahead.js';
+import { ClaimedAhead, type Place } from './claimed-ahead.js';
 import { Claimer, type ClaimerParts, type Wanted } from './claimer.js';
 import { Ending, type EndingParts } from './ending.js';
 import type { HeldClaim } from './held-claim.js';
@@ -300,8 +300,17 @@ export class QueueWorker {
     // Given up while it waited for its turn: its jobs are another worker's by now.
     if (claim.mustLapse) return;
     const mayBegin = this.#open && !this.parts.leases.hasLapsed(claim);
-    if (mayBegin) this.#buffer.add(jobs.map((job, index) => ({ claim, job, index })));
+    if (mayBegin) this.#buffer.add(this.#runnable(claim, jobs));
     // Closed, or too late, while the claim was under way.
     else for (const job of jobs) this.#ending.unbegun(claim, job, { kind: 'release' });
+  }
+
+  /** Ends the jobs whose rows cannot be understood; answers the others. */
+  #runnable(claim: HeldClaim, jobs: readonly ClaimedJob[]): Place[] {
+    return jobs.flatMap((job, index) => {
+      const end = endOfMalformed(job);
+      if (end) this.#ending.unbegun(claim, job, end);
+      return end ? [] : { claim, job, index };
+    });
   }
 }

@@ -1,4 +1,5 @@
 import type { Outcome } from '../job/outcome.js';
+import { storedError } from '../job/stored-error.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { MaybeLater } from '../job/user-rule.js';
 import type { Clock } from '../time/clock.js';
@@ -48,7 +49,11 @@ export class Run {
     if (limitMs !== false) void this.#expireAfter(limitMs);
     return new Promise<readonly AttemptEnd[]>((resolve) => {
       this.#resolve = resolve;
-      void this.#handle(entry).then((ends) => this.#decide(ends));
+      // An outcome that cannot be decided is an error of the job, and no reason to end the process.
+      const failed = (error: unknown) => this.end({ kind: 'dead', error: storedError(error) });
+      void this.#handle(entry)
+        .then((ends) => this.#decide(ends))
+        .catch(failed);
     });
   }
 

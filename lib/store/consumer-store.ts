@@ -21,7 +21,7 @@ export interface Assignee {
 /** A job in somebody's hands. The claim's id is the token. */
 export interface Assignment {
   readonly job: ClaimedJob;
-  /** Decoded; null where a foreign INSERT left no JSON there. */
+  /** Decoded; null if the job is `malformed`. */
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly claimId: number;

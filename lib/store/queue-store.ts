@@ -21,6 +21,8 @@ export interface SubscriptionRecord {
   topic: string;
   /** Empty: whatever the headers. */
   where: Record<string, string | string[]>;
+  /** Another program has written a filter that cannot be understood: no message passes it. */
+  isMalformed?: true;
   createdAt: Date;
 }
 

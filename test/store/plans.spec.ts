@@ -83,6 +83,7 @@ async function explainEverything(world: World) {
   await everyLock(store);
   await whatCallersNeed(dataSource, store);
   await everyArchiving(world, dataSource);
+  await everyBurial(world, dataSource);
   await whatFaultsNeed(dataSource);
   await world.sql(
     `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_producers,
@@ -94,6 +95,7 @@ async function explainEverything(world: World) {
   await everyLock(store);
   await whatCallersNeed(dataSource, store);
   await everyArchiving(world, dataSource);
+  await everyBurial(world, dataSource);
   await whatFaultsNeed(dataSource);
 
   return { problems: [...problems], statements: [...statements] };
@@ -106,6 +108,21 @@ async function whatCallersNeed(dataSource: DataSource, { jobs }: OpenStore): Pro
       keyed({ key: `caller ${count}.${n}`, onConflict: 'replace' }),
     );
     for (let times = 0; times < 2; times++) await dataSource.transaction((tx) => jobs.enqueueKeyedWithin(given, tx));
+  }
+}
+
+/** Jobs that another program has written wrongly. */
+async function everyBurial(world: World, dataSource: DataSource): Promise<void> {
+  const { jobs } = await world.open({ dataSource });
+  const odd = (columns: string, values: string) =>
+    world.sql(`INSERT INTO sql_queue_jobs (queue, payload, ${columns}) VALUES ('odd', '1', ${values})`);
+  for (const count of [1, 3, 40]) {
+    for (let n = 1; n <= count; n++) {
+      await odd('state', `'odd'`);
+      await odd('id', `-${9_007_199_254_740_992n + BigInt(n)}`);
+    }
+    await jobs.claim(claimOf({ queue: 'odd' }));
+    await jobs.sweep(count);
   }
 }
 

@@ -1,19 +1,19 @@
 import type { ClaimedJob } from '../../job/job.js';
 import { inStartOrder } from '../../job/outcome.js';
 import type { ClaimRequest } from '../job-store.js';
-import { claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
+import { claimedJob, NEXT_ATTEMPT, safeId, type ClaimedRow } from '../sql/claimed-row.js';
 import { claimRow } from '../sql/lease.js';
 import { changesOf } from '../sql/changes.js';
 import { Ids, lastTogether, note, query, type Work } from '../sql/statement.js';
 
 /** What a claim writes on a job. */
 export const MARK = `
-  SET state = 'active', claim_id = :claimId, attempt = attempt + 1,
+  SET state = 'active', claim_id = :claimId, attempt = ${NEXT_ATTEMPT},
       max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)`;
 
 const MARK_LOCKED = `
   UPDATE {jobs} FORCE INDEX (PRIMARY) ${MARK}
-  WHERE :ids AND claim_id = 0`;
+  WHERE :ids AND state = 'waiting'`;
 
 const MARKED = `
   SELECT id
@@ -24,7 +24,7 @@ const MARKED = `
 export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (rows.length === 0) return [];
   const { claimId, maxAttempts } = request;
-  const ids = new Ids(rows.map(({ id }) => id));
+  const ids = new Ids(rows.map(({ id }) => safeId(id)));
   const jobs = inStartOrder(rows.map((row) => claimedJob(row, request.queue, maxAttempts, row.attempt + 1)));
   yield* note(changesOf('claimed', jobs));
   const mark = { sql: MARK_LOCKED, values: { claimId, maxAttempts, ids } };

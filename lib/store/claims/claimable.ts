@@ -1,4 +1,5 @@
 import type { Bound } from './claim-bounds.js';
+import { safeId } from '../sql/claimed-row.js';
 import { query, type Work } from '../sql/statement.js';
 
 // Index claim (queue, runnable, run_at, priority, id) yields the order, run_at being NULL, so nothing is sorted and nothing behind the last job is
@@ -27,7 +28,7 @@ export interface Place {
 /** The job that stands first, as far as can be seen without locks. */
 export function* oldest(queue: string): Work<Place | undefined> {
   const [first] = yield* query<Place>(OLDEST, { queue });
-  return first;
+  return first && { ...first, id: safeId(first.id) };
 }
 
 /** Whether a job waits that a scan from the bounds does not see. */

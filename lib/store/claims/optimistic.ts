@@ -1,6 +1,6 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../sql/claimed-row.js';
+import { CLAIMED_COLUMNS, safeId, type ClaimedRow } from '../sql/claimed-row.js';
 import { Ids, query, together, type Work } from '../sql/statement.js';
 import type { ClaimStart } from './claim-bounds.js';
 import { CLAIMABLE, oldest } from './claimable.js';
@@ -16,11 +16,11 @@ const NEWEST_WAITING = `
   ORDER BY id DESC
   LIMIT :window`;
 
-// The comparison: whatever happened to a job since it was looked at, only one that waits and belongs to nobody is taken.
+// The comparison: whatever happened to a job since it was looked at, only one that waits is taken.
 const SET_IF_FREE = `
   UPDATE {jobs} FORCE INDEX (PRIMARY)
   ${MARK}
-  WHERE :ids AND claim_id = 0 AND state = 'waiting' AND run_at IS NULL`;
+  WHERE :ids AND state = 'waiting' AND run_at IS NULL`;
 
 const TAKEN = `
   SELECT ${CLAIMED_COLUMNS}
@@ -76,5 +76,5 @@ function pick(ids: readonly number[], count: number): number[] {
 }
 
 function idsOf(rows: readonly { id: number }[]): number[] {
-  return rows.map(({ id }) => Number(id));
+  return rows.map(({ id }) => safeId(id));
 }

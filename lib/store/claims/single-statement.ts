@@ -1,14 +1,14 @@
 import type { ClaimRequest } from '../job-store.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { inStartOrder } from '../../job/outcome.js';
-import { CLAIMED_COLUMNS, claimedJob, type ClaimedRow } from '../sql/claimed-row.js';
+import { CLAIMED_COLUMNS, claimedJob, NEXT_ATTEMPT, type ClaimedRow } from '../sql/claimed-row.js';
 import { changesOf } from '../sql/changes.js';
 import { claimRow } from '../sql/lease.js';
 import { note, query, together, type Work } from '../sql/statement.js';
 
 const claimIn = (order: string) => `
   UPDATE {jobs}
-  SET state = 'active', claim_id = :claimId, attempt = attempt + 1,
+  SET state = 'active', claim_id = :claimId, attempt = ${NEXT_ATTEMPT},
       max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
   WHERE id IN (
     SELECT id

@@ -56,7 +56,9 @@ export const sqlite: Dialect = {
   hasOneWriter: true,
 
   *queueNames(table: keyof typeof NAMES): Work<string[]> {
-    return (yield* query<{ queue: string }>(NAMES[table])).map(({ queue }) => queue);
+    const names = (yield* query<{ queue: unknown }>(NAMES[table])).map(({ queue }) => queue);
+    // Another program can write values of any type.
+    return names.filter((queue): queue is string => typeof queue === 'string');
   },
 
   *nextId(): Work<number> {

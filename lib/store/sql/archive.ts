@@ -1,3 +1,4 @@
+import { nameable } from './claimed-row.js';
 import { change, Ids, query, type Work } from './statement.js';
 
 const COLUMNS = `id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at, finished_at,
@@ -51,7 +52,7 @@ interface Expired {
  * stays in the history if the archive has another one with its id: the archive is not ours to change.
  */
 export function* archive(limit: number): Work<number> {
-  const locked = yield* query<Expired>(LOCK_EXPIRED, { limit });
+  const locked = nameable(yield* query<Expired>(LOCK_EXPIRED, { limit }));
   if (locked.length === 0) return 0;
   // Asked first: an INSERT that passes over them would pass over other errors, or copy what it reads.
   const rows = yield* query<Expired>(THERE, { ids: idsOf(locked) });

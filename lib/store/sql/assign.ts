@@ -1,7 +1,8 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { Assignee, Assignment, AssignRules, Holder, Sharing } from '../consumer-store.js';
 import { changesOf } from './changes.js';
-import { claimedJob, parseOr } from './claimed-row.js';
+import { contentOf } from '../../job/content.js';
+import { claimedJob, NEXT_ATTEMPT } from './claimed-row.js';
 import { randomId } from '../../job/random-id.js';
 import { lockHeld, lockIdle, whereItStands } from './hold.js';
 import { endClaim } from './lease.js';
@@ -27,7 +28,7 @@ const PASS_ON = `
 // Also of a job that is scheduled: whoever assigns it wants it done now.
 const MARK = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'active', claim_id = :to, attempt = attempt + 1, run_at = NULL, runnable = ${RUNNABLE_AGAIN},
+  SET state = 'active', claim_id = :to, attempt = ${NEXT_ATTEMPT}, run_at = NULL, runnable = ${RUNNABLE_AGAIN},
       max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
   WHERE id = :id AND claim_id = 0`;
 
@@ -160,9 +161,7 @@ function assignments(
   isFresh: boolean,
 ): Assignment[] {
   return taken.map(({ job, to }) => ({
-    ...{ job, claimId: to, owner, stage, isFresh },
-    payload: parseOr<unknown>(job.payload),
-    headers: parseOr<Record<string, string>>(job.headers) ?? {},
+    ...{ ...contentOf(job), claimId: to, owner, stage, isFresh },
     leaseUntilMs: held.get(to) ?? null,
   }));
 }

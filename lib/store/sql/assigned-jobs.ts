@@ -1,5 +1,7 @@
 import type { AssignedJobPage, AssignedJobRecord } from '../consumer-store.js';
+import { readIds } from '../../job/read-columns.js';
 import { leaseEnd } from './assign.js';
+import { nameable } from './claimed-row.js';
 import { jobRecord, LIVE_COLUMNS, type RecordRow } from './job-record.js';
 import { query, type Work } from './statement.js';
 
@@ -48,17 +50,17 @@ type Page = Required<AssignedJobPage>;
 
 export function* unassigned(queue: string, { after, limit }: Page): Work<AssignedJobRecord[]> {
   const { id, priority } = after;
-  return (yield* query<AssignedRow>(UNASSIGNED, { queue, id, priority, limit })).map(record);
+  return nameable(yield* query<AssignedRow>(UNASSIGNED, { queue, id, priority, limit })).map(record);
 }
 
 export function* inStage(queue: string, stage: string, { after, limit }: Page): Work<AssignedJobRecord[]> {
   const { id, priority } = after;
-  return (yield* query<AssignedRow>(IN_STAGE, { queue, stage, id, priority, limit })).map(record);
+  return nameable(yield* query<AssignedRow>(IN_STAGE, { queue, stage, id, priority, limit })).map(record);
 }
 
 export function* assigned(owner: string, queue: string | null, { after, limit }: Page): Work<AssignedJobRecord[]> {
   const claims = yield* query<{ job_ids: string }>(IDS_OF_OWNER, { owner, queue });
-  const all = claims.flatMap(({ job_ids }) => JSON.parse(job_ids) as number[]).sort((a, b) => a - b);
+  const all = claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []).sort((a, b) => a - b);
   const ids = all.filter((id) => id > after.id).slice(0, limit);
   if (ids.length === 0) return [];
   return (yield* query<AssignedRow>(ASSIGNED, { owner, ids })).map(record);

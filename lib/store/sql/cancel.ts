@@ -1,6 +1,7 @@
+import { readIds } from '../../job/read-columns.js';
 import type { CancelAnswer } from '../admin-store.js';
 import type { Settlement } from '../job-store.js';
-import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
+import { CLAIMED_COLUMNS, idleJob, type ClaimedRow } from './claimed-row.js';
 import { endHeld } from './end-assignment.js';
 import { historyMs, keepFinished } from './history.js';
 import { lockHeld } from './hold.js';
@@ -56,7 +57,7 @@ export function* cancelJob(id: number, keepMs: (queue: string) => number | false
 function* cancelIdle(id: number, keepMs: (queue: string) => number | false): Work<CancelAnswer | undefined> {
   const [row] = yield* query<ClaimedRow & { queue: string }>(LOCK_JOB, { id });
   if (!row) return undefined;
-  const job = claimedJob(row, row.queue, row.max_attempts || 1);
+  const job = idleJob(row, row.queue);
   yield* note(changesOf('cancelled', [job]));
   yield* change(TAKE_JOB, { id });
   const ended: Settlement = {
@@ -78,7 +79,7 @@ function* cancelClaimed(
   const [job] = yield* query<{ claim_id: number }>(CLAIM_OF, { id });
   if (Number(job?.claim_id) !== claimId) return undefined;
   if (claim.owner !== null) return yield* cancelHeld(id, keepMs);
-  const cancelled = new Set(parseOr<number[]>(claim.cancelled) ?? []).add(id);
+  const cancelled = new Set(readIds(claim.cancelled) ?? []).add(id);
   yield* change(WISH, { claimId, cancelled: JSON.stringify([...cancelled]) });
   return { state: 'requested', workerId: claim.worker_id };
 }

@@ -1,3 +1,4 @@
+import { readIds } from '../../job/read-columns.js';
 import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type { JobCounts } from '../admin-store.js';
 import { query, type Work } from './statement.js';
@@ -53,7 +54,7 @@ export function* countJobs(queue: string | null): Work<JobCounts> {
   const finished = yield* queue === null
     ? query<{ state: JobState; jobs: number }>(FINISHED)
     : query<{ state: JobState; jobs: number }>(FINISHED_OF, { queue });
-  for (const { state, jobs } of finished) counts[state] += Number(jobs);
+  for (const { state, jobs } of finished) if (state in states) counts[state] += Number(jobs);
   return counts;
 }
 
@@ -63,7 +64,7 @@ function* countClaimed(counts: JobCounts, queue: string | null): Work<void> {
   const begun = new Map<number, Set<number>>();
   const ids = new Set<number>();
   for (const { id, job_ids, started } of claims) {
-    const ofClaim = JSON.parse(job_ids) as number[];
+    const ofClaim = readIds(job_ids) ?? [];
     begun.set(Number(id), new Set(ofClaim.slice(0, started)));
     for (const jobId of ofClaim) ids.add(jobId);
   }

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../../job/job.js';
 import { FINAL_STATES, isFinal } from '../../job/job-state.js';
 import type { JobPage, JobSearch } from '../admin-store.js';
-import { safeId } from './claimed-row.js';
+import { nameable } from './claimed-row.js';
 import type { Dialect } from './dialect.js';
 import { FINISHED_COLUMNS, jobRecord, LIVE_COLUMNS, LIVE_STATE, type RecordRow } from './job-record.js';
 import { query, type Work } from './statement.js';
@@ -96,12 +96,12 @@ const findIn = ({ finished }: Reading, places: number, conditions: string) => `
 
 /** In ascending order of ids. */
 export function* find(search: JobSearch, page: Page, dialect: Names): Work<JobRecord[]> {
-  return (yield* read<RecordRow>(WHOLE, search, page, dialect)).map(jobRecord);
+  return nameable(yield* read<RecordRow>(WHOLE, search, page, dialect)).map(jobRecord);
 }
 
 /** The same without the jobs themselves. */
 export function* findIds(search: JobSearch, page: Page, dialect: Names): Work<number[]> {
-  return (yield* read<{ id: number }>(ID, search, page, dialect)).map(({ id }) => safeId(id));
+  return nameable(yield* read<{ id: number }>(ID, search, page, dialect)).map(({ id }) => Number(id));
 }
 
 function* read<Row extends { id: number }>(
@@ -127,9 +127,9 @@ function* liveRows<Row>(reading: Reading, search: JobSearch, page: Page): Work<r
   if (queue === undefined) return yield* query<Row>(findLive(reading, conditions), given);
   if (!(yield* hasFew(queue)))
     return yield* query<Row>(findLive(reading, `AND j.queue = :queue ${conditions}`), { ...given, queue });
-  const ids = yield* query<{ id: number }>(idsOfFew(conditions), { ...given, queue });
+  const ids = nameable(yield* query<{ id: number }>(idsOfFew(conditions), { ...given, queue }));
   if (ids.length === 0) return [];
-  return yield* query<Row>(readThese(reading), { ids: ids.map(({ id }) => safeId(id)) });
+  return yield* query<Row>(readThese(reading), { ids: ids.map(({ id }) => Number(id)) });
 }
 
 function* hasFew(queue: string): Work<boolean> {

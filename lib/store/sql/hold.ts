@@ -16,7 +16,7 @@ const WHERE_FINISHED = `
   WHERE id = :id`;
 
 const LOCK_CLAIM = `
-  SELECT worker_id, owner, dead_letter, :now - claimed_at AS held_ms, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS holds
+  SELECT worker_id, owner, dead_letter, :now AS at, claimed_at, CASE WHEN lease_until > :now THEN 1 ELSE 0 END AS holds
   FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :claimId /*! FOR UPDATE */`;
 
@@ -29,7 +29,8 @@ interface HoldingRow {
   worker_id: string;
   owner: string | null;
   dead_letter: string | null;
-  held_ms: number;
+  at: number;
+  claimed_at: number;
   holds: number;
 }
 
@@ -76,9 +77,7 @@ export function* lockHeld(id: number, holder: Holder): Work<Held> {
     const job = claimedJob(row, queue, row.attempt);
     const deadLetter = claim.dead_letter ?? false;
     const holds = Number(claim.holds) === 1;
-    // Negative if the server's clock was set back meanwhile.
-    const heldMs = Math.max(0, Number(claim.held_ms));
-    return { job, claimId, workerId, owner, deadLetter, heldMs, holds };
+    return { job, claimId, workerId, owner, deadLetter, heldMs: heldMs(claim), holds };
   }
 }
 
@@ -90,6 +89,13 @@ export function* lockIdle(id: number): Work<ClaimedRow | undefined> {
 function isHolder(holder: Holder, claimId: number, owner: string): boolean {
   if (holder === 'whoever') return true;
   return 'token' in holder ? holder.token === claimId : holder.owner === owner;
+}
+
+// Not in SQL, where the difference can be more than a number there can hold. Negative if the server's clock was set back
+// meanwhile.
+function heldMs({ at, claimed_at }: HoldingRow): number {
+  const ms = Number(at) - Number(claimed_at);
+  return ms >= 0 && ms <= Number(at) ? ms : 0;
 }
 
 function heldBy(owner: string): HeldBy {

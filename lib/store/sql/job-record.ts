@@ -1,7 +1,6 @@
 import type { JobRecord } from '../../job/job.js';
-import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { JobState } from '../../job/job-state.js';
-import type { StoredError } from '../../job/stored-error.js';
+import { readError, readHeaders, readOverrides } from '../../job/read-columns.js';
 import { parseOr, safeId } from './claimed-row.js';
 
 /** A row of the jobs or of the history, in one shape. */
@@ -62,14 +61,14 @@ export function jobRecord(row: RecordRow): JobRecord {
     state: row.state,
     priority: row.priority,
     payload: parseOr<unknown>(row.payload),
-    headers: parseOr<Record<string, string>>(row.headers) ?? {},
-    key: parseOr<JobOverrides>(row.options)?.key ?? null,
+    headers: headersOf(row.headers),
+    key: keyOf(row.options),
     attempt: row.attempt,
     // 0 until the first claim, where enqueue did not say.
     maxAttempts: row.max_attempts || null,
     progress: parseOr<unknown>(row.progress),
     result: parseOr<unknown>(row.result),
-    error: parseOr<StoredError>(row.error),
+    error: readError(row.error),
     createdAt: new Date(Number(row.created_at)),
     runAt: date(row.run_at),
     startedAt: date(row.started_at),
@@ -77,6 +76,16 @@ export function jobRecord(row: RecordRow): JobRecord {
     worker: row.worker_id,
     owner: row.owner || null,
   };
+}
+
+function headersOf(text: string | null): Record<string, string> {
+  const read = readHeaders(text);
+  return 'headers' in read ? read.headers : {};
+}
+
+function keyOf(options: string | null): string | null {
+  const read = readOverrides(options);
+  return ('overrides' in read && read.overrides?.key) || null;
 }
 
 function date(ms: number | null): Date | null {

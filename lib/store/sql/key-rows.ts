@@ -23,7 +23,7 @@ const LOCK = `
 // Without locks: the jobs may be anybody's. At READ COMMITTED it sees what those before us at the same key have committed. A
 // job that was replayed into another queue has left its key behind.
 const LOOK = `
-  SELECT k.key_hash, k.job_id, k.held_until, k.expires_at > :now AS has_time, k.kept_until, k.kept_until - :now AS kept_ms,
+  SELECT k.key_hash, k.job_id, k.held_until, k.expires_at > :now AS has_time, k.kept_until, :now AS at,
          j.id AS alive, j.name, j.claim_id, j.attempt
   FROM {keys} k
   LEFT JOIN {jobs} j ON j.id = k.job_id AND j.queue = k.queue
@@ -78,7 +78,7 @@ interface LookRow {
   held_until: JobKey['until'];
   has_time: number | null;
   kept_until: number;
-  kept_ms: number;
+  at: number;
   alive: number | null;
   name: string | null;
   claim_id: number | null;
@@ -152,7 +152,8 @@ function addRow(rows: Map<string, KeyRow>, queue: string, row: LookRow): void {
     until: row.held_until,
     hasTime: Number(row.has_time) > 0,
     keptUntilMs: Number(row.kept_until),
-    keptMs: Number(row.kept_ms),
+    // Not in SQL, where the difference can be more than a number there can hold.
+    keptMs: Number(row.kept_until) - Number(row.at),
     job: row.alive === null ? undefined : { isIdle: Number(row.claim_id) === 0, attempt: Number(row.attempt) },
   });
 }

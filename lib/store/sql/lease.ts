@@ -1,15 +1,20 @@
 import type { ClaimedJob } from '../../job/job.js';
+import { readIds } from '../../job/read-columns.js';
 import { isSuspect, startable } from '../../job/outcome.js';
 import type { ClaimRequest, HeldLease } from '../job-store.js';
-import { parseOr } from './claimed-row.js';
 import { isLockWait } from './remedy.js';
 import { change, query, type Statement, type Work } from './statement.js';
+
+// A length that another program has written could overflow, and then no lease of the worker's would be renewed: one outside these
+// bounds counts as the usual one.
+const LONGEST_LEASE_MS = 100 * 365 * 86_400_000;
+const USUAL_LEASE_MS = 30_000;
 
 /**
  * Whether the lease ends later than a lease of its length can: the server's clock has been set back since it was written.
  * A second is allowed for claims that commit while a statement begins to read. A lease without an end has the length 0.
  */
-export const IS_AHEAD = `lease_ms > 0 AND lease_until > :now + lease_ms + 1000`;
+export const IS_AHEAD = `CASE WHEN lease_ms BETWEEN 1 AND ${LONGEST_LEASE_MS} THEN lease_until > :now + lease_ms + 1000 ELSE 0 END = 1`;
 
 const ADD_CLAIM = `
   INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
@@ -18,7 +23,7 @@ const ADD_CLAIM = `
 // A lapsed lease is never renewed: somebody may be taking its jobs at this moment.
 const EXTEND = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
-  SET lease_until = :now + lease_ms
+  SET lease_until = :now + CASE WHEN lease_ms BETWEEN 0 AND ${LONGEST_LEASE_MS} THEN lease_ms ELSE ${USUAL_LEASE_MS} END
   WHERE id IN (:ids) AND lease_until > :now`;
 
 const FREE = `
@@ -43,6 +48,13 @@ const CARRIES = `
   WHERE id IN (:jobIds) AND claim_id = :claimId
   LIMIT 1`;
 
+// Without any index: asked only for a claim of which another program has damaged the list.
+const CARRIES_UNLISTED = `
+  SELECT 1 AS one
+  FROM {jobs}
+  WHERE claim_id = :claimId
+  LIMIT 1`;
+
 const END_CLAIM = `
   DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :claimId`;
@@ -62,7 +74,7 @@ export function* extend(ids: readonly number[]): Work<HeldLease[]> {
   const rows = yield* query<{ id: number; cancelled: string | null }>(HELD, { ids: inOrder });
   return rows.map(({ id, cancelled }) => ({
     claimId: Number(id),
-    cancelled: parseOr<number[]>(cancelled) ?? [],
+    cancelled: readIds(cancelled) ?? [],
     ...(left.has(Number(id)) && { isLocked: true }),
   }));
 }
@@ -90,9 +102,14 @@ export function* retire(ids: readonly number[]): Work<void> {
   if (ids.length === 0) return;
   for (const claim of yield* query<{ id: number; job_ids: string }>(RETIRABLE, { ids })) {
     const claimId = Number(claim.id);
-    const carriers = yield* query(CARRIES, { claimId, jobIds: JSON.parse(claim.job_ids) as number[] });
-    if (carriers.length === 0) yield* endClaim(claimId);
+    if (!(yield* carries(claimId, readIds(claim.job_ids)))) yield* endClaim(claimId);
   }
+}
+
+function* carries(claimId: number, jobIds: readonly number[] | undefined): Work<boolean> {
+  if (jobIds?.length === 0) return false;
+  const rows = yield* jobIds ? query(CARRIES, { claimId, jobIds }) : query(CARRIES_UNLISTED, { claimId });
+  return rows.length > 0;
 }
 
 export function* endClaim(claimId: number): Work<void> {

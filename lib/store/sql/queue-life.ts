@@ -21,9 +21,15 @@ const USE = `
   SET used_at = :now
   WHERE queue IN (:queues)`;
 
+// Null for a queue that is not temporary, and where another program has written times of which the sum is no number: then
+// the statement would fail for all queues.
+const expiresAt = (row: string, share = 1) => `
+  CASE WHEN ${row}used_at BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} AND ${row}expires_after_ms BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
+       THEN ${row}used_at + ${row}expires_after_ms / ${share} END`;
+
 // So often within its time a temporary queue is noted as used by whoever takes from it by hand.
 const TAKEN_FROM = `
-  SELECT paused, CASE WHEN used_at + expires_after_ms / 4 <= :now THEN 1 ELSE 0 END AS is_to_note
+  SELECT paused, CASE WHEN ${expiresAt('', 4)} <= :now THEN 1 ELSE 0 END AS is_to_note
   FROM {queues}
   WHERE queue = :queue`;
 
@@ -31,7 +37,7 @@ const TAKEN_FROM = `
 const EXPIRED = `
   SELECT q.queue
   FROM {queues} q
-  WHERE q.used_at + q.expires_after_ms <= :now AND q.paused = 0
+  WHERE ${expiresAt('q.')} <= :now AND q.paused = 0
     AND NOT EXISTS (SELECT 1 FROM {jobs} j WHERE j.queue = q.queue)
   ORDER BY q.queue`;
 
@@ -39,7 +45,7 @@ const EXPIRED = `
 const LOCK_EXPIRED = `
   SELECT expires_after_ms
   FROM {queues} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND used_at + expires_after_ms <= :now AND paused = 0 /*! FOR UPDATE SKIP LOCKED */`;
+  WHERE queue = :queue AND ${expiresAt('')} <= :now AND paused = 0 /*! FOR UPDATE SKIP LOCKED */`;
 
 const HAS_JOBS = `
   SELECT id

@@ -1,6 +1,7 @@
-import type { Outcome } from '../../job/outcome.js';
+import { endOfMalformed, type Outcome } from '../../job/outcome.js';
+import { readIds } from '../../job/read-columns.js';
 import type { Rescued, RescueRules, Settlement } from '../job-store.js';
-import { claimedJob, CLAIMED_COLUMNS, parseOr, type ClaimedRow } from './claimed-row.js';
+import { claimedJob, CLAIMED_COLUMNS, safeId, type ClaimedRow } from './claimed-row.js';
 import { IS_AHEAD, retire } from './lease.js';
 import { rescued as changesOfRescue } from './changes.js';
 import { settleClaimed } from './settle.js';
@@ -38,10 +39,17 @@ const SET_FROM_NOW = `
 
 // A job that its handler's own transaction has locked may still complete: it is left for the next time.
 const LOCK_CARRIERS = `
-  SELECT ${CLAIMED_COLUMNS}
+  SELECT ${CLAIMED_COLUMNS}, queue
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = :claimId
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+
+// Without any index: asked only for a claim of which another program has damaged the list.
+const UNLISTED = `
+  SELECT id
+  FROM {jobs}
+  WHERE claim_id = :claimId
+  ORDER BY id`;
 
 export interface LapsedClaim {
   id: number;
@@ -53,6 +61,13 @@ export interface LapsedClaim {
   cancelled: string | null;
   dead_letter: string | null;
 }
+
+/** The row of a job says itself which queue it is of. */
+interface CarrierRow extends ClaimedRow {
+  queue: string;
+}
+
+const CANCEL = { kind: 'cancel' } as const;
 
 /**
  * Those behind `after`, and claims that were made before the server's clock was set back. Read without locks: each is locked
@@ -78,26 +93,32 @@ function* setFromNow(claimId: number): Work<void> {
   if (ahead.length > 0) yield* change(SET_FROM_NOW, { id: claimId });
 }
 
+function* unlisted(claimId: number): Work<number[]> {
+  return (yield* query<{ id: number }>(UNLISTED, { claimId })).map(({ id }) => safeId(id));
+}
+
 /** Takes the jobs of a claim that nobody keeps alive, and that has been locked. */
 export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[]> {
   const claimId = Number(claim.id);
-  const ids = JSON.parse(claim.job_ids) as number[];
-  const begun = new Set(ids.slice(0, claim.started));
-  const unwanted = parseOr<number[]>(claim.cancelled) ?? [];
-  const rows = yield* query<ClaimedRow>(LOCK_CARRIERS, { ids, claimId });
-  const keepMs = rules.keepMs(claim.queue);
+  const listed = readIds(claim.job_ids);
+  const ids = listed ?? (yield* unlisted(claimId));
+  const begun = new Set(listed && claim.started >= 0 ? ids.slice(0, claim.started) : ids);
+  const unwanted = readIds(claim.cancelled) ?? [];
+  const rows = ids.length === 0 ? [] : yield* query<CarrierRow>(LOCK_CARRIERS, { ids, claimId });
   const deadLetter = claim.dead_letter ?? false;
   const silent = { workerId: claim.worker_id, owner: claim.owner };
   const lapsed = rows.map((row) => {
-    const job = claimedJob(row, claim.queue, row.attempt);
+    const job = claimedJob(row, row.queue, row.attempt);
     return { ...job, ...silent, mayHaveBegun: begun.has(job.id) };
   });
   const outcomes = decided<Outcome>(
-    lapsed.map((job) => (unwanted.includes(job.id) ? { kind: 'cancel' } : rules.decide(job))),
+    lapsed.map((job) => endOfMalformed(job) ?? (unwanted.includes(job.id) ? CANCEL : rules.decide(job))),
   );
   const rescued: Rescued[] = lapsed.map((job, index) => ({ job, outcome: outcomes[index]!, deadLetter }));
-  const common = { claimId, workerId: claim.worker_id, ranMs: null, keepMs, deadLetter } as const;
-  const settlements: Settlement[] = lapsed.map((job, index) => ({ ...common, job, outcome: outcomes[index]! }));
+  const common = { claimId, workerId: claim.worker_id, ranMs: null, deadLetter } as const;
+  const settlements = lapsed.map((job, index): Settlement => {
+    return { ...common, job, outcome: outcomes[index]!, keepMs: rules.keepMs(job.queue) };
+  });
   yield* settleClaimed(settlements, changesOfRescue(settlements));
   yield* retire([claimId]);
   return rescued;

@@ -1,15 +1,16 @@
 import type { Settlement } from '../job-store.js';
+import { REFUNDED_ATTEMPT } from './claimed-row.js';
 import { fence, type Fenced } from './fence.js';
 
 const SCHEDULE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, claim_id = 0,
-      attempt = attempt - :refund, error = COALESCE(:error, error)
+      attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 const PUT_BACK = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'waiting', claim_id = 0, attempt = attempt - :refund, error = COALESCE(:error, error)
+  SET state = 'waiting', claim_id = 0, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 /** Sends jobs back that go on: one statement for all released ones, one for each group of others that go the same way. */

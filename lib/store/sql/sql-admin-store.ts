@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../job/job.js';
 import type * as port from '../admin-store.js';
+import { readNames } from '../../job/read-columns.js';
 import { cancelJob } from './cancel.js';
 import { countJobs } from './counts.js';
 import type { Dialect } from './dialect.js';
@@ -89,7 +90,7 @@ export class SqlAdminStore implements port.AdminStore {
     const rows = await this.database.repeatable(() => query<WorkerRow>(WORKERS));
     return rows.map(({ started_at, seen_at, queues, ...row }) => ({
       ...row,
-      queues: JSON.parse(queues) as string[],
+      queues: readNames(queues),
       startedAt: new Date(Number(started_at)),
       seenAt: new Date(Number(seen_at)),
     }));

@@ -1,5 +1,5 @@
 import type { ChangeName } from '../../job/queue-event.js';
-import type { StoredError } from '../../job/stored-error.js';
+import { readError } from '../../job/read-columns.js';
 import type * as port from '../event-store.js';
 import { parseOr } from './claimed-row.js';
 import type { SqlDatabase } from './sql-database.js';
@@ -7,14 +7,15 @@ import { change, Ids, query, type Work } from './statement.js';
 
 const LAST = `
   SELECT MAX(id) AS id
-  FROM {events}`;
+  FROM {events}
+  WHERE id <= ${Number.MAX_SAFE_INTEGER}`;
 
 const COLUMNS = 'id, event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, recorded_at';
 
 const AFTER = `
   SELECT ${COLUMNS}
   FROM {events}
-  WHERE id > :id
+  WHERE id > :id AND id <= ${Number.MAX_SAFE_INTEGER}
   ORDER BY id
   LIMIT :limit`;
 
@@ -89,7 +90,7 @@ function recordedEvent({ event, queue, name, attempt, result, error, ...row }: E
     ranMs: row.ran_ms === null ? null : Number(row.ran_ms),
     delayMs: row.delay_ms === null ? null : Number(row.delay_ms),
     result: parseOr<unknown>(result) ?? undefined,
-    error: parseOr<StoredError>(error),
+    error: readError(error),
     atMs: Number(row.recorded_at),
   };
 }

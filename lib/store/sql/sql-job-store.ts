@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { StoreUnavailableError } from '../../job/errors.js';
+import { StoreUnavailableError, UnnameableIdError } from '../../job/errors.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { ClaimBounds, ClaimStart } from '../claims/claim-bounds.js';
@@ -24,6 +24,8 @@ import type { RecordingDatabase } from './recording-database.js';
 import type { Work } from './statement.js';
 import { countWaiting, survey, upcoming } from './survey.js';
 import { StageSweep } from './sweep-stages.js';
+import { StuckJobSweep } from './sweep-stuck-jobs.js';
+import { buryUnnameable } from './unnameable-jobs.js';
 import { prune, promote } from './upkeep.js';
 import { withDecisions } from './undecided.js';
 import { cancelRequests } from './wishes.js';
@@ -31,10 +33,13 @@ import { enter, leave, seen, unknownQueues, work } from './workers.js';
 
 // All outcomes of a process wait for those before them: then it is looked which of them it is that has to wait.
 const LOCK_WAITS = 3;
+// As many batches of such jobs may be in the way of one claim.
+const NAMING_TRIES = 10;
 
 /** The port, over any database: which verb is which work, and whether it may be done twice. */
 export class SqlJobStore implements port.JobStore {
   readonly #stages: StageSweep;
+  readonly #stuck: StuckJobSweep;
   /** Looks behind the bounds that are under way. */
   readonly #looks = new Set<Promise<void>>();
 
@@ -61,6 +66,7 @@ export class SqlJobStore implements port.JobStore {
     private readonly archive?: (limit: number) => Work<number>,
   ) {
     this.#stages = new StageSweep(database);
+    this.#stuck = new StuckJobSweep(database);
   }
 
   async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
@@ -146,16 +152,30 @@ export class SqlJobStore implements port.JobStore {
     let start: ClaimStart | undefined;
     const over = () => start && this.bounds.over(start);
     try {
-      const done = await transact(() => {
-        over();
-        start = this.bounds.of(request.queue);
-        request.onChoosing?.();
-        return way.claim(request, start);
-      });
+      const done = await this.#nameable(() =>
+        transact(() => {
+          over();
+          start = this.bounds.of(request.queue);
+          request.onChoosing?.();
+          return way.claim(request, start);
+        }),
+      );
       this.#claimed(request, start!, jobsOf(done));
       return done;
     } finally {
       over();
+    }
+  }
+
+  /** Does it again once jobs that cannot be named are out of its way. */
+  async #nameable<T>(act: () => Promise<T>): Promise<T> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!(error instanceof UnnameableIdError) || tries === NAMING_TRIES) throw error;
+        await this.database.transaction(buryUnnameable, 1);
+      }
     }
   }
 
@@ -228,7 +248,7 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async promote(limit: number, onPromoted?: (jobs: readonly port.PromotedJob[]) => void): Promise<number> {
-    const promoted = await this.database.transaction(() => promote(limit, this.dialect));
+    const promoted = await this.#nameable(() => this.database.transaction(() => promote(limit, this.dialect)));
     if (promoted.length > 0) this.bounds.forget();
     onPromoted?.(promoted);
     return promoted.length;
@@ -250,8 +270,8 @@ export class SqlJobStore implements port.JobStore {
     return this.database.repeatable(() => prune(limit));
   }
 
-  sweep(limit: number): Promise<number> {
-    return this.#stages.sweep(limit);
+  async sweep(limit: number): Promise<number> {
+    return Math.max(await this.#stages.sweep(limit), await this.#stuck.sweep(limit));
   }
 
   // What is rarely there is looked for first: most processes have nothing to open a transaction for.

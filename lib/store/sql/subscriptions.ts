@@ -1,6 +1,8 @@
 import type { HeaderFilter, Subscription } from '../../job/topics.js';
-import { patternsOf } from '../../job/topics.js';
+import { isHeaderFilter, patternsOf } from '../../job/topics.js';
 import type { Subscriber, SubscriptionRecord } from '../queue-store.js';
+import { isName } from '../../job/job-names.js';
+import { parseOr } from './claimed-row.js';
 import { change, query, type Work } from './statement.js';
 
 // A topic has a hundred beginnings at most: each is looked up, however many subscriptions there are.
@@ -47,7 +49,12 @@ interface SubscriptionRow {
 
 export function* subscribers(topic: string): Work<Subscriber[]> {
   const rows = yield* query<Pick<SubscriptionRow, 'queue' | 'headers'>>(SUBSCRIBERS, { patterns: patternsOf(topic) });
-  return rows.map(({ queue, headers }) => ({ queue, where: parsed(headers) }));
+  // A filter that cannot be understood lets no message through: which ones it meant is not known. No worker can have a queue
+  // whose name is none.
+  return rows.flatMap(({ queue, headers }) => {
+    const where = parsed(headers);
+    return where === undefined || !isName(queue) ? [] : { queue, where };
+  });
 }
 
 export function* subscriptions(): Work<SubscriptionRecord[]> {
@@ -79,13 +86,24 @@ export function* endSubscriptions(queue: string, topic?: string): Work<number> {
 }
 
 function isSame(known: SubscriptionRecord, where: HeaderFilter | null): boolean {
-  return JSON.stringify(known.where) === JSON.stringify(where ?? {});
+  return !known.isMalformed && JSON.stringify(known.where) === JSON.stringify(where ?? {});
 }
 
 function record({ queue, topic, headers, created_at }: SubscriptionRow): SubscriptionRecord {
-  return { queue, topic, where: parsed(headers) ?? {}, createdAt: new Date(Number(created_at)) };
+  const where = parsed(headers);
+  const isMalformed = where === undefined;
+  return {
+    queue,
+    topic,
+    where: where ?? {},
+    createdAt: new Date(Number(created_at)),
+    ...(isMalformed && { isMalformed }),
+  };
 }
 
-function parsed(headers: string | null): Record<string, string | string[]> | null {
-  return headers === null ? null : (JSON.parse(headers) as Record<string, string | string[]>);
+/** Null: every message; undefined: another program has written what is no filter. */
+function parsed(headers: string | null): Record<string, string | string[]> | null | undefined {
+  if (headers === null) return null;
+  const where = parseOr<unknown>(headers);
+  return isHeaderFilter(where) ? (where as Record<string, string | string[]>) : undefined;
 }

@@ -3,14 +3,14 @@ import { IS_AHEAD } from './lease.js';
 import { query, type Work } from './statement.js';
 
 // The next due time of all queues that a worker ever had, each read from the head of a range of index claim.
-const earliestDue = (ofQueue: string, behind = '0') => `
+const earliestDue = (ofQueue: string, behind = 'IS NOT NULL') => `
   (
     SELECT MIN(due)
     FROM (
       SELECT (
         SELECT s.run_at
         FROM {jobs} s /*! FORCE INDEX ({jobs}_claim) */
-        WHERE s.queue = k.queue AND ${ofQueue} AND s.run_at > ${behind}
+        WHERE s.queue = k.queue AND ${ofQueue} AND s.run_at ${behind}
         ORDER BY s.run_at
         LIMIT 1
       ) AS due
@@ -28,17 +28,17 @@ const SURVEY = `
            FROM {jobs} j /*! FORCE INDEX ({jobs}_claim) */
            WHERE j.queue = q.queue AND j.runnable = 1 AND j.state = 'waiting' AND j.run_at IS NULL
          ) AS waiting,
-         ${earliestDue('s.runnable = 0')} - :now AS due_in,
-         ${earliestDue('s.runnable = 1 /*! AND FALSE */')} - :now AS plain_due_in,
-         (SELECT MIN(CASE WHEN ${IS_AHEAD} THEN 0 ELSE lease_until END) FROM {claims}) - :now AS lapse_in,
+         ${earliestDue('s.runnable = 0')} AS due_at,
+         ${earliestDue('s.runnable = 1 /*! AND FALSE */')} AS plain_due_at,
+         (SELECT MIN(CASE WHEN ${IS_AHEAD} THEN 0 ELSE lease_until END) FROM {claims}) AS lapse_at, :now AS at,
          (SELECT MAX(expires_at) FROM {waits}) AS awaited
   FROM {queues} q
   WHERE q.queue IN (:queues)`;
 
 const UPCOMING = `
-  SELECT ${earliestDue('s.runnable = 0', ':now')} - :now AS due_in,
-         ${earliestDue('s.runnable = 1 /*! AND FALSE */', ':now')} - :now AS plain_due_in,
-         (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) - :now AS lapse_in`;
+  SELECT ${earliestDue('s.runnable = 0', '> :now')} AS due_at,
+         ${earliestDue('s.runnable = 1 /*! AND FALSE */', '> :now')} AS plain_due_at,
+         (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) AS lapse_at, :now AS at`;
 
 const COUNT_WAITING = `
   SELECT COUNT(*) AS jobs
@@ -49,13 +49,18 @@ const COUNT_WAITING = `
     LIMIT :most
   ) AS some`;
 
-interface SurveyRow {
+/** By the database's clock, and what that says now. */
+interface Times {
+  due_at: number | null;
+  plain_due_at: number | null;
+  lapse_at: number | null;
+  at: number;
+}
+
+interface SurveyRow extends Times {
   queue: string;
   paused: number;
   waiting: number;
-  due_in: number | null;
-  plain_due_in: number | null;
-  lapse_in: number | null;
   awaited: number | null;
 }
 
@@ -64,18 +69,18 @@ export function* survey(queues: readonly string[]): Work<Survey> {
   const rows = yield* query<SurveyRow>(SURVEY, { queues });
   return {
     queues: new Map(rows.map(({ queue, waiting, paused }) => [queue, { waiting: waiting > 0, paused: paused > 0 }])),
-    dueInMs: earlier(fromNow(rows[0]?.due_in), fromNow(rows[0]?.plain_due_in)),
-    lapseInMs: fromNow(rows[0]?.lapse_in),
+    dueInMs: earlier(fromNow(rows[0], 'due_at'), fromNow(rows[0], 'plain_due_at')),
+    lapseInMs: fromNow(rows[0], 'lapse_at'),
     awaited: numberOr(rows[0]?.awaited),
   };
 }
 
 /** The next times of which none has come yet. */
 export function* upcoming(): Work<Upcoming> {
-  const [row] = yield* query<Pick<SurveyRow, 'due_in' | 'plain_due_in' | 'lapse_in'>>(UPCOMING);
+  const [row] = yield* query<Times>(UPCOMING);
   return {
-    dueInMs: earlier(fromNow(row!.due_in), fromNow(row!.plain_due_in)),
-    lapseInMs: fromNow(row!.lapse_in),
+    dueInMs: earlier(fromNow(row, 'due_at'), fromNow(row, 'plain_due_at')),
+    lapseInMs: fromNow(row, 'lapse_at'),
   };
 }
 
@@ -92,7 +97,8 @@ function earlier(one: number | null, other: number | null): number | null {
   return one === null || other === null ? (one ?? other) : Math.min(one, other);
 }
 
-function fromNow(ms: number | null | undefined): number | null {
-  const number = numberOr(ms);
-  return number === null ? null : Math.max(0, number);
+// Not in SQL, where the difference can be more than a number there can hold.
+function fromNow(row: Times | undefined, time: 'due_at' | 'plain_due_at' | 'lapse_at'): number | null {
+  const at = numberOr(row?.[time]);
+  return at === null ? null : Math.max(0, at - Number(row!.at));
 }

@@ -38,7 +38,8 @@ export class Templates {
     if (value === undefined) throw new Error(`No value for :${name} in:\n${sql}`);
     if (value instanceof Rows) return this.#rows(value, bound);
     if (value instanceof Ids) return idCondition(value, bound);
-    if (typeof value === 'object' && value !== null) {
+    // Not any object: what another program has written into a column of SQLite may come back as bytes.
+    if (isList(value)) {
       if (value.length === 0) throw new Error(`An empty list for :${name} in:\n${sql}`);
       bound.push(...value);
       return `?${', ?'.repeat(value.length - 1)}`;
@@ -99,6 +100,10 @@ function idCondition({ inOrder }: Ids, bound: SqlValue[]): string {
   conditions.push(`id IN (?${', ?'.repeat(single.length - 1)})`);
   bound.push(...single);
   return `(${conditions.join(' OR ')})`;
+}
+
+function isList(value: SqlValue | readonly SqlValue[]): value is readonly SqlValue[] {
+  return Array.isArray(value);
 }
 
 function raiseUnknown(table: string): never {

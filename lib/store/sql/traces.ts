@@ -1,3 +1,4 @@
+import { isWhole } from '../../job/expectation.js';
 import type { Trace } from '../trace-store.js';
 import { rowChunks } from './row-chunks.js';
 import { change, query, Rows, together, type SqlValue, type Statement, type Work } from './statement.js';
@@ -98,7 +99,7 @@ export function* trace(traces: readonly Trace[]): Work<void> {
   const logged: SqlValue[][] = [];
   for (const { jobId, value, lines } of ours) {
     const last = told.get(jobId);
-    const from = last?.lines_logged ?? 0;
+    const from = linesOf(last);
     (last ? more : first).push([jobId, value ?? last?.value ?? null, from + lines.length]);
     lines.forEach(({ text, agoMs }, index) => {
       const number = from + index + 1;
@@ -108,6 +109,11 @@ export function* trace(traces: readonly Trace[]): Work<void> {
   for (const chunk of rowChunks(first)) yield* change(TELL_FIRST, { rows: new Rows(TOLD, chunk) });
   for (const chunk of rowChunks(more)) yield* change(TELL, { rows: new Rows(TOLD, chunk) });
   for (const chunk of rowChunks(logged)) yield* change(LOG, { rows: new Rows(LOGGED, chunk) });
+}
+
+/** What another program has written there must not keep runs from saying more. */
+function linesOf(told: Told | undefined): number {
+  return isWhole(told?.lines_logged, 0, 2 ** 30) ? told.lines_logged : told ? MOST_LINES : 0;
 }
 
 export function* progressOf(ids: readonly number[]): Work<Map<number, string>> {
@@ -141,7 +147,7 @@ export function* pruneTraces(limit: number): Work<number> {
   if (rows.length === 0) return 0;
   const ids = sorted(rows.map(({ job_id }) => Number(job_id)));
   const left = yield* query<{ id: number; expires_at: number }>(LEFT, { ids });
-  const until = new Map(left.map((row) => [Number(row.id), Number(row.expires_at)]));
+  const until = new Map(left.map((row) => [Number(row.id), Number(row.expires_at) || 0]));
   const gone = ids.filter((id) => !until.has(id));
   // When the first of them is due. They were written at about the same time.
   if (until.size > 0) yield* change(LOOK_LATER, { ids: sorted([...until.keys()]), at: Math.min(...until.values()) });

@@ -1,4 +1,5 @@
 import type { PromotedJob } from '../job-store.js';
+import { nameable, safeId } from './claimed-row.js';
 import { changesOf } from './changes.js';
 import type { Dialect } from './dialect.js';
 import { RUNNABLE_AGAIN } from './stages.js';
@@ -99,11 +100,11 @@ function cursorOf({ id, run_at, priority }: DueJob): Record<string, number> {
 }
 
 export function* prune(limit: number): Work<number> {
-  const expired = yield* query<{ id: number }>(EXPIRED, { limit });
+  const expired = nameable(yield* query<{ id: number }>(EXPIRED, { limit }));
   if (expired.length === 0) return 0;
   return yield* change(FORGET, { ids: idsOf(expired) });
 }
 
 function idsOf(rows: readonly { id: number }[]): Ids {
-  return new Ids(rows.map(({ id }) => Number(id)));
+  return new Ids(rows.map(({ id }) => safeId(id)));
 }

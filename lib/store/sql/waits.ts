@@ -1,6 +1,6 @@
 import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { JobState } from '../../job/job-state.js';
-import type { StoredError } from '../../job/stored-error.js';
+import { readError } from '../../job/read-columns.js';
 import type { AwaitedJob } from '../wait-store.js';
 import { parseOr, safeId } from './claimed-row.js';
 import { change, Ids, query, Rows, together, type Work } from './statement.js';
@@ -110,7 +110,7 @@ function awaitedJob({ id, queue, state, result, error, options }: AwaitedRow): A
     queue,
     state: state as JobState,
     result,
-    error: parseOr<StoredError>(error),
+    error: readError(error),
     isRequest,
     hasKey,
   };

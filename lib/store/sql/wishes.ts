@@ -1,5 +1,5 @@
 import type { Flush, Settlement } from '../job-store.js';
-import { parseOr } from './claimed-row.js';
+import { readIds } from '../../job/read-columns.js';
 import { goesBack } from './fence.js';
 import { query, type Work } from './statement.js';
 
@@ -18,7 +18,7 @@ const REQUESTS = `
 export function* cancelRequests(claimIds: readonly number[]): Work<ReadonlyMap<number, readonly number[]>> {
   if (claimIds.length === 0) return new Map();
   const rows = yield* query<{ id: number; cancelled: string }>(REQUESTS, { ids: claimIds });
-  return new Map(rows.map(({ id, cancelled }) => [Number(id), parseOr<number[]>(cancelled) ?? []]));
+  return new Map(rows.map(({ id, cancelled }) => [Number(id), readIds(cancelled) ?? []]));
 }
 
 export interface Heeded {
@@ -31,7 +31,7 @@ export interface Heeded {
 /** The claim's jobs that somebody wants cancelled. Nobody else wishes it before this transaction is over. */
 export function* lockWishes(claimId: number): Work<ReadonlySet<number>> {
   const [row] = yield* query<{ cancelled: string | null }>(LOCK_WISHES, { ids: [claimId] });
-  return new Set(parseOr<number[]>(row?.cancelled ?? null));
+  return new Set(readIds(row?.cancelled ?? null));
 }
 
 /** Reads, under the lock under which they are written, the wishes to cancel that no heartbeat has brought yet. */
@@ -42,7 +42,7 @@ export function* cancelUnwanted({ settlements, claims }: Flush): Work<Heeded> {
   const ids = new Set([...returning.map(({ claimId }) => claimId), ...claims.map(({ id }) => id)]);
   const inOrder = [...ids].sort((a, b) => a - b);
   const rows = yield* query<{ id: number; cancelled: string | null }>(LOCK_WISHES, { ids: inOrder });
-  const wishes = new Map(rows.map((row) => [Number(row.id), parseOr<number[]>(row.cancelled) ?? []]));
+  const wishes = new Map(rows.map((row) => [Number(row.id), readIds(row.cancelled) ?? []]));
   const heed = (settlement: Settlement): Settlement => {
     const isUnwanted = goesBack(settlement) && wishes.get(settlement.claimId)?.includes(settlement.job.id);
     if (!isUnwanted) return settlement;

@@ -1,0 +1,218 @@
+import type { EntityManager } from 'typeorm';
+import type { JobContext } from '../../lib/runtime/job-context.js';
+import { describeEngines, type World } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+import { BAD_VALUES, columnsOf, isHarmless, ROWS, type Column } from '../support/malformed.js';
+
+const STANDINGS = ['waiting', 'scheduled', 'claimed', 'unlisted'] as const;
+type Standing = (typeof STANDINGS)[number];
+
+const INNOCENT = 3;
+const LAST_ID = '9223372036854775807';
+
+/** How jobs are kept that stand so, but for their ids. */
+function jobColumns(standing: Standing, claimId: number, now: number): Record<string, string | number> {
+  const job = { queue: `'q'`, payload: `'null'`, created_at: now, max_attempts: 3 };
+  switch (standing) {
+    case 'waiting':
+      return { ...job, state: `'waiting'`, runnable: 1 };
+    case 'scheduled':
+      return { ...job, state: `'scheduled'`, runnable: 0, run_at: now - 1_000 };
+    default:
+      return { ...job, state: `'active'`, runnable: 1, attempt: 1, claim_id: claimId };
+  }
+}
+
+let nextId = 1;
+
+/** Jobs of that standing, in an order in which the malformed ones come first; answers their ids. */
+async function put(
+  manager: EntityManager,
+  standing: Standing,
+  now: number,
+  count: number,
+): Promise<{ ids: number[]; claimId: number }> {
+  const ids = Array.from({ length: count }, () => nextId++);
+  const claimId = nextId++;
+  const columns = { id: 0, ...jobColumns(standing, claimId, now) };
+  const rows = ids.map((id) => `(${Object.values({ ...columns, id }).join(', ')})`);
+  await manager.query(`INSERT INTO sql_queue_jobs (${Object.keys(columns).join(', ')}) VALUES ${rows.join(', ')}`);
+  if (standing === 'claimed' || standing === 'unlisted') {
+    const listed = standing === 'claimed' ? JSON.stringify(ids) : '[';
+    await manager.query(`INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at)
+                         VALUES (${claimId}, 'gone', 'q', '${listed}', ${count}, 1000, ${now - 1}, ${now - 1_001})`);
+  }
+  return { ids, claimId };
+}
+
+/** Writes the value into the column of the row, if the server accepts it there. */
+async function write(
+  manager: EntityManager,
+  table: string,
+  { name }: Column,
+  value: string,
+  where: string,
+): Promise<boolean> {
+  try {
+    await manager.query(`UPDATE ${table} SET ${name} = ${value} WHERE ${where}`);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Looks so often at the most, so that what never comes is told along with all else. */
+const MOST_LOOKS = 300;
+
+async function soon(look: () => Promise<boolean> | boolean): Promise<boolean> {
+  let looks = 0;
+  let isSo = false;
+  await eventually(async () => (isSo = await look()) || ++looks === MOST_LOOKS);
+  return isSo;
+}
+
+/** All that reads the tables for people. */
+async function lookAround(engine: Awaited<ReturnType<World['start']>>): Promise<void> {
+  const { admin, consumer } = engine;
+  for (const state of [undefined, 'waiting', 'scheduled', 'active', 'completed', 'dead', 'cancelled'] as const)
+    await admin.find(state === undefined ? {} : { state }, { limit: 100 });
+  await admin.find({ queue: 'q' });
+  await Promise.all([admin.counts(), admin.counts('q'), admin.queues(), admin.workers(), admin.subscriptions()]);
+  await Promise.all([consumer.unassigned('q'), consumer.inStage('q', 'review'), consumer.assigned('ann')]);
+}
+
+/** Everything that a worker does from time to time. */
+async function upkeep({ store, queueStore }: Awaited<ReturnType<World['start']>>): Promise<void> {
+  await store.prune(100);
+  await store.sweep(100);
+  await store.pruneKeys(100);
+  await queueStore.expire();
+}
+
+describeEngines('a malformed row of a job', (setup) => {
+  it('is dead with an error that names its column, or does no harm, and harms no other job', async () => {
+    const world = await setup();
+    const done = new Set<number>();
+    const engine = await world.start({ handlers: { q: ({ id }) => void done.add(id) } });
+    const unhandled: unknown[] = [];
+    const onUnhandled = (error: unknown) => void unhandled.push(error);
+    process.on('unhandledRejection', onUnhandled);
+    world.afterTest(() => process.off('unhandledRejection', onUnhandled));
+    const problems: string[] = [];
+
+    for (const column of await columnsOf(world, 'sql_queue_jobs')) {
+      const innocent: number[] = [];
+      const malformed = new Map<number, { value: string; standing: Standing }>();
+      const mustDie = (id: number) =>
+        malformed.has(id) && !isHarmless(column.name, malformed.get(id)!.value, malformed.get(id)!.standing);
+      const now = await world.now();
+      for (const standing of STANDINGS) {
+        await world.dataSource.transaction(async (manager) => {
+          const values = BAD_VALUES[column.kind];
+          const { ids } = await put(manager, standing, now, values.length + INNOCENT);
+          for (const [index, value] of values.entries()) {
+            const id = ids[index]!;
+            if (await write(manager, 'sql_queue_jobs', column, value, `id = ${id}`))
+              malformed.set(id, { value, standing });
+          }
+          innocent.push(...ids.filter((id) => !malformed.has(id)));
+        });
+      }
+
+      engine.runner.wake('q');
+      const late = () => innocent.filter((id) => !done.has(id));
+      if (!(await soon(() => late().length === 0)))
+        problems.push(`${column.name}: innocent jobs wait: ${late().join()}`);
+      await soon(async () => {
+        await upkeep(engine);
+        const left = await world.sql<{ id: number }>('SELECT id FROM sql_queue_jobs');
+        return left.every(({ id }) => malformed.has(Number(id)) && !mustDie(Number(id)));
+      });
+      await lookAround(engine);
+
+      for (const [id, { value, standing }] of malformed) {
+        if (!mustDie(id)) continue;
+        const record = await engine.admin.get(id);
+        const isDead = record?.state === 'dead' && record.error?.message.toLowerCase().includes(column.name);
+        if (!isDead)
+          problems.push(`${column.name} = ${value}, ${standing}: ${record?.state} ${record?.error?.message}`);
+      }
+      await world.sql('DELETE FROM sql_queue_jobs');
+    }
+
+    const warnings = engine.log.filter(
+      (line) => /^(warn|error)/.test(line) && !/Rescued|lease of job|is dead after/.test(line),
+    );
+    expect([...problems, ...new Set(warnings)]).toEqual([]);
+    expect(unhandled).toEqual([]);
+  }, 120_000);
+});
+
+describeEngines('a malformed row of any other table', (setup) => {
+  it.each(Object.keys(ROWS))(
+    '(%s) disturbs no job, no call and no upkeep',
+    async (table) => {
+      const world = await setup();
+      const done = new Set<number>();
+      const queues = { q: { events: true } };
+      const handle = (job: JobContext) => {
+        job.progress(1);
+        job.log('here');
+        done.add(job.id);
+      };
+      const engine = await world.start({ queues, handlers: { q: handle, copies: handle } });
+      await engine.hearAnywhere();
+      const problems: string[] = [];
+      let id = 1_000_000;
+
+      for (const column of await columnsOf(world, `sql_queue_${table}`)) {
+        const now = await world.now();
+        for (const value of badValues(table, column)) {
+          await world.dataSource
+            .transaction((manager) => insert(manager, table, { ...ROWS[table]!(++id, now), [column.name]: value }))
+            .catch(() => undefined);
+        }
+
+        try {
+          await everyCall(engine, `${table}.${column.name}`);
+          await upkeep(engine);
+          await lookAround(engine);
+        } catch (error) {
+          problems.push(`${column.name}: ${String(error).slice(0, 300)}`);
+        }
+        await world.sql(`DELETE FROM sql_queue_${table} WHERE ${column.name} IS NOT NULL OR 1 = 1`);
+      }
+
+      const warnings = engine.log.filter((line) => /^(warn|error)/.test(line));
+      expect([...problems, ...new Set(warnings)]).toEqual([]);
+    },
+    30_000,
+  );
+});
+
+// The last id of all uses up the counter: the server refuses every further INSERT of any program.
+function badValues(table: string, { name, kind }: Column): readonly string[] {
+  return BAD_VALUES[kind].filter((value) => !(table === 'events' && name === 'id' && value === LAST_ID));
+}
+
+async function insert(manager: EntityManager, table: string, row: Readonly<Record<string, string | number>>) {
+  await manager.query(
+    `INSERT INTO sql_queue_${table} (${Object.keys(row).join(', ')}) VALUES (${Object.values(row).join(', ')})`,
+  );
+}
+
+/** Jobs that run, that have keys, that are copies and that people take, beside these rows. */
+async function everyCall({ producer, consumer, admin }: Awaited<ReturnType<World['start']>>, what: string) {
+  await admin.subscribe('copies', { topic: 'topic.*' });
+  const [plain, keyed, copies] = await Promise.all([
+    producer.enqueue('q', 1),
+    producer.enqueue('q', 2, { key: what }),
+    producer.publish('topic.x', 3, { headers: { a: 'b' } }),
+  ]);
+  const copy = copies.find(({ queue }) => queue === 'copies')!;
+  await Promise.all([plain, keyed, copy].map((job) => producer.waitFor(job.id)));
+  await producer.enqueue('people', 1);
+  const [held] = await consumer.claim('people', { owner: 'ann' });
+  await consumer.complete(held!.id, { owner: 'ann' });
+  await consumer.claim('q', { stage: 'review' });
+}
