@@ -119,7 +119,6 @@ describeEngines('a malformed row of a job', (setup) => {
         });
       }
 
-      engine.runner.wake('q');
       const late = () => innocent.filter((id) => !done.has(id));
       if (!(await soon(() => late().length === 0)))
         problems.push(`${column.name}: innocent jobs wait: ${late().join()}`);
