@@ -53,6 +53,7 @@ export interface AdminParts {
 export class QueueAdmin {
   readonly #parts: AdminParts;
 
+  /** @internal Nest injects it. */
   constructor(parts: AdminParts) {
     this.#parts = parts;
   }

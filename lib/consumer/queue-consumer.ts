@@ -59,6 +59,7 @@ export class QueueConsumer {
   readonly #taking: Taking;
   readonly #workerId = randomUUID();
 
+  /** @internal Nest injects it. */
   constructor(parts: ConsumerParts) {
     this.#parts = parts;
     const promoted = (jobs: readonly PromotedJob[]) => {

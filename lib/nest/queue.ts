@@ -16,6 +16,7 @@ export type AdministersQueue = Pick<QueueAdmin, 'counts' | 'pause' | 'resume'>;
 
 /** Everything that concerns one queue, as `@InjectQueue('email.send') emails: Queue<'email.send'>` gives it. */
 export class Queue<Name extends QueueName = QueueName> {
+  /** @internal Nest injects it. */
   constructor(
     readonly name: Name,
     private readonly producer: ProducesForQueue,

@@ -103,6 +103,7 @@ export class QueueProducer {
   readonly #keyed: KeyedGroup;
   readonly #limit: WaitingLimit;
 
+  /** @internal Nest injects it. */
   constructor(
     parts: ProducerParts,
     manager?: CallerTransaction,

@@ -71,6 +71,7 @@ export class JobContext<P = unknown, R = unknown> {
   readonly logger: JobLogger;
   readonly #actions: JobActions;
 
+  /** @internal `createJobContext` makes one for tests. */
   constructor(facts: JobFacts<P>, actions: JobActions) {
     this.id = facts.id;
     this.queue = facts.queue;

@@ -29,6 +29,7 @@ export class SqlQueueRunner {
   readonly #parts: WorkerParts;
   readonly #notifier: WorkNotifier;
 
+  /** @internal Nest injects it. */
   constructor(parts: WorkerParts, notifier: WorkNotifier) {
     this.#parts = {
       ...parts,

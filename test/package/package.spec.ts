@@ -40,13 +40,17 @@ describe('the published package', () => {
     await writeFile(join(consumer, 'package.json'), JSON.stringify({ type }));
     await writeFile(
       join(consumer, 'consumer.ts'),
-      `import { SqlQueueModule } from 'nestjs-sql-queue';
+      `import { QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
        import * as testing from 'nestjs-sql-queue/testing';
        import type { DynamicModule } from '@nestjs/common';
        export const module: DynamicModule = SqlQueueModule.forRoot();
        export const names: string[] = Object.keys(testing);
        // @ts-expect-error the types are really there
        SqlQueueModule.noSuchMethod();
+       export const refused = () => [
+         // @ts-expect-error the constructor is the library's own
+         new QueueProducer({}),
+       ];
       `,
     );
 
