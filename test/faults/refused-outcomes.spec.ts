@@ -1,5 +1,5 @@
 import { describeEngines, plain, type World } from '../support/engines.js';
-import { FakeClock } from '../support/fake-clock.js';
+import { FakeClock, hurry } from '../support/fake-clock.js';
 import { recordingDriver } from '../support/recording-driver.js';
 
 describeEngines('a flush', (setup) => {
@@ -78,12 +78,8 @@ describeEngines('a flush', (setup) => {
     );
 
     await runner.start();
-    for (const rest of [50, 100, 200]) {
-      await clock.resting(rest);
-      await clock.advance(rest);
-    }
-    await events.until('dead');
     await events.untilCount(49, 'completed');
+    await hurry(clock, events.until('dead'));
 
     expect(events.of('failed').map(({ jobId }) => jobId)).toEqual([jobs[20]!.id]);
     expect(await admin.counts('q')).toMatchObject({ completed: 49, dead: 1, active: 0, waiting: 0, scheduled: 0 });
