@@ -24,6 +24,9 @@ describe('FakeQueueProducer', () => {
     const producer = new FakeQueueProducer();
 
     await expect(producer.enqueue('email.send', { n: 1n })).rejects.toThrow(PayloadInvalidError);
+    await expect(producer.enqueue('email.send', { to: Promise.resolve('ada') })).rejects.toThrow(
+      /a Promise at to: await it/,
+    );
     await expect(producer.enqueue('email.send', {}, { delay: 'soon' as never })).rejects.toThrow(InvalidOptionsError);
     expect(producer.enqueued).toEqual([]);
   });

@@ -1,4 +1,72 @@
+import { runInNewContext } from 'node:vm';
 import { encodeJson } from '../../lib/job/json.js';
+
+const FIELDS = 'pass a plain object of its fields, or give it a toJSON()';
+
+class Ping {
+  send() {}
+}
+
+class User {
+  static #count = 0;
+  name = 'ada; #name = ';
+  // #note;
+  get upper() {
+    return this.#upper();
+  }
+  #upper() {
+    return `${this.name} ${User.#count}`;
+  }
+}
+
+class Admin extends User {}
+
+class Money {
+  #amount = 7;
+  currency = 'EUR';
+  get cents() {
+    return this.#amount;
+  }
+}
+
+class Price extends Money {
+  gross = true;
+}
+
+class Celsius {
+  get degrees() {
+    return 7;
+  }
+}
+
+class Coded {
+  #secret = 7;
+  toJSON() {
+    return { secret: this.#secret };
+  }
+}
+
+class Itself {
+  #secret = 7;
+  shown = 1;
+  toJSON() {
+    return this.#secret > 0 ? this : undefined;
+  }
+}
+
+class Query {
+  sql = 'SELECT 1';
+  // oxlint-disable-next-line unicorn/no-thenable
+  then() {}
+}
+
+function hidden(): Ping {
+  return Object.defineProperty(new Ping(), 'hidden', { value: 1 });
+}
+
+function* numbers() {
+  yield 1;
+}
 
 const circular: Record<string, unknown> = {};
 circular.self = { circular };
@@ -59,6 +127,46 @@ describe('a value that JSON cannot carry', () => {
     [circular, 'a circular reference at self.circular'],
   ])('is refused with the place where it is (%#)', (value, what) => {
     expect(encodeJson(value)).toEqual({ problem: `expected a value that JSON can carry, got ${what}` });
+  });
+
+  it.each([
+    [Promise.resolve(1), 'a Promise at a: await it first'],
+    [new Query(), 'a Query at a: await it first'],
+    [new TypeError('no'), 'a TypeError at a: pass its message, or { name, message, stack }'],
+    [Object.assign(new Error('no'), { code: 'X' }), 'an Error at a: pass its message, or { name, message, stack }'],
+    [new DOMException('no'), 'a DOMException at a: pass its message, or { name, message, stack }'],
+    [runInNewContext('new Error()'), 'an Error at a: pass its message, or { name, message, stack }'],
+    [runInNewContext('new Map()'), 'a Map at a'],
+    [runInNewContext('({ b: [{}] })'), undefined],
+    [/a/g, 'a RegExp at a: pass its source and flags'],
+    [new Uint8Array(2), `a Uint8Array at a: pass Buffer.from(value).toString('base64')`],
+    [new Float64Array(0), `a Float64Array at a: pass Buffer.from(value).toString('base64')`],
+    [new DataView(new ArrayBuffer(1)), `a DataView at a: pass Buffer.from(value).toString('base64')`],
+    [new ArrayBuffer(1), `an ArrayBuffer at a: pass Buffer.from(value).toString('base64')`],
+    [numbers(), 'a Generator at a: spread it into an array'],
+    [new WeakMap(), `an instance of WeakMap, of which JSON keeps nothing at a: ${FIELDS}`],
+    [new Intl.NumberFormat(), `an instance of NumberFormat, of which JSON keeps nothing at a: ${FIELDS}`],
+    [Object(Symbol('s')), `an instance of Symbol, of which JSON keeps nothing at a: ${FIELDS}`],
+    [new Money(), `an instance of Money with private fields at a: ${FIELDS}`],
+    [new Price(), `an instance of Price with private fields at a: ${FIELDS}`],
+    [new Celsius(), `an instance of Celsius, of which JSON keeps nothing at a: ${FIELDS}`],
+    [hidden(), `an instance of Ping, of which JSON keeps nothing at a: ${FIELDS}`],
+    [{ toJSON: () => new Map() }, 'a Map at a'],
+    [{ toJSON: () => [NaN] }, 'NaN at a.0'],
+    [Buffer.from('é'), undefined],
+    [new Ping(), undefined],
+    [new User(), undefined],
+    [new Admin(), undefined],
+    [new Coded(), undefined],
+    [new Itself(), undefined],
+    [Object.create(null), undefined],
+    [Object(7), undefined],
+    [new URL('https://a.b'), undefined],
+  ])('or that it would keep in part is refused with a hint, and nothing else is (%#)', (value, problem) => {
+    const encoded = encodeJson({ a: value });
+
+    const expected = problem && { problem: `expected a value that JSON can carry, got ${problem}` };
+    expect(encoded).toEqual(expected ?? { text: expect.any(String) });
   });
 
   it('is refused where toJSON throws, answers nothing or what JSON cannot carry', () => {
