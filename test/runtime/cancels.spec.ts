@@ -65,6 +65,8 @@ describeEngines('a job that somebody cancels', (setup) => {
     expect(worker.events.jobs('cancelled')).toEqual([ids.at(-1)]);
     await elsewhere.admin.cancel(ids[0]!);
     await worker.events.untilCount(ids.length, 'cancelled');
+    // Nor did it begin to listen anew meanwhile, and look by itself.
+    expect(worker.doorbell.heard).not.toContain('nothing');
   });
 
   it('while its worker listens to nothing is cancelled as soon as it listens again', async () => {

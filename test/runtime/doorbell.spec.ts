@@ -6,6 +6,9 @@ import { processesOf } from '../support/processes.js';
 // Whatever happens within a test has not been found by a poll.
 const HARDLY_EVER = { poll: { min: '1h', max: '1h' } } as const;
 
+// Nor by the look with which a worker begins to listen anew, after 20 s.
+const ITSELF = 'nothing';
+
 type Settings = Parameters<World['start']>[0];
 
 describeEngines('a worker that hardly ever polls', (setup) => {
@@ -124,8 +127,9 @@ describeEngines('a worker that hardly ever polls', (setup) => {
     const { worker, elsewhere, world } = await pair();
 
     await act(elsewhere, world);
-
     await worker.events.until('completed');
+
+    expect(worker.doorbell.heard).not.toContain(ITSELF);
   });
 
   it.each(['puts off', 'has failed with, to be tried later'])(
@@ -141,6 +145,7 @@ describeEngines('a worker that hardly ever polls', (setup) => {
       else await consumer.fail(id, { owner: 'ann', error: 'torn', retry: 200 });
 
       expect(await worker.events.until('completed')).toMatchObject({ jobId: id });
+      expect(worker.doorbell.heard).not.toContain(ITSELF);
     },
   );
 
@@ -159,6 +164,8 @@ describeEngines('a worker that hardly ever polls', (setup) => {
 
     await other.producer.enqueue('q', 0, { delay: 100 });
     await worker.events.until('completed');
+
+    expect(worker.doorbell.heard).not.toContain(ITSELF);
   });
 
   it('is not woken for queues that it does not work', async () => {

@@ -49,6 +49,8 @@ describeEngines('a handler that is registered at run time', (setup, server) => {
     await producer.enqueue('q', 0);
 
     await events.until('completed', { queue: 'q' });
+
+    expect(doorbell.heard.at(-1)).not.toBe('nothing');
   });
 
   it('takes batches and copies of messages, as a decorated one does', async () => {
