@@ -3,12 +3,13 @@ import { PollLoop } from '../runtime/poll-loop.js';
 import type { Pulse, PulseSettings } from '../runtime/pulse.js';
 import type { LeaseDatabase } from '../store/open-leases.js';
 import { sharedMonotonic, type Clock } from '../time/clock.js';
+import { within } from '../time/within.js';
 import type { FromThread, ThreadSettings, ToThread } from './messages.js';
 import { programUrl } from './program-url.js';
 
 const RETRY_MS = 1_000;
-// How long a thread may take to end, that may be waiting for a database.
-const LAST_MS = 2_000;
+// A thread that waits for a database is ended after this time.
+const LAST_MS = 500;
 
 /** In a thread with a connection of its own, which goes on while the event loop of the process computes. */
 export class ThreadPulse implements Pulse {
@@ -58,9 +59,7 @@ export class ThreadPulse implements Pulse {
     this.#stopping.abort();
     this.#port?.close();
     await this.#turning.stop();
-    const ended = new AbortController();
-    await Promise.race([this.#ended, this.clock.sleep(LAST_MS, ended.signal)]);
-    ended.abort();
+    await within(this.clock, LAST_MS, this.#ended);
     await this.#thread?.terminate();
   }
 

@@ -21,6 +21,7 @@ import { resolveWorkerOptions } from '../runtime/worker-options.js';
 import type { JobStore } from '../store/job-store.js';
 import { hostList } from '../store/dialects/hosts.js';
 import { checkSqliteDriver } from '../store/dialects/sqlite-driver.js';
+import { closeDataSource } from '../store/close-data-source.js';
 import { leaseDatabase } from '../store/open-leases.js';
 import { explained } from '../store/sql/missing-privilege.js';
 import { checkDatabaseType } from '../store/supported-database.js';
@@ -31,6 +32,7 @@ import { FollowedJobs } from '../waiting/followed-jobs.js';
 import { openWaiting } from '../waiting/open-waiting.js';
 import { chooseDataSource, EMBEDDED_FILE } from './choose-data-source.js';
 import type { FoundDataSource } from './data-sources.js';
+import { EngineEnd } from './engine-end.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 import { QueueSettings } from './queue-settings.js';
 
@@ -56,6 +58,7 @@ export interface Engine {
   readonly skew: { ms: number };
   /** Its jobs are in the embedded file, which the application has not asked for. */
   readonly isFallback: boolean;
+  readonly end: EngineEnd;
   close(): Promise<void>;
 }
 
@@ -88,7 +91,7 @@ export async function startEngine(
     await own?.initialize();
     return { ...(await wire(options, settings, prefix, dataSource, logger, own)), isFallback };
   } catch (error) {
-    if (own?.isInitialized) await own.destroy();
+    if (own?.isInitialized) await closeDataSource(own, systemClock);
     throw explained(error);
   }
 }
@@ -204,6 +207,18 @@ async function wire(
     awaited,
     events: steering,
   });
+  const end = new EngineEnd({
+    ...{
+      runner,
+      feed,
+      waiting,
+      store,
+      own,
+      bells: [eventsBell, doorbell].filter((bell) => bell !== undefined),
+      clock: systemClock,
+    },
+    shutdownTimeoutMs: workerOptions.shutdownTimeoutMs,
+  });
   const following = new FollowedJobs(waiting.waiter, (id) => admin.cancel(id));
   return {
     ...{
@@ -249,13 +264,7 @@ async function wire(
         if (isFinal(outcome)) awaited.changedForSure(job.id);
       },
     }),
-    close: async () => {
-      await waiting.close();
-      await feed.stop();
-      await eventsBell?.close();
-      await doorbell?.close();
-      await store.close();
-      if (own?.isInitialized) await own.destroy();
-    },
+    end,
+    close: () => end.close(),
   };
 }

@@ -56,8 +56,7 @@ export class SqlQueueLifecycle
   }
 
   async beforeApplicationShutdown(): Promise<void> {
-    await this.engine.runner.stop();
-    await this.engine.feed.stop();
+    await this.engine.end.stop();
   }
 
   // No SQL here: TypeORM closes its connections at this moment. Ours are only let go.

@@ -10,6 +10,7 @@ import type { JobStore, PromotedJob, RescueRules } from '../store/job-store.js';
 import type { LockStore } from '../store/lock-store.js';
 import type { TraceStore } from '../store/trace-store.js';
 import type { Clock } from '../time/clock.js';
+import { within } from '../time/within.js';
 import type { AwaitedJobs } from './awaited-jobs.js';
 import { Cancellations } from './cancellations.js';
 import { FailureLog } from './failure-log.js';
@@ -35,8 +36,12 @@ import type { ResolvedWorkerOptions } from './worker-options.js';
 
 // How long handlers have to heed an aborted signal before their jobs are released over their heads.
 const GRACE_MS = 1_000;
-// How long the last outcomes may wait for a database that is away.
-const LAST_FLUSH_MS = 5_000;
+// After the shutdown timeout a worker takes no longer than this, handlers' grace included, whatever the database does.
+const LAST_MS = 1_500;
+// The part of it that remains when outcomes stop waiting for a database that is away.
+const LEAVE_MS = 250;
+// A worker with nothing to write waits no longer than this to leave the list of workers.
+const LONGEST_LEAVE_MS = 5_000;
 
 export interface WorkerParts extends QueueKeeperParts {
   readonly store: JobStore;
@@ -258,22 +263,29 @@ export class Worker {
   /** Second phase: waits for what runs, then aborts it, then releases it; and leaves. Never waits for ever. */
   async drain(timeoutMs: number): Promise<void> {
     this.quiet();
-    if (!(await this.#within(timeoutMs, this.#untilIdle()))) await this.#abort(timeoutMs);
-    if (!(await this.#within(LAST_FLUSH_MS, this.#untilIdle()))) {
+    const { clock } = this.parts;
+    const endsAt = clock.monotonic() + timeoutMs + LAST_MS;
+    const leftMs = () => endsAt - clock.monotonic();
+    if (!(await within(clock, timeoutMs, this.#untilIdle()))) await this.#abort(timeoutMs);
+    if (!(await within(clock, leftMs() - LEAVE_MS, this.#untilIdle()))) {
       this.#settler.giveUp();
-      // What was put off is tried once more.
-      await this.#within(GRACE_MS, this.#settler.idle());
+      // Outcomes that were put off are tried once more.
+      await within(clock, leftMs(), this.#settler.idle());
     }
+    await within(clock, Math.min(leftMs(), LONGEST_LEAVE_MS), this.#leave());
+    this.#ended.abort();
+    this.#queues.noteIdle();
+  }
+
+  async #leave(): Promise<void> {
     // A worker that stays on the list is harmless, and forgotten after a day.
     const leaving = Promise.all([
       ...[this.#looking, this.#leases.stop(), this.#cancellations.stop(), this.#keeper.stop(), this.#locks?.stop()],
       ...[...this.#keepers.values()].map((keeper) => keeper.stop()),
       this.parts.store.leave(this.id),
     ]);
-    const left = leaving.catch(() => undefined).then(() => this.parts.events.heard());
-    await this.#within(LAST_FLUSH_MS, left);
-    this.#ended.abort();
-    this.#queues.noteIdle();
+    await leaving.catch(() => undefined);
+    await this.parts.events.heard();
   }
 
   async #abort(timeoutMs: number): Promise<void> {
@@ -281,7 +293,7 @@ export class Worker {
     if (running === 0) return;
     this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`);
     this.#queues.abortAll(new ShutdownError());
-    if (!(await this.#within(GRACE_MS, this.#untilIdle()))) this.#queues.releaseAll();
+    if (!(await within(this.parts.clock, GRACE_MS, this.#untilIdle()))) this.#queues.releaseAll();
   }
 
   get #names(): string[] {
@@ -395,14 +407,5 @@ export class Worker {
   async #untilIdle(): Promise<void> {
     await this.#queues.untilIdle();
     await this.#settler.idle();
-  }
-
-  /** Whether it was done in time; if not, nobody waits for it any more. */
-  async #within(ms: number, done: Promise<unknown>): Promise<boolean> {
-    const over = new AbortController();
-    const late = this.parts.clock.sleep(ms, over.signal).then(() => false);
-    const inTime = await Promise.race([done.then(() => true), late]);
-    over.abort();
-    return inTime;
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../time/clock.js';
+import { within } from '../time/within.js';
 
 /** What to ring for. */
 export interface Rings {
@@ -45,9 +46,7 @@ export class Ringer {
   /** Rings for what has gathered, and then no more. Does not wait long for a database that is away. */
   async close(): Promise<void> {
     this.#closing.abort();
-    const waiting = new AbortController();
-    await Promise.race([this.#ringing, this.clock.sleep(CLOSE_TIMEOUT_MS, waiting.signal)]);
-    waiting.abort();
+    if (this.#ringing) await within(this.clock, CLOSE_TIMEOUT_MS, this.#ringing);
   }
 
   #begin(): void {

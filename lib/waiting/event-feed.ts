@@ -5,6 +5,7 @@ import type { QueueEvents } from '../runtime/queue-events.js';
 import type { Doorbell } from '../store/doorbell.js';
 import type { EventStore, RecordedEvent } from '../store/event-store.js';
 import type { Clock } from '../time/clock.js';
+import { within } from '../time/within.js';
 import { Ear } from './ear.js';
 import { MissingIds } from './missing-ids.js';
 
@@ -23,7 +24,7 @@ const RETRY_MS = 1_000;
 // However fast things happen, one look tells of all that did in the meantime.
 const GAP_MS = 50;
 const PAGE = 500;
-const LAST_MS = 5_000;
+const LONGEST_STOP_MS = 5_000;
 
 /** Where it is rung. */
 const NAME = 'events';
@@ -68,14 +69,15 @@ export class EventFeed {
     if (this.#started) this.#loop.wake();
   }
 
-  /** Resolves when listeners are done with what they were told. Does not wait long for one that hangs. */
-  async stop(): Promise<void> {
+  /** Resolves when the listeners have handled all events, or after `ms`: a listener or the database may hang. */
+  async stop(ms = LONGEST_STOP_MS): Promise<void> {
     this.#stopped = true;
-    await Promise.all([this.#loop.stop(), this.#ear?.stop()]);
-    const heard = new AbortController();
-    const late = this.parts.clock.sleep(LAST_MS, heard.signal);
-    await Promise.race([this.parts.listeners.heard(), late]);
-    heard.abort();
+    const stopped = Promise.all([this.#loop.stop(), this.#ear?.stop()]);
+    await within(
+      this.parts.clock,
+      Math.min(ms, LONGEST_STOP_MS),
+      stopped.then(() => this.parts.listeners.heard()),
+    );
   }
 
   async #tick(stopping: AbortSignal): Promise<number> {

@@ -32,7 +32,8 @@ export class WireProxy {
 
   static async open(url: string): Promise<WireProxy> {
     const { hostname, port } = new URL(url);
-    const server = createServer();
+    // A silent host does not close its side either.
+    const server = createServer({ allowHalfOpen: true });
     const proxy = new WireProxy(server, { host: hostname, port: Number(port || 3306) });
     server.on('connection', (client) => proxy.#join(client));
     server.listen(0, '127.0.0.1');
@@ -113,6 +114,7 @@ export class WireProxy {
       upstream.destroy();
     };
     for (const socket of [client, upstream]) socket.on('error', breakOff).on('close', () => silent || breakOff());
+    client.on('end', () => silent || breakOff());
 
     client.on('data', (chunk: Buffer) => {
       held = Buffer.concat([held, chunk]);

@@ -18,21 +18,31 @@ export class AnswerWatch {
   ) {}
 
   /** Calls `giveUp` when the time is over, unless what it answers is called before. */
-  begin(giveUp: () => void): () => void {
+  begin(giveUp: () => void): () => unknown {
+    if (this.isStopped) {
+      giveUp();
+      return () => false;
+    }
     const wait = { until: this.clock.monotonic() + this.limitMs, giveUp };
     this.#waits.add(wait);
     if (!this.#isWatching) void this.#watch();
     return () => this.#waits.delete(wait);
   }
 
-  /** Lets the process end. Waits under way have no end any more. */
+  get isStopped(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  /** Ends all waits now, and those that begin later at once. */
   stop(): void {
     this.#stopped.abort();
+    for (const wait of this.#waits) wait.giveUp();
+    this.#waits.clear();
   }
 
   async #watch(): Promise<void> {
     this.#isWatching = true;
-    while (this.#waits.size > 0 && !this.#stopped.signal.aborted) {
+    while (this.#waits.size > 0 && !this.isStopped) {
       const [next] = this.#waits;
       await this.clock.sleep(next!.until - this.clock.monotonic(), this.#stopped.signal);
       this.#endOverdue();

@@ -53,12 +53,12 @@ export class MysqlConnections {
 
   /** Leaves nothing of a failed transaction behind; a connection of doubtful state is not used again. */
   async undo(connection: PoolConnection, error: unknown): Promise<void> {
-    if (remedyFor(error) === 'reconnect' || error instanceof StoreUnavailableError) return connection.destroy();
+    if (remedyFor(error) === 'reconnect' || error instanceof StoreUnavailableError) return this.drop(connection);
     try {
       await this.wire.send(connection, 'ROLLBACK');
       this.release(connection);
     } catch {
-      connection.destroy();
+      this.drop(connection);
     }
   }
 
@@ -75,7 +75,7 @@ export class MysqlConnections {
       // that takes longer than the time between two.
       const isElsewhere = this.#madeIn.get(connection) !== this.hosts.turn;
       if (!isElsewhere && (usedAt === undefined || (await this.#isSound(connection, usedAt)))) return connection;
-      connection.destroy();
+      this.drop(connection);
     }
   }
 
@@ -101,7 +101,7 @@ export class MysqlConnections {
       const idStep = await this.sessions.setUp(send);
       if (idStep !== undefined) this.wire.setIdStep(connection, idStep);
     } catch (error) {
-      connection.destroy();
+      this.drop(connection);
       throw error;
     }
   }

@@ -2,6 +2,7 @@ import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { CallerTransaction } from '../job-store.js';
 import type { Clock } from '../../time/clock.js';
+import { within } from '../../time/within.js';
 import { applicationTransaction, type ApplicationWork } from '../sql/application-transaction.js';
 import { callersRunner, onRunner } from '../sql/callers-transaction.js';
 import { explaining } from '../sql/missing-privilege.js';
@@ -15,6 +16,7 @@ import { Hosts } from './hosts.js';
 import { MysqlConnections } from './mysql-connections.js';
 import { withLiterals } from './mysql-literals.js';
 import { MysqlSessions } from './mysql-sessions.js';
+import { MysqlSockets } from './mysql-sockets.js';
 import { MysqlTransaction } from './mysql-transaction.js';
 import { MysqlWire } from './mysql-wire.js';
 import { NumberedCommits } from './numbered-commits.js';
@@ -22,7 +24,7 @@ import { NumberedCommits } from './numbered-commits.js';
 // Enough for the claims of many queues, a flush and a heartbeat side by side; each statement takes milliseconds.
 const POOL_SIZE = 5;
 
-const CLOSE_TIMEOUT_MS = 5_000;
+const CLOSE_TIMEOUT_MS = 400;
 
 /** A connection that is out of the pool for good. */
 export interface Borrowed {
@@ -42,6 +44,8 @@ export class MysqlPool implements SqlDatabase {
   readonly #sessions: MysqlSessions;
   readonly #connections: MysqlConnections;
   readonly #numbered: NumberedCommits;
+  readonly #sockets: MysqlSockets;
+  readonly #closed = new AbortController();
 
   private constructor(
     private readonly pool: Pool,
@@ -51,10 +55,11 @@ export class MysqlPool implements SqlDatabase {
     waitTimeoutS: number,
     hosts: Hosts,
   ) {
+    this.#sockets = new MysqlSockets(pool);
     this.#wire = new MysqlWire(clock, waitTimeoutS);
     this.#sessions = new MysqlSessions(waitTimeoutS, hosts);
     this.#connections = new MysqlConnections(pool, this.#wire, this.#sessions, hosts, clock, waitTimeoutS);
-    this.#numbered = new NumberedCommits(this, clock);
+    this.#numbered = new NumberedCommits(this, clock, this.#closed.signal);
   }
 
   /** @param shortestLeaseMs a host that was switched off in mid-transaction keeps its row locks no longer than this */
@@ -141,14 +146,19 @@ export class MysqlPool implements SqlDatabase {
     };
   }
 
-  /** Waits for statements under way, but not long for a server that does not answer them. */
+  /** Waits for statements under way, but not long for a server that does not answer them: then they are given up. */
   async close(): Promise<void> {
-    const waiting = new AbortController();
-    await Promise.race([this.#numbered.close(), this.clock.sleep(CLOSE_TIMEOUT_MS, waiting.signal)]);
-    const ended = new Promise<void>((resolve) => this.pool.end(() => resolve()));
-    await Promise.race([ended, this.clock.sleep(CLOSE_TIMEOUT_MS, waiting.signal)]);
-    waiting.abort();
+    await within(this.clock, CLOSE_TIMEOUT_MS, this.#close());
+    this.#closed.abort();
     this.#wire.close();
+    // A pool refuses new connections only after its end has begun.
+    this.pool.end(() => undefined);
+    this.#sockets.destroy();
+  }
+
+  async #close(): Promise<void> {
+    await this.#numbered.close();
+    if (!this.#closed.signal.aborted) await new Promise<void>((resolve) => this.pool.end(() => resolve()));
   }
 
   /** @param use calls `inDoubt` from where on its work may have been done although the answer to it is lost */

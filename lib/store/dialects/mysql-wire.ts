@@ -59,7 +59,7 @@ export class MysqlWire {
     return this.#answer(connection, await this.#query(connection, sql, values));
   }
 
-  /** Lets the process end. */
+  /** Rejects all statements under way, and later ones. */
   close(): void {
     this.#watch.stop();
   }
@@ -69,7 +69,7 @@ export class MysqlWire {
       // Not the driver's own timeout: where the connection breaks, that one goes on and keeps the process alive.
       const answered = this.#watch.begin(() => {
         this.#silentAt = this.clock.monotonic();
-        reject(noAnswer(this.#answerTimeoutMs));
+        reject(this.#watch.isStopped ? closed() : noAnswer(this.#answerTimeoutMs));
       });
       connection.query({ sql, values: values as SqlValue[] }, (error, result) => {
         answered();
@@ -89,6 +89,11 @@ export class MysqlWire {
 function noAnswer(timeoutMs: number): Error {
   const problem = new Error(`The server did not answer a statement within ${timeoutMs / 1_000} s.`);
   return Object.assign(problem, { code: 'PROTOCOL_SEQUENCE_TIMEOUT', fatal: true });
+}
+
+function closed(): Error {
+  const problem = new Error('The queue was closed before the server answered a statement.');
+  return Object.assign(problem, { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
 }
 
 function lengthOf(statements: readonly BoundStatement[]): number {

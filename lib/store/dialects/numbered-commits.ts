@@ -90,6 +90,8 @@ export class NumberedCommits {
   constructor(
     private readonly database: Pick<MysqlPool, 'transaction' | 'hasFixedIdStep' | 'repeatable'>,
     private readonly clock: Clock,
+    /** Aborted when the database is closed for good. */
+    private readonly closed: AbortSignal,
   ) {}
 
   /** The answers to the writes, and what else there was to ask. */
@@ -204,9 +206,9 @@ export class NumberedCommits {
         throw error;
       } catch (problem) {
         if (!hasCode(problem, 'STORE_UNAVAILABLE')) throw unavailable(problem, 'unknown');
-        if (problem === error || this.clock.monotonic() > until) throw error;
+        if (problem === error || this.closed.aborted || this.clock.monotonic() > until) throw error;
       }
-      await this.clock.sleep(pauseMs);
+      await this.clock.sleep(pauseMs, this.closed);
     }
   }
 }

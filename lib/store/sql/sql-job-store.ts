@@ -313,8 +313,8 @@ export class SqlJobStore implements port.JobStore {
 
   async close(): Promise<void> {
     this.commits.stop();
-    await Promise.all(this.#looks);
     await Promise.all([this.database.close(), this.blocking.close()]);
+    await Promise.all(this.#looks);
   }
 }
 

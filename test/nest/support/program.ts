@@ -1,8 +1,10 @@
 import { transform } from '@swc/core';
-import { execFile } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { eventually } from '../../support/eventually.js';
 
 declare const NEST_MAJOR: number;
 
@@ -32,7 +34,7 @@ export async function compiledLibrary(): Promise<string> {
 }
 
 /** Runs a TypeScript program beside the compiled library, and waits until it has ended by itself. */
-export async function runProgram(folder: string, source: string, patienceMs = 10_000): Promise<Ended> {
+export async function runProgram(folder: string, source: string, patienceMs = 25_000): Promise<Ended> {
   const file = join(folder, 'program.js');
   await writeFile(file, await compiled(source));
   return new Promise((settle) => {
@@ -41,6 +43,45 @@ export async function runProgram(folder: string, source: string, patienceMs = 10
       settle({ code: child.exitCode, stdout, stderr }),
     );
   });
+}
+
+/** A TypeScript program beside the compiled library that the test talks to. */
+export class RunningProgram {
+  output = '';
+  readonly ended: Promise<unknown>;
+
+  private constructor(private readonly child: ChildProcess) {
+    this.ended = once(child, 'close');
+    for (const stream of [child.stdout!, child.stderr!]) {
+      stream.setEncoding('utf8').on('data', (chunk: string) => (this.output += chunk));
+    }
+  }
+
+  static async start(folder: string, source: string): Promise<RunningProgram> {
+    const file = join(folder, 'program.js');
+    await writeFile(file, await compiled(source));
+    return new RunningProgram(
+      spawn(process.execPath, [file], { cwd: folder, env: { ...process.env, NODE_OPTIONS: '' } }),
+    );
+  }
+
+  get exitCode(): number | null {
+    return this.child.exitCode;
+  }
+
+  async untilSaid(...lines: readonly string[]): Promise<void> {
+    await eventually(() => lines.every((line) => this.output.includes(line)) || this.exitCode !== null);
+    if (this.exitCode !== null) throw new Error(`The program ended with ${this.exitCode}: ${this.output}`);
+  }
+
+  tell(line: string): void {
+    this.child.stdin!.end(`${line}\n`);
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.ended;
+  }
 }
 
 async function compiled(source: string): Promise<string> {
