@@ -29,6 +29,9 @@ export interface WaitStore {
   /** The processes that wait for one of these. */
   waitersOf(ids: readonly number[]): Promise<number[]>;
 
+  /** Those of these jobs that were removed while the process was known to wait for them. */
+  removedOf(waiter: number, ids: readonly number[]): Promise<ReadonlySet<number>>;
+
   /** Deletes what is kept of finished jobs, and that the process waits for them. */
   forget(waiter: number, ids: readonly number[]): Promise<void>;
 

@@ -3,7 +3,7 @@ import type { ResolvedWaitOptions } from '../job/wait-options.js';
 import type { Waiter } from './waiter.js';
 
 // How a job can end. Whatever else a wait ends with, the job goes on.
-const ENDS = ['JOB_FAILED', 'JOB_CANCELLED', 'RESULT_NOT_KEPT'];
+const ENDS = ['JOB_FAILED', 'JOB_CANCELLED', 'JOB_NOT_FOUND', 'RESULT_NOT_KEPT'];
 
 /** What a producer can do for jobs once they are in. */
 export class FollowedJobs {

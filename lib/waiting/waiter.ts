@@ -31,6 +31,7 @@ export interface WaiterParts {
 const ENLISTED_MS = 600_000;
 const RETRY_MS = 1_000;
 const STRIKE_EVERY_MS = 1_000;
+const NONE: ReadonlySet<number> = new Set();
 
 /**
  * All that this process waits for: however many jobs that are, one look asks for all. It notes in the database what it waits
@@ -158,19 +159,31 @@ export class Waiter {
     // After the look: what a run said last is there before its outcome is.
     const curious = asked.filter(({ waits }) => waits.some((wait) => wait.wantsProgress));
     const progress = await this.parts.traces.progressOf(curious.map(({ id }) => id));
+    // A job that this process has seen and that is gone was removed, or has ended in a queue that keeps no history.
+    const gone = asked.filter(({ id, waits }) => !jobs.has(id) && waits.some(({ queue }) => queue !== undefined));
+    const removed =
+      gone.length === 0
+        ? NONE
+        : await this.parts.store.removedOf(
+            this.#id,
+            gone.map(({ id }) => id),
+          );
     this.#reached();
     this.#ticking = true;
     for (const { id, waits } of curious) for (const wait of waits) wait.tell(progress.get(id));
-    for (const { id, waits } of asked) for (const wait of waits) this.#answer(wait, jobs.get(id));
+    for (const { id, waits } of asked) for (const wait of waits) this.#answer(wait, jobs.get(id), removed);
     this.#ticking = false;
     const hasEnded = asked.some(({ id }) => !this.#waits.has(id));
     this.#pace.looked(hasEnded ? 'something' : wasRung ? 'nothing' : 'as before');
   }
 
-  #answer(wait: Wait, job: AwaitedJob | undefined): void {
+  #answer(wait: Wait, job: AwaitedJob | undefined, removed: ReadonlySet<number>): void {
     if (wait.isOver) return;
     const { id, queue } = wait;
-    if (!job) return wait.reject(queue === undefined ? new JobNotFoundError(id) : new ResultNotKeptError(id, queue));
+    if (!job) {
+      const isUnknown = queue === undefined || removed.has(id);
+      return wait.reject(isUnknown ? new JobNotFoundError(id) : new ResultNotKeptError(id, queue));
+    }
     wait.answer(job);
     // Those of another process may keep more; what this one is told is what it can go by.
     const isKept = job.isRequest || job.hasKey || this.parts.optionsFor(job.queue).retention.completedMs !== false;

@@ -99,21 +99,47 @@ describeEngines('whoever waits for a job', (setup) => {
     await expect(producer.waitFor(4_711)).rejects.toMatchObject({ code: 'JOB_NOT_FOUND', jobId: 4_711 });
   });
 
-  it('is told at once that nothing would be kept of it, and that something was removed', async () => {
+  it('is told at once that nothing would be kept of it', async () => {
     const world = await setup();
-    const { producer, admin } = await world.start({
+    const { producer } = await world.start({
       queues: { q: { retention: { completed: false } } },
       autoStart: false,
     });
-    const [job, notKept] = [await producer.enqueue('r', 0), await producer.enqueue('q', 0)];
+    const notKept = await producer.enqueue('q', 0);
 
     await expect(producer.waitFor(notKept.id)).rejects.toMatchObject({
       ...{ code: 'RESULT_NOT_KEPT', jobId: notKept.id, queue: 'q' },
     });
-    const waiting = kept(producer.waitFor(job.id));
-    await producer.waitFor(job.id, { timeout: '50ms' }).catch(() => undefined);
-    await admin.remove(job.id);
-    await expect(waiting).rejects.toMatchObject({ code: 'RESULT_NOT_KEPT', queue: 'r' });
+  });
+
+  it.each(['here', 'elsewhere'] as const)('is told that its job was removed %s', async (where) => {
+    const world = await setup();
+    const here = await world.start({ autoStart: false });
+    const elsewhere = await world.start({ autoStart: false });
+    const { id } = await here.producer.enqueue('q', 0);
+    const request = kept(here.producer.request('q', 1));
+    const result = kept(here.producer.waitFor(id));
+    await eventually(async () => (await world.sql('SELECT job_id FROM sql_queue_waits')).length === 2);
+
+    await { here, elsewhere }[where].admin.remove({ queue: 'q' });
+
+    await expect(result).rejects.toMatchObject({ code: 'JOB_NOT_FOUND', jobId: id });
+    await expect(request).rejects.toMatchObject({ code: 'JOB_NOT_FOUND' });
+  });
+
+  it('is told that a job has ended whose worker keeps no history', async () => {
+    const { open, opened } = gate();
+    const { world, producer } = await pair({
+      handlers: { q: () => opened },
+      queues: { q: { retention: { completed: false } } },
+    });
+    const { id } = await producer.enqueue('q', 0);
+    const result = kept(producer.waitFor(id));
+    await eventually(async () => (await world.sql('SELECT job_id FROM sql_queue_waits')).length === 1);
+
+    open();
+
+    await expect(result).rejects.toMatchObject({ code: 'RESULT_NOT_KEPT', jobId: id, queue: 'q' });
   });
 
   it('gives up in time, or at a word, and the job goes on', async () => {

@@ -133,7 +133,9 @@ export async function everyVerb(
   await jobs.prune(100);
   const [left] = await put(1, { priority: -9 });
   await jobs.settle(endOf(await claim(1)));
+  await waits.enlist(7, [left!], 60_000);
   await admin.remove([left!]);
+  await waits.removedOf(7, [left!]);
   await everyConsumerVerb({ jobs, admin, consumer }, advance);
 
   await put(12, { priority: -9 });

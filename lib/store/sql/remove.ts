@@ -1,6 +1,7 @@
 import { changesOf, type ChangedJob } from './changes.js';
 import { change, note, query, type Work } from './statement.js';
 import { forgetTraces } from './traces.js';
+import { markRemoved } from './waits.js';
 
 const LOCK_IDLE = `
   SELECT id, queue, name, attempt
@@ -28,8 +29,10 @@ export function* removeJobs(ids: readonly number[]): Work<number[]> {
   const sorted = [...ids].sort((a, b) => a - b);
   const idle = yield* lockAndRemove(LOCK_IDLE, REMOVE_IDLE, sorted);
   const finished = yield* lockAndRemove(LOCK_FINISHED, REMOVE_FINISHED, sorted);
-  yield* forgetTraces([...idle, ...finished]);
-  return [...idle, ...finished];
+  const removed = [...idle, ...finished];
+  yield* forgetTraces(removed);
+  yield* markRemoved(removed);
+  return removed;
 }
 
 function* lockAndRemove(lock: string, remove: string, sorted: number[]): Work<number[]> {

@@ -1,6 +1,6 @@
 import type * as port from '../wait-store.js';
 import type { SqlDatabase } from './sql-database.js';
-import { enlist, forget, look, pruneWaits, strike, waitersOf } from './waits.js';
+import { enlist, forget, look, pruneWaits, removedOf, strike, waitersOf } from './waits.js';
 
 // So many ids go into one statement: SQLite allows some 32,000 values, of which a look takes two for each.
 const CHUNK = 5_000;
@@ -30,6 +30,14 @@ export class SqlWaitStore implements port.WaitStore {
       for (const waiter of await this.database.repeatable(() => waitersOf(chunk))) waiters.add(waiter);
     }
     return [...waiters];
+  }
+
+  async removedOf(waiter: number, ids: readonly number[]): Promise<ReadonlySet<number>> {
+    const removed = new Set<number>();
+    for (const chunk of chunksOf(ids)) {
+      for (const id of await this.database.repeatable(() => removedOf(waiter, chunk))) removed.add(id);
+    }
+    return removed;
   }
 
   async forget(waiter: number, ids: readonly number[]): Promise<void> {

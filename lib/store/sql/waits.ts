@@ -50,6 +50,27 @@ const STRIKE_EXPIRED = `
   DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
   WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now`;
 
+const WAITS = `
+  SELECT waiter, job_id
+  FROM {waits} /*! FORCE INDEX ({waits}_job) */
+  WHERE job_id IN (:ids)`;
+
+// No wait expires at the time 1 by itself. The row stays until the waiter has seen it, or the pruner finds it.
+const MARK_REMOVED = `
+  UPDATE {waits} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = 1
+  WHERE waiter = :waiter AND job_id IN (:ids)`;
+
+const REMOVED = `
+  SELECT job_id
+  FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at = 1`;
+
+interface WaitRow {
+  waiter: number;
+  job_id: number;
+}
+
 interface AwaitedRow {
   id: number;
   queue: string;
@@ -89,16 +110,35 @@ export function* forget(waiter: number, ids: readonly number[]): Work<void> {
 }
 
 export function* pruneWaits(limit: number): Work<number> {
-  const byWaiter = new Map<number, number[]>();
-  for (const row of yield* query<{ waiter: number; job_id: number }>(EXPIRED, { limit })) {
-    const waiter = Number(row.waiter);
-    byWaiter.set(waiter, [...(byWaiter.get(waiter) ?? []), Number(row.job_id)]);
-  }
   let pruned = 0;
-  for (const [waiter, ids] of [...byWaiter].sort(([a], [b]) => a - b)) {
-    pruned += yield* change(STRIKE_EXPIRED, { waiter, ids: sorted(ids) });
+  for (const [waiter, ids] of byWaiter(yield* query<WaitRow>(EXPIRED, { limit }))) {
+    pruned += yield* change(STRIKE_EXPIRED, { waiter, ids });
   }
   return pruned;
+}
+
+/** Lets the processes that wait for these jobs know that they were removed and have not ended. */
+export function* markRemoved(ids: readonly number[]): Work<void> {
+  if (ids.length === 0) return;
+  for (const [waiter, jobIds] of byWaiter(yield* query<WaitRow>(WAITS, { ids: sorted(ids) }))) {
+    yield* change(MARK_REMOVED, { waiter, ids: jobIds });
+  }
+}
+
+export function* removedOf(waiter: number, ids: readonly number[]): Work<number[]> {
+  const rows = yield* query<WaitRow>(REMOVED, { waiter, ids: sorted(ids) });
+  return rows.map((row) => Number(row.job_id));
+}
+
+/** In the order in which rows are locked. */
+function byWaiter(rows: readonly WaitRow[]): [waiter: number, jobIds: number[]][] {
+  const jobIds = new Map<number, number[]>();
+  for (const row of rows) {
+    const waiter = Number(row.waiter);
+    jobIds.set(waiter, [...(jobIds.get(waiter) ?? []), Number(row.job_id)]);
+  }
+  const waiters = [...jobIds].sort(([a], [b]) => a - b);
+  return waiters.map(([waiter, ids]) => [waiter, sorted(ids)]);
 }
 
 function awaitedJob({ id, queue, state, result, error, options }: AwaitedRow): AwaitedJob {
