@@ -37,6 +37,29 @@ describe('the history checker', () => {
     expect(violations(history(...lines), [finished])).toEqual([]);
   });
 
+  describe('if a worker hears of its attempt’s outcome when the next attempt runs', () => {
+    const lines = ['a begin 1', 'b begin 2', 'a failed 1', 'b end 2', 'b completed 2', 'a end 1'];
+    const finished = { ...done, attempt: 2 };
+
+    it('finds nothing if the database had committed that attempt’s timeout', () => {
+      expect(violations(history(...lines), [finished], [{ job: 1, attempt: 1 }])).toEqual([]);
+    });
+
+    it.each([
+      ['no timeout', []],
+      ['a timeout of the next attempt', [{ job: 1, attempt: 2 }]],
+      ['a timeout of another job', [{ job: 2, attempt: 1 }]],
+    ])('finds that the job ran twice at a time if the database had committed %s', (_, timedOut) => {
+      expect(violations(history(...lines), [finished], timedOut).join()).toContain('ran twice at a time');
+    });
+  });
+
+  it('finds two runs of one attempt, whatever the database has committed', () => {
+    const lines = ['a begin 1', 'b begin 1', 'a failed 1', 'b end 1', 'b completed 1', 'a end 1'];
+
+    expect(violations(history(...lines), [done], [{ job: 1, attempt: 1 }]).join()).toContain('ran twice at a time');
+  });
+
   it('finds nothing where a job was given back and has not been run again', () => {
     const given = history('p enqueued', 'a begin 1', 'a end 1', 'a snoozed 1');
 

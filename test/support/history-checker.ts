@@ -24,13 +24,25 @@ interface Span {
   to: number;
 }
 
+/** An attempt whose timeout the database has committed as its outcome. */
+export interface TimedOut {
+  readonly job: number;
+  readonly attempt: number;
+}
+
 /**
  * Reads a whole history and names everything in it that must never happen; empty where it kept every promise.
  *
  * @param entries what all processes wrote, in the order of time
  * @param finished what the database has in the end
+ * @param timedOut what the database has committed of attempts whose handlers may have gone on
  */
-export function violations(entries: readonly Entry[], finished: readonly Finished[]): string[] {
+export function violations(
+  entries: readonly Entry[],
+  finished: readonly Finished[],
+  timedOut: readonly TimedOut[] = [],
+): string[] {
+  const over = new Set(timedOut.map(({ job, attempt }) => keyOf(job, attempt)));
   const found: string[] = [];
   const ends = new Map(finished.map((job) => [job.id, job]));
   const jobs = new Map<number, Entry[]>();
@@ -49,7 +61,7 @@ export function violations(entries: readonly Entry[], finished: readonly Finishe
     }
     const problems = [
       ...afterTheEnd(job, history, died),
-      ...sideBySide(job, history, died),
+      ...sideBySide(job, history, died, over),
       ...stolen(job, history),
       ...miscounted(job, history, end),
     ];
@@ -77,8 +89,17 @@ function afterTheEnd(job: number, history: readonly Entry[], died: ReadonlyMap<s
   ];
 }
 
-/** Runs of one job that overlap, where neither was told that its lease was lost. */
-function sideBySide(job: number, history: readonly Entry[], died: ReadonlyMap<string, number>): string[] {
+/**
+ * Runs of one job that overlap, where neither was told that its lease was lost.
+ *
+ * @param over attempts that were over for the database before any later one began, whenever their worker heard of it
+ */
+function sideBySide(
+  job: number,
+  history: readonly Entry[],
+  died: ReadonlyMap<string, number>,
+  over: ReadonlySet<string>,
+): string[] {
   const spans: Span[] = [];
   for (const { kind, by, attempt, at } of history) {
     if (kind === 'begin') spans.push({ by, attempt, from: at, to: died.has(by) ? at : Infinity });
@@ -88,8 +109,14 @@ function sideBySide(job: number, history: readonly Entry[], died: ReadonlyMap<st
   }
   const isLost = ({ by, attempt }: Span) =>
     history.some((entry) => entry.kind === 'lost' && entry.by === by && entry.attempt === attempt);
-  const bad = spans.some((span, index) => spans.slice(index + 1).some((next) => next.from < span.to) && !isLost(span));
+  const isOver = (span: Span, next: Span) => next.attempt > span.attempt && over.has(keyOf(job, span.attempt));
+  const overlap = (span: Span, next: Span) => next.from < span.to && !isOver(span, next);
+  const bad = spans.some((span, index) => spans.slice(index + 1).some((next) => overlap(span, next)) && !isLost(span));
   return bad ? [`job ${job} ran twice at a time, and neither lease was lost`] : [];
+}
+
+function keyOf(job: number, attempt: number): string {
+  return `${job}/${attempt}`;
 }
 
 /** Whoever runs a later attempt has taken the lease of those before it. */

@@ -5,6 +5,7 @@ interface Break {
 }
 
 const FENCE = 'WHERE :ids AND claim_id = :claimId';
+const BELIEVED = 'return seen.number === number ? { value: value(seen) } : undefined;';
 
 /**
  * The library with one of its fences broken, to see that the checker of histories notices. Done to the compiled copy that
@@ -39,19 +40,19 @@ export const BREAKS: Readonly<Record<string, Break>> = {
     replace: 'WHERE id = :id`',
   },
   'an enqueue in doubt is done again': {
-    find: { 'lib/store/dialects/numbered-commits.ts': ['if (seen !== number) return undefined'] },
-    replace: 'return undefined',
+    find: { 'lib/store/dialects/numbered-commits.ts': [BELIEVED] },
+    replace: 'return undefined;',
   },
   'an enqueue in doubt is believed': {
-    find: { 'lib/store/dialects/numbered-commits.ts': ['if (seen !== number) return undefined'] },
-    replace: '',
+    find: { 'lib/store/dialects/numbered-commits.ts': [BELIEVED] },
+    replace: 'return { value: value(seen) };',
   },
   'an enqueue that comes late is not refused': {
     find: { 'lib/store/dialects/numbered-commits.ts': ['SET number = -1,'] },
     replace: 'SET',
   },
   'a job’s own transaction does not complete it': {
-    find: { 'lib/store/sql/sql-job-store.ts': ['.within(manager, () => settleClaimed([settlement]))'] },
+    find: { 'lib/store/sql/complete-with.ts': ['.within(manager, () => settleClaimed([settlement]))'] },
     replace: '.within(manager, () => settleClaimed([]))',
   },
   'a lost outcome counts as written': {

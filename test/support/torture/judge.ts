@@ -2,6 +2,7 @@ import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { violations, type Finished } from '../history-checker.js';
 import { readJournals } from '../journal.js';
 import { calmViolations } from './calm-checker.js';
+import { timeoutsOf } from './timeouts.js';
 import { tokenViolations, type Ended } from './token-checker.js';
 
 export interface Judgement {
@@ -28,7 +29,7 @@ export async function judge(admin: Connection, journals: string): Promise<Judgem
   const entries = readJournals(journals);
   const underLock = new Set(jobs.filter(({ queue }) => queue === 'lock').map(({ id }) => id));
   const found = [
-    ...violations(withAcknowledged(entries, jobs), jobs),
+    ...violations(withAcknowledged(entries, jobs), jobs, await timeoutsOf(admin)),
     ...tokenViolations(entries, { jobs, orders, effects }),
     ...calmViolations(entries, underLock),
   ];

@@ -12,6 +12,7 @@ import type { ClaimStrategy } from '../../../lib/job/claim-strategy.js';
 import { FAULTS, type Battlefield } from './faults.js';
 import { Random } from '../random.js';
 import { judge } from './judge.js';
+import { noteTimeouts } from './timeouts.js';
 
 const ACCOUNT = 'torture';
 const DATABASE = 'torture';
@@ -137,10 +138,17 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
 }
 
 /** One fault after the other, each after the one before has been got over. */
-async function haunt(field: Battlefield, nemesis: Journal, { faults: names, seconds, calmMs, say }: TortureSettings) {
+async function haunt(
+  field: Battlefield,
+  nemesis: Journal,
+  { faults: names, seconds, calmMs, say, urls }: TortureSettings,
+) {
   const faults: Record<string, { times: number; slowestMs: number }> = {};
   // However long the processes take to start.
   await progress(field);
+  const admin = await connected(urls);
+  await noteTimeouts(admin);
+  await admin.end();
   const until = Date.now() + seconds * 1_000;
   await sleep(calmMs);
   nemesis.note('broken');
