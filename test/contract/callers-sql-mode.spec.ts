@@ -2,7 +2,7 @@ import mysql2, { type PoolOptions } from 'mysql2';
 import type { EntityManager } from 'typeorm';
 import { claimOf, newJob, settled } from '../support/jobs.js';
 import { keyed } from '../support/keyed.js';
-import { describeStoresOf } from '../support/stores.js';
+import { describeStoresOf, type World } from '../support/stores.js';
 
 const MODES = ['', 'NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', 'ANSI,PIPES_AS_CONCAT'];
 const TEXTS = [
@@ -14,7 +14,7 @@ const TEXTS = [
 
 describeStoresOf(['mysql', 'mariadb'], "a job that is enqueued in a caller's session", (setup) => {
   it.each(MODES)('stays as it is, and does nothing else, with the sql_mode %j', async (mode) => {
-    const { dataSource, jobs } = await setup();
+    const { dataSource, jobs, sql } = await setup();
 
     for (const text of TEXTS) {
       const texts = JSON.stringify({ [text]: text });
@@ -28,7 +28,8 @@ describeStoresOf(['mysql', 'mariadb'], "a job that is enqueued in a caller's ses
       const taken = await jobs.claim(claimOf({ limit: 9, started: 9 }));
 
       expect(taken.map(({ name, payload, headers }) => ({ name, payload, headers }))).toEqual([job, job, job]);
-      expect(taken.flatMap(({ overrides }) => overrides?.key ?? [])).toEqual([text]);
+      expect(await keysOf(sql)).toEqual([text]);
+      await sql('DELETE FROM sql_queue_jobs');
     }
   });
 
@@ -83,6 +84,11 @@ function beginningWith(sql: string): object {
     return pool;
   };
   return { ...mysql2, createPool };
+}
+
+async function keysOf(sql: World['sql']): Promise<unknown[]> {
+  const rows = await sql<{ options: string }>('SELECT options FROM sql_queue_jobs WHERE options IS NOT NULL');
+  return rows.map(({ options }) => (JSON.parse(options) as { key: unknown }).key);
 }
 
 async function inMode(manager: EntityManager, mode: string, work: (manager: EntityManager) => Promise<void>) {
