@@ -1,6 +1,6 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from '../sql/claimed-row.js';
+import { CLAIMED_COLUMNS, safeId, type ClaimedRow } from '../sql/claimed-row.js';
 import { Ids, query, type Work } from '../sql/statement.js';
 import type { ClaimStart } from './claim-bounds.js';
 import { CLAIMABLE, places, rangesBeyond, type Place } from './claimable.js';
@@ -17,7 +17,7 @@ const WAITING_BEHIND = waiting(`AND (${rangesBeyond(1)})`);
 const LOCK_SEEN = `
   SELECT ${CLAIMED_COLUMNS}
   FROM {jobs} FORCE INDEX (PRIMARY)
-  WHERE :ids AND claim_id = 0 AND state = 'waiting' AND run_at IS NULL AND queue = :queue
+  WHERE :ids AND state = 'waiting' AND run_at IS NULL AND queue = :queue
   ORDER BY id
   FOR UPDATE SKIP LOCKED`;
 
@@ -49,7 +49,7 @@ function* lockSeen({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> 
     const sql: string = last ? WAITING_BEHIND : FIRST_WAITING;
     const seen = yield* query<Place>(sql, { queue, limit: wanted, ...(last && behind(last)) });
     if (seen.length > 0) {
-      const ids = new Ids(seen.map(({ id }) => Number(id)));
+      const ids = new Ids(seen.map(({ id }) => safeId(id)));
       rows.push(...inOrder(yield* query<ClaimedRow>(LOCK_SEEN, { ids, queue })));
     }
     if (seen.length < wanted) return rows;
