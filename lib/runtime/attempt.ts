@@ -162,9 +162,9 @@ export class Attempt implements JobActions {
   #contextOf(payload: unknown, headers: Record<string, string>, startedAt: Date): JobContext {
     const { id, queue, name, attempt, maxAttempts, createdAtMs } = this.job;
     const { logger } = this.parts;
-    const enqueuedAt = new Date(createdAtMs);
+    const createdAt = new Date(createdAtMs);
     return new JobContext(
-      { id, queue, name, payload, attempt, maxAttempts, enqueuedAt, startedAt, headers, logger },
+      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, logger },
       this,
     );
   }

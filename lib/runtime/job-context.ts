@@ -20,7 +20,7 @@ export interface JobFacts<P> {
   readonly payload: P;
   readonly attempt: number;
   readonly maxAttempts: number;
-  readonly enqueuedAt: Date;
+  readonly createdAt: Date;
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: JobLogger;
@@ -65,7 +65,8 @@ export class JobContext<P = unknown, R = unknown> {
   /** This run's number, 1 for the first. */
   readonly attempt: number;
   readonly maxAttempts: number;
-  readonly enqueuedAt: Date;
+  /** When the job was enqueued, by the database's clock. */
+  readonly createdAt: Date;
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
   readonly logger: JobLogger;
@@ -79,7 +80,7 @@ export class JobContext<P = unknown, R = unknown> {
     this.payload = facts.payload;
     this.attempt = facts.attempt;
     this.maxAttempts = facts.maxAttempts;
-    this.enqueuedAt = facts.enqueuedAt;
+    this.createdAt = facts.createdAt;
     this.startedAt = facts.startedAt;
     this.headers = facts.headers;
     this.logger = facts.logger;

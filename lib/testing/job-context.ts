@@ -24,7 +24,7 @@ export function createJobContext<P>(
     payload,
     attempt: 1,
     maxAttempts: 5,
-    enqueuedAt: new Date(0),
+    createdAt: new Date(0),
     startedAt: new Date(0),
     headers: {},
     signal: new AbortController().signal,
