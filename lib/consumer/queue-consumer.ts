@@ -30,7 +30,7 @@ export interface ConsumerParts extends RuleParts {
   readonly jobs: TakingParts['jobs'];
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of each job whose assignment has ended here, once that has committed. */
-  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number) => void;
+  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number, owner: string) => void;
   /** See TakingParts. */
   readonly claimed: TakingParts['claimed'];
   readonly promoted: TakingParts['promoted'];
@@ -79,7 +79,10 @@ export class QueueConsumer {
   async claim<Payload = any>(queue: string, options: ClaimOptions = {}): Promise<HeldJob<Payload>[]> {
     const resolved = resolveClaimOptions(queue, options);
     const taken = await this.#taking.take(queue, resolved);
-    this.#parts.claimed(taken.map(({ job }) => job));
+    this.#parts.claimed(
+      taken.map(({ job }) => job),
+      resolved.owner,
+    );
     return taken.map(heldJob);
   }
 
@@ -163,7 +166,7 @@ export class QueueConsumer {
       await this.#taking.end(assigned);
       throw malformed;
     }
-    if (assigned.isFresh) claimed([assigned.job]);
+    if (assigned.isFresh) claimed([assigned.job], owner);
     return heldJob(assigned);
   }
 
@@ -224,8 +227,8 @@ export class QueueConsumer {
     return ended;
   }
 
-  #told({ job, outcome, heldMs }: EndedAssignment, result?: unknown): void {
-    this.#parts.ended(job, outcome, result, heldMs);
+  #told({ job, outcome, heldMs, owner }: EndedAssignment, result?: unknown): void {
+    this.#parts.ended(job, outcome, result, heldMs, owner);
     const { hints, optionsFor } = this.#parts;
     const { deadLetter } = optionsFor(job.queue);
     if (outcome.kind === 'dead' && deadLetter) hints.wake(deadLetter);

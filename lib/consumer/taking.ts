@@ -15,10 +15,10 @@ export interface TakingParts extends RuleParts {
   readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'survey' | 'promote' | 'rescue'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of jobs that somebody has taken, and that are due, where this process did it. */
-  readonly claimed: (jobs: readonly ClaimedJob[]) => void;
+  readonly claimed: (jobs: readonly ClaimedJob[], owner: string) => void;
   readonly promoted: (jobs: readonly PromotedJob[]) => void;
   /** Told of each job that has ended here, once that has committed. */
-  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number) => void;
+  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number, owner: string) => void;
   /** Told of jobs whose holders fell silent. */
   readonly rescued: (rescued: readonly Rescued[]) => void;
 }
@@ -76,10 +76,10 @@ export class Taking {
     const { store, optionsFor, ended } = this.parts;
     const { retention, deadLetter } = optionsFor(job.queue);
     const outcome = endOfMalformed(job)!;
-    const { heldMs } = await store.end(job.id, { token: claimId }, () => ({
+    const { heldMs, owner } = await store.end(job.id, { token: claimId }, () => ({
       ...{ outcome, keepMs: retention.deadMs, deadLetter },
     }));
-    ended(job, outcome, undefined, heldMs);
+    ended(job, outcome, undefined, heldMs, owner);
   }
 
   async #assign(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
@@ -94,6 +94,7 @@ export class Taking {
     const request = {
       ...asked,
       claimId,
+      owner: options.owner,
       workerId: this.workerId,
       order,
       strategy,

@@ -28,6 +28,8 @@ export interface ClaimedJob {
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly createdAtMs: number;
+  /** When it became due; null if it was due when it was enqueued. */
+  readonly dueAtMs: number | null;
   readonly payload: string;
   readonly headers: string | null;
   readonly overrides: JobOverrides | null;
@@ -60,11 +62,16 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   createdAt: Date;
   /** When a scheduled job is due. */
   runAt: Date | null;
+  /**
+   * When a job that was delayed, snoozed or retried became due for its last run; null while it is scheduled, and for one that
+   * was due when it was enqueued. It has waited since `dueAt ?? createdAt`.
+   */
+  dueAt: Date | null;
   /** When the last run began. Null where there was none. */
   startedAt: Date | null;
   finishedAt: Date | null;
   /** Id of the worker that has or had the job. */
   worker: string | null;
-  /** Whom it is assigned to; null where that is nobody, and for finished jobs. */
+  /** The owner who holds it, or held it last if it is finished; null if a worker, or a token alone, did. */
   owner: string | null;
 }

@@ -40,6 +40,8 @@ export interface QueueEvent {
   readonly jobId: number;
   readonly name: string;
   readonly attempt: number;
+  /** The owner who holds the job through QueueConsumer, or held it until now; null if none does. */
+  readonly owner: string | null;
   /** How long the run took, in milliseconds; null where none ended. */
   readonly ranMs: number | null;
   /** What the handler returned, for `completed`. */

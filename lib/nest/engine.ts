@@ -255,7 +255,7 @@ async function wire(
         logger,
         hints: notifier,
       },
-      claimed: (jobs) => jobEvents.claimed(jobs),
+      claimed: (jobs, owner) => jobEvents.claimed(jobs, owner),
       promoted: (jobs) => jobEvents.promoted(jobs),
       rescued: (rescued) => rescues.tell(rescued),
       ended: (job, outcome, ...told) => {

@@ -25,8 +25,16 @@ export class RescuedJobs {
     const { events, awaited, logger, failures, share, expectDue } = this.parts;
     const counts = new Map<string, number>();
     for (const { job, outcome, deadLetter } of rescued) {
-      const { id: jobId, queue, name, attempt } = job;
-      const about = { jobId, queue, name, attempt, ranMs: null, error: storedError(silenceError(job)) };
+      const { id: jobId, queue, name, attempt, owner } = job;
+      const about = {
+        jobId,
+        queue,
+        name,
+        attempt,
+        owner: owner || null,
+        ranMs: null,
+        error: storedError(silenceError(job)),
+      };
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       events.emit({ ...about, event: 'rescued', delayMs });
       if (isFinal(outcome)) awaited.ended(job);

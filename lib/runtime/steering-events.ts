@@ -8,6 +8,7 @@ interface SteeredJob {
   readonly queue: string;
   readonly name: string;
   readonly attempt?: number;
+  readonly owner?: string | null;
 }
 
 /** Tells this process's listeners what it does to jobs besides running them. */
@@ -20,8 +21,16 @@ export class SteeringEvents {
 
   tell(event: SteeringEvent, jobs: readonly SteeredJob[]): void {
     if (!this.isHeard(event)) return;
-    for (const { id, queue, name, attempt = 0 } of jobs) {
-      this.events.emit({ event, queue, jobId: id, name, attempt, ranMs: null });
+    for (const { id, queue, name, attempt = 0, owner = null } of jobs) {
+      this.events.emit({
+        event,
+        queue,
+        jobId: id,
+        name,
+        attempt,
+        owner: event === 'cancelled' ? owner : null,
+        ranMs: null,
+      });
     }
   }
 }

@@ -64,6 +64,8 @@ export interface EndedAssignment {
   readonly outcome: Outcome;
   /** How long it was held. */
   readonly heldMs: number;
+  /** '' if it was held by token alone. */
+  readonly owner: string;
 }
 
 /** A job as those look at it who hand out work. */

@@ -10,6 +10,7 @@ export interface RecordedEvent {
   readonly jobId: number;
   readonly name: string;
   readonly attempt: number;
+  readonly owner: string | null;
   readonly ranMs: number | null;
   readonly delayMs: number | null;
   readonly result: unknown;

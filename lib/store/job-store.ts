@@ -25,6 +25,8 @@ export interface ClaimRequest {
   readonly maxAttempts: number;
   /** Kept with the claim: whoever rescues a job of it, and has it die, need not know the queue. See Settlement. */
   readonly deadLetter?: string | false;
+  /** The owner for whom a consumer claims. */
+  readonly owner?: string;
   /**
    * Whether it is found out what became of the claim where the answer is lost, at the price of a row more that is written. A
    * worker lets such a claim lapse.
@@ -45,6 +47,8 @@ export interface Settlement {
   readonly claimId: number;
   /** Null where no worker had it. */
   readonly workerId: string | null;
+  /** The owner who held it through QueueConsumer; '' or none: it was held by token alone, or by a worker. */
+  readonly owner?: string | null;
   readonly outcome: Outcome;
   /** How long the run took, to tell when it began; null where it did not begin. */
   readonly ranMs: number | null;

@@ -98,9 +98,9 @@ export class EventFeed {
     return page.length === PAGE ? 0 : LOOK_EVERY_MS;
   }
 
-  #tell({ event, queue, jobId, name, attempt, ranMs, delayMs, result, error, atMs }: RecordedEvent): void {
+  #tell({ event, queue, jobId, name, attempt, owner, ranMs, delayMs, result, error, atMs }: RecordedEvent): void {
     const told: QueueEvent = {
-      ...{ event, queue, jobId, name, attempt, ranMs, at: new Date(atMs) },
+      ...{ event, queue, jobId, name, attempt, owner, ranMs, at: new Date(atMs) },
       ...(event === 'completed' ? { result } : {}),
       ...(error === null ? {} : { error }),
       ...(delayMs === null ? {} : { delayMs }),

@@ -129,10 +129,10 @@ class Queue:
     def _finish(self, job: Job, state: str, keep_ms: int, result: Optional[str] = None, error: Optional[str] = None):
         self.db.execute(
             f"""
-            INSERT INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at,
+            INSERT INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, due_at,
                                            started_at, finished_at, expires_at, payload, headers, options, result, error)
-            SELECT j.id, j.queue, j.name, ?, j.priority, j.attempt, j.max_attempts, ?, j.created_at,
-                   c.claimed_at, {NOW}, {NOW} + ?, j.payload, j.headers, j.options, ?, COALESCE(?, j.error)
+            SELECT j.id, j.queue, j.name, ?, j.priority, j.attempt, j.max_attempts, ?, j.created_at, j.due_at,
+                   c.claimed_at, {NOW}, {NOW} + ?, j.payload, j.headers, j.options, ?, ?
             FROM sql_queue_jobs j
             LEFT JOIN sql_queue_claims c ON c.id = j.claim_id
             WHERE j.id = ? AND j.claim_id = ?""",

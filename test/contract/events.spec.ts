@@ -227,7 +227,7 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
 type Row = Record<string, unknown>;
 
 function of(jobId: number | undefined, name: string) {
-  return { queue: 'q', jobId, name, ranMs: null, delayMs: null, result: undefined, error: null };
+  return { queue: 'q', jobId, name, owner: null, ranMs: null, delayMs: null, result: undefined, error: null };
 }
 
 function actions({ jobs, events }: OpenStore) {

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { flushOf, outcomes, settled } from '../support/jobs.js';
+import { endOf, flushOf, outcomes, settled } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/history.md'), 'utf8');
-const [TIMES, WORKERS] = [...GUIDE.matchAll(/```sql\n([^`]*);\n```/g)].map(([, sql]) => sql!.replace(/^--.*\n/, ''));
+const [TIMES, WORKERS, PEOPLE] = [...GUIDE.matchAll(/```sql\n([^`]*);\n```/g)].map(([, sql]) =>
+  sql!.replace(/^--.*\n/, ''),
+);
 
 describeStores('the statistics of the guide', (setup) => {
   it('tell how long jobs waited and ran', async () => {
@@ -22,7 +24,47 @@ describeStores('the statistics of the guide', (setup) => {
     expect(Number(wait_p50)).toBeGreaterThan(90_000);
   });
 
-  it('tell who did how much', async () => {
+  it('count the wait of a delayed job, or of a retry, from the time at which it was due', async () => {
+    const { put, claim, jobs, advance, sql } = await setup();
+    await put({ queue: 'email.send', delayMs: 3_600_000 });
+    advance(3_600_000);
+    await jobs.promote(10);
+    const first = await claim({ queue: 'email.send' });
+    await jobs.settle(endOf(first, { ...outcomes.retry, delayMs: 3_600_000 }));
+    advance(3_610_000);
+    await jobs.promote(10);
+    await jobs.settle(endOf(await claim({ queue: 'email.send' })));
+
+    const [row] = await sql<Record<string, string>>(TIMES!);
+
+    expect(Number(row!['wait_p50'])).toBeGreaterThan(9_000);
+    expect(Number(row!['wait_p50'])).toBeLessThan(100_000);
+  });
+
+  it('tell which person did how much', async () => {
+    const { put, consumer, advance, sql } = await setup();
+    const [first, second, third] = await put(...Array.from({ length: 3 }, () => ({ queue: 'photo.review' })));
+    for (const [id, owner, heldMs] of [
+      [first!, 'ann', 1_000],
+      [second!, 'bob', 2_000],
+      [third!, 'ann', 4_000],
+    ] as const) {
+      await consumer.assign(id, { workerId: 'w', owner, leaseMs: null }, 'whoever', () => ({ maxAttempts: 5 }));
+      advance(heldMs);
+      await consumer.end(id, { owner }, () => ({ outcome: outcomes.complete, keepMs: 60_000 }));
+    }
+
+    const rows = await sql<Record<string, string>>(`${PEOPLE!} ORDER BY owner`);
+
+    expect(rows.map(({ owner, jobs }) => [owner, Number(jobs)])).toEqual([
+      ['ann', 2],
+      ['bob', 1],
+    ]);
+    expect(Number(rows[0]!['held_ms'])).toBeGreaterThanOrEqual(5_000);
+    expect(Number(rows[0]!['longest_ms'])).toBeLessThan(5_000);
+  });
+
+  it('tell which worker did how much', async () => {
     const { put, claim, jobs, sql } = await setup();
     await put(...Array.from({ length: 3 }, () => ({ queue: 'email.send' })));
     for (const [workerId, limit] of [

@@ -204,7 +204,7 @@ describe('a listener from anywhere', () => {
     await last.given;
     await dashboard.close();
 
-    const about = { queue: 'work', jobId: id, name: 'n', at: expect.any(Date) as Date };
+    const about = { queue: 'work', jobId: id, name: 'n', owner: null, at: expect.any(Date) as Date };
     expect(heard).toEqual([
       { ...about, event: 'enqueued', attempt: 0, ranMs: null },
       { ...about, event: 'completed', attempt: 1, ranMs: expect.any(Number) as number, result: 'result' },

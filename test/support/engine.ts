@@ -196,7 +196,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     admin: queueAdmin,
     consumer: new QueueConsumer({
       ...{ store: consumer, jobs: store, optionsFor, random: () => 0.5, clock, logger, hints: notifier },
-      claimed: (jobs) => jobEvents.claimed(jobs),
+      claimed: (jobs, owner) => jobEvents.claimed(jobs, owner),
       promoted: (jobs) => jobEvents.promoted(jobs),
       rescued: (rescued) => rescues.tell(rescued),
       ended: (job, outcome, ...told) => {

@@ -26,7 +26,7 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
   const { claimId, maxAttempts } = request;
   const ids = new Ids(rows.map(({ id }) => safeId(id)));
   const jobs = inStartOrder(rows.map((row) => claimedJob(row, request.queue, maxAttempts, row.attempt + 1)));
-  yield* note(changesOf('claimed', jobs));
+  yield* note(changesOf('claimed', jobs, request.owner));
   const mark = { sql: MARK_LOCKED, values: { claimId, maxAttempts, ids } };
   const [marked] = yield* lastTogether([mark, claimRow(request, jobs)]);
   if (marked!.changed === rows.length) return jobs;
@@ -39,7 +39,7 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
 export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (marked.length === 0) return [];
   const jobs = inStartOrder(marked.map((row) => claimedJob(row, request.queue, request.maxAttempts)));
-  yield* note(changesOf('claimed', jobs));
+  yield* note(changesOf('claimed', jobs, request.owner));
   yield* lastTogether([claimRow(request, jobs)]);
   return jobs;
 }

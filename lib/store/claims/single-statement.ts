@@ -33,7 +33,7 @@ export function* claimInOneStatement(request: ClaimRequest): Work<ClaimedJob[]> 
   const direction = order === 'fifo' ? 1 : -1;
   const inOrder = [...rows].sort((a, b) => a.priority - b.priority || direction * (a.id - b.id));
   const jobs = inStartOrder(inOrder.map((row) => claimedJob(row, queue, maxAttempts)));
-  yield* note(changesOf('claimed', jobs));
+  yield* note(changesOf('claimed', jobs, request.owner));
   yield* together([claimRow(request, jobs)]);
   return jobs;
 }

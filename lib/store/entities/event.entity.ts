@@ -19,6 +19,8 @@ export interface SqlQueueEventRow {
   /** JSON, as is the error. */
   result: string | null;
   error: string | null;
+  /** The owner who held the job; null if none did. */
+  owner: string | null;
 }
 
 export function eventEntity(tables: Tables, name: string): EntitySchema<SqlQueueEventRow> {
@@ -38,6 +40,7 @@ export function eventEntity(tables: Tables, name: string): EntitySchema<SqlQueue
       recordedAt: bigint('recorded_at'),
       result: nullable(text('result')),
       error: nullable(text('error')),
+      owner: nullable(varchar('owner', 255)),
     },
   });
 }

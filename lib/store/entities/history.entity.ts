@@ -27,6 +27,10 @@ export interface SqlQueueHistoryRow {
   options: string | null;
   result: string | null;
   error: string | null;
+  /** When a job that was delayed or retried became due for its last run; null for one that was due when it was enqueued. */
+  dueAt: number | null;
+  /** The person, team or program that held it last through QueueConsumer; null if a worker ran it. */
+  owner: string | null;
 }
 
 export function historyEntity(tables: Tables, name: string): EntitySchema<SqlQueueHistoryRow> {
@@ -69,6 +73,8 @@ function entityOf(
       options: nullable(text('options')),
       result: nullable(text('result')),
       error: nullable(text('error')),
+      dueAt: nullable(bigint('due_at')),
+      owner: nullable(varchar('owner', 255)),
     },
     indices: [...more, { name: `${tableName}_state`, columns: ['queue', 'state', 'id'] }],
   });

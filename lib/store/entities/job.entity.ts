@@ -25,6 +25,8 @@ export interface SqlQueueJobRow {
   headers: string | null;
   options: string | null;
   error: string | null;
+  /** When a job that was delayed or retried became due; null for one that was due when it was enqueued. */
+  dueAt: number | null;
 }
 
 export function jobEntity(tables: Tables, name: string): EntitySchema<SqlQueueJobRow> {
@@ -48,6 +50,7 @@ export function jobEntity(tables: Tables, name: string): EntitySchema<SqlQueueJo
       headers: nullable(text('headers')),
       options: nullable(text('options')),
       error: nullable(filledIn(text('error'))),
+      dueAt: nullable(filledIn(bigint('due_at'))),
     },
     indices: [{ name: `${tables.jobs}_claim`, columns: ['queue', 'runnable', 'runAt', 'priority', 'id'] }],
   });

@@ -30,6 +30,7 @@ const JOBS = `
     headers ${JSON_TEXT} NULL,
     options ${JSON_TEXT} NULL,
     error ${JSON_TEXT} NULL,
+    due_at BIGINT NULL,
     PRIMARY KEY (id),
     KEY {jobs}_claim (queue, runnable, run_at, priority, id)
   ) ${INNODB}`;
@@ -70,6 +71,8 @@ export const HISTORY = `
     options ${JSON_TEXT} NULL,
     result ${JSON_TEXT} NULL,
     error ${JSON_TEXT} NULL,
+    due_at BIGINT NULL,
+    owner ${PERSON} NULL,
     PRIMARY KEY (id),
     KEY {history}_expiry (expires_at),
     KEY {history}_state (queue, state, id)
@@ -171,6 +174,7 @@ const EVENTS = `
     recorded_at BIGINT NOT NULL,
     result ${JSON_TEXT} NULL,
     error ${JSON_TEXT} NULL,
+    owner ${PERSON} NULL,
     PRIMARY KEY (id)
   ) ${INNODB}`;
 

@@ -20,7 +20,8 @@ const JOBS = `
     payload TEXT NOT NULL,
     headers TEXT NULL,
     options TEXT NULL,
-    error TEXT NULL
+    error TEXT NULL,
+    due_at BIGINT NULL
   )`;
 
 const CLAIMS = `
@@ -57,7 +58,9 @@ export const HISTORY = `
     headers TEXT NULL,
     options TEXT NULL,
     result TEXT NULL,
-    error TEXT NULL
+    error TEXT NULL,
+    due_at BIGINT NULL,
+    owner VARCHAR(255) NULL
   )`;
 
 const QUEUES = `
@@ -146,7 +149,8 @@ const EVENTS = `
     delay_ms BIGINT NULL,
     recorded_at BIGINT NOT NULL,
     result TEXT NULL,
-    error TEXT NULL
+    error TEXT NULL,
+    owner VARCHAR(255) NULL
   )`;
 
 // Of use only where rows can be locked.

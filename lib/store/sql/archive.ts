@@ -2,7 +2,7 @@ import { nameable } from './claimed-row.js';
 import { change, Ids, query, type Work } from './statement.js';
 
 const COLUMNS = `id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at, finished_at,
-         expires_at, payload, headers, options, result, error`;
+         expires_at, payload, headers, options, result, error, due_at, owner`;
 
 // Rows that another process archives or retries at the moment are left for the next time, however many. Out of the order of
 // ids, in which others lock the history: a statement that skips locked rows waits for none.
@@ -21,7 +21,7 @@ const THERE = `
 
 const KEEP = `
   INSERT INTO {archive} (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at, finished_at,
-         expires_at, payload, headers, options, result, error)
+         expires_at, payload, headers, options, result, error, due_at, owner)
   SELECT ${COLUMNS}
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids`;

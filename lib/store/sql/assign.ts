@@ -28,7 +28,8 @@ const PASS_ON = `
 // Also of a job that is scheduled: whoever assigns it wants it done now.
 const MARK = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'active', claim_id = :to, attempt = ${NEXT_ATTEMPT}, run_at = NULL, runnable = ${RUNNABLE_AGAIN},
+  SET due_at = CASE WHEN run_at IS NULL THEN due_at ELSE :now END,
+      state = 'active', claim_id = :to, attempt = ${NEXT_ATTEMPT}, run_at = NULL, runnable = ${RUNNABLE_AGAIN},
       max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
   WHERE id = :id AND claim_id = 0`;
 
@@ -87,6 +88,7 @@ export function* take(
     changesOf(
       'claimed',
       taken.map(({ job }) => job),
+      assignee.owner,
     ),
   );
   const marks = taken.map(({ job: { id }, to }) => ({ sql: MARK, values: { id, to, maxAttempts } }));

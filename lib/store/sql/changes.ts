@@ -11,12 +11,23 @@ export interface ChangedJob {
   readonly attempt?: number;
 }
 
-/** The same became of all of these jobs. */
-export function changesOf(event: ChangeName, jobs: readonly ChangedJob[]): Changes {
+/**
+ * The same became of all of these jobs.
+ *
+ * @param owner who holds them now
+ */
+export function changesOf(event: ChangeName, jobs: readonly ChangedJob[], owner?: string): Changes {
   return (isRecorded) =>
     jobs
       .filter(({ queue }) => isRecorded(queue))
-      .map(({ id, queue, name, attempt = 0 }) => ({ event, queue, jobId: Number(id), name, attempt }));
+      .map(({ id, queue, name, attempt = 0 }) => ({
+        event,
+        queue,
+        jobId: Number(id),
+        name,
+        attempt,
+        owner: owner ?? null,
+      }));
 }
 
 /** What runs came to, as the listeners of the process that ran them are told. */
@@ -44,6 +55,6 @@ function changesOfRescue(settlement: Settlement): Change[] {
   return outcome.kind === 'cancel' ? [taken, { ...about(settlement), event: 'cancelled' }] : [taken];
 }
 
-function about({ job: { id, queue, name, attempt } }: Settlement) {
-  return { queue, jobId: id, name, attempt };
+function about({ job: { id, queue, name, attempt }, owner }: Settlement) {
+  return { queue, jobId: id, name, attempt, owner: owner ?? null };
 }

@@ -14,10 +14,11 @@ export interface ClaimedRow {
   headers: string | null;
   options: string | null;
   error: string | null;
+  due_at: number | null;
 }
 
 export const CLAIMED_COLUMNS =
-  'id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error';
+  'id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at';
 
 // What no INT can hold would be refused, and with it the whole claim.
 const LARGEST_ATTEMPT = 2 ** 31 - 1;
@@ -47,6 +48,7 @@ export function claimedJob(
     attempt,
     maxAttempts: row.max_attempts || maxAttempts,
     createdAtMs: Number(row.created_at),
+    dueAtMs: row.due_at === null ? null : Number(row.due_at),
     payload: row.payload,
     headers: row.headers,
     overrides: (read as { overrides: ClaimedJob['overrides'] }).overrides,
@@ -74,6 +76,7 @@ function malformedJob(
     attempt: within(attempt, 1, LARGEST_ATTEMPT, 1),
     maxAttempts: within(row.max_attempts, 1, LARGEST_ATTEMPT, maxAttempts),
     createdAtMs: within(Number(row.created_at), 0, Number.MAX_SAFE_INTEGER, 0),
+    dueAtMs: null,
     headers: row.headers === null ? null : text(row.headers),
     malformed: new MalformedJobError(id, queue, column, problem),
   };

@@ -33,15 +33,15 @@ export function* endAssignment(
 }
 
 export function* endHeld(
-  { job, claimId, workerId, heldMs }: Held,
+  { job, claimId, workerId, owner, heldMs }: Held,
   { outcome, keepMs, deadLetter = false }: Verdict,
 ): Work<EndedAssignment> {
-  const settlement = { job, claimId, workerId, outcome, ranMs: heldMs, keepMs, deadLetter };
+  const settlement = { job, claimId, workerId, owner, outcome, ranMs: heldMs, keepMs, deadLetter };
   yield* endClaim(claimId);
   yield* settleClaimed([settlement]);
   // One that is not finished goes back to where it stood.
   if (isFinished(settlement)) yield* leaveStages([job.id]);
-  return { job, outcome, heldMs };
+  return { job, outcome, heldMs, owner };
 }
 
 /** The job waits in the stage, or in none, for whoever claims from there. */

@@ -10,18 +10,21 @@ import { change, Rows, type SqlValue, type Values, type Work } from './statement
 // and it takes the same locks as an INSERT if there is no such row.
 const KEEP = `
   REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
-                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
+                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error,
+                         due_at, owner)
   VALUES :rows`;
 
 // started_at is NULL where the run did not begin: now minus NULL is NULL.
-const KEPT = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?)`;
+const KEPT = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 // The payloads of jobs that ended alike need not travel back to the database they came from.
 const KEEP_ALIKE = `
   REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
-                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error)
+                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error,
+                         due_at, owner)
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, :workerId,
-         created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, options, NULL, NULL
+         created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, options, NULL, NULL,
+         due_at, :owner
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND claim_id = :claimId`;
 
@@ -59,10 +62,10 @@ function copy(claimId: number, group: readonly Settlement[]): Fenced {
 function alike(finished: readonly Settlement[]): Iterable<readonly Settlement[]> {
   const groups = new Map<unknown, Settlement[]>();
   for (const settlement of finished) {
-    const { ranMs } = settlement;
+    const { ranMs, owner = '' } = settlement;
     const keepMs = historyMs(settlement);
     if (keepMs === false) continue;
-    const key = isPlain(settlement) ? `${ranMs} ${keepMs}` : settlement;
+    const key = isPlain(settlement) ? `${ranMs} ${keepMs} ${owner}` : settlement;
     const group = groups.get(key);
     if (group) group.push(settlement);
     else groups.set(key, [settlement]);
@@ -75,12 +78,17 @@ function isPlain({ outcome }: Settlement): boolean {
 }
 
 function alikeValues(settlement: Settlement): Values {
-  const { workerId, ranMs } = settlement;
-  return { workerId, keepMs: historyMs(settlement) as number, ranMs: ranMs === null ? null : Math.round(ranMs) };
+  const { workerId, ranMs, owner } = settlement;
+  return {
+    workerId,
+    owner: owner || null,
+    keepMs: historyMs(settlement) as number,
+    ranMs: ranMs === null ? null : Math.round(ranMs),
+  };
 }
 
 function historyRow(settlement: Settlement): SqlValue[] {
-  const { job, outcome, ranMs, workerId } = settlement;
+  const { job, outcome, ranMs, workerId, owner } = settlement;
   const overrides = job.overrides && JSON.stringify(job.overrides);
   const result = outcome.kind === 'complete' ? outcome.result : null;
   const error = errorOf(settlement);
@@ -95,6 +103,8 @@ function historyRow(settlement: Settlement): SqlValue[] {
       overrides,
       result,
       error && JSON.stringify(error),
+      job.dueAtMs,
+      owner || null,
     ],
   ];
 }

@@ -19,6 +19,7 @@ export interface RecordRow {
   result: string | null;
   created_at: number;
   run_at: number | null;
+  due_at: number | null;
   started_at: number | null;
   finished_at: number | null;
   worker_id: string | null;
@@ -32,7 +33,7 @@ export const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NUL
 /** Of jobs `j` and their claims `c`. */
 export const LIVE_COLUMNS = `
          j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
-         j.options, j.error, NULL AS result, j.created_at, j.run_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
+         j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
          c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
 
 const LIVE = `
@@ -45,8 +46,8 @@ export const GET_LIVE = `${LIVE}
 
 /** Of the history, as `h`. */
 export const FINISHED_COLUMNS = `h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
-         h.options, h.error, h.result, h.created_at, NULL AS run_at, h.started_at, h.finished_at, h.worker_id,
-         NULL AS owner, (SELECT p.value FROM {progress} p WHERE p.job_id = h.id) AS progress`;
+         h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, h.worker_id,
+         h.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = h.id) AS progress`;
 
 export const GET_FINISHED = `
   SELECT ${FINISHED_COLUMNS}
@@ -71,6 +72,7 @@ export function jobRecord(row: RecordRow): JobRecord {
     error: readError(row.error),
     createdAt: new Date(Number(row.created_at)),
     runAt: date(row.run_at),
+    dueAt: date(row.due_at),
     startedAt: date(row.started_at),
     finishedAt: date(row.finished_at),
     worker: row.worker_id,

@@ -11,10 +11,10 @@ import {
 } from './statement.js';
 
 const RECORD = `
-  INSERT INTO {events} (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, recorded_at)
+  INSERT INTO {events} (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
   VALUES :rows`;
 
-const RECORDED = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now)`;
+const RECORDED = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)`;
 
 /** Whether the changes to the queue's jobs are to be recorded. */
 export type IsRecorded = (queue: string) => boolean;
@@ -76,9 +76,9 @@ function* shortOnes(changes: readonly Change[]): Work<Statement[]> {
   return [];
 }
 
-function row({ event, queue, jobId, name, attempt, ranMs, delayMs, result, error }: Change): SqlValue[] {
+function row({ event, queue, jobId, name, attempt, ranMs, delayMs, result, error, owner }: Change): SqlValue[] {
   const ran = typeof ranMs === 'number' ? Math.round(ranMs) : null;
-  const ended = [delayMs ?? null, result ?? null, error ? JSON.stringify(error) : null];
+  const ended = [delayMs ?? null, result ?? null, error ? JSON.stringify(error) : null, owner || null];
   return [event, queue, jobId, name, attempt, ran, ...ended];
 }
 

@@ -19,7 +19,7 @@ const REPLACE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET name = :name, run_at = COALESCE(:runAtMs, :now + :delayMs), state = :state, runnable = :runnable,
       priority = :priority, attempt = 0, max_attempts = :maxAttempts, payload = :payload, headers = :headers,
-      options = :overrides, error = NULL
+      options = :overrides, error = NULL, due_at = CASE WHEN :runnable = 1 THEN :now END
   WHERE id = :id AND claim_id = 0`;
 
 const MOST_IDS = 500;

@@ -15,7 +15,7 @@ const LOCK_SCHEDULED = `
 
 const MAKE_DUE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'waiting', runnable = ${RUNNABLE_AGAIN}, run_at = NULL
+  SET due_at = :now, state = 'waiting', runnable = ${RUNNABLE_AGAIN}, run_at = NULL
   WHERE id IN (:ids) AND claim_id = 0`;
 
 const LOCK_FINISHED = `
@@ -30,11 +30,11 @@ const TAKE_FINISHED = `
 
 const PUT_BACK = `
   INSERT INTO {jobs} (id, queue, name, run_at, state, runnable, priority, attempt, max_attempts,
-                      created_at, payload, headers, options, error)
+                      created_at, payload, headers, options, error, due_at)
   VALUES :rows`;
 
-// run_at is NULL where the delay is: a job that waits.
-const ANEW = `(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?)`;
+// run_at or due_at is NULL: the job waits for the one, or has waited since the other.
+const ANEW = `(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, :now + ?)`;
 
 type FinishedRow = Record<
   'id' | 'queue' | 'name' | 'priority' | 'max_attempts' | 'created_at' | 'payload' | 'headers' | 'options' | 'error',
@@ -83,14 +83,15 @@ function values(row: FinishedRow, replay: Replay, n: number): SqlValue[] {
   const { id, name, priority, created_at, payload, error } = row;
   const delayMs = Math.round(firstMs + n * everyMs);
   const when = delayMs > 0 ? [delayMs, 'scheduled', 0] : [null, 'waiting', 1];
+  const dueMs = delayMs > 0 ? null : 0;
   if (staysIn(row, replay)) {
     const { queue, max_attempts, headers, options } = row;
-    return [id, queue, name, ...when, priority, max_attempts, created_at, payload, headers, options, error];
+    return [id, queue, name, ...when, priority, max_attempts, created_at, payload, headers, options, error, dueMs];
   }
   // Elsewhere it is a job like any other: how often it may be tried is for that queue to say, its key was one of the queue it
   // leaves, and where it once came from is over.
   const headers = withoutOrigin(row.headers as string | null);
-  return [id, to!, name, ...when, priority, 0, created_at, payload, headers, withoutKey(row.options), error];
+  return [id, to!, name, ...when, priority, 0, created_at, payload, headers, withoutKey(row.options), error, dueMs];
 }
 
 function withoutKey(options: SqlValue): SqlValue {

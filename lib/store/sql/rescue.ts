@@ -115,7 +115,7 @@ export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[
     lapsed.map((job) => endOfMalformed(job) ?? (unwanted.includes(job.id) ? CANCEL : rules.decide(job))),
   );
   const rescued: Rescued[] = lapsed.map((job, index) => ({ job, outcome: outcomes[index]!, deadLetter }));
-  const common = { claimId, workerId: claim.worker_id, ranMs: null, deadLetter } as const;
+  const common = { claimId, ...silent, ranMs: null, deadLetter } as const;
   const settlements = lapsed.map((job, index): Settlement => {
     return { ...common, job, outcome: outcomes[index]!, keepMs: rules.keepMs(job.queue) };
   });

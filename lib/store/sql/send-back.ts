@@ -4,13 +4,14 @@ import { fence, type Fenced } from './fence.js';
 
 const SCHEDULE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, claim_id = 0,
+  SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, due_at = NULL, claim_id = 0,
       attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
+// A retry is due now. A released job goes on waiting, and its row keeps its length.
 const PUT_BACK = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'waiting', claim_id = 0, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
+  SET state = 'waiting', claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 /** Sends jobs back that go on: one statement for all released ones, one for each group of others that go the same way. */

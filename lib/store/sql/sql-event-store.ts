@@ -10,7 +10,7 @@ const LAST = `
   FROM {events}
   WHERE id <= ${Number.MAX_SAFE_INTEGER}`;
 
-const COLUMNS = 'id, event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, recorded_at';
+const COLUMNS = 'id, event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at';
 
 const AFTER = `
   SELECT ${COLUMNS}
@@ -52,6 +52,7 @@ interface EventRow {
   delay_ms: number | null;
   result: string | null;
   error: string | null;
+  owner: string | null;
   recorded_at: number;
 }
 
@@ -84,9 +85,9 @@ function* pruneEvents(limit: number): Work<number> {
   return yield* change(FORGET, { ids: new Ids(expired.map(({ id }) => Number(id))), keptMs: EVENTS_KEPT_MS });
 }
 
-function recordedEvent({ event, queue, name, attempt, result, error, ...row }: EventRow): port.RecordedEvent {
+function recordedEvent({ event, queue, name, attempt, result, error, owner, ...row }: EventRow): port.RecordedEvent {
   return {
-    ...{ id: Number(row.id), event: event as ChangeName, queue, jobId: Number(row.job_id), name, attempt },
+    ...{ id: Number(row.id), event: event as ChangeName, queue, jobId: Number(row.job_id), name, attempt, owner },
     ranMs: row.ran_ms === null ? null : Number(row.ran_ms),
     delayMs: row.delay_ms === null ? null : Number(row.delay_ms),
     result: parseOr<unknown>(result) ?? undefined,

@@ -32,6 +32,8 @@ export interface Change {
   /** Encoded. */
   readonly result?: string | null;
   readonly error?: StoredError;
+  /** The owner who holds the job, or held it until now. */
+  readonly owner?: string | null;
 }
 
 /** The changes to jobs of queues that want them recorded. */

@@ -40,9 +40,10 @@ const LOCK_DUE = `
   WHERE :ids AND run_at <= :now AND claim_id = 0
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
 
+// due_at first: MySQL assigns from left to right, and would see run_at as it is set here. The row keeps its length.
 const PROMOTE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'waiting', runnable = ${RUNNABLE_AGAIN}, run_at = NULL
+  SET due_at = run_at, state = 'waiting', runnable = ${RUNNABLE_AGAIN}, run_at = NULL
   WHERE :ids AND run_at <= :now AND claim_id = 0`;
 
 // Passes over rows that another transaction has locked, however many, so that they keep no others. The locks end with the
