@@ -46,6 +46,7 @@ export type { QueueOptions } from './job/queue-options.js';
 export type { RetentionOptions } from './job/retention-options.js';
 export type { RetryOptions } from './job/retry-options.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
+export type { SnoozeUntil } from './job/snooze.js';
 export type { StandardSchemaV1 } from './job/standard-schema.js';
 export type { StoredError } from './job/stored-error.js';
 export type { HeaderFilter, SubscriptionOptions } from './job/topics.js';

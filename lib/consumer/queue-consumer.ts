@@ -8,6 +8,7 @@ import { nameProblem } from '../job/job-names.js';
 import { leaseProblem } from '../job/lease.js';
 import { waitsAgain, type Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
+import { snooze, snoozeProblem, type SnoozeUntil } from '../job/snooze.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type {
   AssignedJobPage,
@@ -17,7 +18,8 @@ import type {
   Holder,
 } from '../store/consumer-store.js';
 import type { PromotedJob } from '../store/job-store.js';
-import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import type { Clock } from '../time/clock.js';
+import { toMs, type Duration } from '../time/duration.js';
 import { resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-options.js';
 import { afterFailure, failureProblems, type FailOptions } from './failure.js';
 import { heldJob, type HeldJob } from './held-job.js';
@@ -26,6 +28,7 @@ import { pageOf, pageProblems } from './page.js';
 import { Taking, type TakingParts } from './taking.js';
 
 export interface ConsumerParts extends RuleParts {
+  readonly clock: RuleParts['clock'] & Pick<Clock, 'now'>;
   readonly store: ConsumerStore;
   readonly jobs: TakingParts['jobs'];
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
@@ -124,15 +127,13 @@ export class QueueConsumer {
     await this.#sendBack(id, holderOf(holder), { kind: 'release' });
   }
 
-  /** Puts the job off: nobody has it, and nobody gets it before `delay` from now. The attempt is not counted. */
-  async snooze(id: number, delay: Duration, holder: JobHolder): Promise<void> {
-    const delayMs = toMs(delay);
-    check('Cannot snooze', [
-      jobIdProblem(id),
-      expected(delayMs !== undefined, `delay to be ${DURATION_EXPECTED}`, delay),
-      ...holderProblems(holder),
-    ]);
-    await this.#sendBack(id, holderOf(holder), { kind: 'snooze', delayMs: delayMs! });
+  /**
+   * Puts the job off: it is released, and can be claimed again so long from now, or at a date, at the earliest. The attempt is
+   * not counted.
+   */
+  async snooze(id: number, until: SnoozeUntil, holder: JobHolder): Promise<void> {
+    check('Cannot snooze', [jobIdProblem(id), snoozeProblem(until), ...holderProblems(holder)]);
+    await this.#sendBack(id, holderOf(holder), snooze(until, this.#parts.clock.now().getTime()));
   }
 
   /** The lease now ends so long from now, sooner or later than it would have; answers when. One that has lapsed does not come back. */

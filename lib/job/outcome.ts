@@ -17,7 +17,11 @@ export type Outcome =
   | { readonly kind: 'dead'; readonly error: StoredError }
   | { readonly kind: 'cancel' }
   | { readonly kind: 'release' }
-  | { readonly kind: 'snooze'; readonly delayMs: number };
+  | {
+      readonly kind: 'snooze';
+      readonly delayMs: number;
+      /** By the database's clock, instead. */ readonly untilMs?: number;
+    };
 
 /** Whether the job goes no further. */
 export function isFinal({ kind }: Outcome): boolean {

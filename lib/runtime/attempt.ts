@@ -17,6 +17,7 @@ import { readHeaders } from '../job/read-columns.js';
 import { readableError, storedError } from '../job/stored-error.js';
 import { after, type MaybeLater } from '../job/user-rule.js';
 import type { JobStore, Settlement } from '../store/job-store.js';
+import { snooze } from '../job/snooze.js';
 import type { Clock } from '../time/clock.js';
 import { ended, type AttemptEnd } from './attempt-end.js';
 import type { HeldClaim } from './held-claim.js';
@@ -202,7 +203,8 @@ export class Attempt implements JobActions {
   }
 
   decide(verdict: Verdict): void {
-    if (verdict.kind !== 'discard') this.#verdict = verdict;
+    if (verdict.kind === 'put off') this.#verdict = snooze(verdict.until, this.parts.clock.now().getTime());
+    else if (verdict.kind !== 'discard') this.#verdict = verdict;
     else this.#verdict = { kind: 'dead', error: storedError(new UnrecoverableError(verdict.reason)) };
   }
 

@@ -1,9 +1,10 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
+import { unknownKeys } from '../job/expectation.js';
 import { DEFAULT_HOLD, leaseProblem } from '../job/lease.js';
 import type { Outcome } from '../job/outcome.js';
-import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import { snoozeProblem, type SnoozeUntil } from '../job/snooze.js';
+import { toMs, type Duration } from '../time/duration.js';
 import type { JobLogger } from './job-logger.js';
 
 /** A job that is left open: `QueueConsumer` ends it by id and token, from any process. */
@@ -37,7 +38,7 @@ export interface JobActions {
   decide(verdict: Verdict): void;
 }
 
-export type Verdict = Outcome | { kind: 'discard'; reason: string };
+export type Verdict = Outcome | { kind: 'put off'; until: SnoozeUntil } | { kind: 'discard'; reason: string };
 
 /**
  * Thrown by `release()`, `snooze()` and `discard()` to leave the handler. Let it pass.
@@ -147,13 +148,11 @@ export class JobContext<P = unknown, R = unknown> {
     return this.#leave({ kind: 'release' }, 'released');
   }
 
-  /** Not before `delay` from now; the attempt is not counted. */
-  snooze(delay: Duration): never {
-    const delayMs = toMs(delay);
-    InvalidOptionsError.throwIfAny('Cannot snooze', [
-      expected(delayMs !== undefined, `delay to be ${DURATION_EXPECTED}`, delay),
-    ]);
-    return this.#leave({ kind: 'snooze', delayMs: delayMs! }, `snoozed for ${delayMs} ms`);
+  /** Puts the job off: it is claimed again so long from now, or at a date, at the earliest. The attempt is not counted. */
+  snooze(until: SnoozeUntil): never {
+    InvalidOptionsError.throwIfAny('Cannot snooze', [snoozeProblem(until)]);
+    const when = until instanceof Date ? `until ${until.toISOString()}` : `for ${toMs(until)} ms`;
+    return this.#leave({ kind: 'put off', until }, `snoozed ${when}`);
   }
 
   /** Dead now, whatever attempts are left. */

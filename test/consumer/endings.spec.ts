@@ -82,7 +82,7 @@ describeEngines('a job in the hands of its owner', (setup) => {
     await consumer.release(id, ANN);
     const released = await admin.get(id);
     await consumer.claim('q', ANN);
-    await consumer.snooze(id, '1d', ANN);
+    await consumer.snooze(id, new Date(Date.now() + 86_400_000), ANN);
     const putOff = await admin.get(id);
     world.advance(86_400_000);
     await store.promote(10);

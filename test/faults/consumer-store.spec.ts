@@ -1,3 +1,4 @@
+import { systemClock } from '../../lib/time/clock.js';
 import type { ClaimOptions } from '../../lib/consumer/claim-options.js';
 import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
@@ -129,6 +130,7 @@ function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): Q
       rescued: () => undefined,
     },
     optionsFor: () => resolveQueueOptions(),
+    clock: systemClock,
     hints: { wake: () => undefined, expectDue: () => undefined },
   });
 }

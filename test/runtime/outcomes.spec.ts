@@ -74,6 +74,26 @@ describeEngines('a job', (setup) => {
     expect((await admin.get(id))?.error?.message).toMatch(/cannot be read/);
   });
 
+  it('that is snoozed until a date is due then by the database’s clock, and at once if that is over', async () => {
+    const world = await setup();
+    const until = new Date(Date.now() + 3_600_000);
+    let runs = 0;
+    const { producer, events, admin } = await world.start({
+      handlers: { q: (job) => (job.attempt === 1 && job.payload === 'later' ? job.snooze(until) : undefined) },
+    });
+    const past = await world.start({
+      handlers: { p: (job) => (runs++ > 0 ? undefined : job.snooze(new Date(0))) },
+    });
+
+    const { id } = await producer.enqueue('q', 'later');
+    await events.until('snoozed', { jobId: id });
+    const over = await past.producer.enqueue('p', 0);
+    await past.events.until('completed', { jobId: over.id });
+
+    expect(await admin.get(id)).toMatchObject({ state: 'scheduled', runAt: until, attempt: 0 });
+    expect(past.events.of('snoozed')).toMatchObject([{ delayMs: 0 }]);
+  });
+
   it('that is released or snoozed runs again without having used an attempt', async () => {
     const world = await setup();
     let runs = 0;

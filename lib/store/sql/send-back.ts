@@ -4,7 +4,7 @@ import { fence, type Fenced } from './fence.js';
 
 const SCHEDULE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, due_at = NULL, claim_id = 0,
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL, claim_id = 0,
       attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
@@ -30,16 +30,16 @@ export function sendBack(claimId: number, settlements: readonly Settlement[]): F
   );
 }
 
-type Return = Readonly<{ refund: number; error: string | null; delayMs: number }>;
+type Return = Readonly<{ refund: number; error: string | null; delayMs: number; untilMs: number | null }>;
 
 function wayBack(outcome: Settlement['outcome']): Return | undefined {
   switch (outcome.kind) {
     case 'release':
-      return { refund: 1, error: null, delayMs: 0 };
+      return { refund: 1, error: null, delayMs: 0, untilMs: null };
     case 'snooze':
-      return { refund: 1, error: null, delayMs: outcome.delayMs };
+      return { refund: 1, error: null, delayMs: outcome.delayMs, untilMs: outcome.untilMs ?? null };
     case 'retry':
-      return { refund: 0, error: JSON.stringify(outcome.error), delayMs: outcome.delayMs };
+      return { refund: 0, error: JSON.stringify(outcome.error), delayMs: outcome.delayMs, untilMs: null };
     default:
       return undefined;
   }
