@@ -19,6 +19,7 @@ export async function everyVerb(
   advance(86_400_001);
   await jobs.enter({ id: 'here', host: 'h', pid: 1, queues: ['q'] });
   await jobs.seen('here');
+  await jobs.work('here', ['q']);
   await jobs.work('here', ['q', 'other']);
   await jobs.survey(['q']);
   for (const count of [1, 2, 40]) {
