@@ -85,7 +85,7 @@ describeStores('publishing a message', (setup) => {
     await subscribe(world, 'a', { topic: '*' });
     await subscribe(world, 'b', { topic: '*' });
 
-    const options = { name: 'n', priority: 3, attempts: 2, delay: '1h', headers: { trace: 'ü' } } as const;
+    const options = { name: 'n', priority: 3, retry: 2, delay: '1h', headers: { trace: 'ü' } } as const;
     const copies = await publish(world, 'user.created', 0, options);
 
     for (const { id, queue } of copies)
