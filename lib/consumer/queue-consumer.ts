@@ -131,15 +131,20 @@ export class QueueConsumer {
    * Puts the job off: it is released, and can be claimed again so long from now, or at a date, at the earliest. The attempt is
    * not counted.
    */
-  async snooze(id: number, until: SnoozeUntil, holder: JobHolder): Promise<void> {
-    check('Cannot snooze', [jobIdProblem(id), snoozeProblem(until), ...holderProblems(holder)]);
-    await this.#sendBack(id, holderOf(holder), snooze(until, this.#parts.clock.now().getTime()));
+  async snooze(id: number, given: JobHolder & { until: SnoozeUntil }): Promise<void> {
+    const { until } = optionsOf(given);
+    check('Cannot snooze', [jobIdProblem(id), ...holderProblems(given, ['until']), snoozeProblem(until)]);
+    await this.#sendBack(id, holderOf(given), snooze(until!, this.#parts.clock.now().getTime()));
   }
 
-  /** The lease now ends so long from now, sooner or later than it would have; answers when. One that has lapsed does not come back. */
-  async extend(id: number, by: Duration, holder: JobHolder): Promise<Date> {
-    check('Cannot extend', [jobIdProblem(id), leaseProblem(by), ...holderProblems(holder)]);
-    return new Date(await this.#parts.store.extend(id, holderOf(holder), toMs(by)!));
+  /**
+   * Sets the lease: it ends `lease` from now (1s to 100 years), sooner or later than it would have. Nothing is added to the time that
+   * was left. Answers when it ends, by the database's clock. A lease that has lapsed does not come back.
+   */
+  async extend(id: number, given: JobHolder & { lease: Duration }): Promise<Date> {
+    const { lease } = optionsOf(given);
+    check('Cannot extend', [jobIdProblem(id), ...holderProblems(given, ['lease']), leaseProblem(lease)]);
+    return new Date(await this.#parts.store.extend(id, holderOf(given), toMs(lease)!));
   }
 
   /**
@@ -181,13 +186,14 @@ export class QueueConsumer {
    * Ends the assignment and leaves the job in a stage, where only `claim` with that stage, and `assign`, take it; null: in
    * none, for everybody. The attempt is not counted.
    */
-  async move(id: number, stage: string | null, holder: JobHolder): Promise<void> {
+  async move(id: number, given: JobHolder & { stage: string | null }): Promise<void> {
+    const { stage } = optionsOf(given);
     check('Cannot move', [
       jobIdProblem(id),
+      ...holderProblems(given, ['stage']),
       stage === null ? undefined : stageProblem(stage),
-      ...holderProblems(holder),
     ]);
-    this.#told(await this.#parts.store.move(id, holderOf(holder), stage));
+    this.#told(await this.#parts.store.move(id, holderOf(given), stage!));
   }
 
   /** Jobs that anybody may claim, in the order in which they are claimed. */
@@ -236,6 +242,11 @@ export class QueueConsumer {
     if (waitsAgain(outcome)) hints.wake(job.queue);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') hints.expectDue(job.queue, outcome.delayMs);
   }
+}
+
+/** Of what the caller gives; holderProblems refuses anything that is no object. */
+function optionsOf<Options extends object>(given: Options): Partial<Options> {
+  return isOptions(given) ? given : {};
 }
 
 const check = InvalidOptionsError.throwIfAny.bind(InvalidOptionsError);

@@ -60,7 +60,7 @@ export class TasksService {
   }
 
   putOff(id: number, owner: string) {
-    return this.consumer.snooze(id, msUntilTomorrow(new Date()), { owner });
+    return this.consumer.snooze(id, { owner, until: msUntilTomorrow(new Date()) });
   }
 
   giveBack(id: number, owner: string) {
@@ -68,7 +68,7 @@ export class TasksService {
   }
 
   sendToReview(id: number, owner: string) {
-    return this.consumer.move(id, REVIEW, { owner });
+    return this.consumer.move(id, { owner, stage: REVIEW });
   }
 
   /** A reviewer takes it and ends it in one go. */
@@ -79,7 +79,7 @@ export class TasksService {
 
   async sendBack(id: number, owner: string) {
     await this.take(id, owner);
-    await this.consumer.move(id, null, { owner });
+    await this.consumer.move(id, { owner, stage: null });
   }
 
   letCodeWork(works: boolean) {

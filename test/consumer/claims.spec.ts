@@ -87,7 +87,7 @@ describeEngines('a claim for an owner', (setup) => {
     const { producer, consumer, events } = await world.start({ autoStart: false });
     const [putOff, forgotten] = await producer.enqueueMany('q', plain(2));
     await consumer.claim('q', { ...ANN, limit: 2, lease: '2h' });
-    await consumer.snooze(putOff!.id, '1d', ANN);
+    await consumer.snooze(putOff!.id, { ...ANN, until: '1d' });
     const before = await consumer.claim('q', ANN);
 
     world.advance(86_400_000);

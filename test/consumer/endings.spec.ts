@@ -82,7 +82,7 @@ describeEngines('a job in the hands of its owner', (setup) => {
     await consumer.release(id, ANN);
     const released = await admin.get(id);
     await consumer.claim('q', ANN);
-    await consumer.snooze(id, new Date(Date.now() + 86_400_000), ANN);
+    await consumer.snooze(id, { ...ANN, until: new Date(Date.now() + 86_400_000) });
     const putOff = await admin.get(id);
     world.advance(86_400_000);
     await store.promote(10);
@@ -97,14 +97,17 @@ describeEngines('a job in the hands of its owner', (setup) => {
     const { id, token, consumer } = await held(world);
 
     const before = await world.now();
-    const until = await consumer.extend(id, '3h', { token });
+    const until = await consumer.extend(id, { token, lease: '3h' });
     world.advance(2 * 3_600_000);
-    const sooner = await consumer.extend(id, '5s', ANN);
+    const sooner = await consumer.extend(id, { ...ANN, lease: '5s' });
     world.advance(6_000);
 
     expect(until.getTime()).toBeGreaterThanOrEqual(before + 3 * 3_600_000);
     expect(sooner.getTime()).toBeLessThan(until.getTime());
-    await expect(consumer.extend(id, '1h', ANN)).rejects.toMatchObject({ code: 'JOB_NOT_HELD', heldBy: 'nobody' });
+    await expect(consumer.extend(id, { ...ANN, lease: '1h' })).rejects.toMatchObject({
+      code: 'JOB_NOT_HELD',
+      heldBy: 'nobody',
+    });
     // Nobody has taken it: what was done in the meantime still counts.
     await expect(consumer.complete(id, ANN)).resolves.toBeUndefined();
   });
@@ -230,9 +233,9 @@ describeEngines('who does not hold a job', (setup) => {
     () => consumer.complete(id, who),
     () => consumer.fail(id, { ...who, error: 'x' }),
     () => consumer.release(id, who),
-    () => consumer.snooze(id, '1h', who),
-    () => consumer.extend(id, '1h', who),
-    () => consumer.move(id, 'review', who),
+    () => consumer.snooze(id, { ...who, until: '1h' }),
+    () => consumer.extend(id, { ...who, lease: '1h' }),
+    () => consumer.move(id, { ...who, stage: 'review' }),
     () => consumer.unassign(id),
     () => consumer.assign(id, who.owner),
   ];
@@ -312,13 +315,13 @@ describeEngines('who does not hold a job', (setup) => {
         consumer.complete(7, { token: '9007199254740993' }),
         consumer.complete(7, bad({ token: 'x' })),
         consumer.fail(7, bad({ owner: 'ann', retry: 'soon' })),
-        consumer.snooze(7, bad('tomorrow'), ANN),
-        consumer.extend(0, bad('0s'), bad(null)),
+        consumer.snooze(7, { ...ANN, until: bad('tomorrow') }),
+        consumer.extend(0, bad({ lease: '0s' })),
         consumer.assign(7, ''),
         consumer.assign(7, 'a\ud800'),
         consumer.assign(7, 'ann', bad({ reassign: 'no', reasign: 1 })),
         consumer.assign(7, 'ann', bad(null)),
-        consumer.move(7, 'x'.repeat(101), ANN),
+        consumer.move(7, { ...ANN, stage: 'x'.repeat(101) }),
         consumer.unassigned('q', bad({ after: 7, limit: 1_001 })),
         consumer.assigned(bad(undefined)),
         consumer.inStage('q', ' ', bad({ aftr: 1 })),

@@ -66,13 +66,14 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim from a stage', (setup) => {
     const world = await setup();
     const others = consumerOn(world);
     const [first, second] = await world.put({}, {});
-    for (const { id } of await others.claim('q', { ...ANN, limit: 2 })) await others.move(id, 'review', ANN);
+    for (const { id } of await others.claim('q', { ...ANN, limit: 2 }))
+      await others.move(id, { ...ANN, stage: 'review' });
     let isMoved = false;
     const driver = recordingDriver(async (sql) => {
       if (isMoved || !/sql_queue_jobs .*runnable = 2.*SKIP LOCKED/s.test(sql)) return;
       isMoved = true;
       await others.assign(first!, 'bob');
-      await others.move(first!, 'printing', { owner: 'bob' });
+      await others.move(first!, { owner: 'bob', stage: 'printing' });
     });
     const slow = consumerOn(await world.open({ dataSource: await world.connect({ driver }) }));
 

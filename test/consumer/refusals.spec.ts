@@ -11,9 +11,9 @@ const VERBS: Record<string, (consumer: QueueConsumer, id: number, holder: JobHol
   complete: (consumer, id, holder) => consumer.complete(id, { ...holder, result: 'mine' }),
   fail: (consumer, id, holder) => consumer.fail(id, { ...holder, error: 'mine' }),
   release: (consumer, id, holder) => consumer.release(id, holder),
-  snooze: (consumer, id, holder) => consumer.snooze(id, '1h', holder),
-  extend: (consumer, id, holder) => consumer.extend(id, '1h', holder),
-  move: (consumer, id, holder) => consumer.move(id, 'review', holder),
+  snooze: (consumer, id, holder) => consumer.snooze(id, { ...holder, until: '1h' }),
+  extend: (consumer, id, holder) => consumer.extend(id, { ...holder, lease: '1h' }),
+  move: (consumer, id, holder) => consumer.move(id, { ...holder, stage: 'review' }),
 };
 
 describeEngines('nothing at all is written', (setup, { name }) => {
@@ -31,7 +31,7 @@ describeEngines('nothing at all is written', (setup, { name }) => {
     };
     const [waiting, scheduled, staged] = [await put('waits'), await put('waits', 3_600_000), await put('stages')];
     await consumer.assign(staged, 'bob');
-    await consumer.move(staged, 'pending', BOB);
+    await consumer.move(staged, { ...BOB, stage: 'pending' });
     const [bobs, anns, run] = [await put('people'), await put('people'), await put('q')];
     await consumer.assign(bobs, 'bob');
     const { token } = await consumer.assign(anns, 'ann');

@@ -13,7 +13,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const { id } = await producer.enqueue('q', 'photo');
     await consumer.claim('q', ANN);
 
-    await consumer.move(id, REVIEW, ANN);
+    await consumer.move(id, { ...ANN, stage: REVIEW });
     await runner.start();
     await runner.whenIdle();
     const others = [await consumer.claim('q', ANN), await consumer.claim('q', { ...ANN, stage: 'another' })];
@@ -33,14 +33,14 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const { producer, consumer, store, admin } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0, { retry: 9 });
     await consumer.claim('q', ANN);
-    await consumer.move(id, REVIEW, ANN);
+    await consumer.move(id, { ...ANN, stage: REVIEW });
     const claim = () => consumer.claim('q', { ...ANN, stage: REVIEW });
     const rules = { decide: () => ({ kind: 'retry', delayMs: 60_000, error: { name: 'E', message: 'm' } }) as const };
 
     const seen: unknown[] = [];
     for (const back of [
       () => consumer.release(id, ANN),
-      () => consumer.snooze(id, '1m', ANN),
+      () => consumer.snooze(id, { ...ANN, until: '1m' }),
       () => consumer.fail(id, { ...ANN, error: 'x', retry: '1m' }),
       () => consumer.fail(id, { ...ANN, error: 'x', retry: 0 }),
       () => store.rescue({ ...rules, keepMs: () => 1_000 }),
@@ -65,13 +65,13 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     });
     const { id } = await producer.enqueue('q', 0);
     await consumer.claim('q', ANN);
-    await consumer.move(id, REVIEW, ANN);
+    await consumer.move(id, { ...ANN, stage: REVIEW });
     await consumer.claim('q', { ...ANN, stage: REVIEW });
-    await consumer.move(id, 'printing', ANN);
+    await consumer.move(id, { ...ANN, stage: 'printing' });
     const [job] = await consumer.claim('q', { ...ANN, stage: 'printing' });
     await runner.start();
 
-    await consumer.move(id, null, { token: job!.token });
+    await consumer.move(id, { token: job!.token, stage: null });
     await events.until('completed', { jobId: id });
 
     expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1, result: 'by code' });
@@ -83,7 +83,8 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const { producer, consumer } = await world.start({ autoStart: false });
     const options = Array.from({ length: 40 }, (_, n) => ({ payload: n, options: { priority: n % 2 } }));
     const jobs = await producer.enqueueMany('q', options);
-    for (const { id } of await consumer.claim('q', { ...ANN, limit: 40 })) await consumer.move(id, REVIEW, ANN);
+    for (const { id } of await consumer.claim('q', { ...ANN, limit: 40 }))
+      await consumer.move(id, { ...ANN, stage: REVIEW });
     const urgent = jobs.filter((_, n) => n % 2 === 0).map(({ id }) => id);
 
     const first = await consumer.claim('q', { ...ANN, stage: REVIEW, limit: 20 });
@@ -101,7 +102,8 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const world = await setup();
     const { producer, consumer, admin, store } = await world.start({ autoStart: false });
     const [cancelled, removed, assigned] = await producer.enqueueMany('q', plain(3));
-    for (const { id } of await consumer.claim('q', { ...ANN, limit: 3 })) await consumer.move(id, REVIEW, ANN);
+    for (const { id } of await consumer.claim('q', { ...ANN, limit: 3 }))
+      await consumer.move(id, { ...ANN, stage: REVIEW });
 
     await admin.cancel(cancelled!.id);
     await admin.remove(removed!.id);
@@ -118,7 +120,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);
     await consumer.claim('q', ANN);
-    await consumer.move(id, REVIEW, ANN);
+    await consumer.move(id, { ...ANN, stage: REVIEW });
     await admin.cancel(id);
 
     await admin.retry(id);
@@ -135,7 +137,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const { producer, consumer, admin } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 'one', { key: 'k' });
     await consumer.claim('q', ANN);
-    await consumer.move(id, REVIEW, ANN);
+    await consumer.move(id, { ...ANN, stage: REVIEW });
 
     await producer.enqueue('q', 'two', { key: 'k', onConflict: 'replace', ...options });
     await admin.retry(id);
@@ -152,12 +154,12 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     await consumer.claim('q', ANN);
     // There nobody else writes while a transaction is open.
     const hasOneWriter = world.server.name === 'sqlite';
-    if (hasOneWriter) await consumer.move(id, REVIEW, ANN);
+    if (hasOneWriter) await consumer.move(id, { ...ANN, stage: REVIEW });
 
     await world.dataSource.transaction(async (manager) => {
       // From here on it goes on seeing what is there now.
       await manager.query('SELECT COUNT(*) FROM sql_queue_stages');
-      if (!hasOneWriter) await consumer.move(id, REVIEW, ANN);
+      if (!hasOneWriter) await consumer.move(id, { ...ANN, stage: REVIEW });
       await producer.enqueue('q', 'two', { key: 'k', onConflict: 'replace', manager });
     });
 
@@ -170,9 +172,9 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);
     await consumer.claim('q', ANN);
-    await consumer.move(id, REVIEW, ANN);
+    await consumer.move(id, { ...ANN, stage: REVIEW });
     await consumer.claim('q', { ...ANN, stage: REVIEW });
-    await consumer.snooze(id, '1d', ANN);
+    await consumer.snooze(id, { ...ANN, until: '1d' });
 
     await admin.retry(id);
 
@@ -190,7 +192,7 @@ describeEngines('the lists of those who hand out work', (setup) => {
     const jobs = await producer.enqueueMany('q', plain(6));
     const ids = jobs.map(({ id }) => id);
     for (const { id } of await consumer.claim('q', { ...ANN, limit: 3 })) {
-      if (id !== ids[0]) await consumer.move(id, REVIEW, ANN);
+      if (id !== ids[0]) await consumer.move(id, { ...ANN, stage: REVIEW });
     }
     await consumer.claim('q', { owner: 'rita', stage: REVIEW });
     await consumer.claim('other', ANN);

@@ -65,8 +65,8 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
           const [first, second] = (await world.put({}, { delayMs: 1 })) as [number, number];
           arm(fault, failAt);
           const claimed = await claim(ANN);
-          await people.extend(first, '1h', { token: claimed[0]!.token });
-          await people.move(first, STAGE, ANN);
+          await people.extend(first, { token: claimed[0]!.token, lease: '1h' });
+          await people.move(first, { ...ANN, stage: STAGE });
           const staged = await claim({ ...ANN, stage: STAGE });
           await people.complete(first, { token: staged[0]!.token, result: failAt });
           world.advance(1);
@@ -139,8 +139,8 @@ function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): Q
 async function workAsPeople(consumer: QueueConsumer, ids: readonly number[]): Promise<number[]> {
   const [first, second] = ids as [number, number];
   await stubborn(() => consumer.claim('q', { ...ANN, lease: 'until-released' }));
-  await stubborn(() => consumer.extend(first, '1h', ANN));
-  await stubborn(() => consumer.move(first, STAGE, ANN));
+  await stubborn(() => consumer.extend(first, { ...ANN, lease: '1h' }));
+  await stubborn(() => consumer.move(first, { ...ANN, stage: STAGE }));
   await stubborn(() => consumer.claim('q', { ...ANN, stage: STAGE, lease: 'until-released' }));
   const isCompleted = await stubborn(() => consumer.complete(first, ANN));
   await stubborn(() => consumer.assign(second, 'bob'));

@@ -51,7 +51,7 @@ describeEngines('the dead-letter queue', (setup) => {
     });
     const { id } = await producer.enqueue('tasks', 'assigned');
     await consumer.assign(id, 'ann');
-    await consumer.extend(id, '1m', { owner: 'ann' });
+    await consumer.extend(id, { owner: 'ann', lease: '1m' });
     await producer.enqueue('q', 'handed off');
     await runner.start();
     await runner.whenIdle();

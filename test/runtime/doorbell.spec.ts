@@ -141,7 +141,7 @@ describeEngines('a worker that hardly ever polls', (setup) => {
       await consumer.claim('q', { owner: 'ann' });
       const worker = await listener(world);
 
-      if (what === 'puts off') await consumer.snooze(id, 200, { owner: 'ann' });
+      if (what === 'puts off') await consumer.snooze(id, { owner: 'ann', until: 200 });
       else await consumer.fail(id, { owner: 'ann', error: 'torn', retry: 200 });
 
       expect(await worker.events.until('completed')).toMatchObject({ jobId: id });

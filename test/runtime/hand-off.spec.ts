@@ -50,7 +50,7 @@ describeEngines('a job that its handler hands off', (setup) => {
     const { id } = await producer.enqueue('q', 0);
     await events.until('started');
     await eventually(() => tokens.length === 1);
-    const until = await consumer.extend(id, '3h', { token: tokens[0]!.token });
+    const until = await consumer.extend(id, { token: tokens[0]!.token, lease: '3h' });
 
     world.advance(until.getTime() - (await world.now()) + 1_000);
     await events.until('completed', { jobId: id });
