@@ -24,13 +24,13 @@ export const BREAKS: Readonly<Record<string, Break>> = {
   'jobs are claimed without locks, and without looking who has them': {
     find: {
       'lib/store/claims/skip-locked.ts': ['FOR UPDATE SKIP LOCKED'],
-      'lib/store/claims/claim-row.ts': ['AND claim_id = 0'],
+      'lib/store/claims/claim-row.ts': [`AND state = 'waiting'`],
     },
     replace: '',
   },
   'jobs are taken by compare-and-set and by update though others have them': {
     find: {
-      'lib/store/claims/optimistic.ts': [`AND claim_id = 0 AND state = 'waiting' AND run_at IS NULL`],
+      'lib/store/claims/optimistic.ts': [`AND state = 'waiting' AND run_at IS NULL`],
       'lib/store/claims/update.ts': [`AND state = 'waiting'`],
     },
     replace: '',
