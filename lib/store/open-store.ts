@@ -96,10 +96,14 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
   const hosts = new Hosts(settings.hosts);
   const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
   let dialect: Dialect;
+  // Enqueues and the verbs of people may wait for a lock that a transaction of the application holds. They have connections of
+  // their own, so that heartbeats, completions, claims, and reads which such a transaction needs, never queue behind them.
+  let blockingPool: MysqlPool;
   try {
     dialect = await checkServer(pool, settings.largestPayloadBytes);
     await prepareSchema(pool, dialect, 'mysql', migrate);
     if (archive) await prepareArchive(pool, 'mysql', migrate);
+    blockingPool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
   } catch (error) {
     await pool.close();
     throw error;
@@ -107,11 +111,8 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
   const notices = await raiseIds(pool, dialect, tables.jobs, archive !== undefined);
   const bounds = new ClaimBounds(clock);
   const commits = new CommitListener(dataSource);
-  // Enqueues and the verbs of people may wait for a lock that a transaction of the application holds. They have connections of
-  // their own, so that heartbeats, completions, claims, and reads which such a transaction needs, never queue behind them.
-  const other = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
   const recorded = new RecordingDatabase(pool, commits, settings.recorder ?? NOTHING_RECORDED);
-  const blocking = new RecordingDatabase(other, commits, settings.recorder ?? NOTHING_RECORDED);
+  const blocking = new RecordingDatabase(blockingPool, commits, settings.recorder ?? NOTHING_RECORDED);
   const keyed = new KeyedJobs(recorded, blocking, dialect);
   const bell = (table: string) => new MysqlDoorbell(pool, dataSource.options as MysqlOptions, hosts, table, clock);
   return {
