@@ -24,7 +24,8 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
 
     await jobs.claim(claimOf({ limit: 3, strategy }));
 
-    expect(free).toEqual([ids.slice(3)]);
+    // The jobs of a claim by update are free again when its UPDATE is done.
+    expect(free).toEqual([strategy === 'update' ? ids : ids.slice(3)]);
   });
 
   it.each(STRATEGIES)('of a claim by %s are on none after its jobs where the order is lifo', async (strategy) => {
@@ -34,7 +35,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
 
     await jobs.claim(claimOf({ limit: 3, order: 'lifo', strategy }));
 
-    expect(free).toEqual([ids.slice(0, 7)]);
+    expect(free).toEqual([strategy === 'update' ? ids : ids.slice(0, 7)]);
   });
 
   it('of a claim are on no waiting job but its own, behind active and foreign delayed jobs', async () => {

@@ -157,7 +157,8 @@ function problemOf({ select_type, table, type, key, Extra }: Plan, sql: string):
   // MySQL notes which rows an UPDATE with an order is to change before it changes them: the ids of as many as its limit.
   const isNoting = sql.trimStart().startsWith('UPDATE');
   if ((isNoting ? /filesort/ : /filesort|temporary/).test(Extra ?? '')) return `sorts (${Extra})`;
-  const expected = /FORCE INDEX \((\w+)\)/.exec(sql)?.[1] ?? 'PRIMARY';
+  // The claim of an UPDATE of jobs is read, and locked, in a subquery.
+  const expected = table === 'sql_queue_claims' ? 'PRIMARY' : (/FORCE INDEX \((\w+)\)/.exec(sql)?.[1] ?? 'PRIMARY');
   if (key !== expected || type === 'ALL' || type === 'index') return `reads ${key} (${type}), not ${expected}`;
   return undefined;
 }

@@ -3,7 +3,7 @@ import { waitsBehind } from '../claims/claimable.js';
 import { claimFree } from '../claims/optimistic.js';
 import { claimBehindActive } from '../claims/mariadb-head.js';
 import { claimSkippingLocked } from '../claims/skip-locked.js';
-import { claimByUpdate } from '../claims/update.js';
+import { listMarked, markFirst } from '../claims/update.js';
 import { KEPT_MS, type KeyName } from '../sql/key-rows.js';
 import { change, query, Rows, type Work } from '../sql/statement.js';
 import { queueNames } from './mysql-queue-names.js';
@@ -42,7 +42,7 @@ export const mysql: Dialect = {
   claims: {
     'skip-locked': SKIP_LOCKED,
     optimistic: { claim: claimFree, mayShare: false },
-    update: { claim: claimByUpdate, mayShare: false },
+    update: { mark: markFirst, claim: (request, _, marked) => listMarked(request, marked), mayShare: false },
     lock: SKIP_LOCKED,
   },
   refusals: {},

@@ -3,6 +3,7 @@ import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimRequest } from '../job-store.js';
 import type { Bound, ClaimStart } from '../claims/claim-bounds.js';
 import type { KeyName } from './key-rows.js';
+import type { ClaimedRow } from './claimed-row.js';
 import type { Work } from './statement.js';
 
 /** The operations that each kind of database does in its own way. */
@@ -29,8 +30,16 @@ export interface Dialect {
 
 /** One strategy of claiming. */
 export interface ClaimWay {
-  /** @param start what this process knows of its last claims of the queue */
-  claim(request: ClaimRequest, start: ClaimStart): Work<ClaimedJob[]>;
+  /**
+   * @param start what this process knows of its last claims of the queue
+   * @param marked what `mark` has marked
+   */
+  claim(request: ClaimRequest, start: ClaimStart, marked: readonly ClaimedRow[]): Work<ClaimedJob[]>;
+  /**
+   * Marks jobs before the transaction of `claim`, in statements that commit by themselves, and reports to the request when it
+   * chooses them. Its work may be begun again.
+   */
+  mark?(request: ClaimRequest): () => Work<readonly ClaimedRow[]>;
   /** See ChosenStrategy. */
   readonly mayShare: boolean;
   /** Whether a job waits that a claim which begins at the bounds does not see. Missing where claims do not begin there. */

@@ -2,6 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import { readIds } from '../../job/read-columns.js';
 import { isSuspect, startable } from '../../job/outcome.js';
 import type { ClaimRequest, HeldLease } from '../job-store.js';
+import { safeId } from './claimed-row.js';
 import { isLockWait } from './remedy.js';
 import { change, query, type Statement, type Work } from './statement.js';
 
@@ -38,7 +39,7 @@ const HELD = `
   WHERE id IN (:ids) AND lease_until > :now`;
 
 const RETIRABLE = `
-  SELECT id, job_ids
+  SELECT id, queue, job_ids
   FROM {claims}
   WHERE id IN (:ids)`;
 
@@ -48,23 +49,61 @@ const CARRIES = `
   WHERE id IN (:jobIds) AND claim_id = :claimId
   LIMIT 1`;
 
-// Without any index: asked only for a claim of which another program has damaged the list.
-const CARRIES_UNLISTED = `
-  SELECT 1 AS one
+// Only for a claim that does not list its jobs yet: it reads the whole queue.
+const CARRIERS = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
+  WHERE queue = :queue AND runnable = 1 AND run_at IS NULL AND state = 'active' AND claim_id = :claimId`;
+
+// Without any index: only for a claim whose list another program has damaged.
+const ANY_CARRIERS = `
+  SELECT id
   FROM {jobs}
   WHERE claim_id = :claimId
-  LIMIT 1`;
+  ORDER BY id`;
+
+const LIST_JOBS = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET job_ids = :jobIds, started = :started
+  WHERE id = :claimId AND lease_until > :now`;
 
 const END_CLAIM = `
   DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :claimId`;
 
+interface ListedClaim {
+  readonly id: number;
+  readonly queue: string;
+  readonly job_ids: string;
+}
+
 export function claimRow(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
   const { claimId, workerId, queue, leaseMs, lockId = 0 } = request;
   const deadLetter = request.deadLetter || null;
+  const values = { claimId, workerId, queue, leaseMs, lockId, deadLetter, ...listOf(request, jobs) };
+  return { sql: ADD_CLAIM, values };
+}
+
+/** Names the jobs of a claim whose row was written before its jobs were known. */
+export function listJobs(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
+  return { sql: LIST_JOBS, values: { claimId: request.claimId, ...listOf(request, jobs) } };
+}
+
+function listOf(request: ClaimRequest, jobs: readonly ClaimedJob[]): { started: number; jobIds: string } {
   const started = Math.min(request.started, startable(jobs.map(isSuspect)));
-  const jobIds = JSON.stringify(jobs.map(({ id }) => id));
-  return { sql: ADD_CLAIM, values: { claimId, workerId, queue, leaseMs, lockId, started, jobIds, deadLetter } };
+  return { started, jobIds: JSON.stringify(jobs.map(({ id }) => id)) };
+}
+
+/** The ids that the claim lists, or those that carry its id if it lists none yet or its list is damaged. */
+export function* jobsOf(claim: ListedClaim): Work<number[]> {
+  const listed = readIds(claim.job_ids);
+  if (listed?.length) return listed;
+  return (yield* unlisted(claim)).map(({ id }) => safeId(id));
+}
+
+function unlisted({ id, queue, job_ids }: ListedClaim): Work<readonly { id: number }[]> {
+  const claimId = Number(id);
+  return readIds(job_ids) ? query(CARRIERS, { queue, claimId }) : query(ANY_CARRIERS, { claimId });
 }
 
 export function* extend(ids: readonly number[]): Work<HeldLease[]> {
@@ -100,16 +139,12 @@ export function* unlocked(ids: readonly number[]): Work<number[]> {
 /** The claim goes when none of its jobs carries it any more. One that still does would stay active for ever without it. */
 export function* retire(ids: readonly number[]): Work<void> {
   if (ids.length === 0) return;
-  for (const claim of yield* query<{ id: number; job_ids: string }>(RETIRABLE, { ids })) {
+  for (const claim of yield* query<ListedClaim>(RETIRABLE, { ids })) {
     const claimId = Number(claim.id);
-    if (!(yield* carries(claimId, readIds(claim.job_ids)))) yield* endClaim(claimId);
+    const listed = readIds(claim.job_ids);
+    const carriers = yield* listed?.length ? query(CARRIES, { claimId, jobIds: listed }) : unlisted(claim);
+    if (carriers.length === 0) yield* endClaim(claimId);
   }
-}
-
-function* carries(claimId: number, jobIds: readonly number[] | undefined): Work<boolean> {
-  if (jobIds?.length === 0) return false;
-  const rows = yield* jobIds ? query(CARRIES, { claimId, jobIds }) : query(CARRIES_UNLISTED, { claimId });
-  return rows.length > 0;
 }
 
 export function* endClaim(claimId: number): Work<void> {

@@ -1,8 +1,8 @@
 import { endOfMalformed, type Outcome } from '../../job/outcome.js';
 import { readIds } from '../../job/read-columns.js';
 import type { Rescued, RescueRules, Settlement } from '../job-store.js';
-import { claimedJob, CLAIMED_COLUMNS, safeId, type ClaimedRow } from './claimed-row.js';
-import { IS_AHEAD, retire } from './lease.js';
+import { claimedJob, CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
+import { IS_AHEAD, jobsOf, retire } from './lease.js';
 import { rescued as changesOfRescue } from './changes.js';
 import { settleClaimed } from './settle.js';
 import { change, query, type Work } from './statement.js';
@@ -43,13 +43,6 @@ const LOCK_CARRIERS = `
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = :claimId
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
-
-// Without any index: asked only for a claim of which another program has damaged the list.
-const UNLISTED = `
-  SELECT id
-  FROM {jobs}
-  WHERE claim_id = :claimId
-  ORDER BY id`;
 
 export interface LapsedClaim {
   id: number;
@@ -93,16 +86,13 @@ function* setFromNow(claimId: number): Work<void> {
   if (ahead.length > 0) yield* change(SET_FROM_NOW, { id: claimId });
 }
 
-function* unlisted(claimId: number): Work<number[]> {
-  return (yield* query<{ id: number }>(UNLISTED, { claimId })).map(({ id }) => safeId(id));
-}
-
 /** Takes the jobs of a claim that nobody keeps alive, and that has been locked. */
 export function* takeFrom(claim: LapsedClaim, rules: RescueRules): Work<Rescued[]> {
   const claimId = Number(claim.id);
   const listed = readIds(claim.job_ids);
-  const ids = listed ?? (yield* unlisted(claimId));
-  const begun = new Set(listed && claim.started >= 0 ? ids.slice(0, claim.started) : ids);
+  const ids = yield* jobsOf(claim);
+  // No job of a claim begins before the claim lists it.
+  const begun = new Set(listed && claim.started >= 0 ? listed.slice(0, claim.started) : ids);
   const unwanted = readIds(claim.cancelled) ?? [];
   const rows = ids.length === 0 ? [] : yield* query<CarrierRow>(LOCK_CARRIERS, { ids, claimId });
   const deadLetter = claim.dead_letter ?? false;

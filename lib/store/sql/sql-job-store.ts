@@ -10,6 +10,7 @@ import type { KeyedAnswer, PlacedJob } from '../key-store.js';
 import { completeWith } from './complete-with.js';
 import type { ClaimWay, Dialect } from './dialect.js';
 import { insertAll, insertAndDecide, insertJobs, jobChunks } from './enqueue.js';
+import type { ClaimedRow } from './claimed-row.js';
 import { goesBack } from './fence.js';
 import { handOff } from './hand-off.js';
 import { idsFrom } from './inserted-ids.js';
@@ -113,9 +114,12 @@ export class SqlJobStore implements port.JobStore {
   }
 
   async claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
+    const mark = this.#way(request).mark?.(request);
+    const marked = mark && (await this.#nameable(() => this.database.repeatable(mark)));
+    if (marked?.length === 0) return [];
     const once = (claim: () => Work<ClaimedJob[]>) =>
       request.once ? this.database.transactOnce(claim, (taken) => taken.length > 0) : this.database.transaction(claim);
-    return this.#claiming(request, once, itself);
+    return this.#claiming(request, once, itself, marked);
   }
 
   extend(claimIds: readonly number[]): Promise<port.HeldLease[]> {
@@ -132,6 +136,7 @@ export class SqlJobStore implements port.JobStore {
 
   // The scan for the next jobs comes last: it waits for nobody, and locks nothing that another flush could wait for.
   async settleAndClaim(flush: port.Flush, request: port.ClaimRequest) {
+    if (this.#way(request).mark) throw new TypeError(`Claims by ${request.strategy} share no transaction.`);
     // What this flush gives back may stand in front of all others.
     if (hasReturns(flush)) this.bounds.forget();
     const { lost, more: jobs } = await this.#claiming(
@@ -147,6 +152,7 @@ export class SqlJobStore implements port.JobStore {
     request: port.ClaimRequest,
     transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
     jobsOf: (done: T) => readonly ClaimedJob[],
+    marked: readonly ClaimedRow[] = [],
   ): Promise<T> {
     const way = this.#way(request);
     let start: ClaimStart | undefined;
@@ -156,8 +162,8 @@ export class SqlJobStore implements port.JobStore {
         transact(() => {
           over();
           start = this.bounds.of(request.queue);
-          request.onChoosing?.();
-          return way.claim(request, start);
+          if (!way.mark) request.onChoosing?.();
+          return way.claim(request, start, marked);
         }),
       );
       this.#claimed(request, start!, jobsOf(done));

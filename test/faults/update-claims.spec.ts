@@ -1,0 +1,112 @@
+import { claimOf, idsOf, LEASE_MS, rescueRules } from '../support/jobs.js';
+import { recordingDriver, statementsOf } from '../support/recording-driver.js';
+import { openFaulty, SENDING } from '../support/store-faults.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+const LISTS = /^\s*UPDATE sql_queue_claims/;
+const MARKS = /^\s*UPDATE sql_queue_jobs/;
+const READS = /^\s*SELECT id, name.*claim_id = /s;
+
+/** A store that stops for good in front of the statement that matches. */
+async function dyingBefore(world: World, statement: RegExp) {
+  let isDead = false;
+  const stopped: string[] = [];
+  const driver = recordingDriver((sql) => {
+    isDead ||= statement.test(sql);
+    if (!isDead) return Promise.resolve();
+    stopped.push(sql);
+    const lost = Object.assign(new Error('Connection lost'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+    return Promise.reject(lost);
+  });
+  const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+  return { jobs, stopped };
+}
+
+describeStoresOf(
+  ['mysql', 'mariadb'],
+  'a claim by update',
+  (setup) => {
+    it.each([
+      { before: 'the UPDATE', statement: MARKS, marked: 0 },
+      { before: 'its jobs are read', statement: READS, marked: 2 },
+      { before: 'it lists its jobs', statement: LISTS, marked: 2 },
+    ])('of a process that dies before $before leaves every job to others', async ({ statement, marked }) => {
+      const world = await setup();
+      const ids = await world.put({}, {}, {});
+      const { jobs } = await dyingBefore(world, statement);
+
+      await expect(jobs.claim(claimOf({ limit: 2, started: 2 }))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      const active = await world.sql(`SELECT id FROM sql_queue_jobs WHERE state = 'active'`);
+      world.advance(LEASE_MS);
+      const rescued = await world.jobs.rescue(rescueRules());
+
+      expect([active.length, rescued.length]).toEqual([marked, marked]);
+      // No handler had begun: no attempt is counted.
+      expect(rescued.map(({ job }) => job.mayHaveBegun)).not.toContain(true);
+      expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
+      const { jobs: next } = await world.claim({ limit: 9 });
+      expect(next.map(({ id, attempt }) => [id, attempt])).toEqual(ids.map((id) => [id, 1]));
+    });
+
+    it('marks nothing with an UPDATE that reaches the server after its claim was rescued', async () => {
+      const world = await setup();
+      await world.put({}, {}, {});
+      const { jobs, stopped } = await dyingBefore(world, MARKS);
+      await expect(jobs.claim(claimOf({ limit: 2 }))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      world.advance(LEASE_MS);
+      await world.jobs.rescue(rescueRules());
+
+      await world.sql(stopped[0]!);
+
+      expect(await world.sql(`SELECT id FROM sql_queue_jobs WHERE state = 'active'`)).toEqual([]);
+    });
+
+    it('marks nothing with an UPDATE that reaches the server again after the claim has listed its jobs', async () => {
+      const world = await setup();
+      await world.put({}, {}, {}, {});
+      const updates: string[] = [];
+      const driver = recordingDriver((text) => {
+        updates.push(...statementsOf(text).filter((sql) => MARKS.test(sql)));
+        return Promise.resolve();
+      });
+      const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+      const claimed = await jobs.claim(claimOf({ limit: 2 }));
+
+      await world.sql(updates[0]!);
+
+      const active = await world.sql<{ id: string }>(`SELECT id FROM sql_queue_jobs WHERE state = 'active'`);
+      expect(active.map(({ id }) => Number(id))).toEqual(idsOf(claimed));
+    });
+
+    it.each(SENDING)(
+      'is made once if the answer to its UPDATE is lost, with statements sent $sent',
+      async (sending) => {
+        const world = await setup();
+        const ids = await world.put({}, {}, {}, {});
+        const { jobs, arm, disarm } = await openFaulty(world, sending);
+
+        arm('unheard', sending.multipleStatements ? 2 : 3);
+        const claimed = await jobs.claim(claimOf({ limit: 2 }));
+        disarm();
+
+        expect(idsOf(claimed)).toEqual(ids.slice(0, 2));
+        const active = await world.sql(`SELECT id FROM sql_queue_jobs WHERE state = 'active'`);
+        expect(active).toHaveLength(2);
+        const [row] = await world.sql<{ job_ids: string }>('SELECT job_ids FROM sql_queue_claims');
+        expect(JSON.parse(row!.job_ids)).toEqual(ids.slice(0, 2));
+      },
+    );
+
+    it('that finds nothing leaves no row behind', async () => {
+      const world = await setup();
+      await world.put({});
+      const stores = await Promise.all([world.open(), world.open(), world.open()]);
+
+      const claimed = await Promise.all(stores.map(({ jobs }) => jobs.claim(claimOf())));
+
+      expect(claimed.flat()).toHaveLength(1);
+      expect(await world.sql('SELECT id FROM sql_queue_claims')).toHaveLength(1);
+    });
+  },
+  'update',
+);
