@@ -97,6 +97,49 @@ describeStoresOf(
       },
     );
 
+    it.each([
+      { where: 'at the head', priority: 0 },
+      { where: 'behind the others', priority: 1 },
+    ])('removes a job $where whose id no number can hold, and has the others', async ({ priority }) => {
+      const world = await setup();
+      const ids = await world.put({}, {});
+      await world.sql(`INSERT INTO sql_queue_jobs (id, queue, payload, priority, created_at)
+                       VALUES (-9007199254740993, 'q', '1', ${priority}, 1)`);
+
+      const { jobs } = await world.claim({ limit: 9 });
+
+      expect(idsOf(jobs)).toEqual(ids);
+      const [dead] = await world.sql<{ error: string }>(`SELECT error FROM sql_queue_history WHERE state = 'dead'`);
+      expect(JSON.parse(dead!.error)).toMatchObject({ code: 'MALFORMED_JOB' });
+      const [claim] = await world.sql<{ job_ids: string }>('SELECT job_ids FROM sql_queue_claims');
+      expect(JSON.parse(claim!.job_ids)).toEqual(ids);
+    });
+
+    it('lists a job whose row cannot be understood beside the others', async () => {
+      const world = await setup();
+      const ids = await world.put({}, {});
+      await world.sql(`UPDATE sql_queue_jobs SET options = '{"backoff":null}' WHERE id = ${ids[0]}`);
+
+      const { jobs } = await world.claim({ limit: 9 });
+
+      expect(jobs.map(({ id, malformed }) => [id, malformed?.column])).toEqual([
+        [ids[0], 'options'],
+        [ids[1], undefined],
+      ]);
+    });
+
+    it('keeps its jobs from the sweep of stuck jobs while it lists none', async () => {
+      const world = await setup();
+      await world.put({}, {}, {});
+      const { jobs } = await dyingBefore(world, LISTS);
+      await expect(jobs.claim(claimOf({ limit: 2 }))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+
+      await world.jobs.sweep(100);
+
+      const states = await world.sql<{ state: string }>('SELECT state FROM sql_queue_jobs ORDER BY id');
+      expect(states.map(({ state }) => state)).toEqual(['active', 'active', 'waiting']);
+    });
+
     it('that finds nothing leaves no row behind', async () => {
       const world = await setup();
       await world.put({});
