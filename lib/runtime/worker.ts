@@ -72,7 +72,8 @@ export class Worker {
   readonly id = randomUUID();
   readonly #queues = new QueueWorkers();
   readonly #pausedHere: Set<string>;
-  readonly #pausedEverywhere = new Set<string>();
+  /** Queues that are paused for all processes, and those of which the database has not told yet whether they are. */
+  readonly #pausedEverywhere: Set<string>;
   /**
    * How often a look has found something else than jobs to claim: a queue paused or resumed everywhere, a process that waits
    * for jobs to end, a job that is due sooner.
@@ -109,6 +110,7 @@ export class Worker {
     this.#slots = new Slots(options.concurrency);
     this.#strategies = new QueueStrategies(parts);
     const jobEvents = new JobEvents(events);
+    this.#pausedEverywhere = new Set(queueNames);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
     this.#settler = new Settler(
       ...([store, clock, logger] as const),
@@ -183,9 +185,10 @@ export class Worker {
     this.#keepers.set(queue, keeper);
     keeper.start();
     if (isPaused ?? options.paused) this.#pausedHere.add(queue);
+    this.#pausedEverywhere.add(queue);
     this.#queues.byName.set(queue, this.#queueWorker(queue));
     this.#applyPauses();
-    // Whether it is paused everywhere, and has jobs, the next look tells.
+    // The next look tells whether it is paused everywhere, and has jobs.
     this.#poller.wake();
   }
 

@@ -38,6 +38,21 @@ describeEngines('a paused queue', (setup) => {
     expect(whilePaused).toMatchObject({ waiting: 5, active: 0, completed: 0 });
   });
 
+  it('is left alone by a worker that starts while it is paused and has jobs', async () => {
+    const world = await setup();
+    const first = await world.start({ handlers: { other: () => 'done' } });
+    await first.producer.enqueueMany('q', plain(5));
+    await first.admin.pause('q');
+
+    const second = await world.start({ handlers: { q: () => 'done' } });
+    await second.runner.whenIdle();
+    const claimed = second.events.of('claimed');
+    await first.admin.resume('q');
+    await second.events.untilCount(5, 'completed');
+
+    expect(claimed).toEqual([]);
+  });
+
   it.each([
     ['resumed', true],
     ['paused', false],
