@@ -28,6 +28,23 @@ describeStrategies('rescuing', (setup) => {
     expect(ids.sort((a, b) => a - b)).toEqual(claims.flatMap((c) => idsOf(c.jobs)).sort((a, b) => a - b));
   });
 
+  it.each(['[', '[]'])(
+    'takes the jobs of a claim whose list is %s beside one whose id no number can hold',
+    async (list) => {
+      const { put, claim, jobs, advance, sql } = await setup();
+      const ids = await put({}, {});
+      const taken = await claim({ limit: 2 });
+      await sql(`UPDATE sql_queue_claims SET job_ids = '${list}'`);
+      await sql(`INSERT INTO sql_queue_jobs (id, queue, payload, state, runnable, attempt, claim_id, created_at)
+               VALUES (-9007199254740993, 'q', '1', 'active', 1, 1, ${taken.id}, 1)`);
+
+      advance(LEASE_MS);
+      const rescued = await jobs.rescue(rescueRules());
+
+      expect(rescued.map(({ job }) => job.id)).toEqual(ids);
+    },
+  );
+
   it('says which jobs may have begun', async () => {
     const { put, claim, jobs, advance } = await setup();
     const ids = await put({}, {}, {}, {});

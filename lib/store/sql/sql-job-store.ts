@@ -264,7 +264,9 @@ export class SqlJobStore implements port.JobStore {
     const lapsed = await this.database.repeatable(() => lapsedClaims(this.#lapsedAfter));
     this.#lapsedAfter = lapsed.length < LAPSED_AT_A_TIME ? 0 : lapsed.at(-1)!;
     const rescued = await rescueEach(lapsed, (id) =>
-      withDecisions(rules.decide, (decide) => this.database.transaction(() => rescueClaim(id, { ...rules, decide }))),
+      withDecisions(rules.decide, (decide) =>
+        this.#nameable(() => this.database.transaction(() => rescueClaim(id, { ...rules, decide }))),
+      ),
     );
     if (rescued.length > 0) this.bounds.forget();
     return rescued;
