@@ -122,6 +122,11 @@ function isKeyUntil(keyUntil: unknown): boolean {
   return ['started', 'finished', undefined].includes(keyUntil as undefined) || isWhole(keyUntil, 0, LARGEST_DATE);
 }
 
+/** Milliseconds since 1970; none if they make no date. */
+export function readDate(ms: unknown): number | null {
+  return ms !== null && isWhole(Number(ms), -LARGEST_DATE, LARGEST_DATE) ? Number(ms) : null;
+}
+
 function refused(column: string, what: string, value: unknown): ColumnProblem {
   return { column, problem: expected(false, what, value)! };
 }

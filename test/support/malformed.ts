@@ -40,6 +40,8 @@ export function isHarmless(column: string, value: string, standing: string): boo
     case 'queue':
     // The last failure of a job decides nothing but what is shown of it.
     case 'error':
+    // The time at which a job became due decides nothing: statistics use it.
+    case 'due_at':
       return true;
     // These are names.
     case 'name':
@@ -81,7 +83,14 @@ export const ROWS: Readonly<Record<string, (id: number, now: number) => Readonly
   history: (id, now) => ({
     ...{ id, queue: `'q'`, name: `'default'`, state: `'dead'`, priority: 0, attempt: 1, max_attempts: 3 },
     ...{ worker_id: `'w'`, created_at: now, started_at: now, finished_at: now, expires_at: now - 1, payload: `'1'` },
-    ...{ headers: `'{}'`, options: `'{"key":"k","keyUntil":"finished"}'`, result: `'1'`, error: 'NULL' },
+    ...{
+      headers: `'{}'`,
+      options: `'{"key":"k","keyUntil":"finished"}'`,
+      result: `'1'`,
+      error: 'NULL',
+      due_at: 'NULL',
+    },
+    owner: 'NULL',
   }),
   queues: (id, now) => ({
     ...{ queue: `'queue-${id}'`, paused: 0, created_at: now, expires_after_ms: 1_000, used_at: now - 2_000 },
@@ -99,7 +108,7 @@ export const ROWS: Readonly<Record<string, (id: number, now: number) => Readonly
   logs: (id, now) => ({ job_id: id, number: 1, logged_at: now, line: `'x'` }),
   events: (id, now) => ({
     ...{ event: `'dead'`, queue: `'q'`, job_id: id, name: `'default'`, attempt: 1, ran_ms: 1, delay_ms: 1 },
-    ...{ recorded_at: now, result: `'1'`, error: `'{"name":"E","message":"m"}'` },
+    ...{ recorded_at: now, result: `'1'`, error: `'{"name":"E","message":"m"}'`, owner: 'NULL' },
   }),
   locks: (id, now) => ({ id, worker_id: `'w'`, locked_at: now }),
   keys: (id, now) => ({

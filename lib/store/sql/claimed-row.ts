@@ -1,6 +1,6 @@
 import { MalformedJobError, UnnameableIdError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { columnProblem, readError, readOverrides, type ColumnProblem } from '../../job/read-columns.js';
+import { columnProblem, readDate, readError, readOverrides, type ColumnProblem } from '../../job/read-columns.js';
 
 /** The columns a worker needs of a job. */
 export interface ClaimedRow {
@@ -48,7 +48,7 @@ export function claimedJob(
     attempt,
     maxAttempts: row.max_attempts || maxAttempts,
     createdAtMs: Number(row.created_at),
-    dueAtMs: row.due_at === null ? null : Number(row.due_at),
+    dueAtMs: readDate(row.due_at),
     payload: row.payload,
     headers: row.headers,
     overrides: (read as { overrides: ClaimedJob['overrides'] }).overrides,

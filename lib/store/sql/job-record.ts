@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
-import { readError, readHeaders, readOverrides } from '../../job/read-columns.js';
+import { readDate, readError, readHeaders, readOverrides } from '../../job/read-columns.js';
 import { parseOr, safeId } from './claimed-row.js';
 
 /** A row of the jobs or of the history, in one shape. */
@@ -72,7 +72,7 @@ export function jobRecord(row: RecordRow): JobRecord {
     error: readError(row.error),
     createdAt: new Date(Number(row.created_at)),
     runAt: date(row.run_at),
-    dueAt: date(row.due_at),
+    dueAt: date(readDate(row.due_at)),
     startedAt: date(row.started_at),
     finishedAt: date(row.finished_at),
     worker: row.worker_id,
