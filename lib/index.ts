@@ -39,6 +39,7 @@ export {
   type HeldBy,
 } from './job/errors.js';
 export type { JobRecord } from './job/job.js';
+export type { PageOptions, PageOrder } from './job/page-options.js';
 export type { KeyConflict, KeyOptions, KeyUntil } from './job/job-key.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions } from './job/processor-options.js';

@@ -3,6 +3,7 @@ import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
+import { cursorOf, resolvePage, type PageOptions, type Position } from '../job/page-options.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
 import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
@@ -12,7 +13,6 @@ import type {
   JobFilter,
   JobPage,
   JobSearch,
-  LogLine,
   LogPage,
   QueueRecord,
   WorkerRecord,
@@ -20,7 +20,6 @@ import type {
 import type { JobStore } from '../store/job-store.js';
 import type { QueueStore, SubscriptionRecord } from '../store/queue-store.js';
 import { noOptions } from './no-options.js';
-import { pageOf } from './page.js';
 import {
   BATCH,
   batches,
@@ -70,16 +69,32 @@ export class QueueAdmin {
     return this.#parts.store.get(id);
   }
 
-  /** Jobs in ascending order of ids; pass the last id as `after` for the next page. */
-  async find(filter: JobFilter = {}, page: JobPage = {}): Promise<JobRecord[]> {
+  /**
+   * Jobs by id, which is the order of their enqueues; with the state `scheduled` by the time at which they are due. Answers in
+   * milliseconds however many jobs there are: what no index knows (`name`, `error`, `finishedAfter`, `finishedBefore`) is looked
+   * for among 5,000 jobs for each page, so pass `next` as `after` as long as there is one.
+   *
+   * @example
+   * ```ts
+   * const { jobs, next } = await admin.find({ queue: 'email.send', state: 'dead' }, { order: 'newest', limit: 20 });
+   * ```
+   */
+  async find(filter: JobFilter = {}, page: PageOptions = {}): Promise<JobPage> {
     checkFilter(filter);
-    return this.#parts.store.find(filter, pageOf(page, 'the id of a job'));
+    const list = filter.state === 'scheduled' ? 'scheduled' : 'jobs';
+    const request = resolvePage('Invalid page', page, list);
+    const { jobs, next } = await this.#parts.store.find(filter, request);
+    return { jobs, ...(next && { next: cursorOf(next, list, request.order)! }) };
   }
 
-  /** What the job's runs have logged, in order; pass the last number as `after` for the next page. */
-  async logs(id: number, given: LogPage = {}): Promise<LogLine[]> {
+  /** The lines that the job's runs have logged, by their numbers. */
+  async logs(id: number, page: PageOptions = {}): Promise<LogPage> {
     checkJobId(id);
-    return this.#parts.store.logs(id, pageOf(given, 'the number of a line'));
+    const request = resolvePage('Invalid page', page, 'logs');
+    const { limit, order } = request;
+    const found = await this.#parts.store.logs(id, { ...request, limit: limit + 1 });
+    const lines = found.slice(0, limit);
+    return { lines, ...(found.length > limit && { next: cursorOf([lines.at(-1)!.number], 'logs', order)! }) };
   }
 
   /** Every queue that a worker has worked, somebody has paused or subscribed, or that has jobs, by name. */
@@ -253,11 +268,11 @@ export class QueueAdmin {
   }
 
   async *#found(search: JobSearch): AsyncGenerator<number[]> {
-    for (let after = 0; ;) {
-      const ids = await this.#parts.store.findIds(search, { after, limit: BATCH });
-      if (ids.length === 0) return;
-      yield ids;
-      after = ids.at(-1)!;
+    for (let after: Position | undefined; ;) {
+      const { jobs, next } = await this.#parts.store.findIds(search, { after, limit: BATCH, order: 'oldest' });
+      if (jobs.length > 0) yield jobs;
+      if (!next) return;
+      after = next;
     }
   }
 }

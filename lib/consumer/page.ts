@@ -1,22 +1,17 @@
-import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
-import type { AssignedJobPage } from '../store/consumer-store.js';
+import { cursorOf, resolvePage, type PagedList, type PageOptions, type PageRequest } from '../job/page-options.js';
+import type { AssignedJobPage, AssignedJobRecord } from '../store/consumer-store.js';
 
-// Before the first job there can be.
-const HEAD = { id: 0, priority: -32_769 };
-
-/** Of one that has been checked. */
-export function pageOf({ after = HEAD, limit = 100 }: AssignedJobPage): Required<AssignedJobPage> {
-  return { after: { id: after.id, priority: after.priority }, limit };
-}
-
-/** `also`: keys that stand beside. */
-export function pageProblems(page: AssignedJobPage, also: readonly string[] = []): (string | undefined)[] {
-  const { after = HEAD, limit = 100 } = isOptions(page) ? page : {};
-  const { id, priority } = isOptions(after) ? after : ({} as Partial<typeof HEAD>);
-  const isPlace = isWhole(id, 0, Number.MAX_SAFE_INTEGER) && isWhole(priority, -32_769, 32_767);
-  return [
-    ...unknownKeys(page, ['after', 'limit', ...also]),
-    expected(isPlace, 'after to be the last record of the page before, or its { id, priority }', after),
-    expected(isWhole(limit, 1, 1_000), 'limit to be a whole number from 1 to 1000', limit),
-  ];
+/** Reads one job more than the page has, which tells whether there is a next page. */
+export async function pageOf(
+  list: PagedList,
+  page: PageOptions,
+  read: (request: PageRequest) => Promise<AssignedJobRecord[]>,
+): Promise<AssignedJobPage> {
+  const request = resolvePage('Cannot list', page, list);
+  const found = await read({ ...request, limit: request.limit + 1 });
+  const jobs = found.slice(0, request.limit);
+  if (found.length <= request.limit) return { jobs };
+  const { id, priority } = jobs.at(-1)!;
+  const position = list === 'assigned' ? [id] : [priority, id];
+  return { jobs, next: cursorOf(position, list, request.order)! };
 }

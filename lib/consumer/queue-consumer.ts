@@ -5,18 +5,13 @@ import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import type { ClaimedJob } from '../job/job.js';
 import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
+import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { leaseProblem } from '../job/lease.js';
 import { waitsAgain, type Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
 import { snooze, snoozeProblem, type SnoozeUntil } from '../job/snooze.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type {
-  AssignedJobPage,
-  AssignedJobRecord,
-  ConsumerStore,
-  EndedAssignment,
-  Holder,
-} from '../store/consumer-store.js';
+import type { AssignedJobPage, ConsumerStore, EndedAssignment, Holder } from '../store/consumer-store.js';
 import type { PromotedJob } from '../store/job-store.js';
 import type { Clock } from '../time/clock.js';
 import { toMs, type Duration } from '../time/duration.js';
@@ -24,7 +19,7 @@ import { resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-op
 import { afterFailure, failureProblems, type FailOptions } from './failure.js';
 import { heldJob, type HeldJob } from './held-job.js';
 import { holderOf, holderProblems, ownerProblem, type JobHolder } from './holder.js';
-import { pageOf, pageProblems } from './page.js';
+import { pageOf } from './page.js';
 import { Taking, type TakingParts } from './taking.js';
 
 export interface ConsumerParts extends RuleParts {
@@ -196,27 +191,28 @@ export class QueueConsumer {
     this.#told(await this.#parts.store.move(id, holderOf(given), stage!));
   }
 
-  /** Jobs that anybody may claim, in the order in which they are claimed. */
-  async unassigned(queue: string, page: AssignedJobPage = {}): Promise<AssignedJobRecord[]> {
-    check('Cannot list', [nameProblem('queue name', queue), ...pageProblems(page)]);
-    return this.#parts.store.unassigned(queue, pageOf(page));
+  /** Jobs that anybody may claim, in the order in which they are claimed; with `order: 'newest'` the other way round. */
+  async unassigned(queue: string, page: PageOptions = {}): Promise<AssignedJobPage> {
+    check('Cannot list', [nameProblem('queue name', queue), ...pageProblems(page, 'unassigned')]);
+    return pageOf('unassigned', page, (request) => this.#parts.store.unassigned(queue, request));
   }
 
-  /** The owner's jobs, of one queue or of all, in the order of ids. */
-  async assigned(owner: string, given: AssignedJobPage & { queue?: string } = {}): Promise<AssignedJobRecord[]> {
-    const { queue } = isOptions(given) ? given : {};
+  /** The owner's jobs, of one queue or of all, by id. */
+  async assigned(owner: string, given: PageOptions & { queue?: string } = {}): Promise<AssignedJobPage> {
+    const { queue, ...page } = isOptions(given) ? given : {};
     check('Cannot list', [
       ownerProblem(owner),
       queue === undefined ? undefined : nameProblem('queue name', queue),
-      ...pageProblems(given, ['queue']),
+      ...pageProblems(given, 'assigned', ['queue']),
     ]);
-    return this.#parts.store.assigned(owner, queue === undefined ? {} : { queue }, pageOf(given));
+    const ofQueue = queue === undefined ? {} : { queue };
+    return pageOf('assigned', page, (request) => this.#parts.store.assigned(owner, ofQueue, request));
   }
 
-  /** Jobs of a stage, held or not (see `owner`), in the order in which they are claimed. */
-  async inStage(queue: string, stage: string, page: AssignedJobPage = {}): Promise<AssignedJobRecord[]> {
-    check('Cannot list', [nameProblem('queue name', queue), stageProblem(stage), ...pageProblems(page)]);
-    return this.#parts.store.inStage(queue, stage, pageOf(page));
+  /** Jobs of a stage, held or not (see `owner`), in the order in which they are claimed; with `order: 'newest'` the other way round. */
+  async inStage(queue: string, stage: string, page: PageOptions = {}): Promise<AssignedJobPage> {
+    check('Cannot list', [nameProblem('queue name', queue), stageProblem(stage), ...pageProblems(page, 'stage')]);
+    return pageOf('stage', page, (request) => this.#parts.store.inStage(queue, stage, request));
   }
 
   async #sendBack(id: number, holder: Holder, outcome: Outcome): Promise<void> {

@@ -1,5 +1,6 @@
 import type { JobRecord } from '../job/job.js';
 import type { JobState } from '../job/job-state.js';
+import type { PageRequest, Position } from '../job/page-options.js';
 
 /** Which jobs are meant. What is left out matches all. */
 export interface JobFilter {
@@ -20,11 +21,22 @@ export interface JobSearch extends JobFilter {
   otherThan?: string;
 }
 
+/** A page of a list of jobs. */
 export interface JobPage {
-  /** Only jobs with a greater id. Default 0. */
-  after?: number;
-  /** 1 to 1,000, default 100. */
-  limit?: number;
+  /**
+   * Up to `limit` jobs. Fewer, even none, if the filter leaves out many: 5,000 jobs are looked at for a page. There may be more
+   * as long as there is a `next`.
+   */
+  jobs: JobRecord[];
+  /** The `after` of the next page; none at the end of the list. */
+  next?: string;
+}
+
+/** A page as the store answers it. */
+export interface Found<Job> {
+  readonly jobs: Job[];
+  /** Where the next page begins; none at the end of the list. */
+  readonly next?: Position;
 }
 
 /** How many jobs there are. Each job is counted once. */
@@ -50,11 +62,11 @@ export interface LogLine {
   line: string;
 }
 
+/** A page of the lines of a job. */
 export interface LogPage {
-  /** Only lines with a greater number. Default 0. */
-  after?: number;
-  /** 1 to 1,000, default 100. */
-  limit?: number;
+  lines: LogLine[];
+  /** The `after` of the next page; none at the end of the list. */
+  next?: string;
 }
 
 export interface QueueRecord {
@@ -89,11 +101,11 @@ export type CancelAnswer = { state: 'cancelled' } | { state: 'requested'; worker
 export interface AdminStore {
   counts(queue?: string): Promise<JobCounts>;
   get(id: number): Promise<JobRecord | null>;
-  /** In ascending order of ids. */
-  find(search: JobSearch, page: Required<JobPage>): Promise<JobRecord[]>;
+  /** By id; jobs in the state `scheduled` by the time at which they are due. */
+  find(search: JobSearch, page: PageRequest): Promise<Found<JobRecord>>;
   /** Only their ids. */
-  findIds(search: JobSearch, page: Required<JobPage>): Promise<number[]>;
-  logs(id: number, page: Required<LogPage>): Promise<LogLine[]>;
+  findIds(search: JobSearch, page: PageRequest): Promise<Found<number>>;
+  logs(id: number, page: PageRequest): Promise<LogLine[]>;
   queues(): Promise<QueueRecord[]>;
   workers(): Promise<WorkerRecord[]>;
   setPaused(queue: string, paused: boolean): Promise<void>;

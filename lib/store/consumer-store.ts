@@ -2,6 +2,7 @@ import type { MaybeLater } from '../job/user-rule.js';
 import type { JobFilter } from './admin-store.js';
 import type { ClaimedJob, JobRecord } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
+import type { PageRequest } from '../job/page-options.js';
 import type { ClaimRequest } from './job-store.js';
 
 /** Who says that he holds a job: whoever has its token, its owner, or an admin who takes it from either. */
@@ -76,11 +77,11 @@ export interface AssignedJobRecord extends JobRecord {
   leaseUntil: Date | null;
 }
 
-/** A place in the order in which jobs are claimed; what comes after it is meant. A record of the page before is one. */
+/** A page of a list of jobs as those look at it who hand out work. */
 export interface AssignedJobPage {
-  after?: Pick<JobRecord, 'id' | 'priority'>;
-  /** 1 to 1,000, default 100. */
-  limit?: number;
+  jobs: AssignedJobRecord[];
+  /** The `after` of the next page; none at the end of the list. */
+  next?: string;
 }
 
 /**
@@ -107,13 +108,9 @@ export interface ConsumerStore {
   /** Ends an assignment, and leaves the job to whoever claims from that stage; null: to everybody. */
   move(id: number, holder: Holder, stage: string | null): Promise<EndedAssignment>;
   /** Jobs that anybody may claim, in the order in which they are claimed. */
-  unassigned(queue: string, page: Required<AssignedJobPage>): Promise<AssignedJobRecord[]>;
-  /** The owner's jobs, in the order of ids. */
-  assigned(
-    owner: string,
-    filter: Pick<JobFilter, 'queue'>,
-    page: Required<AssignedJobPage>,
-  ): Promise<AssignedJobRecord[]>;
+  unassigned(queue: string, page: PageRequest): Promise<AssignedJobRecord[]>;
+  /** The owner's jobs, by id. */
+  assigned(owner: string, filter: Pick<JobFilter, 'queue'>, page: PageRequest): Promise<AssignedJobRecord[]>;
   /** Jobs of a stage, whether somebody holds them or not, in the order in which they are claimed. */
-  inStage(queue: string, stage: string, page: Required<AssignedJobPage>): Promise<AssignedJobRecord[]>;
+  inStage(queue: string, stage: string, page: PageRequest): Promise<AssignedJobRecord[]>;
 }

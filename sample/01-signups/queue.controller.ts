@@ -14,7 +14,7 @@ export class QueueController {
 
   @Get('queue/dead')
   async deadLetters() {
-    const jobs = await this.admin.find({ queue: WELCOME, state: 'dead' });
+    const jobs = (await this.admin.find({ queue: WELCOME, state: 'dead' })).jobs;
     return jobs.map(seen);
   }
 

@@ -28,14 +28,14 @@ export class TasksService {
       this.consumer.inStage(CHECK, REVIEW),
       this.admin.find({ queue: CHECK, state: 'active' }),
       this.admin.find({ queue: CHECK, state: 'scheduled' }),
-      this.admin.find({ queue: CHECK, state: 'completed' }),
+      this.admin.find({ queue: CHECK, state: 'completed' }, { order: 'newest', limit: 10 }),
     ]);
     return {
-      waiting: waiting.map(seen),
-      review: review.filter(({ state }) => state === 'waiting').map(seen),
-      taken: active.map(seen),
-      putOff: scheduled.map(seen),
-      finished: completed.slice(-10).map(seen),
+      waiting: waiting.jobs.map(seen),
+      review: review.jobs.filter(({ state }) => state === 'waiting').map(seen),
+      taken: active.jobs.map(seen),
+      putOff: scheduled.jobs.map(seen),
+      finished: completed.jobs.reverse().map(seen),
       codeWorks: this.runner.state === 'running',
     };
   }

@@ -116,7 +116,7 @@ describeEngines('a claim for an owner', (setup) => {
     expect(survey.lapseInMs).toBe(0);
     expect(rescued.map(({ job }) => job.id)).toEqual([lapsed!.id]);
     expect(await admin.get(kept!.id)).toMatchObject({ state: 'active', owner: 'ann' });
-    expect(await consumer.assigned('ann')).toMatchObject([{ id: kept!.id, leaseUntil: null }]);
+    expect((await consumer.assigned('ann')).jobs).toMatchObject([{ id: kept!.id, leaseUntil: null }]);
   });
 
   it('of one who names none belongs to whoever has the token', async () => {

@@ -81,6 +81,6 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim from a stage', (setup) => {
 
     expect(isMoved).toBe(true);
     expect(held).toMatchObject([{ id: second, stage: 'review' }]);
-    expect(await others.inStage('q', 'printing')).toMatchObject([{ id: first, owner: null, state: 'waiting' }]);
+    expect((await others.inStage('q', 'printing')).jobs).toMatchObject([{ id: first, owner: null, state: 'waiting' }]);
   });
 });

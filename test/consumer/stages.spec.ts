@@ -113,7 +113,9 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
 
     expect(job).toMatchObject({ stage: REVIEW, owner: 'bob' });
     expect(swept).toEqual([1, 1]);
-    expect(await consumer.inStage('q', REVIEW)).toMatchObject([{ id: assigned!.id, stage: REVIEW, owner: null }]);
+    expect((await consumer.inStage('q', REVIEW)).jobs).toMatchObject([
+      { id: assigned!.id, stage: REVIEW, owner: null },
+    ]);
   });
 
   it('starts anew for everybody once it was cancelled', async () => {
@@ -125,7 +127,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
 
     await admin.retry(id);
 
-    expect(await consumer.inStage('q', REVIEW)).toEqual([]);
+    expect((await consumer.inStage('q', REVIEW)).jobs).toEqual([]);
     expect(await consumer.claim('q', ANN)).toMatchObject([{ id, stage: null }]);
   });
 
@@ -142,7 +144,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     await producer.enqueue('q', 'two', { key: 'k', onConflict: 'replace', ...options });
     await admin.retry(id);
 
-    expect(await consumer.inStage('q', REVIEW)).toEqual([]);
+    expect((await consumer.inStage('q', REVIEW)).jobs).toEqual([]);
     expect(await consumer.claim('q', ANN)).toMatchObject([{ id, payload: 'two', stage: null, attempt: 1 }]);
     expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
   });
@@ -163,7 +165,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
       await producer.enqueue('q', 'two', { key: 'k', onConflict: 'replace', manager });
     });
 
-    expect(await consumer.inStage('q', REVIEW)).toEqual([]);
+    expect((await consumer.inStage('q', REVIEW)).jobs).toEqual([]);
     expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
     expect(await consumer.claim('q', ANN)).toMatchObject([{ id, payload: 'two', stage: null, attempt: 1 }]);
   });
@@ -198,21 +200,32 @@ describeEngines('the lists of those who hand out work', (setup) => {
     await consumer.claim('other', ANN);
 
     const first = await consumer.unassigned('q', { limit: 2 });
-    const rest = await consumer.unassigned('q', { limit: 2, after: first[1]! });
-    const last = await consumer.unassigned('q', { limit: 9, after: rest[1]! });
-    const staged = await consumer.inStage('q', REVIEW, { limit: 1 });
-    const next = await consumer.inStage('q', REVIEW, { after: staged[0]! });
-    const anns = await consumer.assigned('ann');
+    const rest = await consumer.unassigned('q', { limit: 2, after: first.next });
+    const backwards = await consumer.unassigned('q', { limit: 3, order: 'newest' });
+    const end = await consumer.unassigned('q', { order: 'newest', after: backwards.next });
+    const { jobs: staged, next: behind } = await consumer.inStage('q', REVIEW, { limit: 1 });
+    const { jobs: next } = await consumer.inStage('q', REVIEW, { after: behind });
+    const stagedBackwards = await consumer.inStage('q', REVIEW, { order: 'newest' });
+    const anns = (await consumer.assigned('ann')).jobs;
+    const annsFirst = await consumer.assigned('ann', { limit: 1 });
+    const annsBackwards = await consumer.assigned('ann', { order: 'newest' });
 
-    expect([...first, ...rest, ...last].map(({ id }) => id)).toEqual([...ids.slice(3), low.id]);
-    expect(first[0]).toMatchObject({ state: 'waiting', owner: null, stage: null, leaseUntil: null, payload: 0 });
+    const waiting = [...ids.slice(3), low.id];
+    expect([...first.jobs, ...rest.jobs].map(({ id }) => id)).toEqual(waiting);
+    expect([...backwards.jobs, ...end.jobs].map(({ id }) => id)).toEqual([...waiting].reverse());
+    expect([rest.next, end.next, annsBackwards.next]).toEqual([undefined, undefined, undefined]);
+    expect(stagedBackwards.jobs.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+    expect(annsBackwards.jobs.map(({ id }) => id)).toEqual(anns.map(({ id }) => id).reverse());
+    expect(first.jobs[0]).toMatchObject({ state: 'waiting', owner: null, stage: null, leaseUntil: null, payload: 0 });
     expect(staged).toMatchObject([{ id: ids[1], owner: 'rita', stage: REVIEW, state: 'active' }]);
     expect(staged[0]!.leaseUntil).toBeInstanceOf(Date);
     expect(next).toMatchObject([{ id: ids[2], owner: null, stage: REVIEW, state: 'waiting' }]);
     expect(anns.map(({ queue }) => queue).sort()).toEqual(['other', 'q']);
-    expect(await consumer.assigned('ann', { queue: 'q' })).toMatchObject([{ id: ids[0], owner: 'ann' }]);
-    expect(await consumer.assigned('ann', { limit: 1, after: anns[0]! })).toMatchObject([{ id: anns[1]!.id }]);
-    expect(await consumer.assigned('Ann')).toEqual([]);
+    expect((await consumer.assigned('ann', { queue: 'q' })).jobs).toMatchObject([{ id: ids[0], owner: 'ann' }]);
+    expect((await consumer.assigned('ann', { limit: 1, after: annsFirst.next })).jobs).toMatchObject([
+      { id: anns[1]!.id },
+    ]);
+    expect((await consumer.assigned('Ann')).jobs).toEqual([]);
     expect(await consumer.assigned('ann ').catch(({ code }: { code: string }) => code)).toBe('INVALID_OPTIONS');
   });
 });
@@ -236,7 +249,7 @@ describeEngines('one queue', (setup) => {
     await events.untilCount(3, 'completed');
 
     expect(held).toMatchObject({ state: 'active', owner: 'ann' });
-    const results = (await admin.find({ state: 'completed' })).map(({ result }) => result);
+    const results = (await admin.find({ state: 'completed' })).jobs.map(({ result }) => result);
     expect(results.filter((result) => result === 'ann')).toHaveLength(1);
     expect(results.filter((result) => result === 'code')).toHaveLength(2);
   });

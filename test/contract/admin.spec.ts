@@ -1,4 +1,7 @@
 import { endOf, flushOf, outcomes, settled } from '../support/jobs.js';
+import type { JobRecord } from '../../lib/job/job.js';
+import type { JobFilter } from '../../lib/store/admin-store.js';
+import { pages } from '../support/pages.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const forever = () => 60_000;
@@ -137,7 +140,7 @@ describeStores('looking at a job', (setup) => {
 });
 
 describeStores('finding jobs', (setup) => {
-  const all = { after: 0, limit: 100 };
+  const all = { order: 'oldest', limit: 100 } as const;
 
   it('finds those of a queue, a name and a state', async () => {
     const world = await setup();
@@ -145,7 +148,7 @@ describeStores('finding jobs', (setup) => {
     const [named] = await world.put({ name: 'welcome' });
     const [other] = await world.put({ queue: 'other' });
 
-    const find = async (filter: object) => (await world.admin.find(filter, all)).map(({ id }) => id);
+    const find = async (filter: object) => (await world.admin.find(filter, all)).jobs.map(({ id }) => id);
 
     expect(await find({ state: 'waiting', queue: 'q' })).toEqual([waiting, named]);
     expect(await find({ name: 'welcome' })).toEqual([named]);
@@ -159,11 +162,61 @@ describeStores('finding jobs', (setup) => {
     const ids = await put(...Array.from({ length: 9 }, (_, n) => ({ priority: n % 3 })));
     await jobs.settle(endOf(await claim({ limit: 4 })));
 
-    const first = await admin.find({}, { after: 0, limit: 4 });
-    const second = await admin.find({}, { after: first.at(-1)!.id, limit: 4 });
-    const third = await admin.find({}, { after: second.at(-1)!.id, limit: 4 });
+    const oldest = await pages((page) => admin.find({}, page), { order: 'oldest', limit: 4 });
+    const newest = await pages((page) => admin.find({}, page), { order: 'newest', limit: 4 });
 
-    expect([first, second, third].map((page) => page.length)).toEqual([4, 4, 1]);
-    expect([...first, ...second, ...third].map(({ id }) => id)).toEqual(ids);
+    expect(oldest.map((jobs) => jobs.map(({ id }) => id))).toEqual([ids.slice(0, 4), ids.slice(4, 8), ids.slice(8)]);
+    expect(newest.flat().map(({ id }) => id)).toEqual([...ids].reverse());
+  });
+
+  it.each(['oldest', 'newest'] as const)('pages through each state, %s first', async (order) => {
+    const world = await setup();
+    const { put, claim, consumer, admin } = world;
+    const queues = ['q', 'r', 's'];
+    for (const queue of queues) {
+      await put(...Array.from({ length: 6 }, (_, n) => ({ queue, priority: (n % 3) - 1, name: `n${n % 2}` })));
+      await put(...Array.from({ length: 5 }, (_, n) => ({ queue, delayMs: 90_000 - 10_000 * (n >> 1), priority: -n })));
+      const taken = await claim({ queue, limit: 2 });
+      await claim({ queue, limit: 2 });
+      await world.jobs.settle(endOf(taken, outcomes.dead));
+    }
+    const [staged] = await put({ queue: 'q' });
+    await consumer.assign(staged!, { workerId: 'w', owner: 'ann', leaseMs: null }, 'whoever', () => ({
+      maxAttempts: 1,
+    }));
+    await consumer.move(staged!, { owner: 'ann' }, 'review');
+    await world.sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at) VALUES ('r', '1', 4000000000000)`);
+    const all = (await admin.find({}, { order, limit: 1_000 })).jobs;
+    const filters: JobFilter[] = [undefined, ...queues].flatMap((queue) => [
+      ...[undefined, 'n1'].map((name) => ({ ...(queue && { queue }), ...(name && { name }) })),
+      ...(['waiting', 'active', 'scheduled', 'dead'] as const).map((state) => ({ state, ...(queue && { queue }) })),
+    ]);
+
+    for (const filter of filters) {
+      const expected = all.filter((job) => Object.entries(filter).every(([key, value]) => job[key as 'id'] === value));
+      if (filter.state === 'scheduled') {
+        const place = ({ runAt, priority, id }: JobRecord) => runAt!.getTime() * 1e6 + priority * 1e3 + id;
+        expected.sort((a, b) => (order === 'oldest' ? 1 : -1) * (place(a) - place(b)));
+      }
+      const found = await pages((page) => admin.find(filter, page), { order, limit: 2 });
+      const ids = await pages((page) => admin.findIds(filter, page), { order, limit: 3 });
+
+      expect([filter, found.flat().map(({ id }) => id)]).toEqual([filter, expected.map(({ id }) => id)]);
+      expect(ids.flat()).toEqual(expected.map(({ id }) => id));
+    }
+    expect(all).toHaveLength(35);
+  });
+
+  it('looks at a bounded number of jobs for a page, and says where to go on', async () => {
+    const { put, admin } = await setup();
+    await put(...Array.from({ length: 5_500 }, () => ({})));
+    const [last] = await put({ name: 'rare' });
+
+    const first = await admin.find({ name: 'rare' }, { order: 'oldest', limit: 10 });
+    const second = await admin.find({ name: 'rare' }, { order: 'oldest', limit: 10, after: first.next! });
+
+    expect(first.jobs).toEqual([]);
+    expect(second).toMatchObject({ jobs: [{ id: last }] });
+    expect(second.next).toBeUndefined();
   });
 });

@@ -37,7 +37,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     expect(moved).toBe(2);
     expect(rows.map((row) => (row as { id: unknown }).id).map(Number)).toEqual([completed, dead, later]);
     expect(await kept()).toEqual(rows.slice(0, 2));
-    expect((await admin.find({}, { after: 0, limit: 9 })).map(({ id }) => id)).toEqual([later]);
+    expect((await admin.find({}, { order: 'oldest', limit: 9 })).jobs.map(({ id }) => id)).toEqual([later]);
   });
 
   it('gets no more at a time than it may', async () => {

@@ -2,7 +2,7 @@ import { endOf, ERROR, flushOf, LEASE_MS, outcomes, rescueRules, settled } from 
 import { describeStores, type World } from '../support/stores.js';
 
 const deadLetter = 'dlq';
-const all = { after: 0, limit: 100 };
+const all = { order: 'oldest', limit: 100 } as const;
 
 describeStores('a job that dies', (setup) => {
   it('is in the history, and a copy of it waits in its dead-letter queue', async () => {
@@ -12,7 +12,7 @@ describeStores('a job that dies', (setup) => {
     await jobs.settle(endOf(await claim(), outcomes.dead, { deadLetter }));
 
     expect(await admin.get(id!)).toMatchObject({ state: 'dead', queue: 'q', error: ERROR });
-    expect(await admin.find({ queue: deadLetter }, all)).toMatchObject([
+    expect((await admin.find({ queue: deadLetter }, all)).jobs).toMatchObject([
       {
         ...{ state: 'waiting', payload: { é: 1 }, name: 'welcome', priority: -2, attempt: 0 },
         headers: {
@@ -32,7 +32,7 @@ describeStores('a job that dies', (setup) => {
     await jobs.settle(endOf(await claim(), outcomes.dead, { deadLetter, keepMs: false }));
 
     expect(await admin.get(id!)).toBeNull();
-    expect(await admin.find({}, all)).toMatchObject([{ queue: deadLetter, state: 'waiting' }]);
+    expect((await admin.find({}, all)).jobs).toMatchObject([{ queue: deadLetter, state: 'waiting' }]);
   });
 
   it('makes no dead letter where its claim was lost', async () => {
@@ -44,7 +44,7 @@ describeStores('a job that dies', (setup) => {
     const lost = await jobs.settle(endOf(taken, outcomes.dead, { deadLetter }));
 
     expect(lost.size).toBe(1);
-    expect(await admin.find({ queue: deadLetter }, all)).toHaveLength(1);
+    expect((await admin.find({ queue: deadLetter }, all)).jobs).toHaveLength(1);
   });
 
   it('makes one dead letter, however often its end is told', async () => {
@@ -55,7 +55,7 @@ describeStores('a job that dies', (setup) => {
     await jobs.settle(end);
     await jobs.settle({ ...end, again: true });
 
-    expect(await admin.find({ queue: deadLetter }, all)).toHaveLength(1);
+    expect((await admin.find({ queue: deadLetter }, all)).jobs).toHaveLength(1);
   });
 
   it('as a dead letter is dead, and goes no further', async () => {
@@ -76,7 +76,7 @@ describeStores('a job that dies', (setup) => {
     const ends = Object.values(outcomes).map((outcome, n) => settled(taken, taken.jobs[n]!, outcome, { deadLetter }));
     await jobs.settle(flushOf(ends));
 
-    const [letter, ...others] = await admin.find({ queue: deadLetter }, all);
+    const [letter, ...others] = (await admin.find({ queue: deadLetter }, all)).jobs;
     const dead = ends.find(({ outcome }) => outcome.kind === 'dead')!;
     expect(letter!.headers['dead-letter.id']).toBe(String(dead.job.id));
     expect(others).toEqual([]);
@@ -96,7 +96,7 @@ describeStores('a job that dies', (setup) => {
       { job: { queue: 'other' }, deadLetter: false },
     ]);
     expect(await world.admin.counts()).toMatchObject({ waiting: 1, dead: 2, active: 0 });
-    expect(await world.admin.find({ queue: deadLetter }, all)).toHaveLength(1);
+    expect((await world.admin.find({ queue: deadLetter }, all)).jobs).toHaveLength(1);
   });
 });
 
@@ -112,7 +112,7 @@ describeStores('a job that dies in the hands of somebody who is no worker', (set
 
     await dieInSilence(world);
 
-    expect(await world.admin.find({ queue: deadLetter }, all)).toHaveLength(1);
+    expect((await world.admin.find({ queue: deadLetter }, all)).jobs).toHaveLength(1);
   });
 
   it.each(['nobody', 'another owner'])('was assigned from %s, and has its dead letter', async (holder) => {
@@ -127,7 +127,7 @@ describeStores('a job that dies in the hands of somebody who is no worker', (set
 
     await dieInSilence(world);
 
-    expect(await world.admin.find({ queue: deadLetter }, all)).toHaveLength(1);
+    expect((await world.admin.find({ queue: deadLetter }, all)).jobs).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,8 @@
 import { endOf, outcomes, settled, flushOf } from '../support/jobs.js';
+import { pages } from '../support/pages.js';
 import { describeStores, type World } from '../support/stores.js';
 
-const all = { after: 0, limit: 1_000 };
+const all = { order: 'oldest', limit: 1_000 } as const;
 const error = { name: 'TypeError', message: '{"name":"Other", "code":"OTHER"', code: 'E_CODE', stack: 's' };
 
 /** Jobs of that queue that died of the errors, in their order. */
@@ -19,7 +20,7 @@ describeStores('finding finished jobs', (setup) => {
     const [a, b] = await dead(world, 'q', {}, { name: 'RangeError', code: undefined });
     await world.put({});
 
-    const find = (filter: object) => world.admin.findIds(filter, all);
+    const find = async (filter: object) => (await world.admin.findIds(filter, all)).jobs;
 
     expect(await find({ error: 'E_CODE' })).toEqual([a]);
     expect(await find({ error: 'RangeError' })).toEqual([b]);
@@ -37,9 +38,11 @@ describeStores('finding finished jobs', (setup) => {
     await world.put({});
     const between = new Date(finishedAt.getTime() + 1);
 
-    expect(await world.admin.findIds({ finishedBefore: between }, all)).toEqual([early]);
-    expect(await world.admin.findIds({ finishedAfter: between, queue: 'q' }, all)).toEqual([late]);
-    expect(await world.admin.findIds({ finishedAfter: finishedAt, finishedBefore: finishedAt }, all)).toEqual([]);
+    expect((await world.admin.findIds({ finishedBefore: between }, all)).jobs).toEqual([early]);
+    expect((await world.admin.findIds({ finishedAfter: between, queue: 'q' }, all)).jobs).toEqual([late]);
+    expect((await world.admin.findIds({ finishedAfter: finishedAt, finishedBefore: finishedAt }, all)).jobs).toEqual(
+      [],
+    );
   });
 
   it.each([{ state: 'dead' } as const, { queue: 'q7' }, {}, { name: 'default' }])(
@@ -51,20 +54,15 @@ describeStores('finding finished jobs', (setup) => {
         await world.put({ queue });
         await world.jobs.settle(endOf(await world.claim({ queue }), outcomes.complete));
       }
-      const whole = await world.admin.find(filter, all);
+      const whole = (await world.admin.find(filter, all)).jobs;
 
-      const paged: number[] = [];
-      for (let after = 0; ;) {
-        const page = await world.admin.find(filter, { after, limit: 3 });
-        if (page.length === 0) break;
-        paged.push(...page.map(({ id }) => id));
-        after = paged.at(-1)!;
-      }
+      const found = await pages((page) => world.admin.find(filter, page), { order: 'oldest', limit: 3 });
+      const paged = found.flat().map(({ id }) => id);
 
       expect(paged).toEqual(whole.map(({ id }) => id));
       expect(paged).toEqual([...paged].sort((a, b) => a - b));
       expect(paged).toHaveLength(filter.state ? 40 : filter.queue ? 3 : 42);
-      expect(await world.admin.findIds(filter, all)).toEqual(paged);
+      expect((await world.admin.findIds(filter, all)).jobs).toEqual(paged);
     },
   );
 });

@@ -276,7 +276,7 @@ describeStores('a key', (setup) => {
 
     expect(joined!.id).toBe(first!.id);
     expect(kept).toMatchObject({ state: 'completed', result: 'done', key: 'k' });
-    expect(await admin.find({}, { after: 0, limit: 10 })).toEqual([]);
+    expect((await admin.find({}, { order: 'oldest', limit: 10 })).jobs).toEqual([]);
   });
 
   it('keeps an outcome as long as its queue does, where that is longer', async () => {

@@ -30,7 +30,7 @@ describeStores('a plain INSERT from any language', (setup) => {
     await sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at) VALUES ('q', '1', ${runAt})`);
 
     const before = await claim();
-    const [record] = await admin.find({ state: 'scheduled' }, { after: 0, limit: 9 });
+    const [record] = (await admin.find({ state: 'scheduled' }, { order: 'oldest', limit: 9 })).jobs;
     const counts = await admin.counts();
     advance(120_000);
     await jobs.promote(9);

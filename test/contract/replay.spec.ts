@@ -37,7 +37,7 @@ describeStores('replaying', (setup) => {
 
     await world.admin.replay(ids, { ...spread, firstMs: 60_000 });
 
-    const [first, second] = await world.admin.find({ state: 'scheduled' }, { after: 0, limit: 9 });
+    const [first, second] = (await world.admin.find({ state: 'scheduled' }, { order: 'oldest', limit: 9 })).jobs;
     expect(second!.runAt!.getTime() - first!.runAt!.getTime()).toBe(1_000);
     expect(await world.admin.counts()).toMatchObject({ waiting: 0, dead: 0 });
   });

@@ -27,7 +27,7 @@ describeStores('a job whose id an earlier job had', (setup) => {
     const lost = await jobs.settle(endOf(await claim({ limit: 10 }), outcome));
 
     expect([...lost]).toEqual([]);
-    const records = await admin.find({}, { after: 0, limit: 20 });
+    const records = (await admin.find({}, { order: 'oldest', limit: 20 })).jobs;
     expect(records.map(({ id, queue, payload, ...job }) => [id, queue, payload, job.state])).toEqual(
       ids.map((id) => [id, 'q', 'new', state]),
     );

@@ -68,7 +68,7 @@ describeStrategies('jobs that ended alike', (setup) => {
 
     await jobs.settle(flushOf(all));
 
-    const records = await admin.find({ queue: 'q' }, { after: 0, limit: 100 });
+    const records = (await admin.find({ queue: 'q' }, { order: 'oldest', limit: 100 })).jobs;
     const kept = await rows(sql, 'history');
     expect(records).toHaveLength(60);
     for (const [n, record] of records.entries()) {

@@ -237,7 +237,7 @@ describeStores('removing', (setup) => {
     const removed = await admin.remove([scheduled!, waiting!, active!, completed!, 4_711]);
 
     expect(removed.sort((a, b) => a - b)).toEqual([completed, waiting, scheduled]);
-    expect((await admin.find({}, { after: 0, limit: 9 })).map(({ id }) => id)).toEqual([active]);
+    expect((await admin.find({}, { order: 'oldest', limit: 9 })).jobs.map(({ id }) => id)).toEqual([active]);
   });
 
   it('of nothing does nothing', async () => {

@@ -452,7 +452,7 @@ function declare({ queues }: World, options?: SubscriptionOptions, expiresAfterM
 }
 
 async function stored({ admin }: World) {
-  return (await admin.find({}, { after: 0, limit: 100 })).map(({ id, queue, payload, headers }) => ({
+  return (await admin.find({}, { order: 'oldest', limit: 100 })).jobs.map(({ id, queue, payload, headers }) => ({
     ...{ id, queue, payload, headers },
   }));
 }

@@ -9,7 +9,7 @@ import { recordingDriver } from '../support/recording-driver.js';
 import { rowsLeft } from '../support/rows-left.js';
 import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
-const PAGE = { after: 0, limit: 1_000 };
+const PAGE = { order: 'oldest', limit: 1_000 } as const;
 
 describeStores('what a run says of itself', (setup) => {
   async function running(world: World, given = {}) {
@@ -42,7 +42,9 @@ describeStores('what a run says of itself', (setup) => {
       [3, 'third'],
     ]);
     expect(lines[0]!.at).toBeInstanceOf(Date);
-    expect(await world.admin.logs(jobId, { after: 1, limit: 1 })).toMatchObject([{ line: 'second' }]);
+    expect(await world.admin.logs(jobId, { order: 'oldest', after: [1], limit: 1 })).toMatchObject([
+      { line: 'second' },
+    ]);
   });
 
   it('goes along with a job that somebody removes, and with no other', async () => {

@@ -170,7 +170,7 @@ async function workOff(world: World, healthy: QueueConsumer) {
   const { jobs, admin, advance } = world;
   const handed: number[] = [];
   for (const owner of ['ann', 'bob']) {
-    for (const { id } of await healthy.assigned(owner)) await healthy.unassign(id);
+    for (const { id } of (await healthy.assigned(owner)).jobs) await healthy.unassign(id);
   }
   for await (const _ of roundsUntilEmpty(world, 2)) {
     advance(86_400_000);
@@ -186,7 +186,7 @@ async function workOff(world: World, healthy: QueueConsumer) {
     await jobs.settle(endOf(taken, { kind: 'complete', result: null }, { keepMs: 1e12 }));
   }
   await jobs.sweep(100);
-  const finished = (await admin.find({}, { after: 0, limit: 100 })).map(({ id }) => id);
+  const finished = (await admin.find({}, { order: 'oldest', limit: 100 })).jobs.map(({ id }) => id);
   return { handed, finished };
 }
 

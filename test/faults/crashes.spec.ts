@@ -75,7 +75,7 @@ describeEngines('a worker process that dies', (setup) => {
     }
 
     expect(await admin.counts('q')).toMatchObject({ completed: 199, dead: 1, waiting: 0, active: 0, scheduled: 0 });
-    expect(await admin.find({ state: 'dead' })).toMatchObject([{ id: jobs[7]!.id, attempt: 5 }]);
+    expect((await admin.find({ state: 'dead' })).jobs).toMatchObject([{ id: jobs[7]!.id, attempt: 5 }]);
     expect(await processes.violations()).toEqual([]);
   }, 60_000);
 

@@ -38,9 +38,9 @@ describeStoresOf(['mysql', 'mariadb'], 'a connection that fails while jobs die',
 });
 
 async function lettersOf({ admin }: World) {
-  const page = { after: 0, limit: 100 };
-  const dead = await admin.find({ state: 'dead' }, page);
-  const letters = await admin.find({ queue: deadLetter }, page);
+  const page = { order: 'oldest', limit: 100 } as const;
+  const dead = (await admin.find({ state: 'dead' }, page)).jobs;
+  const letters = (await admin.find({ queue: deadLetter }, page)).jobs;
   return {
     dead: dead.map(({ id }) => id),
     letters: letters.map(({ headers }) => Number(headers['dead-letter.id'])).sort((a, b) => a - b),

@@ -28,7 +28,7 @@ describeEngines(
 
       await typeIn(world, `INSERT INTO sql_queue_jobs (queue, payload, run_at) VALUES ('email.send', '1', ${due})`);
       await runner.whenIdle();
-      const [scheduled] = await admin.find({ state: 'scheduled' });
+      const [scheduled] = (await admin.find({ state: 'scheduled' })).jobs;
       world.advance(3_600_000);
       const { jobId } = await events.until('completed');
 

@@ -17,7 +17,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a connection that fails while dead jobs 
       await stubborn(() => admin.replay(ids, { to: 'again', firstMs: 0, everyMs: 1_000 }));
       const statements = disarm();
 
-      const found = await world.admin.find({}, { after: 0, limit: 9 });
+      const found = (await world.admin.find({}, { order: 'oldest', limit: 9 })).jobs;
       expect({ failAt, found: found.map(({ id, queue, state }) => [id, queue, state]) }).toEqual({
         failAt,
         found: ids.map((id, n) => [id, 'again', n === 0 ? 'waiting' : 'scheduled']),

@@ -385,7 +385,7 @@ async function workOff(world: World): Promise<number[]> {
 async function finished({ admin, sql }: World): Promise<number[]> {
   expect(await sql('SELECT id, state FROM sql_queue_jobs')).toEqual([]);
   expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
-  return (await admin.find({ state: 'completed' }, { after: 0, limit: 100 })).map(({ id }) => id);
+  return (await admin.find({ state: 'completed' }, { order: 'oldest', limit: 100 })).jobs.map(({ id }) => id);
 }
 
 async function empty({ sql }: World): Promise<void> {

@@ -51,6 +51,6 @@ describeEngines(
 
 /** The next due one first. */
 async function scheduled(admin: QueueAdmin): Promise<JobRecord[]> {
-  const jobs = await admin.find({ state: 'scheduled' });
+  const jobs = (await admin.find({ state: 'scheduled' })).jobs;
   return jobs.sort((a, b) => a.runAt!.getTime() - b.runAt!.getTime());
 }

@@ -35,7 +35,7 @@ describeEngines(
       await events.untilCount(3, 'completed');
 
       expect(counts).toMatchObject({ waiting: 2, scheduled: 1 });
-      expect(await admin.find({ state: 'completed' })).toMatchObject([
+      expect((await admin.find({ state: 'completed' })).jobs).toMatchObject([
         { payload: { photo: 7 }, name: 'default', result: 'none', maxAttempts: 3 },
         { payload: { photo: 8 }, name: 'thumbnail', result: '4bf92f35', priority: -1, maxAttempts: 3 },
         { payload: { photo: 9 }, result: 'none' },

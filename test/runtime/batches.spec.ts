@@ -146,7 +146,7 @@ describeEngines('a handler of batches', (setup) => {
       await events.untilCount(3 * (n + 1), 'completed');
     }
 
-    const records = await admin.find({ state: 'completed' });
+    const records = (await admin.find({ state: 'completed' })).jobs;
     expect(records.map(({ result, attempt }) => [result, attempt])).toEqual(numbers(15).map(() => [null, 1]));
   });
 
@@ -178,7 +178,7 @@ describeEngines('a handler of batches', (setup) => {
     await producer.enqueueMany('q', [{ payload: 0 }, { payload: 0, options: { retry: 1 } }, { payload: 0 }]);
     await events.untilCount(3, 'dead');
 
-    const dead = await admin.find({ state: 'dead' });
+    const dead = (await admin.find({ state: 'dead' })).jobs;
     expect(dead).toMatchObject([2, 1, 2].map((attempt) => ({ attempt, error: { message: 'for good' } })));
   });
 
@@ -340,7 +340,7 @@ describeEngines('a handler of batches', (setup) => {
     expect(payloads(calls)).toEqual([[20, 40]]);
     expect(await admin.get(first.id)).toMatchObject({ result: 'did 20', attempt: 1 });
     expect(await admin.get(last.id)).toMatchObject({ result: 'did 40', attempt: 1 });
-    expect(await admin.find({ state: 'dead' })).toMatchObject(
+    expect((await admin.find({ state: 'dead' })).jobs).toMatchObject(
       numbers(3).map(() => ({ attempt: 1, error: { code: 'PAYLOAD_INVALID' } })),
     );
   });
@@ -663,7 +663,9 @@ describeEngines('a handler of batches', (setup) => {
     expect(calls).toHaveLength(1);
     expect(reasons).toEqual(['SHUTDOWN', 'SHUTDOWN', 'SHUTDOWN', 'SHUTDOWN']);
     expect(events.of('released')).toHaveLength(8);
-    expect(await admin.find({ state: 'waiting' })).toMatchObject(numbers(8).map(() => ({ attempt: 0, error: null })));
+    expect((await admin.find({ state: 'waiting' })).jobs).toMatchObject(
+      numbers(8).map(() => ({ attempt: 0, error: null })),
+    );
     expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
@@ -682,7 +684,9 @@ describeEngines('a handler of batches', (setup) => {
     await clock.advance(1_000);
     await stopped;
 
-    expect(await admin.find({ state: 'waiting' })).toMatchObject(numbers(4).map(() => ({ attempt: 0, error: null })));
+    expect((await admin.find({ state: 'waiting' })).jobs).toMatchObject(
+      numbers(4).map(() => ({ attempt: 0, error: null })),
+    );
   });
 });
 

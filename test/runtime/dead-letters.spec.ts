@@ -58,7 +58,7 @@ describeEngines('the dead-letter queue', (setup) => {
 
     world.advance(61_000);
     const letters = await eventually(async () => {
-      const found = await admin.find({ queue: 'dlq' });
+      const found = (await admin.find({ queue: 'dlq' })).jobs;
       return found.length === 2 && found;
     });
 
@@ -131,7 +131,7 @@ describeEngines('the dead-letter queue', (setup) => {
     world.advance(61_000);
     await store.rescue({ decide: () => ({ kind: 'dead', error: { name: 'E', message: 'm' } }), keepMs: () => 1_000 });
 
-    const letters = await admin.find({ queue: 'dlq' });
+    const letters = (await admin.find({ queue: 'dlq' })).jobs;
     expect(letters.map(({ headers }) => headers['dead-letter.id'])).toEqual([String(failed.id), String(lapsed.id)]);
   });
 

@@ -90,7 +90,7 @@ describeEngines('a paused queue', (setup) => {
     await events.until('completed');
     await runner.whenIdle();
 
-    expect(await admin.find({ state: 'waiting' })).toMatchObject(
+    expect((await admin.find({ state: 'waiting' })).jobs).toMatchObject(
       Array.from({ length: 3 }, () => ({ attempt: 0, error: null })),
     );
   });

@@ -32,7 +32,7 @@ describeEngines('replaying dead jobs', (setup) => {
   it('of a list of ids takes those that are dead', async () => {
     const world = await setup();
     const admin = await withDead(world, 3);
-    const [first, , third] = await admin.find({ state: 'dead' });
+    const [first, , third] = (await admin.find({ state: 'dead' })).jobs;
 
     expect(await admin.retry([third!.id, 4_711, first!.id])).toBe(2);
     expect(await admin.counts('q')).toMatchObject({ dead: 1, waiting: 2 });
@@ -41,7 +41,7 @@ describeEngines('replaying dead jobs', (setup) => {
   it('into another queue has its handler called with the same ids', async () => {
     const world = await setup();
     const admin = await withDead(world, 2);
-    const ids = (await admin.find({ state: 'dead' })).map(({ id }) => id);
+    const ids = (await admin.find({ state: 'dead' })).jobs.map(({ id }) => id);
     const { events } = await world.start({ handlers: { again: ({ queue }: JobContext) => queue } });
 
     await admin.retry({ state: 'dead' }, { to: 'again' });
@@ -61,7 +61,7 @@ describeEngines('replaying dead jobs', (setup) => {
     await runner.stop();
 
     const replayed = await admin.retry({ state: 'dead' });
-    const left = await admin.find({ state: 'dead' });
+    const left = (await admin.find({ state: 'dead' })).jobs;
     const byName = await admin.retry({ state: 'dead', error: 'UNRECOVERABLE' });
 
     expect([replayed, left.map(({ id }) => id), byName]).toEqual([1, [discarded!.id], 1]);

@@ -21,7 +21,7 @@ describeEngines('a worker that stops', (setup) => {
 
     expect([whileStopping, runner.state]).toEqual(['stopping', 'stopped']);
     expect(await admin.counts('q')).toMatchObject({ completed: 2, waiting: 4, active: 0 });
-    expect(await admin.find({ state: 'waiting' })).toMatchObject(
+    expect((await admin.find({ state: 'waiting' })).jobs).toMatchObject(
       Array.from({ length: 4 }, () => ({ attempt: 0, error: null })),
     );
     expect(await admin.workers()).toEqual([]);
@@ -57,7 +57,7 @@ describeEngines('a worker that stops', (setup) => {
 
     expect(reasons).toEqual(['SHUTDOWN']);
     expect(events.of('released')).toHaveLength(2);
-    expect(await admin.find({ state: 'waiting' })).toMatchObject(
+    expect((await admin.find({ state: 'waiting' })).jobs).toMatchObject(
       Array.from({ length: 2 }, () => ({ attempt: 0, error: null })),
     );
   });

@@ -49,8 +49,10 @@ describeEngines('what a handler says of its run', (setup) => {
     await producer.waitFor(id);
 
     expect(await admin.get(id)).toMatchObject({ state: 'completed', progress: 50 });
-    expect((await admin.logs(id)).map(({ line }) => line.length)).toEqual([5, 4_000]);
-    expect((await admin.logs(id, { after: 1 })).map(({ number }) => number)).toEqual([2]);
+    expect((await admin.logs(id)).lines.map(({ line }) => line.length)).toEqual([5, 4_000]);
+    const { next } = await admin.logs(id, { limit: 1 });
+    expect((await admin.logs(id, { after: next })).lines.map(({ number }) => number)).toEqual([2]);
+    expect((await admin.logs(id, { order: 'newest' })).lines.map(({ number }) => number)).toEqual([2, 1]);
     expect(log).toEqual([]);
   });
 

@@ -60,7 +60,7 @@ q.fail(third, ValueError('again'), delay_ms=60000)
 q.release(fourth)
 print(q.enqueue({'a': 'ü'}, name='later', headers={'h': 'x'}, delay_ms=60000))`);
 
-    const jobs = await admin.find({ queue: 'q' });
+    const jobs = (await admin.find({ queue: 'q' })).jobs;
     await close(engine, dataSource);
     expect(output).toBe("{'n': 1} 2 ä None\n5\n");
     expect(jobs).toMatchObject([

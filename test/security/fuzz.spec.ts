@@ -125,12 +125,12 @@ describeEngines('a thousand fuzzed jobs', (setup) => {
 
     for (let round = 0; round < ROUNDS / 4; round++) {
       const filter = fuzzedOptions(random, { queue: ['q', 'x'], state: ['waiting', 'dead'], name: ['default', 'x'] });
-      const page = fuzzedOptions(random, { after: [0, 5], limit: [1, 100] });
+      const page = fuzzedOptions(random, { after: [0, 'W10', 'x'], limit: [1, 100], order: ['oldest', 'newest'] });
       const found = await admin.find(filter as object, page as object).catch((error: unknown) => {
         refusal(error, { filter, page });
-        return [];
+        return { jobs: [] };
       });
-      for (const job of found) expect(job).toMatchObject({ queue: 'q', name: 'default' });
+      for (const job of found.jobs) expect(job).toMatchObject({ queue: 'q', name: 'default' });
       const id = fuzzedValue(random) as number;
       await admin.get(id).catch((error: unknown) => refusal(error, { id }));
       await admin.cancel(id).catch((error: unknown) => refusal(error, { id }));

@@ -1,7 +1,7 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { claimOf, newJob, outcomes } from './jobs.js';
 
-const PAGE = { after: { id: 0, priority: -9_999 }, limit: 100 };
+const PAGE = { order: 'oldest', limit: 100 } as const;
 const OWNER = { owner: 'ann' } as const;
 
 /** Does everything that the store of consumers can do, with one job and with several. */

@@ -146,7 +146,7 @@ export async function everyVerb(
     await traces.trace(told.jobs.map(({ id }) => ({ jobId: id, claimId: told.id, value, lines })));
   }
   await traces.progressOf(told.jobs.map(({ id }) => id));
-  await admin.logs(told.jobs[0]!.id, { after: 0, limit: 10 });
+  await admin.logs(told.jobs[0]!.id, { order: 'oldest', limit: 10 });
   await jobs.settle(endOf({ ...told, jobs: told.jobs.slice(0, 4) }));
   await jobs.settle(endOf({ ...told, jobs: told.jobs.slice(4, 8) }, outcomes.complete, { keepMs: false }));
   await traces.untrace([told.jobs[0]!.id]);

@@ -1,6 +1,8 @@
 import type { JobRecord } from '../../job/job.js';
+import type { PageOrder, PageRequest } from '../../job/page-options.js';
 import type * as port from '../admin-store.js';
 import { readNames } from '../../job/read-columns.js';
+import { startOf, wordsOf } from './candidates.js';
 import { cancelJob } from './cancel.js';
 import { countJobs } from './counts.js';
 import type { Dialect } from './dialect.js';
@@ -13,11 +15,11 @@ import { keyedReturns, putBackKeyed } from './put-back-keyed.js';
 import type { SqlDatabase } from './sql-database.js';
 import { change, query, type Work } from './statement.js';
 
-const LOGS = `
+const logsIn = (order: PageOrder) => `
   SELECT number, logged_at, line
   FROM {logs}
-  WHERE job_id = :id AND number > :after
-  ORDER BY number
+  WHERE job_id = :id AND number ${wordsOf(order).beyond} :after
+  ORDER BY number ${wordsOf(order).way}
   LIMIT :limit`;
 
 const QUEUES = `
@@ -66,18 +68,18 @@ export class SqlAdminStore implements port.AdminStore {
     return (await look()) ?? (await look());
   }
 
-  find(search: port.JobSearch, page: Required<port.JobPage>): Promise<JobRecord[]> {
+  find(search: port.JobSearch, page: PageRequest): Promise<port.Found<JobRecord>> {
     return this.database.repeatable(() => find(search, page, this.dialect));
   }
 
-  findIds(search: port.JobSearch, page: Required<port.JobPage>): Promise<number[]> {
+  findIds(search: port.JobSearch, page: PageRequest): Promise<port.Found<number>> {
     return this.database.repeatable(() => findIds(search, page, this.dialect));
   }
 
-  async logs(id: number, page: Required<port.LogPage>): Promise<port.LogLine[]> {
-    const values = { id, ...page };
+  async logs(id: number, { after, limit, order }: PageRequest): Promise<port.LogLine[]> {
+    const values = { id, limit, after: after?.[0] ?? startOf(order) };
     const rows = await this.database.repeatable(() =>
-      query<{ number: number; logged_at: number; line: string }>(LOGS, values),
+      query<{ number: number; logged_at: number; line: string }>(logsIn(order), values),
     );
     return rows.map(({ number, logged_at, line }) => ({ number, at: new Date(Number(logged_at)), line }));
   }

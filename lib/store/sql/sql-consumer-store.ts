@@ -2,6 +2,7 @@ import { StoreUnavailableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { MaybeLater } from '../../job/user-rule.js';
 import type { ClaimBounds } from '../claims/claim-bounds.js';
+import type { PageRequest } from '../../job/page-options.js';
 import type * as port from '../consumer-store.js';
 import { assign, share } from './assign.js';
 import { assigned, inStage, unassigned } from './assigned-jobs.js';
@@ -61,19 +62,15 @@ export class SqlConsumerStore implements port.ConsumerStore {
     return this.#ending(() => moveJob(id, holder, stage));
   }
 
-  unassigned(queue: string, page: Required<port.AssignedJobPage>): Promise<port.AssignedJobRecord[]> {
+  unassigned(queue: string, page: PageRequest): Promise<port.AssignedJobRecord[]> {
     return this.database.repeatable(() => unassigned(queue, page));
   }
 
-  assigned(
-    owner: string,
-    { queue }: { queue?: string },
-    page: Required<port.AssignedJobPage>,
-  ): Promise<port.AssignedJobRecord[]> {
+  assigned(owner: string, { queue }: { queue?: string }, page: PageRequest): Promise<port.AssignedJobRecord[]> {
     return this.database.repeatable(() => assigned(owner, queue ?? null, page));
   }
 
-  inStage(queue: string, stage: string, page: Required<port.AssignedJobPage>): Promise<port.AssignedJobRecord[]> {
+  inStage(queue: string, stage: string, page: PageRequest): Promise<port.AssignedJobRecord[]> {
     return this.database.repeatable(() => inStage(queue, stage, page));
   }
 
