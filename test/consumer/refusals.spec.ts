@@ -82,7 +82,7 @@ describeEngines('nothing at all is written', (setup, { name }) => {
 
     expect(cancels).toEqual([false, false, false, false]);
     expect([retries, replays, removals]).toEqual([0, 0, 0]);
-    expect(seen).toEqual([null, []]);
+    expect(seen).toEqual([null, { lines: [] }]);
     expect(await everything(world)).toEqual(before);
   });
 

@@ -121,7 +121,7 @@ describe('several instances of the module in one application', () => {
       .assign(id, 'ann')
       .catch((error: unknown) => error);
 
-    expect(answers).toEqual([null, [], false, 0, 0]);
+    expect(answers).toEqual([null, { lines: [] }, false, 0, 0]);
     expect(refused).toMatchObject({ code: 'JOB_NOT_FOUND', jobId: id });
     expect(await own.get(id)).toEqual(before);
   });

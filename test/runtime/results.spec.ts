@@ -114,7 +114,7 @@ describeEngines('a handler whose result cannot be stored', (setup) => {
     await runner.start();
     await events.untilCount(20, 'completed');
 
-    const done = await admin.find({ state: 'completed' });
+    const { jobs: done } = await admin.find({ state: 'completed' });
     const codes = done.map(({ payload, error }) => [payload, error?.code]);
     expect(codes.filter(([payload]) => payload === 1)).toEqual(Array.from({ length: 10 }, () => [1, 'RESULT_INVALID']));
     expect(codes.filter(([payload]) => payload === 0)).toEqual(Array.from({ length: 10 }, () => [0, undefined]));
