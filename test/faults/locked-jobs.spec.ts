@@ -9,7 +9,8 @@ const LEASE_MS = 30_000;
 type Settings = NonNullable<Parameters<World['start']>[0]>;
 
 const LOOK_AGAIN_MS = 2_000;
-const LAST_FLUSH_MS = 5_000;
+// From the shutdown timeout until the worker tries once more to write outcomes that were put off.
+const LAST_FLUSH_MS = 1_250;
 const LOST = JSON.stringify({ name: 'WorkerLostError', message: 'gone', code: 'WORKER_LOST' });
 const queues = { q: { lease: LEASE_MS, concurrency: 5, retry: { attempts: 3, backoff: 0 } } } as const;
 

@@ -178,7 +178,7 @@ export function commitsLook({ sql, transaction }: Sent): boolean {
 
 /** Whether it commits outcomes of jobs together with the claiming of others. */
 export function commitsBoth({ sql, transaction }: Sent): boolean {
-  const wrote = (table: string) => transaction.some((before) => before.includes(`INSERT INTO sql_queue_${table}`));
+  const wrote = (table: string) => transaction.some((before) => before.includes(`INTO sql_queue_${table} `));
   return sql.includes('COMMIT') && wrote('history') && wrote('claims');
 }
 
