@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { through } from '../support/engines.js';
 import { freshDatabase, servers } from '../support/servers.js';
 import { WireProxy } from '../support/wire-proxy.js';
-import { afterTest } from './support/application.js';
-import { compiledLibrary, RunningProgram } from './support/program.js';
+import { afterTest } from '../nest/support/application.js';
+import { compiledLibrary, RunningProgram } from '../nest/support/program.js';
 
 const TIMEOUT_MS = 2_000;
 // The promise is three seconds after the timeout; the rest is for a busy machine. Without a deadline it takes 15 s and more.
