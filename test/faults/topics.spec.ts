@@ -82,7 +82,8 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
             'SELECT id, queue FROM sql_queue_jobs ORDER BY id',
           );
 
-          const copies = rows.map(({ id, queue }) => ({ id: Number(id), queue, name: 'default' }));
+          const created = { name: 'default', outcome: 'created' };
+          const copies = rows.map(({ id, queue }) => ({ id: Number(id), queue, ...created }));
           if (Array.isArray(answer))
             expect({ failAt, copies, count: 3 }).toEqual({ failAt, copies: answer, count: answer.length });
           else expect({ failAt, answer, rows }).toMatchObject({ failAt, answer: { outcome: 'not-done' }, rows: [] });
