@@ -54,7 +54,12 @@ export type { HeaderFilter, SubscriptionOptions } from './job/topics.js';
 export type { WaitOptions } from './job/wait-options.js';
 export type { FeatureQueue } from './nest/feature-queues.js';
 export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor } from './nest/decorators.js';
-export type { QueueOptionsByName, SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';
+export type {
+  NamedQueueOptions,
+  QueueOptionsByName,
+  SqlQueueModuleOptions,
+  StaticOptions,
+} from './nest/module-options.js';
 export { JobCtx, JobHeader, JobPayload, JobSignal } from './nest/parameters.js';
 export { SqlQueueModule, type SqlQueueAsyncOptions, type SqlQueueOptionsFactory } from './nest/sql-queue.module.js';
 export { getAdminToken, getConsumerToken, getProducerToken, getQueueToken, getRunnerToken } from './nest/tokens.js';

@@ -108,6 +108,9 @@ const KNOWN: readonly (keyof QueueOptions)[] = [
 // What only the handler can know: what it is given. See ProcessorOptions.
 const OF_PROCESSOR: readonly string[] = ['batch', 'topic', 'where'];
 
+// Every process that prunes must know the archives, whether it handles their queues or not.
+const OF_MODULE: readonly string[] = ['archive'];
+
 /** Lays one set of options over another; what is undefined leaves the lower one standing, `retry` and `retention` merge. */
 export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions {
   return {
@@ -130,7 +133,10 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
     ...OF_PROCESSOR.filter((key) => key in given).map(
       (key) => `${key} belongs into the options of @QueueProcessor(), next to the handler`,
     ),
-    ...unknownKeys(given, [...KNOWN, ...OF_PROCESSOR]),
+    ...OF_MODULE.filter((key) => key in given).map(
+      (key) => `${key} belongs into the options of the module, as \`${key}\` or \`queues: { name: { ${key} } }\``,
+    ),
+    ...unknownKeys(given, [...KNOWN, ...OF_PROCESSOR, ...OF_MODULE]),
     expected(isWhole(concurrency, 1, 10_000), 'concurrency to be a whole number from 1 to 10000', concurrency),
     ...retryProblems(retry),
     expected(

@@ -130,7 +130,7 @@ async function wire(
       dataSource,
       prefix,
       hosts,
-      archive: options.archive,
+      archives: settings.archives,
       clock: systemClock,
       skewMs: () => skew.ms,
       migrate: options.schema?.migrate ?? 'run',

@@ -28,8 +28,17 @@ export interface StaticOptions {
   prefix?: string;
 }
 
+/** Options of one queue that only the module takes: every process that prunes must know them. */
+export interface NamedQueueOptions extends QueueOptions {
+  /**
+   * The queue's own archive; several queues may share a table. False: its finished jobs are deleted when their retention is
+   * over. Default: the module's `archive`, or false if `retention.completed` is false.
+   */
+  archive?: ArchiveOptions | false;
+}
+
 /** Options by queue, or by the beginning of its name and a `*`. */
-export type QueueOptionsByName = { [Name in QueuePattern]?: QueueOptions };
+export type QueueOptionsByName = { [Name in QueuePattern]?: NamedQueueOptions };
 
 export interface SqlQueueModuleOptions {
   /**
@@ -55,8 +64,8 @@ export interface SqlQueueModuleOptions {
    */
   enhancers?: 'local' | 'all' | 'none';
   /**
-   * Finished jobs go into this table when their retention is over, instead of being deleted; `retention: false` means at
-   * once, with the next round of pruning. Default: they are deleted.
+   * Finished jobs go into this table when their retention is over, instead of being deleted, but not those of queues that say
+   * `retention: { completed: false }` or an `archive` of their own. Default: they are deleted.
    */
   archive?: ArchiveOptions;
   /** `run` (default): make and update the tables at boot, one process at a time. `check`: refuse to boot. `off`. */
@@ -105,7 +114,7 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
     expected(isOptions(queues), 'queues to be options by queue', queues),
     ...named.flatMap(([queue, given]) => [
       queue === '*' ? undefined : nameProblem('queue name', queue.replace(/\*$/, '')),
-      ...under(`queues["${short(queue)}"]`, queueOptionProblems(given, queue)),
+      ...under(`queues["${short(queue)}"]`, namedQueueProblems(given, queue)),
     ]),
     ...(typeof worker === 'boolean' ? [] : under('worker', workerOptionProblems(worker))),
     expected(['local', 'all', 'none'].includes(enhancers), `enhancers to be 'local', 'all' or 'none'`, enhancers),
@@ -116,6 +125,13 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
     ...(Array.isArray(hosts) ? hosts.map(hostProblem) : []),
     connectionProblem(connection),
   ]);
+}
+
+function namedQueueProblems(given: unknown, queue: string): string[] {
+  if (!isOptions(given)) return queueOptionProblems(given, queue);
+  const { archive, ...options } = given as NamedQueueOptions;
+  const problems = archive === false ? [] : archiveProblems(archive);
+  return [...queueOptionProblems(options, queue), ...problems.filter((line) => line !== undefined)];
 }
 
 function connectionProblem(connection: unknown): string | undefined {

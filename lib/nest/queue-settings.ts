@@ -1,7 +1,8 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { overlay, resolveQueueOptions, type QueueOptions, type ResolvedQueueOptions } from '../job/queue-options.js';
 import { matches } from '../job/queue-pattern.js';
-import type { SqlQueueModuleOptions } from './module-options.js';
+import type { Archives } from '../store/archive.js';
+import type { NamedQueueOptions, SqlQueueModuleOptions } from './module-options.js';
 
 /**
  * The options of each queue, from all the places they can stand in: library defaults < `defaults` < decorator <
@@ -11,10 +12,10 @@ export class QueueSettings {
   readonly #decorated = new Map<string, QueueOptions>();
   readonly #resolved = new Map<string, ResolvedQueueOptions>();
 
-  readonly #queues: Readonly<Record<string, QueueOptions>>;
+  readonly #queues: Readonly<Record<string, NamedQueueOptions>>;
 
   constructor(private readonly options: SqlQueueModuleOptions) {
-    this.#queues = (options.queues ?? {}) as Record<string, QueueOptions>;
+    this.#queues = (options.queues ?? {}) as Record<string, NamedQueueOptions>;
   }
 
   /** What a decorator says. Of what factories make it is found out at boot, after some may have asked. */
@@ -75,7 +76,25 @@ export class QueueSettings {
     );
   }
 
+  /** The archives that the module's options name; undefined: none. */
+  get archives(): Archives | undefined {
+    const given = [this.options.archive, ...Object.values(this.#queues).map(({ archive }) => archive)];
+    const tables = new Set(given.flatMap((archive) => (archive ? archive.to : [])));
+    if (tables.size === 0) return undefined;
+    return { tables: [...tables], of: (queue) => this.#archiveOf(this.#overlaid(queue)) };
+  }
+
   #resolve(queue: string): ResolvedQueueOptions {
+    const options = this.#overlaid(queue);
+    // Said for all queues, or for some, it does not mean itself.
+    const resolved = resolveQueueOptions(options.deadLetter === queue ? { ...options, deadLetter: false } : options);
+    if (this.#archiveOf(options) === undefined) return resolved;
+    // On its way to the archive a job is in the history, however short.
+    const { completedMs, deadMs } = resolved.retention;
+    return { ...resolved, retention: { completedMs: completedMs || 0, deadMs: deadMs || 0 } };
+  }
+
+  #overlaid(queue: string): NamedQueueOptions {
     const { defaults = {} } = this.options;
     const prefixes = Object.keys(this.#queues).filter((key) => key.endsWith('*') && matches(key, queue));
     const layers = [
@@ -83,12 +102,11 @@ export class QueueSettings {
       ...prefixes.sort((a, b) => a.length - b.length).map((prefix) => this.#queues[prefix]!),
       Object.hasOwn(this.#queues, queue) ? this.#queues[queue]! : {},
     ];
-    const options = layers.reduce(overlay, defaults);
-    // Said for all queues, or for some, it does not mean itself.
-    const resolved = resolveQueueOptions(options.deadLetter === queue ? { ...options, deadLetter: false } : options);
-    if (!this.options.archive) return resolved;
-    // On its way to the archive a job is in the history, however short.
-    const { completedMs, deadMs } = resolved.retention;
-    return { ...resolved, retention: { completedMs: completedMs || 0, deadMs: deadMs || 0 } };
+    return layers.reduce<NamedQueueOptions>(overlay, defaults);
+  }
+
+  #archiveOf({ archive, retention }: NamedQueueOptions): string | undefined {
+    if (archive !== undefined) return archive ? archive.to : undefined;
+    return retention?.completed === false ? undefined : this.options.archive?.to;
   }
 }

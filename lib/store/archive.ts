@@ -8,6 +8,14 @@ export interface ArchiveOptions {
   to: string;
 }
 
+/** The archive of each queue. */
+export interface Archives {
+  /** The tables of all archives, each once. */
+  readonly tables: readonly string[];
+  /** One of `tables`; undefined: the queue has no archive, and its expired jobs are deleted. */
+  of(queue: string): string | undefined;
+}
+
 /** What is wrong with the option, one line a problem. The name becomes SQL, so it is checked here and nowhere else. */
 export function archiveProblems(archive: unknown): (string | undefined)[] {
   if (archive === undefined) return [];
@@ -23,11 +31,23 @@ export function archiveProblems(archive: unknown): (string | undefined)[] {
   ];
 }
 
-/** The tables with the archive among them, as `{archive}`. */
-export function withArchive(tables: Tables, archive: ArchiveOptions | undefined): Readonly<Record<string, string>> {
-  InvalidOptionsError.throwIfAny('Invalid archive', [
-    ...archiveProblems(archive),
-    expected(!archive || !isTable(tables, archive.to), 'archive.to to be none of the tables of the queue', archive?.to),
-  ]);
-  return archive ? { ...tables, archive: archive.to } : tables;
+/** The tables with those of the archives among them, for statements that `inArchive` makes. */
+export function withArchives(tables: Tables, archives: readonly string[]): Readonly<Record<string, string>> {
+  InvalidOptionsError.throwIfAny(
+    'Invalid archive',
+    archives.flatMap((to) => [
+      ...archiveProblems({ to }),
+      expected(!isTable(tables, to), 'archive.to to be none of the tables of the queue', to),
+    ]),
+  );
+  return { ...tables, ...Object.fromEntries(archives.map((to) => [keyOf(to), to])) };
+}
+
+/** A statement on `{archive}`, for one of the archives. */
+export function inArchive(sql: string, to: string): string {
+  return sql.replaceAll('{archive}', `{${keyOf(to)}}`);
+}
+
+function keyOf(to: string): string {
+  return `archive_${to}`;
 }

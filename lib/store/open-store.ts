@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../time/clock.js';
 import type { AdminStore } from './admin-store.js';
-import { withArchive, type ArchiveOptions } from './archive.js';
+import { withArchives, type Archives } from './archive.js';
 import { ClaimBounds } from './claims/claim-bounds.js';
 import { CommitListener } from './commit-listener.js';
 import type { MysqlOptions } from './dialects/mysql-options.js';
@@ -24,7 +24,7 @@ import type { LockStore } from './lock-store.js';
 import type { QueueStore } from './queue-store.js';
 import { prepareArchive, prepareSchema, type MigrateMode } from './schema.js';
 import { raiseIds } from './sql/next-id.js';
-import { archive as moveToArchive } from './sql/archive.js';
+import { archive as moveToArchives } from './sql/archive.js';
 import type { Dialect } from './sql/dialect.js';
 import { KeyedJobs } from './sql/keyed-jobs.js';
 import { persist } from './sql/patience.js';
@@ -48,7 +48,7 @@ export interface StoreSettings {
   /** Nodes of a cluster, where the library's connections go instead of the DataSource's host. */
   readonly hosts?: HostList | undefined;
   /** Where finished jobs go when their retention is over; undefined: they are deleted. */
-  readonly archive?: ArchiveOptions | undefined;
+  readonly archives?: Archives | undefined;
   readonly migrate: MigrateMode;
   readonly clock: Clock;
   /** Added to the database's time; 0 outside tests. */
@@ -89,9 +89,9 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
 }
 
 async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
-  const { archive } = settings;
+  const { archives } = settings;
   const tables = tablesOn(dataSource.options, tableNames(settings.prefix));
-  const all = tablesOn(dataSource.options, withArchive(tableNames(settings.prefix), archive));
+  const all = tablesOn(dataSource.options, withArchives(tableNames(settings.prefix), archives?.tables ?? []));
   const templates = new Templates(all, mysql.now, settings.skewMs ?? (() => 0));
   const hosts = new Hosts(settings.hosts);
   const pool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
@@ -102,13 +102,13 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
   try {
     dialect = await checkServer(pool, settings.largestPayloadBytes);
     await prepareSchema(pool, dialect, 'mysql', migrate);
-    if (archive) await prepareArchive(pool, 'mysql', migrate);
+    for (const to of archives?.tables ?? []) await prepareArchive(pool, 'mysql', migrate, to);
     blockingPool = await MysqlPool.open(dataSource, templates, clock, settings.shortestLeaseMs, hosts);
   } catch (error) {
     await pool.close();
     throw error;
   }
-  const notices = await raiseIds(pool, dialect, tables.jobs, archive !== undefined);
+  const notices = await raiseIds(pool, dialect, tables.jobs, archives?.tables ?? []);
   const bounds = new ClaimBounds(clock);
   const commits = new CommitListener(dataSource);
   const recorded = new RecordingDatabase(pool, commits, settings.recorder ?? NOTHING_RECORDED);
@@ -119,7 +119,7 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
     jobs: new SqlJobStore(
       ...([recorded, blocking, keyed, dialect, commits, bounds] as const),
       (queue) => persist(clock, () => unfitStrategies(pool, queue)),
-      archive && moveToArchive,
+      archives && ((limit) => moveToArchives(limit, archives)),
     ),
     admin: new SqlAdminStore(blocking, dialect, keyed),
     queues: new SqlQueueStore(pool, dialect),
@@ -136,19 +136,19 @@ async function openMysql({ dataSource, clock, migrate, ...settings }: StoreSetti
 }
 
 async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSettings): Promise<OpenStore> {
-  const { archive } = settings;
-  const tables = tablesOn(dataSource.options, withArchive(tableNames(settings.prefix), archive));
+  const { archives } = settings;
+  const tables = tablesOn(dataSource.options, withArchives(tableNames(settings.prefix), archives?.tables ?? []));
   const templates = new Templates(tables, sqlite.now, settings.skewMs ?? (() => 0));
   const { database } = dataSource.options as SqliteOptions;
   const handle = await SqliteHandle.open(dataSource, templates, clock);
   try {
     await prepareSchema(handle, sqlite, 'sqlite', migrate);
-    if (archive) await prepareArchive(handle, 'sqlite', migrate);
+    for (const to of archives?.tables ?? []) await prepareArchive(handle, 'sqlite', migrate, to);
   } catch (error) {
     await handle.close();
     throw error;
   }
-  const notices = await raiseIds(handle, sqlite, tables['jobs']!, archive !== undefined);
+  const notices = await raiseIds(handle, sqlite, tables['jobs']!, archives?.tables ?? []);
   const bounds = new ClaimBounds(clock);
   const commits = new CommitListener(dataSource);
   const recorded = new RecordingDatabase(handle, commits, settings.recorder ?? NOTHING_RECORDED);
@@ -158,7 +158,7 @@ async function openSqlite({ dataSource, clock, migrate, ...settings }: StoreSett
     jobs: new SqlJobStore(
       ...([recorded, recorded, keyed, sqlite, commits, bounds] as const),
       () => Promise.resolve({}),
-      archive && moveToArchive,
+      archives && ((limit) => moveToArchives(limit, archives)),
     ),
     admin: new SqlAdminStore(recorded, sqlite, keyed),
     queues: new SqlQueueStore(handle, sqlite),

@@ -1,4 +1,5 @@
 import { hasCode, SchemaOutOfDateError } from '../job/errors.js';
+import { inArchive } from './archive.js';
 import { ARCHIVE_TABLE } from './migrations/archive-table.js';
 import { MIGRATIONS, SCHEMA_VERSION, upStatements, type DialectName } from './migrations/migrations.js';
 import type { Dialect } from './sql/dialect.js';
@@ -40,14 +41,20 @@ export async function prepareSchema(
   await database.transaction(() => migrate(dialect, name));
 }
 
-/** The same for the archive, which is the application's to name. */
-export async function prepareArchive(database: SqlDatabase, name: DialectName, mode: MigrateMode): Promise<void> {
+/** Like `prepareSchema`, for one archive, which the application names. */
+export async function prepareArchive(
+  database: SqlDatabase,
+  name: DialectName,
+  mode: MigrateMode,
+  to: string,
+): Promise<void> {
   if (mode === 'off') return;
-  const look = () => database.repeatable(lookAtArchive);
+  const look = () => database.repeatable(() => lookAtArchive(to));
   // Looked at first: not every account may make tables.
   const missing = await problemOf(look);
   if (missing && mode === 'check') {
     throw archiveProblem(
+      to,
       missing,
       `Add ...sqlQueueMigrations({ archive }) to the migrations of your DataSource and run \`npx typeorm migration:run -d ` +
         `<your data source>\`, or set \`schema: { migrate: 'run' }\`.`,
@@ -56,10 +63,10 @@ export async function prepareArchive(database: SqlDatabase, name: DialectName, m
   if (!missing) return;
   // Harmless where several processes do it at once.
   const odd = await problemOf(async () => {
-    for (const sql of ARCHIVE_TABLE[name]) await database.repeatable(() => change(sql));
+    for (const sql of ARCHIVE_TABLE[name]) await database.repeatable(() => change(inArchive(sql, to)));
     await look();
   });
-  if (odd) throw archiveProblem(odd, 'Give `archive.to` the name of a table that is not there yet.');
+  if (odd) throw archiveProblem(to, odd, 'Give `archive.to` the name of a table that is not there yet.');
 }
 
 /** What the database says against it; that it cannot be reached is none of the archive's problems. */
@@ -73,8 +80,8 @@ async function problemOf(act: () => Promise<void>): Promise<Error | undefined> {
   }
 }
 
-function archiveProblem(cause: Error, wayOut: string): SchemaOutOfDateError {
-  return new SchemaOutOfDateError(`The archive is not as expected: ${cause.message}. ${wayOut}`, { cause });
+function archiveProblem(to: string, cause: Error, wayOut: string): SchemaOutOfDateError {
+  return new SchemaOutOfDateError(`The archive ${to} is not as expected: ${cause.message}. ${wayOut}`, { cause });
 }
 
 /**

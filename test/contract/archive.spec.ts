@@ -1,15 +1,17 @@
 import { DataSource } from 'typeorm';
 import { sqlQueueArchiveEntity } from '../../lib/store/entities/history.entity.js';
 import { sqlQueueMigrations } from '../../lib/store/migrations/typeorm-migrations.js';
+import { archivedTo } from '../support/archives.js';
 import { endOf, outcomes } from '../support/jobs.js';
 import { describeStores, type Setup } from '../support/stores.js';
 
 const archive = { to: 'kept_jobs' };
+const archives = archivedTo(archive.to);
 
 async function setupArchive(setup: Setup) {
   const world = await setup();
   await world.sql('DROP TABLE IF EXISTS kept_jobs');
-  const { jobs } = await world.open({ archive });
+  const { jobs } = await world.open({ archives });
   const finish = async (
     jobsToEnd: number,
     keepMs = 0,
@@ -53,7 +55,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
   it('gets each job once where several move them at once', async () => {
     const { archiving, finish, kept, advance, open } = await setupArchive(setup);
     const ids = await finish(60);
-    const { jobs: other } = await open({ archive });
+    const { jobs: other } = await open({ archives });
     advance(1);
 
     const moved = await Promise.all([archiving, other, archiving, other].map((jobs) => jobs.prune(40)));
@@ -85,10 +87,35 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     expect([...archived, ...retried].sort((a, b) => a - b)).toEqual(ids);
   });
 
+  it('gets the jobs of its own queues, and those of a queue without one are deleted', async () => {
+    const { put, jobs, claim, sql, advance, open, admin } = await setupArchive(setup);
+    await sql('DROP TABLE IF EXISTS other_jobs');
+    const tables: Readonly<Record<string, string>> = { mail: 'kept_jobs', sms: 'kept_jobs', photos: 'other_jobs' };
+    const { jobs: archiving } = await open({
+      archives: { tables: ['kept_jobs', 'other_jobs'], of: (queue) => tables[queue] },
+    });
+    const ids: Record<string, number> = {};
+    for (const queue of ['mail', 'logs', 'photos', 'sms']) {
+      const [id] = await put({ queue });
+      ids[queue] = id!;
+      await jobs.settle(endOf(await claim({ queue }), outcomes.complete, { keepMs: 0 }));
+    }
+    advance(1);
+
+    const moved = await archiving.prune(100);
+
+    const archived = async (table: string) =>
+      (await sql<{ id: unknown }>(`SELECT id FROM ${table} ORDER BY id`)).map(({ id }) => Number(id));
+    expect(moved).toBe(4);
+    expect(await archived('kept_jobs')).toEqual([ids['mail'], ids['sms']]);
+    expect(await archived('other_jobs')).toEqual([ids['photos']]);
+    expect(await admin.counts()).toMatchObject({ completed: 0 });
+  });
+
   it('that is missing is named with the way out, where it is only checked', async () => {
     const { open } = await setup();
 
-    const opened = open({ archive: { to: 'nowhere' }, migrate: 'check' });
+    const opened = open({ archives: archivedTo('nowhere'), migrate: 'check' });
 
     await expect(opened).rejects.toMatchObject({ code: 'SCHEMA_OUT_OF_DATE' });
     await expect(opened).rejects.toThrow(/archive.*sqlQueueMigrations\(\{ archive \}\)/s);
@@ -98,7 +125,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     const { open, sql } = await setup();
     await sql('CREATE TABLE IF NOT EXISTS oddly_shaped (id INT PRIMARY KEY)');
 
-    await expect(open({ archive: { to: 'oddly_shaped' } })).rejects.toMatchObject({
+    await expect(open({ archives: archivedTo('oddly_shaped') })).rejects.toMatchObject({
       code: 'SCHEMA_OUT_OF_DATE',
       message: expect.stringMatching(/column.*a table that is not there yet/is) as string,
     });
@@ -109,11 +136,28 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     async (to) => {
       const { open } = await setup();
 
-      await expect(open({ archive: { to: to as string } })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+      await expect(open({ archives: archivedTo(to as string) })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
     },
   );
 
   if (inMemory) return;
+
+  it('of each queue can be made by a migration, each table once', async () => {
+    const { connect, sql, open } = await setup();
+    const tables = ['mail_archive', 'photo_archive'];
+    for (const table of tables) await sql(`DROP TABLE IF EXISTS ${table}`);
+    const archive = [...tables, 'mail_archive'].map((to) => ({ to }));
+    const dataSource: DataSource = await connect({ migrations: sqlQueueMigrations({ archive }) });
+
+    await dataSource.runMigrations();
+
+    await open({ archives: { tables, of: () => undefined }, migrate: 'check' });
+    for (const table of tables) expect(await sql(`SELECT id FROM ${table}`)).toEqual([]);
+    for (const _ of tables) await dataSource.undoLastMigration();
+    await expect(open({ archives: { tables, of: () => undefined }, migrate: 'check' })).rejects.toMatchObject({
+      code: 'SCHEMA_OUT_OF_DATE',
+    });
+  });
 
   it('can be made by a migration, passes the check then, and is what its entity says', async () => {
     const { archiving, finish, advance, connect, sql, open } = await setupArchive(setup);
@@ -124,7 +168,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     });
 
     await dataSource.runMigrations();
-    await open({ archive, migrate: 'check' });
+    await open({ archives, migrate: 'check' });
     const [id] = await finish(1);
     advance(1);
     await archiving.prune(100);

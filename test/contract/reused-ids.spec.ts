@@ -1,7 +1,8 @@
+import { archivedTo } from '../support/archives.js';
 import { claimOf, endOf, outcomes, rescueRules } from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
 
-const archive = { to: 'kept_reused' };
+const archives = archivedTo('kept_reused');
 
 /** Writes the history row of an earlier job that had the same id. */
 function rememberOld({ sql }: Pick<World, 'sql'>, id: number): Promise<unknown> {
@@ -95,7 +96,7 @@ describeStores('a job whose id an earlier job had', (setup) => {
   it('stays in the history if the archive has the earlier job, and holds up no other', async () => {
     const world = await setup();
     await world.sql('DROP TABLE IF EXISTS kept_reused');
-    const { jobs } = await world.open({ archive });
+    const { jobs } = await world.open({ archives });
     const [first, second] = await world.put({ payload: '"old"' }, {});
     await jobs.settle(endOf(await world.claim(), outcomes.complete, { keepMs: 0 }));
     world.advance(1);
@@ -185,15 +186,16 @@ describeStores('ids that start again', (setup, { server, inMemory }) => {
     expect(await jobs.enqueue([plain])).toEqual([last + 1]);
   });
 
-  it('are raised beyond the archive', async () => {
+  it('are raised beyond every archive', async () => {
     const world = await setup();
     await restarted(world, 'waiting');
-    await world.sql('DROP TABLE IF EXISTS kept_reused');
-    await world.open({ prefix, archive });
-    await world.sql(`INSERT INTO kept_reused (id, queue, name, state, priority, attempt, created_at, finished_at, expires_at, payload)
+    for (const table of ['kept_reused', 'kept_elsewhere']) await world.sql(`DROP TABLE IF EXISTS ${table}`);
+    const both = { tables: ['kept_reused', 'kept_elsewhere'], of: () => undefined };
+    await world.open({ prefix, archives: both });
+    await world.sql(`INSERT INTO kept_elsewhere (id, queue, name, state, priority, attempt, created_at, finished_at, expires_at, payload)
                      VALUES (700, 'q', 'default', 'completed', 0, 1, 1, 1, 1, 'null')`);
 
-    const { jobs } = await world.open({ prefix, archive });
+    const { jobs } = await world.open({ prefix, archives: both });
 
     expect((await jobs.enqueue([plain]))[0]).toBe(701);
   });

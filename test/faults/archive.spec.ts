@@ -1,3 +1,4 @@
+import { archivedTo } from '../support/archives.js';
 import { everyFault } from '../support/every-fault.js';
 import { endOf, outcomes } from '../support/jobs.js';
 import { FAULTS, openFaulty } from '../support/store-faults.js';
@@ -7,7 +8,7 @@ import { stubborn } from '../support/stubborn.js';
 describeStoresOf(['mysql', 'mariadb'], 'a connection that fails while jobs move to an archive', (setup) => {
   it.each(FAULTS)('at any statement (%s) leaves each in one place', async (fault) => {
     const world = await setup();
-    const settings = { archive: { to: 'kept_jobs' } };
+    const settings = { archives: archivedTo('kept_jobs') };
     const { jobs, arm, disarm } = await openFaulty(world, { multipleStatements: true }, settings);
 
     const faults = await everyFault(async (failAt) => {

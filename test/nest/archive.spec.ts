@@ -1,4 +1,11 @@
-import { InvalidOptionsError, QueueProcessor, QueueProducer, type ArchiveOptions } from 'nestjs-sql-queue';
+import {
+  InvalidOptionsError,
+  QueueProcessor,
+  QueueProducer,
+  type ArchiveOptions,
+  type QueueOptions,
+  type SqlQueueModuleOptions,
+} from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
 import { refusal, start, temporaryFolder } from './support/application.js';
 
@@ -7,28 +14,86 @@ class Jobs {
   handle() {
     return 'done';
   }
+
+  @QueueProcessor('brief', { retention: { completed: false } })
+  forget() {
+    return 'forgotten';
+  }
+
+  @QueueProcessor('dying', { retry: 1, retention: { dead: 0 } })
+  die() {
+    throw new Error('dead');
+  }
 }
 
+const GONE = { completed: 0 } as const;
+
 describe('the option archive', () => {
-  it('has jobs move there that no history is kept of', async () => {
+  /** Runs one job of each queue, prunes, and answers the ids and the queues of the jobs in each table. */
+  async function archivedBy(
+    options: SqlQueueModuleOptions,
+    tables: readonly string[],
+    queues = ['q', 'brief', 'dying'],
+  ) {
     const connection = { type: 'better-sqlite3', database: `${await temporaryFolder()}/q.sqlite` } as const;
-    const options = {
-      connection,
-      archive: { to: 'kept_jobs' },
-      defaults: { retention: { completed: false } },
-    } as const;
-    const { get, idle, admin, close } = await start({ providers: [Jobs] }, options);
-    const { id } = await get(QueueProducer).enqueue('q', 0);
+    const { get, idle, admin, close } = await start({ providers: [Jobs] }, { ...options, connection });
+    for (const queue of queues) await get(QueueProducer).enqueue(queue, 0);
     await idle();
-
-    while ((await admin.prune()) === 0);
-
-    expect(await admin.get(id)).toBeNull();
+    const left = async () => {
+      const { completed, dead } = await admin.counts();
+      return completed + dead;
+    };
+    while ((await left()) > 0) await admin.prune();
     await close();
     const dataSource = await new DataSource(connection).initialize();
-    const rows = await dataSource.query<object[]>('SELECT id, state, result FROM kept_jobs');
+    const read = async (table: string) => {
+      const rows = await dataSource.query<{ queue: string }[]>(`SELECT queue FROM ${table} ORDER BY id`);
+      return [table, rows.map(({ queue }) => queue)] as const;
+    };
+    const found = Object.fromEntries(await Promise.all(tables.map(read)));
     await dataSource.destroy();
-    expect(rows).toEqual([{ id, state: 'completed', result: '"done"' }]);
+    return found;
+  }
+
+  it('has jobs move there at the end of their retention, but none of a queue without completed jobs', async () => {
+    const options = { archive: { to: 'kept_jobs' }, defaults: { retention: GONE } };
+
+    expect(await archivedBy(options, ['kept_jobs'])).toEqual({ kept_jobs: ['q', 'dying'] });
+  });
+
+  it('of a queue wins over that of the module and over a retention of false', async () => {
+    const options = {
+      archive: { to: 'kept_jobs' },
+      defaults: { retention: GONE },
+      queues: { brief: { archive: { to: 'brief_jobs' } }, dying: { archive: false } },
+    } as const;
+
+    const found = await archivedBy(options, ['kept_jobs', 'brief_jobs']);
+
+    expect(found).toEqual({ kept_jobs: ['q'], brief_jobs: ['brief'] });
+  });
+
+  it('of some queues leaves the jobs of all others without an archive', async () => {
+    const options = { defaults: { retention: GONE }, queues: { 'd*': { archive: { to: 'some_jobs' } } } };
+
+    expect(await archivedBy(options, ['some_jobs'])).toEqual({ some_jobs: ['dying'] });
+  });
+
+  it('is refused for several queues at once, and outside of the options of the module', async () => {
+    const error = (await refusal(
+      {},
+      {
+        defaults: { archive: false } as QueueOptions,
+        queues: { a: { archive: { to: 'a b' } }, b: { archive: true as never }, c: { archive: false }, d: 7 as never },
+      },
+    )) as InvalidOptionsError;
+
+    expect(error.problems).toEqual([
+      'defaults: archive belongs into the options of the module, as `archive` or `queues: { name: { archive } }`',
+      'queues["a"]: expected archive.to to be 1 to 50 of the characters A-Z a-z 0-9 _, got "a b"',
+      'queues["b"]: expected archive to be { to }, got true',
+      'queues["d"]: expected queue options, got 7',
+    ]);
   });
 
   it('is checked at boot, with the other options', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
+import { archivedTo } from '../support/archives.js';
 import { describeEngines, plain, type World } from '../support/engines.js';
 import { everyLock, everyVerb } from '../support/every-verb.js';
 import { claimOf, endOf, newJob, outcomes } from '../support/jobs.js';
@@ -103,8 +104,8 @@ describeEngines(
 
     it('can move finished jobs to an archive that it may read and insert into', async () => {
       const world = await setup();
-      const archive = { to: 'kept_jobs' };
-      const common = { clock: systemClock, shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576, archive };
+      const archives = archivedTo('kept_jobs');
+      const common = { clock: systemClock, shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576, archives };
       const made = await openStore({ ...common, dataSource: world.dataSource, migrate: 'run' });
       world.afterTest(() => made.jobs.close());
       const dataSource = await account(world, 'worker');

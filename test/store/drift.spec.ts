@@ -3,6 +3,7 @@ import { sqlQueueEntities } from '../../lib/store/entities/entities.js';
 import { sqlQueueArchiveEntity } from '../../lib/store/entities/history.entity.js';
 import type { SqlQueueJobRow } from '../../lib/store/entities/job.entity.js';
 import { sqlQueueMigrations } from '../../lib/store/migrations/typeorm-migrations.js';
+import { archivedTo } from '../support/archives.js';
 import { endOf, newJob } from '../support/jobs.js';
 import { describeStoresOf } from '../support/stores.js';
 
@@ -147,7 +148,11 @@ describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'the entities', (setup) => {
       const dataSource = await connect({ entityPrefix: `app_${who.length}_`, entities, migrations });
       if (who === 'TypeORM') await dataSource.runMigrations();
 
-      const store = await open({ dataSource, archive: { to: 'kept' }, migrate: who === 'TypeORM' ? 'check' : 'run' });
+      const store = await open({
+        dataSource,
+        archives: archivedTo('kept'),
+        migrate: who === 'TypeORM' ? 'check' : 'run',
+      });
       const [id] = await store.jobs.enqueue([newJob()]);
 
       expect(await dataSource.getRepository('SqlQueueJob').find()).toMatchObject([{ id }]);

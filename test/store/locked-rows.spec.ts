@@ -1,3 +1,4 @@
+import { archivedTo } from '../support/archives.js';
 import { endOf, idsOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';
 import { keyed } from '../support/keyed.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -71,23 +72,26 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     expect(upcoming.lapseInMs).toBeLessThanOrEqual(LEASE_MS);
   });
 
-  it.each([undefined, { to: 'kept_jobs' }])('do not keep others from being pruned (archive: %p)', async (archive) => {
-    const world = await setup();
-    const { jobs } = await world.open({ archive });
-    await world.put(...many({}));
-    const first = await world.claim({ limit: LIMIT + 5 });
-    await jobs.settle(endOf(first, outcomes.complete, { keepMs: 0 }));
-    world.advance(1);
-    await world.put({});
-    await jobs.settle(endOf(await world.claim(), outcomes.complete, { keepMs: 0 }));
-    world.advance(1);
+  it.each([undefined, archivedTo('kept_jobs')])(
+    'do not keep others from being pruned (archives: %o)',
+    async (archives) => {
+      const world = await setup();
+      const { jobs } = await world.open({ archives });
+      await world.put(...many({}));
+      const first = await world.claim({ limit: LIMIT + 5 });
+      await jobs.settle(endOf(first, outcomes.complete, { keepMs: 0 }));
+      world.advance(1);
+      await world.put({});
+      await jobs.settle(endOf(await world.claim(), outcomes.complete, { keepMs: 0 }));
+      world.advance(1);
 
-    const pruned = await whileLocked(world, ['history', 'id'], idsOf(first.jobs), () => jobs.prune(LIMIT));
+      const pruned = await whileLocked(world, ['history', 'id'], idsOf(first.jobs), () => jobs.prune(LIMIT));
 
-    expect(pruned).toBe(1);
-    expect(await world.sql('SELECT id FROM sql_queue_history')).toHaveLength(first.jobs.length);
-    expect([await jobs.prune(LIMIT), await jobs.prune(LIMIT)]).toEqual([LIMIT, 5]);
-  });
+      expect(pruned).toBe(1);
+      expect(await world.sql('SELECT id FROM sql_queue_history')).toHaveLength(first.jobs.length);
+      expect([await jobs.prune(LIMIT), await jobs.prune(LIMIT)]).toEqual([LIMIT, 5]);
+    },
+  );
 
   it('do not keep unused keys from being forgotten', async () => {
     const world = await setup();

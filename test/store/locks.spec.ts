@@ -1,3 +1,4 @@
+import { archivedTo } from '../support/archives.js';
 import { claimOf, endOf, idsOf, rescueRules, LEASE_MS, outcomes, settled, flushOf } from '../support/jobs.js';
 import { freeJobs, freeRows } from '../support/free-rows.js';
 import { recordingDriver } from '../support/recording-driver.js';
@@ -238,9 +239,9 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     expect(await jobs.promote(100)).toBe(1);
   });
 
-  it.each([undefined, { to: 'kept_jobs' }])(
-    'of pruning are on nothing that producers, workers and retries of other jobs wait for (archive: %p)',
-    async (archive) => {
+  it.each([undefined, archivedTo('kept_jobs')])(
+    'of pruning are on nothing that producers, workers and retries of other jobs wait for (archives: %o)',
+    async (archives) => {
       const world = await setup();
       await world.put(...Array.from({ length: 30 }, () => ({})));
       await world.jobs.settle(endOf(await world.claim({ limit: 30 }), outcomes.dead, { keepMs: 0 }));
@@ -250,7 +251,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
       const meanwhile: unknown[] = [];
       const driver = recordingDriver(async (sql, ask) => {
         const isDelete = /DELETE.*sql_queue_history/s.test(sql);
-        if (!(archive ? sql === 'COMMIT' : isDelete) || meanwhile.length > 0) return;
+        if (!(archives ? sql === 'COMMIT' : isDelete) || meanwhile.length > 0) return;
         // By itself it would have committed before anybody could meet its locks.
         if (isDelete) for (const text of ['START TRANSACTION', sql]) await ask(text);
         meanwhile.push(await world.put({}, {}));
@@ -258,7 +259,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
         meanwhile.push(await world.jobs.settle(endOf(taken)), await world.admin.retry([other!]));
         if (isDelete) await ask('ROLLBACK');
       });
-      const { jobs } = await world.open({ dataSource: await world.connect({ driver }), archive });
+      const { jobs } = await world.open({ dataSource: await world.connect({ driver }), archives });
 
       const pruned = await jobs.prune(20);
 

@@ -10,6 +10,7 @@ import { lockedOut } from '../../lib/store/sql/survivors.js';
 import { Templates } from '../../lib/store/sql/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/time/clock.js';
+import { archivedTo } from '../support/archives.js';
 import { everyLock, everyStrategy, everyVerb } from '../support/every-verb.js';
 import { lockingStatements, locks } from '../support/locking-statements.js';
 import { claimOf, endOf, newJob, outcomes } from '../support/jobs.js';
@@ -44,7 +45,7 @@ describeStoresOf(['mysql', 'mariadb'], 'every statement that locks rows', (setup
 
 /** Finished jobs that move on to an archive, some of which is there. */
 async function everyArchiving(world: World, dataSource: DataSource): Promise<void> {
-  const { jobs } = await world.open({ dataSource, archive: { to: 'sql_queue_archive' } });
+  const { jobs } = await world.open({ dataSource, archives: archivedTo('sql_queue_archive') });
   for (const count of [1, 3, 40]) {
     await jobs.enqueue(Array.from({ length: count }, () => newJob({ priority: -9 })));
     const request = claimOf({ limit: count });

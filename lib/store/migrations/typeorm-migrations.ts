@@ -2,7 +2,8 @@ import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm
 import { mysql } from '../dialects/mysql.js';
 import { sqlite } from '../dialects/sqlite.js';
 import { Templates } from '../sql/template.js';
-import { withArchive, type ArchiveOptions } from '../archive.js';
+import { InvalidOptionsError } from '../../job/errors.js';
+import { archiveProblems, inArchive, withArchives, type ArchiveOptions } from '../archive.js';
 import { DEFAULT_PREFIX, tableNames, tablesOn } from '../tables.js';
 import { ARCHIVE_TABLE } from './archive-table.js';
 import { MIGRATIONS, upStatements } from './migrations.js';
@@ -11,13 +12,15 @@ import { MIGRATIONS, upStatements } from './migrations.js';
  * The library's tables as TypeORM migrations, for applications that keep all of their schema in the `migrations` of their
  * DataSource. Give the module `schema: { migrate: 'check' }` beside them.
  *
+ * @param options.archive the module's archive, or those of all queues: a table for each
  * @example new DataSource({ …, migrations: [...sqlQueueMigrations(), 'dist/migrations/*.js'] })
  */
 export function sqlQueueMigrations({
   prefix = DEFAULT_PREFIX,
   archive,
-}: { prefix?: string; archive?: ArchiveOptions } = {}): (new () => MigrationInterface)[] {
-  const names = withArchive(tableNames(prefix), archive);
+}: { prefix?: string; archive?: ArchiveOptions | readonly ArchiveOptions[] } = {}): (new () => MigrationInterface)[] {
+  const archives = archiveTables(archive);
+  const names = withArchives(tableNames(prefix), archives);
   const tablesOf = (runner: QueryRunner) => tablesOn(optionsOf(runner), names);
   const own = MIGRATIONS.map((migration) => {
     const name = prefix === DEFAULT_PREFIX ? migration.name : `${prefix}${migration.name}`;
@@ -39,22 +42,29 @@ export function sqlQueueMigrations({
       }
     };
   });
-  return archive ? [...own, archiveMigration(names)] : own;
+  return [...own, ...archives.map((to) => archiveMigration(names, to))];
+}
+
+function archiveTables(archive: ArchiveOptions | readonly ArchiveOptions[] = []): string[] {
+  const given = Array.isArray(archive) ? (archive as readonly ArchiveOptions[]) : [archive as ArchiveOptions];
+  InvalidOptionsError.throwIfAny('Invalid archive', given.flatMap(archiveProblems));
+  return [...new Set(given.map(({ to }) => to))];
 }
 
 /** After all others, since its columns are those of the history. */
-function archiveMigration(names: Readonly<Record<string, string>>): new () => MigrationInterface {
+function archiveMigration(names: Readonly<Record<string, string>>, to: string): new () => MigrationInterface {
   const templatesOf = (runner: QueryRunner) => new Templates(tablesOn(optionsOf(runner), names), '', () => 0);
   return class implements MigrationInterface {
-    readonly name = `CreateSqlQueueArchive_${names.archive}1790000000001`;
+    readonly name = `CreateSqlQueueArchive_${to}1790000000001`;
 
     async up(runner: QueryRunner): Promise<void> {
       for (const sql of ARCHIVE_TABLE[dialectOf(runner)])
-        await runner.query(templatesOf(runner).bind({ sql, values: {} }).text);
+        await runner.query(templatesOf(runner).bind({ sql: inArchive(sql, to), values: {} }).text);
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      await runner.query(templatesOf(runner).bind({ sql: 'DROP TABLE IF EXISTS {archive}', values: {} }).text);
+      const sql = inArchive('DROP TABLE IF EXISTS {archive}', to);
+      await runner.query(templatesOf(runner).bind({ sql, values: {} }).text);
     }
   };
 }

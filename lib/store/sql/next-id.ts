@@ -1,3 +1,4 @@
+import { inArchive } from '../archive.js';
 import type { Dialect } from './dialect.js';
 import type { SqlDatabase } from './sql-database.js';
 import { change, query, type Work } from './statement.js';
@@ -10,14 +11,16 @@ const HIGHEST_BELIEVED = 2 ** 52;
 const SOME_KEYS = 10_000;
 
 // Each is the last entry of an index. Not the waits: their ids come from callers, and they end within minutes.
-const highestIds = (isArchived: boolean) => `
+const highestIds = (archives: readonly string[]) => `
   SELECT (SELECT MAX(id) FROM {history} WHERE id <= ${HIGHEST_BELIEVED}) AS history,
          (SELECT MAX(job_id) FROM {progress} WHERE job_id <= ${HIGHEST_BELIEVED}) AS progress,
          (SELECT MAX(job_id) FROM {logs} WHERE job_id <= ${HIGHEST_BELIEVED}) AS logs,
          (SELECT MAX(job_id) FROM {stages} WHERE job_id <= ${HIGHEST_BELIEVED}) AS stages,
          (SELECT MAX(job_id) FROM (SELECT job_id FROM {keys} LIMIT ${SOME_KEYS}) AS some_keys
           WHERE job_id <= ${HIGHEST_BELIEVED}) AS some_keys
-         ${isArchived ? `, (SELECT MAX(id) FROM {archive} WHERE id <= ${HIGHEST_BELIEVED}) AS archive` : ''}`;
+         ${archives.map((to, index) => inArchive(`, (${HIGHEST_ARCHIVED}) AS archive_${index}`, to)).join('')}`;
+
+const HIGHEST_ARCHIVED = `SELECT MAX(id) FROM {archive} WHERE id <= ${HIGHEST_BELIEVED}`;
 
 // Stands in no queue, and is gone when its transaction ends. An explicit id raises the counter without any right to ALTER.
 const RESERVE = `
@@ -33,16 +36,17 @@ const UNRESERVE = `
  * with a lowered counter, a new job would be taken for the earlier one with its id. Never rejects.
  *
  * @param table the name of the jobs table
+ * @param archives the tables of all archives
  * @returns lines for the log
  */
 export async function raiseIds(
   database: SqlDatabase,
   dialect: Pick<Dialect, 'nextId'>,
   table: string,
-  isArchived: boolean,
+  archives: readonly string[],
 ): Promise<string[]> {
   try {
-    const [highest, next] = await database.repeatable(() => ids(dialect, isArchived));
+    const [highest, next] = await database.repeatable(() => ids(dialect, archives));
     if (next > highest) return [];
     const seen =
       `The ids of new jobs in ${table} would start again at ${next}, although there were jobs up to ${highest}: the table was ` +
@@ -61,8 +65,8 @@ export async function raiseIds(
   }
 }
 
-function* ids(dialect: Pick<Dialect, 'nextId'>, isArchived: boolean): Work<[highest: number, next: number]> {
-  const [row] = yield* query<Record<string, number | string | null>>(highestIds(isArchived));
+function* ids(dialect: Pick<Dialect, 'nextId'>, archives: readonly string[]): Work<[highest: number, next: number]> {
+  const [row] = yield* query<Record<string, number | string | null>>(highestIds(archives));
   return [Math.max(...Object.values(row!).map((id) => Number(id) || 0)), yield* dialect.nextId()];
 }
 

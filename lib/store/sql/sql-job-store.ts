@@ -54,7 +54,8 @@ export class SqlJobStore implements port.JobStore {
    * @param blocking for enqueues, which may wait for a lock of the application: heartbeats, completions and claims must not
    * queue behind them for a connection
    * @param unfit finds out which strategies do not work on this very server
-   * @param archive moves finished jobs past their retention, at most so many; without, they are deleted
+   * @param archive moves finished jobs past their retention to the archives of their queues, at most so many; without, they are
+   * deleted
    */
   constructor(
     private readonly database: RecordingDatabase,
