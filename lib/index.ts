@@ -5,6 +5,7 @@ export type { FailOptions } from './consumer/failure.js';
 export type { HeldJob } from './consumer/held-job.js';
 export type { JobHolder } from './consumer/holder.js';
 export { QueueConsumer, type AssignOptions } from './consumer/queue-consumer.js';
+export type { SnoozeOptions } from './consumer/snooze-options.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {

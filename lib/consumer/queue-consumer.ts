@@ -9,7 +9,7 @@ import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { leaseProblem } from '../job/lease.js';
 import { waitsAgain, type Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
-import { snooze, snoozeProblem, type SnoozeUntil } from '../job/snooze.js';
+import { snooze } from '../job/snooze.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AssignedJobPage, ConsumerStore, EndedAssignment, Holder } from '../store/consumer-store.js';
 import type { PromotedJob } from '../store/job-store.js';
@@ -20,6 +20,7 @@ import { afterFailure, failureProblems, type FailOptions } from './failure.js';
 import { heldJob, type HeldJob } from './held-job.js';
 import { holderOf, holderProblems, ownerProblem, type JobHolder } from './holder.js';
 import { pageOf } from './page.js';
+import { snoozeProblems, type SnoozeOptions } from './snooze-options.js';
 import { Taking, type TakingParts } from './taking.js';
 
 export interface ConsumerParts extends RuleParts {
@@ -28,7 +29,7 @@ export interface ConsumerParts extends RuleParts {
   readonly jobs: TakingParts['jobs'];
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Told of each job whose assignment has ended here, once that has committed. */
-  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number, owner: string) => void;
+  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number | null, owner: string) => void;
   /** See TakingParts. */
   readonly claimed: TakingParts['claimed'];
   readonly promoted: TakingParts['promoted'];
@@ -124,12 +125,17 @@ export class QueueConsumer {
 
   /**
    * Puts the job off: it is released, and can be claimed again so long from now, or at a date, at the earliest. The attempt is
-   * not counted.
+   * not counted. With `keepOwner` (default false) the job stays `active` and its owner's, in the same attempt: `assigned(owner)` names
+   * the time as `snoozedUntil`, and the lease, if it has an end, begins anew then. Until then the owner may still end the job,
+   * and `assign` gives it to another owner at once. `keepOwner` takes the `owner`, not a token, and no lease that has lapsed.
    */
-  async snooze(id: number, given: JobHolder & { until: SnoozeUntil }): Promise<void> {
-    const { until } = optionsOf(given);
-    check('Cannot snooze', [jobIdProblem(id), ...holderProblems(given, ['until']), snoozeProblem(until)]);
-    await this.#sendBack(id, holderOf(given), snooze(until!, this.#parts.clock.now().getTime()));
+  async snooze(id: number, given: SnoozeOptions): Promise<void> {
+    const { until, keepOwner = false } = optionsOf(given);
+    check('Cannot snooze', [jobIdProblem(id), ...snoozeProblems(given)]);
+    const outcome = snooze(until!, this.#parts.clock.now().getTime());
+    if (!keepOwner) return this.#sendBack(id, holderOf(given), outcome);
+    const { job, owner } = await this.#parts.store.snooze(id, holderOf(given), outcome);
+    this.#parts.ended(job, outcome, undefined, null, owner);
   }
 
   /**

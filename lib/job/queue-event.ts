@@ -48,7 +48,10 @@ export interface QueueEvent {
   readonly result?: unknown;
   /** For `failed`, `dead`, `lost` and `rescued`. */
   readonly error?: StoredError;
-  /** For `failed`, `snoozed` and `rescued`: when the job may run again, in milliseconds from then; 0 at once. */
+  /**
+   * For `failed`, `snoozed` and `rescued`: when the job may run again, or its owner has it back, in milliseconds from then; 0 at
+   * once.
+   */
   readonly delayMs?: number;
   /** When, by the database's clock. Only where it is heard from anywhere. */
   readonly at?: Date;

@@ -8,7 +8,7 @@ import type { StoredError } from './stored-error.js';
 
 /** The largest number of an INT. One less can still be counted up. */
 const LARGEST_INT = 2 ** 31 - 1;
-const LARGEST_DATE = 8.64e15;
+export const LARGEST_DATE = 8.64e15;
 
 /** The columns that a job cannot run without, as the database gives them. */
 export interface JobColumns {

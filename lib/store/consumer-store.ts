@@ -59,6 +59,9 @@ export interface Verdict {
   readonly deadLetter?: string | false;
 }
 
+/** See SnoozeUntil. */
+export type Snooze = Extract<Outcome, { kind: 'snooze' }>;
+
 /** How an assignment ended. */
 export interface EndedAssignment {
   readonly job: ClaimedJob;
@@ -75,6 +78,8 @@ export interface AssignedJobRecord extends JobRecord {
   stage: string | null;
   /** When the job is taken from whoever holds it; null where nobody does, or until it is released. */
   leaseUntil: Date | null;
+  /** When the owner has the job back, who snoozed it and kept it; null if that time has come, or the job was not snoozed. */
+  snoozedUntil: Date | null;
 }
 
 /** A page of a list of jobs as those look at it who hand out work. */
@@ -103,6 +108,8 @@ export interface ConsumerStore {
   assign(id: number, to: Assignee, from: Holder, rules: (queue: string) => AssignRules): Promise<Assignment>;
   /** Ends an assignment as `decide` says of the job. */
   end(id: number, holder: Holder, decide: (job: ClaimedJob) => MaybeLater<Verdict>): Promise<EndedAssignment>;
+  /** The holder keeps the job, and its lease begins at that time. A lease that has lapsed does not come back. */
+  snooze(id: number, holder: Holder, outcome: Snooze): Promise<EndedAssignment>;
   /** Sets the lease to end so long from now, and answers when that is. A lease that has lapsed is not renewed. */
   extend(id: number, holder: Holder, leaseMs: number): Promise<number>;
   /** Ends an assignment, and leaves the job to whoever claims from that stage; null: to everybody. */

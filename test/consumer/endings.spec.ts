@@ -316,6 +316,8 @@ describeEngines('who does not hold a job', (setup) => {
         consumer.complete(7, bad({ token: 'x' })),
         consumer.fail(7, bad({ owner: 'ann', retry: 'soon' })),
         consumer.snooze(7, { ...ANN, until: bad('tomorrow') }),
+        consumer.snooze(7, { token: '1', until: '1h', keepOwner: true }),
+        consumer.snooze(7, bad({ ...ANN, until: '1h', keepOwner: 1 })),
         consumer.extend(0, bad({ lease: '0s' })),
         consumer.assign(7, ''),
         consumer.assign(7, 'a\ud800'),
@@ -328,7 +330,7 @@ describeEngines('who does not hold a job', (setup) => {
       ].map(refused),
     );
 
-    expect(counts).toEqual([6, 1, 2, 1, 1, 1, 2, 1, 3, 1, 1, 2, 1, 1, 2, 1, 2]);
+    expect(counts).toEqual([6, 1, 2, 1, 1, 1, 2, 1, 1, 1, 3, 1, 1, 2, 1, 1, 2, 1, 2]);
   });
 
   it('writes nothing of a result that JSON cannot carry', async () => {

@@ -66,6 +66,7 @@ describe.each(SENDING)('with statements sent $sent,', ({ multipleStatements }) =
           arm(fault, failAt);
           const claimed = await claim(ANN);
           await people.extend(first, { token: claimed[0]!.token, lease: '1h' });
+          await people.snooze(first, { ...ANN, until: '1h', keepOwner: true });
           await people.move(first, { ...ANN, stage: STAGE });
           const staged = await claim({ ...ANN, stage: STAGE });
           await people.complete(first, { token: staged[0]!.token, result: failAt });

@@ -27,6 +27,7 @@ export async function everyConsumerVerb(
     for (const id of held) await consumer.move(id, OWNER, 's');
     const reviewed = await fromStage(count);
     for (const { job } of reviewed.slice(1)) await consumer.move(job.id, OWNER, null);
+    await consumer.snooze(reviewed[0]!.job.id, OWNER, outcomes.snooze);
     await consumer.extend(reviewed[0]!.job.id, OWNER, 1_000);
     await consumer.end(reviewed[0]!.job.id, OWNER, () => ({ outcome: outcomes.complete, keepMs: 60_000 }));
   }

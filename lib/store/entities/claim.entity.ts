@@ -22,6 +22,8 @@ export interface SqlQueueClaimRow {
   owner: string | null;
   /** The queue into which a copy of each job goes that dies. */
   deadLetter: string | null;
+  /** When the job is due again for its owner, who snoozed it and kept it; null if it was not snoozed. */
+  snoozedUntil: number | null;
 }
 
 export function claimEntity(tables: Tables, name: string): EntitySchema<SqlQueueClaimRow> {
@@ -42,6 +44,7 @@ export function claimEntity(tables: Tables, name: string): EntitySchema<SqlQueue
       cancelled: nullable(text('cancelled')),
       owner: nullable(varchar('owner', 255)),
       deadLetter: nullable(varchar('dead_letter', 100)),
+      snoozedUntil: nullable(bigint('snoozed_until')),
     },
   });
 }

@@ -49,6 +49,7 @@ const CLAIMS = `
     cancelled ${JSON_TEXT} NULL,
     owner ${PERSON} NULL,
     dead_letter VARCHAR(100) CHARACTER SET ascii COLLATE ascii_bin NULL,
+    snoozed_until BIGINT NULL,
     PRIMARY KEY (id)
   ) ${INNODB}`;
 

@@ -37,7 +37,8 @@ const CLAIMS = `
     claimed_at BIGINT NOT NULL,
     cancelled TEXT NULL,
     owner VARCHAR(255) NULL,
-    dead_letter VARCHAR(100) NULL
+    dead_letter VARCHAR(100) NULL,
+    snoozed_until BIGINT NULL
   )`;
 
 export const HISTORY = `

@@ -12,7 +12,7 @@ import { note, query, Rows, together, type SqlValue, type Statement, type Work }
 import { lockWishes } from './wishes.js';
 
 // Stands for a lease that ends only when somebody releases the job.
-const NEVER_MS = Number.MAX_SAFE_INTEGER;
+export const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 const ADD_CLAIMS = `
   INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at, owner, dead_letter)
@@ -40,7 +40,7 @@ const LEASES = `
 
 const KEEP_FOR_GOOD = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
-  SET lease_until = ${NEVER_MS}
+  SET lease_until = ${NEVER_MS}, snoozed_until = NULL
   WHERE id = :claimId`;
 
 /** A job, and the id of the claim that shall have it. */

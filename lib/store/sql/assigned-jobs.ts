@@ -1,7 +1,7 @@
 import type { PageRequest } from '../../job/page-options.js';
 import type { AssignedJobRecord } from '../consumer-store.js';
 import { leaseEnd } from './assign.js';
-import { readIds } from '../../job/read-columns.js';
+import { readDate, readIds } from '../../job/read-columns.js';
 import { among, startOf, wordsOf } from './candidates.js';
 import { nameable } from './claimed-row.js';
 import { jobRecord, LIVE_COLUMNS, type RecordRow } from './job-record.js';
@@ -9,7 +9,7 @@ import { query, type Work } from './statement.js';
 
 type Words = ReturnType<typeof wordsOf>;
 
-const COLUMNS = `${LIVE_COLUMNS}, c.lease_until, s.stage`;
+const COLUMNS = `${LIVE_COLUMNS}, c.lease_until, CASE WHEN c.snoozed_until > :now THEN c.snoozed_until END AS snoozed_until, s.stage`;
 
 const unassignedIn = ({ beyond, way }: Words) => `
   SELECT ${COLUMNS}
@@ -46,6 +46,7 @@ const ASSIGNED = `
 
 interface AssignedRow extends RecordRow {
   lease_until: number | null;
+  snoozed_until: number | null;
   stage: string | null;
 }
 
@@ -75,7 +76,11 @@ function placeOf({ after, limit, order }: PageRequest) {
   return { priority, id, limit };
 }
 
-function record({ lease_until, stage, ...row }: AssignedRow): AssignedJobRecord {
+function record({ lease_until, snoozed_until, stage, ...row }: AssignedRow): AssignedJobRecord {
   const untilMs = lease_until === null ? null : leaseEnd(lease_until);
-  return { ...jobRecord(row), stage, leaseUntil: untilMs === null ? null : new Date(untilMs) };
+  return { ...jobRecord(row), stage, leaseUntil: date(untilMs), snoozedUntil: date(readDate(snoozed_until)) };
+}
+
+function date(ms: number | null): Date | null {
+  return ms === null ? null : new Date(ms);
 }

@@ -1,19 +1,27 @@
 import { JobNotHeldError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { MaybeLater } from '../../job/user-rule.js';
-import type { EndedAssignment, Holder, Verdict } from '../consumer-store.js';
-import { leaseEnd } from './assign.js';
+import type { EndedAssignment, Holder, Snooze, Verdict } from '../consumer-store.js';
+import { leaseEnd, NEVER_MS } from './assign.js';
+import { settled } from './changes.js';
 import { isFinished } from './fence.js';
 import { lockHeld, type Held } from './hold.js';
-import { endClaim } from './lease.js';
+import { endClaim, LEASE_LENGTH } from './lease.js';
 import { settleClaimed } from './settle.js';
 import { leaveStages, standIn } from './stages.js';
-import { change, query, type Work } from './statement.js';
+import { change, note, query, type Work } from './statement.js';
 import { decided } from './undecided.js';
 
 const EXTEND = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
   SET lease_ms = :leaseMs, lease_until = :now + :leaseMs
+  WHERE id = :claimId`;
+
+// The lease begins when the owner has the job back. One without an end stays so.
+const SNOOZE = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET snoozed_until = :untilMs,
+      lease_until = CASE WHEN lease_until >= ${NEVER_MS} THEN lease_until ELSE :untilMs + ${LEASE_LENGTH} END
   WHERE id = :claimId`;
 
 const LEASE = `
@@ -49,6 +57,16 @@ export function* moveJob(id: number, holder: Holder, stage: string | null): Work
   const ended = yield* endAssignment(id, holder, () => ({ outcome: { kind: 'release' }, keepMs: false }));
   yield* standIn(id, stage);
   return ended;
+}
+
+/** The owner keeps the job: its claim stays, so that nothing has to be done when the time comes. */
+export function* snoozeAssignment(id: number, holder: Holder, outcome: Snooze): Work<EndedAssignment> {
+  const { claimId, workerId, owner, job, holds, heldMs, atMs } = yield* lockHeld(id, holder);
+  if (!holds) throw new JobNotHeldError(id, job.queue, 'nobody');
+  const untilMs = Math.max(atMs, outcome.untilMs ?? atMs + outcome.delayMs);
+  yield* note(settled([{ job, claimId, workerId, owner, outcome, ranMs: null, keepMs: false, deadLetter: false }]));
+  yield* change(SNOOZE, { claimId, untilMs });
+  return { job, outcome, heldMs, owner };
 }
 
 export function* extendAssignment(id: number, holder: Holder, leaseMs: number): Work<number> {

@@ -43,6 +43,8 @@ export interface Held {
   /** See ClaimRequest. */
   readonly deadLetter: string | false;
   readonly heldMs: number;
+  /** The time at which it was locked, by the database's clock. */
+  readonly atMs: number;
   /** False once the lease has lapsed and nobody has taken the job yet. */
   readonly holds: boolean;
 }
@@ -77,7 +79,7 @@ export function* lockHeld(id: number, holder: Holder): Work<Held> {
     const job = claimedJob(row, queue, row.attempt);
     const deadLetter = claim.dead_letter ?? false;
     const holds = Number(claim.holds) === 1;
-    return { job, claimId, workerId, owner, deadLetter, heldMs: heldMs(claim), holds };
+    return { job, claimId, workerId, owner, deadLetter, heldMs: heldMs(claim), atMs: Number(claim.at), holds };
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import { readIds } from '../../job/read-columns.js';
+import { LARGEST_DATE, readIds } from '../../job/read-columns.js';
 import { isSuspect, startable } from '../../job/outcome.js';
 import type { ClaimRequest, HeldLease } from '../job-store.js';
 import { safeId } from './claimed-row.js';
@@ -13,9 +13,15 @@ const USUAL_LEASE_MS = 30_000;
 
 /**
  * Whether the lease ends later than a lease of its length can: the server's clock has been set back since it was written.
- * A second is allowed for claims that commit while a statement begins to read. A lease without an end has the length 0.
+ * A second is allowed for claims that commit while a statement begins to read. A lease without an end has the length 0. The
+ * lease of a snoozed job begins when the owner has it back.
  */
-export const IS_AHEAD = `CASE WHEN lease_ms BETWEEN 1 AND ${LONGEST_LEASE_MS} THEN lease_until > :now + lease_ms + 1000 ELSE 0 END = 1`;
+export const IS_AHEAD = `CASE WHEN lease_ms BETWEEN 1 AND ${LONGEST_LEASE_MS}
+       THEN lease_until > CASE WHEN snoozed_until BETWEEN :now AND ${LARGEST_DATE} THEN snoozed_until ELSE :now END + lease_ms + 1000
+       ELSE 0 END = 1`;
+
+/** The length of a claim's lease, in SQL. */
+export const LEASE_LENGTH = `CASE WHEN lease_ms BETWEEN 0 AND ${LONGEST_LEASE_MS} THEN lease_ms ELSE ${USUAL_LEASE_MS} END`;
 
 const ADD_CLAIM = `
   INSERT INTO {claims} (id, worker_id, queue, job_ids, started, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
@@ -24,7 +30,7 @@ const ADD_CLAIM = `
 // A lapsed lease is never renewed: somebody may be taking its jobs at this moment.
 const EXTEND = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
-  SET lease_until = :now + CASE WHEN lease_ms BETWEEN 0 AND ${LONGEST_LEASE_MS} THEN lease_ms ELSE ${USUAL_LEASE_MS} END
+  SET lease_until = :now + ${LEASE_LENGTH}
   WHERE id IN (:ids) AND lease_until > :now`;
 
 const FREE = `

@@ -6,7 +6,7 @@ import type { PageRequest } from '../../job/page-options.js';
 import type * as port from '../consumer-store.js';
 import { assign, share } from './assign.js';
 import { assigned, inStage, unassigned } from './assigned-jobs.js';
-import { endAssignment, extendAssignment, moveJob } from './end-assignment.js';
+import { endAssignment, extendAssignment, moveJob, snoozeAssignment } from './end-assignment.js';
 import { mayTake } from './queue-life.js';
 import { ShortCountError } from './settle.js';
 import type { SqlDatabase } from './sql-database.js';
@@ -52,6 +52,10 @@ export class SqlConsumerStore implements port.ConsumerStore {
     decide: (job: ClaimedJob) => MaybeLater<port.Verdict>,
   ): Promise<port.EndedAssignment> {
     return withDecisions(decide, (remembering) => this.#ending(() => endAssignment(id, holder, remembering)));
+  }
+
+  snooze(id: number, holder: port.Holder, outcome: port.Snooze): Promise<port.EndedAssignment> {
+    return this.database.transactOnce(() => snoozeAssignment(id, holder, outcome));
   }
 
   extend(id: number, holder: port.Holder, leaseMs: number): Promise<number> {
