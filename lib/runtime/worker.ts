@@ -72,8 +72,7 @@ export class Worker {
   readonly id = randomUUID();
   readonly #queues = new QueueWorkers();
   readonly #pausedHere: Set<string>;
-  /** Queues that are paused for all processes, and those of which the database has not told yet whether they are. */
-  readonly #pausedEverywhere: Set<string>;
+  readonly #pausedEverywhere = new Set<string>();
   /**
    * How often a look has found something else than jobs to claim: a queue paused or resumed everywhere, a process that waits
    * for jobs to end, a job that is due sooner.
@@ -110,7 +109,6 @@ export class Worker {
     this.#slots = new Slots(options.concurrency);
     this.#strategies = new QueueStrategies(parts);
     const jobEvents = new JobEvents(events);
-    this.#pausedEverywhere = new Set(queueNames);
     this.#pausedHere = new Set(queueNames.filter((queue) => paused.get(queue) ?? optionsFor(queue).paused));
     this.#settler = new Settler(
       ...([store, clock, logger] as const),
@@ -164,6 +162,7 @@ export class Worker {
     await this.#strategies.choose(this.queueNames);
     await store.enter({ id: this.id, host: hostname(), pid: process.pid, queues: this.queueNames });
     if (this.#strategies.byLock.length > 0) await this.#takeLock();
+    await this.#readPauses(this.queueNames);
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();
@@ -181,14 +180,14 @@ export class Worker {
     await this.#strategies.choose([queue]);
     if (this.#strategies.isByLock(queue) && !this.#locks) await this.#takeLock();
     await this.parts.store.work(this.id, [...this.#names, queue]);
+    await this.#readPauses([queue]);
     this.#leases.admit(options.leaseMs);
     this.#keepers.set(queue, keeper);
     keeper.start();
     if (isPaused ?? options.paused) this.#pausedHere.add(queue);
-    this.#pausedEverywhere.add(queue);
     this.#queues.byName.set(queue, this.#queueWorker(queue));
     this.#applyPauses();
-    // The next look tells whether it is paused everywhere, and has jobs.
+    // The next look tells whether it has jobs.
     this.#poller.wake();
   }
 
@@ -366,6 +365,12 @@ export class Worker {
   /** Jobs of queues that are worked elsewhere have become claimable. Those of its own the poller finds with its next look. */
   #notifyOthers(promoted: readonly PromotedJob[]): void {
     for (const { queue } of promoted) if (!this.works(queue)) this.parts.doorbell?.ring(queue, 1);
+  }
+
+  /** Reads which queues are paused for all processes, before they are opened: a queue that opens claims at once. */
+  async #readPauses(queues: readonly string[]): Promise<void> {
+    const survey = await this.parts.store.survey(queues);
+    for (const [queue, { paused }] of survey.queues) if (paused) this.#pausedEverywhere.add(queue);
   }
 
   #onQueue(queue: string, { waiting, paused }: { waiting: boolean; paused: boolean }): boolean {
