@@ -102,7 +102,8 @@ describeEngines(
       const world = await setup();
       const clock = new FakeClock();
       const claiming = gate();
-      let looks = 0;
+      // A worker that starts reads first which queues are paused.
+      let looks = -1;
       const driver = recordingDriver(async (sql) => {
         if (sql.includes('FROM sql_queue_queues q')) looks++;
         if (/state = 'waiting'[^]*FOR UPDATE SKIP LOCKED/.test(sql)) await claiming.opened;
