@@ -161,8 +161,8 @@ export class Worker {
     await this.#keeper.declare();
     await this.#strategies.choose(this.queueNames);
     await store.enter({ id: this.id, host: hostname(), pid: process.pid, queues: this.queueNames });
-    if (this.#strategies.byLock.length > 0) await this.#takeLock();
     await this.#readPauses(this.queueNames);
+    if (this.#strategies.byLock.length > 0) await this.#takeLock();
     this.#applyPauses();
     this.#leases.start();
     this.#poller.start();
@@ -178,9 +178,9 @@ export class Worker {
     const keeper = new QueueKeeper(this.parts, [queue]);
     await keeper.declare();
     await this.#strategies.choose([queue]);
+    await this.#readPauses([queue]);
     if (this.#strategies.isByLock(queue) && !this.#locks) await this.#takeLock();
     await this.parts.store.work(this.id, [...this.#names, queue]);
-    await this.#readPauses([queue]);
     this.#leases.admit(options.leaseMs);
     this.#keepers.set(queue, keeper);
     keeper.start();
