@@ -1,6 +1,9 @@
-// Started by scripts/test.mjs, which provides the database servers. On its own, with
-// NODE_OPTIONS=--experimental-vm-modules, Jest runs the same suites on SQLite alone.
+// scripts/test.mjs starts Jest and provides the database servers. Without it, and with
+// NODE_OPTIONS=--experimental-vm-modules, Jest runs all suites on SQLite only.
 import { availableParallelism } from 'node:os';
+
+// `npm test` runs the short tests, `npm run test:full` the long ones and those of Nest 11; without a set Jest runs all.
+const set = process.env.SQL_QUEUE_TEST_SET;
 
 const own = {
   '^(\\.{1,2}/.*)\\.js$': '$1',
@@ -34,22 +37,23 @@ const project = {
 
 export default {
   testTimeout: 30_000,
-  // Jest leaves one core free. A test spends half its time waiting for a database to answer, so one more has work to do.
+  // By default Jest leaves one core free. Tests wait for a database half of their time, so two more workers are busy.
   maxWorkers: availableParallelism() + 1,
   testSequencer: '<rootDir>/scripts/longest-first.mjs',
   projects: [
     {
       ...project,
       displayName: 'nest12',
-      testMatch: ['<rootDir>/test/**/*.spec.ts'],
+      testMatch: [set === 'long' ? '<rootDir>/test/**/*.long.spec.ts' : '<rootDir>/test/**/*.spec.ts'],
+      testPathIgnorePatterns: ['/node_modules/', ...(set === 'short' ? ['\\.long\\.spec\\.ts$'] : [])],
       globals: { NEST_MAJOR: 12 },
     },
-    {
+    set !== 'short' && {
       ...project,
       displayName: 'nest11',
       testMatch: ['<rootDir>/test/nest/**/*.spec.ts'],
       globals: { NEST_MAJOR: 11 },
       moduleNameMapper: { ...own, '^(@nestjs/.*)$': '<rootDir>/test/nest11/node_modules/$1' },
     },
-  ],
+  ].filter(Boolean),
 };

@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 
 if (!process.execPath.startsWith(join(import.meta.dirname, 'node_modules'))) {
-  console.error('All contestants run on the Node that this package brings: `npm ci` in bench, then `npm run bench`.');
+  console.error(
+    `expected the Node of this package, got ${process.execPath}: run \`npm ci\` in bench, then \`npm run bench\``,
+  );
   process.exit(2);
 }
 await import('./core/main.mjs');

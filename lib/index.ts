@@ -1,11 +1,13 @@
 export { QueueAdmin } from './admin/queue-admin.js';
-export type { AllJobs, JobSelection } from './admin/which-jobs.js';
+export type { AllJobs, JobSelection } from './admin/job-selection.js';
 export type { ClaimOptions } from './consumer/claim-options.js';
-export type { FailOptions } from './consumer/failure.js';
-export type { HeldJob } from './consumer/held-job.js';
-export type { JobHolder } from './consumer/holder.js';
-export { QueueConsumer, type AssignOptions } from './consumer/queue-consumer.js';
+export type { FailOptions } from './consumer/fail-options.js';
+export type { AssignedJob } from './consumer/assigned-job.js';
+export type { ClaimHolder } from './consumer/claim-holder.js';
+export type { AssignOptions } from './consumer/assign-options.js';
+export { QueueConsumer } from './consumer/queue-consumer.js';
 export type { SnoozeOptions } from './consumer/snooze-options.js';
+export type { NamedQueueOptions, QueueOptionsByName } from './engine/engine-options.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
@@ -15,9 +17,9 @@ export {
   JobFailedError,
   JobFinishedError,
   JobNotFoundError,
-  JobNotHeldError,
+  JobNotAssignedError,
   JobTimeoutError,
-  LeaseEndedError,
+  LeaseExpiredError,
   LeaseLostError,
   MalformedJobError,
   MissingPrivilegeError,
@@ -32,12 +34,12 @@ export {
   StoreUnavailableError,
   TransactionLostError,
   UnknownQueueError,
-  UnnameableIdError,
+  UnsafeJobIdError,
   UnrecoverableError,
   UnsupportedDatabaseError,
   WaitTimeoutError,
   WorkerLostError,
-  type HeldBy,
+  type ClaimedBy,
 } from './job/errors.js';
 export type { JobRecord } from './job/job.js';
 export type { PageOptions, PageOrder } from './job/page-options.js';
@@ -55,30 +57,20 @@ export type { HeaderFilter, SubscriptionOptions } from './job/topics.js';
 export type { WaitOptions } from './job/wait-options.js';
 export type { FeatureQueue } from './nest/feature-queues.js';
 export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor } from './nest/decorators.js';
-export type {
-  NamedQueueOptions,
-  QueueOptionsByName,
-  SqlQueueModuleOptions,
-  StaticOptions,
-} from './nest/module-options.js';
+export type { SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';
 export { JobCtx, JobHeader, JobPayload, JobSignal } from './nest/parameters.js';
 export { SqlQueueModule, type SqlQueueAsyncOptions, type SqlQueueOptionsFactory } from './nest/sql-queue.module.js';
 export { getAdminToken, getConsumerToken, getProducerToken, getQueueToken, getRunnerToken } from './nest/tokens.js';
 export type { PayloadOf, QueueJobs, QueueName, QueuePattern, ResultOf } from './job/queue-jobs.js';
-export {
-  QueueProducer,
-  type EnqueuedJob,
-  type InTransaction,
-  type JobToEnqueue,
-  type RequestOptions,
-} from './producer/queue-producer.js';
+export type { EnqueuedJob, InTransaction, JobToEnqueue, RequestOptions } from './producer/enqueued-job.js';
+export { QueueProducer } from './producer/queue-producer.js';
 export { Queue } from './nest/queue.js';
-export { JobContext, type HandedOff } from './runtime/job-context.js';
-export type { JobLogger } from './runtime/job-logger.js';
+export { JobContext, type HandedOffJob } from './worker/run/job-context.js';
+export type { JobLogger } from './common/job-logger.js';
 export type { QueueEvent, QueueEventName } from './job/queue-event.js';
-export type { EndHandler, RuntimeHandler } from './runtime/runtime-handler.js';
-export { SqlQueueRunner, type RunnerState } from './runtime/sql-queue-runner.js';
-export type { WorkerOptions } from './runtime/worker-options.js';
+export type { UnregisterHandler, RuntimeHandler } from './worker/run/runtime-handler.js';
+export { SqlQueueRunner, type RunnerState } from './worker/sql-queue-runner.js';
+export type { WorkerOptions } from './worker/worker-options.js';
 export type {
   JobCounts,
   JobFilter,
@@ -87,13 +79,13 @@ export type {
   LogPage,
   QueueRecord,
   WorkerRecord,
-} from './store/admin-store.js';
-export type { AssignedJobPage, AssignedJobRecord } from './store/consumer-store.js';
-export type { ArchiveOptions } from './store/archive.js';
-export { sqlQueueEntities } from './store/entities/entities.js';
-export { sqlQueueArchiveEntity, type SqlQueueHistoryRow } from './store/entities/history.entity.js';
-export type { SqlQueueJobRow } from './store/entities/job.entity.js';
-export type { CallerTransaction } from './store/job-store.js';
-export { sqlQueueMigrations } from './store/migrations/typeorm-migrations.js';
-export type { SubscriptionRecord } from './store/queue-store.js';
-export type { Duration } from './time/duration.js';
+} from './store/admin/admin-store.js';
+export type { AssignedJobPage, AssignedJobRecord } from './store/people/consumer-store.js';
+export type { ArchiveOptions } from './store/schema/archive-options.js';
+export { sqlQueueEntities } from './store/schema/entities/entities.js';
+export { sqlQueueArchiveEntity, type SqlQueueHistoryRow } from './store/schema/entities/history.entity.js';
+export type { SqlQueueJobRow } from './store/schema/entities/job.entity.js';
+export type { CallerTransaction } from './store/jobs/job-store.js';
+export { sqlQueueMigrations } from './store/schema/migrations/typeorm-migrations.js';
+export type { SubscriptionRecord } from './store/topics/queue-store.js';
+export type { Duration } from './common/duration.js';

@@ -1,4 +1,5 @@
-// npm run build: one source, two formats. `node scripts/build.mjs DIR` builds into DIR instead of dist.
+// npm run build: builds lib as ES modules and as CommonJS. `node scripts/build.mjs DIR` builds into DIR instead of
+// dist.
 import { execFile } from 'node:child_process';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -14,18 +15,18 @@ export async function build(dist = join(root, 'dist')) {
     tsc('-p', 'tsconfig.build.json', '--outDir', join(dist, 'esm')),
     tsc('-p', 'tsconfig.build.cjs.json', '--outDir', join(dist, 'cjs')),
   ]);
-  for (const name of ['heartbeat/program-url.js', 'store/dialects/sqlite-driver.js']) {
+  for (const name of ['worker/heartbeat/program-url.js', 'store/sqlite/sqlite-driver.js']) {
     await replaceImportMeta(join(dist, 'cjs', name));
   }
   const scope = { type: 'commonjs', sideEffects: false };
   await writeFile(join(dist, 'cjs', 'package.json'), JSON.stringify(scope, null, 2) + '\n');
 }
 
-// Some files have to know their own URL, which the two formats express differently.
+// Some files need their own URL, which the two formats express differently.
 async function replaceImportMeta(file) {
   const source = await readFile(file, 'utf8');
   const replaced = source.replace('import.meta.url', `require('node:url').pathToFileURL(__filename)`);
-  if (replaced === source) throw new Error(`${file}: expected import.meta.url in it`);
+  if (replaced === source) throw new Error(`${file}: expected import.meta.url, found none`);
   await writeFile(file, replaced);
 }
 
@@ -36,7 +37,7 @@ export async function tsc(...args) {
   });
 }
 
-/** For scripts: says what went wrong without a stack of our own. */
+/** Prints a script's error without the script's own stack. */
 export function fail(error) {
   console.error(error.message ?? error);
   process.exitCode = 1;

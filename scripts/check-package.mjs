@@ -1,4 +1,4 @@
-// npm run check:package: is what would be published sound for every way of importing it?
+// npm run check:package: checks that the packed package works for every way of importing it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';

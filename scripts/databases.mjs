@@ -1,10 +1,10 @@
-// npm run db:up [-- mysql mariadb] [-- --durable]: runs database servers until Ctrl-C and prints where they are.
+// npm run db:up [-- mysql mariadb] [-- --durable]: runs database servers until Ctrl-C and prints their URLs.
 import { ServerRun, serverKinds } from './databases/servers.mjs';
 import { onStopSignal } from './stop-signal.mjs';
 
-const given = process.argv.slice(2);
-const names = given.filter((name) => name in serverKinds);
-const profile = given.includes('--durable') ? 'durable' : 'fast';
+const args = process.argv.slice(2);
+const names = args.filter((name) => name in serverKinds);
+const profile = args.includes('--durable') ? 'durable' : 'fast';
 const run = await ServerRun.begin();
 
 onStopSignal(async () => {

@@ -1,6 +1,6 @@
-// In which order Jest runs the files. Its own goes by how long each took the last time, and where it has never seen them,
-// as on a fresh machine, by their size; but what takes long is what starts processes and servers, or asks a database many
-// thousand times, and one such file that comes last keeps all others waiting.
+// The order in which Jest runs the test files. Jest sorts by the durations of the last run, or by size if it has none,
+// as on a fresh machine. Files that start processes and servers, or send thousands of statements, take longest whatever
+// their size. One such file at the end would delay the whole run.
 import Sequencer from '@jest/test-sequencer';
 
 const LONG = /\/test\/(faults|sample)\/|\/test\/store\/plans\./;

@@ -1,7 +1,7 @@
 // npm run test:node-lines [-- [20.19|22|24|26 ...]]
 //
-// Runs both lines of the README in a clean clone of HEAD on each supported line of Node, the tests in a short form: on
-// SQLite, and on the servers that MYSQL_URL and MARIADB_URL name. The last lines have the counts of each Node.
+// Runs both lines of the README in a clean clone of HEAD on each supported line of Node. Only some of the tests run, on
+// SQLite and on the servers that MYSQL_URL and MARIADB_URL name. The last lines print the counts of each Node.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '..');
 const cache = join(homedir(), '.cache/nestjs-sql-queue/node');
 
-/** The oldest supported release, then the newest one of each line, each with the npm of its time. */
+/** The oldest supported release, then the newest one of each line, each with the npm that it shipped with. */
 const lines = {
   20.19: { node: '20.19.0', npm: '10' },
   22: { node: '22', npm: '10' },
@@ -29,7 +29,7 @@ const TESTS = [
   'test/package/',
   'test/testing/',
   'test/contract/claim',
-  'test/runtime/leases',
+  'test/worker/leases',
 ];
 
 const platformPackage = `node-${process.platform}-${process.arch}`;
@@ -58,7 +58,7 @@ async function runOn(line) {
     ...process.env,
     PATH: `${bin}${delimiter}${process.env.PATH}`,
     PORT: '0',
-    // The headers for a driver that npm has to compile.
+    // The headers for a driver that npm may have to compile.
     npm_config_nodedir: join(bin, '..', platformPackage),
   };
   const { stdout } = await run(join(bin, 'node'), ['--version']);
@@ -74,7 +74,7 @@ async function runOn(line) {
         return { passed: false, text: `${title}: npm ${args[0]} failed: ${counts ?? `exit code ${code}`}` };
       if (counts) return { passed: true, text: `${title}: ${counts}` };
     }
-    return { passed: false, text: `${title}: npm test counted nothing` };
+    return { passed: false, text: `${title}: npm test printed no counts` };
   } finally {
     await rm(clone, { recursive: true, force: true });
   }
@@ -101,8 +101,8 @@ async function npm(bin, args, options) {
   return { code, text };
 }
 
-function readLines(given) {
-  const wanted = given.length > 0 ? given : Object.keys(lines);
+function readLines(args) {
+  const wanted = args.length > 0 ? args : Object.keys(lines);
   const unknown = wanted.find((line) => !(line in lines));
   if (unknown !== undefined)
     throw new Error(`Expected lines of Node out of ${Object.keys(lines).join(', ')}, got "${unknown}"`);

@@ -1,5 +1,5 @@
-// Packs the package as it would be published, from a build of its own: neither dist nor a sample that
-// runs from it is touched.
+// Packs the package as it would be published, from a separate build, so that dist and a running sample stay as they
+// are.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { build } from './build.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 
-/** The path of the tarball, in `folder`. */
+/** Returns the path of the tarball in `folder`. */
 export async function pack(folder) {
   const stage = join(folder, 'stage');
   await mkdir(stage, { recursive: true });

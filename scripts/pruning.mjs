@@ -1,5 +1,7 @@
-// node scripts/pruning.mjs --url mysql://… [--rows 200000]: how long enqueue() takes while the history is pruned, and while it is
-// not, by turns of a second, so that noise is shared. In tables of its own, which it drops. Build first.
+// node scripts/pruning.mjs --url mysql://… [--rows 200000]
+//
+// Measures enqueue() with and without a concurrent prune of the history, in turns of a second, so that both share the
+// noise. It creates its own tables and drops them. Run `npm run build` before.
 import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
@@ -28,14 +30,14 @@ try {
   let prunedMs = 0;
   for (let round = 0; round < ROUNDS; round++) {
     await fill(round, Number(values.rows) / ROUNDS);
-    await turn(producer, []);
-    await turn(producer, alone);
-    const under = prune(admin);
-    while (!under.isOver) await turn(producer, beside);
-    pruned += await under.rows;
-    prunedMs += under.tookMs;
-    await turn(producer, []);
-    await turn(producer, alone);
+    await enqueueForOneTurn(producer, []);
+    await enqueueForOneTurn(producer, alone);
+    const pruning = prune(admin);
+    while (!pruning.isOver) await enqueueForOneTurn(producer, beside);
+    pruned += await pruning.rows;
+    prunedMs += pruning.tookMs;
+    await enqueueForOneTurn(producer, []);
+    await enqueueForOneTurn(producer, alone);
   }
   const [{ version }] = await dataSource.query('SELECT VERSION() AS version');
   console.log(`${connection.type} ${version}: ${pruned} rows in ${(prunedMs / 1_000).toFixed(1)} s`);
@@ -55,30 +57,30 @@ try {
   await dataSource.destroy();
 }
 
-/** Without the pauses that workers make between two batches. */
+/** Prunes without the pauses between a worker's batches. */
 function prune(admin) {
-  const since = performance.now();
-  const under = { isOver: false, tookMs: 0 };
-  under.rows = admin.prune().finally(() => {
-    under.tookMs = performance.now() - since;
-    under.isOver = true;
+  const startedAt = performance.now();
+  const pruning = { isOver: false, tookMs: 0 };
+  pruning.rows = admin.prune().finally(() => {
+    pruning.tookMs = performance.now() - startedAt;
+    pruning.isOver = true;
   });
-  return under;
+  return pruning;
 }
 
-/** Some producers, each with one job after the other, for a second. */
-async function turn(producer, latencies) {
+/** Each producer enqueues one job after the other for a second. */
+async function enqueueForOneTurn(producer, latencies) {
   const end = performance.now() + TURN_MS;
   const produce = async () => {
-    for (let since = performance.now(); since < end; since = performance.now()) {
+    for (let startedAt = performance.now(); startedAt < end; startedAt = performance.now()) {
       await producer.enqueue('q', { to: 'ada@example.com' });
-      latencies.push(performance.now() - since);
+      latencies.push(performance.now() - startedAt);
     }
   };
   await Promise.all(Array.from({ length: PRODUCERS }, produce));
 }
 
-/** Expired jobs, as wide as small ones are. */
+/** Inserts expired jobs with payloads of 200 bytes. */
 async function fill(round, rows) {
   for (let from = 0; from < rows; from += 1_000) {
     const tuples = Array.from(

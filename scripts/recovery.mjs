@@ -1,6 +1,7 @@
-// node scripts/recovery.mjs --url mysql://… [--workers 20] [--claim skip-locked] [--lease 30s]: kills worker processes with SIGKILL,
-// at any moment between two renewals of their leases, and says when their jobs began in another process. In tables of its own,
-// which it drops. Build first.
+// node scripts/recovery.mjs --url mysql://… [--workers 20] [--claim skip-locked] [--lease 30s]
+//
+// Kills worker processes with SIGKILL at random times between two heartbeats and prints how long their jobs take to
+// start in another process. It creates its own tables and drops them. Run `npm run build` before.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,9 +23,9 @@ import { connectionTo } from './connection.mjs';
 const PREFIX = 'sql_queue_recovery_';
 const QUEUE = 'recovery';
 const JOBS_EACH = 5;
-// A lease is renewed each third of it; under a lock there is nothing that all kills could fall together with.
+// Leases are renewed every third of their length, so kills spread over that time with the default lease.
 const KILLS_WITHIN_MS = 10_000;
-const IS_OVER_AFTER_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 
 const { values } = parseArgs({
   options: {
@@ -32,17 +33,17 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '20' },
     claim: { type: 'string', default: 'skip-locked' },
     lease: { type: 'string', default: '30s' },
-    // What this program tells the processes that it is going to kill.
+    // Set by this script for the processes that it kills.
     dying: { type: 'boolean', default: false },
   },
 });
 const { claim, lease } = values;
 const connection = connectionTo(values.url);
 
-await (values.dying ? holdJobs() : measure());
+await (values.dying ? keepJobsActive() : measure());
 
-/** A worker that never ends a job. */
-async function holdJobs() {
+/** Runs a worker that never ends a job. */
+async function keepJobsActive() {
   await boot(JOBS_EACH, {}, ({ id }) => {
     process.send(id);
     return new Promise(() => {});
@@ -52,21 +53,21 @@ async function holdJobs() {
 }
 
 async function measure() {
-  const beganAt = new Map();
+  const startedAt = new Map();
   const workers = Number(values.workers);
   const app = await boot(workers * JOBS_EACH, { autoStart: false }, ({ id }) => {
-    beganAt.set(id, performance.now());
+    startedAt.set(id, performance.now());
   });
   const dying = [];
   try {
     for (let i = 0; i < workers; i++) dying.push(await startDying());
     const jobs = Array.from({ length: workers * JOBS_EACH }, () => ({ payload: {} }));
     await app.get(QueueProducer).enqueueMany(QUEUE, jobs);
-    await until('all jobs to be held', () => dying.every(({ held }) => held.length === JOBS_EACH));
+    await until('all jobs to be active', () => dying.every(({ activeIds }) => activeIds.length === JOBS_EACH));
     await app.get(SqlQueueRunner).start();
-    await Promise.all(dying.map(killSometime));
-    await until('all jobs to begin again', () => beganAt.size === jobs.length);
-    report(dying.flatMap(({ held, killedAt }) => held.map((id) => beganAt.get(id) - killedAt)));
+    await Promise.all(dying.map(killAfterRandomDelay));
+    await until('all jobs to start again', () => startedAt.size === jobs.length);
+    report(dying.flatMap(({ activeIds, killedAt }) => activeIds.map((id) => startedAt.get(id) - killedAt)));
   } finally {
     for (const { program } of dying) program.kill('SIGKILL');
     await app.close();
@@ -91,22 +92,22 @@ function boot(concurrency, worker, handle) {
 
 async function startDying() {
   const program = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), '--dying']);
-  const held = [];
+  const activeIds = [];
   await once(program, 'message');
-  program.on('message', (id) => held.push(id));
-  return { program, held };
+  program.on('message', (id) => activeIds.push(id));
+  return { program, activeIds };
 }
 
-async function killSometime(worker) {
+async function killAfterRandomDelay(worker) {
   await sleep(Math.random() * KILLS_WITHIN_MS);
   worker.killedAt = performance.now();
   worker.program.kill('SIGKILL');
 }
 
-async function until(what, isSo) {
-  const from = performance.now();
-  while (!isSo()) {
-    if (performance.now() - from > IS_OVER_AFTER_MS) throw new Error(`waited two minutes for ${what}`);
+async function until(condition, isMet) {
+  const waitingSince = performance.now();
+  while (!isMet()) {
+    if (performance.now() - waitingSince > TIMEOUT_MS) throw new Error(`waited two minutes for ${condition}`);
     await sleep(10);
   }
 }
@@ -114,10 +115,10 @@ async function until(what, isSo) {
 function report(tookMs) {
   const sorted = tookMs.sort((a, b) => a - b);
   const seconds = (ms) => `${(ms / 1_000).toFixed(2)} s`;
-  const [least, middle, most] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)].map(seconds);
+  const [min, median, max] = [sorted[0], sorted[Math.floor(sorted.length / 2)], sorted.at(-1)].map(seconds);
   console.log(
     `${connection.type}, ${claim}, lease ${lease}: ${sorted.length} jobs of ${values.workers} killed workers ` +
-      `began elsewhere after ${least} to ${most}, ${middle} in the middle`,
+      `started in another process after ${min} to ${max}, median ${median}`,
   );
 }
 

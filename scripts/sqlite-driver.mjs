@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '..');
 const installed = join(root, 'node_modules/better-sqlite3');
 const older = join(root, 'test/sqlite-node20/node_modules/better-sqlite3');
 
-/** Puts the version that this Node can load in the place where everything looks for it. */
+/** Makes `better-sqlite3` resolve to the version that this Node can load. */
 export async function provideSqliteDriver() {
   if (Number(process.versions.napi) >= 10 || !existsSync(older) || (await versionOf(installed))?.startsWith('12.'))
     return;

@@ -1,4 +1,5 @@
-// npm start [-- [sample] arguments of the sample...]: builds the library and the samples and runs that one, else the first.
+// npm start [-- [sample] arguments of the sample...]: builds the library and the samples and runs one, by default the
+// first.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -20,14 +21,14 @@ try {
   const isSample = /^\d\d-[\w-]+$/.test(first ?? '') && existsSync(join(root, 'sample', first));
   const [sampleName, args] = isSample ? [first, others] : ['01-signups', process.argv.slice(2)];
   const main = join(output, sampleName, 'main.js');
-  // In a process group of its own, so that it hears a Ctrl-C once, from here, however it was sent.
+  // A separate process group: the sample receives Ctrl-C once, from this script.
   const sample = spawn(process.execPath, ['--enable-source-maps', main, ...args], {
     detached: true,
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   onStopSignal((signal) => sample.kill(signal));
   sample.on('exit', (code, signal) => {
-    // To end by the signal it was asked to end with is a clean end.
+    // An end by SIGINT or SIGTERM is a clean end.
     process.exit(code ?? (signal === 'SIGINT' || signal === 'SIGTERM' ? 0 : 1));
   });
 } catch (error) {

@@ -1,7 +1,10 @@
-// npm test [-- [--server mysql,mariadb,sqlite] [arguments of jest...]]
+// npm test [-- [--server mysql,mariadb,sqlite] [--long] [arguments of jest...]]
 //
-// Provides the database servers, runs Jest on them and stops what it started, however the run ends. A server
-// that cannot be had is named at the end; with CI=true that is a failure. The last line counts the tests.
+// Without arguments for Jest, runs the short tests: all but `*.long.spec.ts` and those of Nest 11. `--long` runs these.
+// With arguments, Jest chooses among all tests.
+//
+// Starts the database servers, runs Jest on them and stops all it started, however the run ends. The output names
+// servers that are not available, which is a failure with CI=true. The last line counts the tests.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -15,11 +18,11 @@ import { onStopSignal } from './stop-signal.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const LINGER_MS = 60_000;
-// Each answer of a database is garbage a moment later: with twice the usual room for what is young, the tests take a tenth less
-// of the processor.
+// Most objects are short-lived answers of a database. With twice the usual young generation, the tests use a tenth less
+// CPU.
 const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWarning --max-semi-space-size=32';
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
-const { wanted, jestArguments } = readArguments(process.argv.slice(2));
+const { wanted, isLong, jestArguments } = readArguments(process.argv.slice(2));
 const run = await ServerRun.begin();
 let jest;
 let stopping = false;
@@ -53,7 +56,7 @@ async function test() {
     SQL_QUEUE_TEST_SQLITE: found.sqlite && !found.sqlite.reason ? 'on' : 'off',
   });
 
-  // A suite that could not even be loaded has no failed tests of its own.
+  // A suite that fails to load has no failed tests.
   const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
   const skipped = results.numPendingTests + results.numTodoTests;
   console.log();
@@ -69,7 +72,7 @@ async function test() {
   return code !== 0 || failed > 0 || empty || incomplete ? 1 : 0;
 }
 
-/** How the contract of claims went for each server and strategy. */
+/** Prints the results of the contract suites for each server and strategy. */
 function printPairs({ testResults }) {
   const pairs = new Map();
   for (const { assertionResults } of testResults.filter((file) => file.name.includes('/test/contract/'))) {
@@ -110,6 +113,7 @@ async function runJest(env) {
       env: {
         ...process.env,
         ...env,
+        ...(jestArguments.length === 0 && { SQL_QUEUE_TEST_SET: isLong ? 'long' : 'short' }),
         NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${NODE_OPTIONS}`,
       },
     },
@@ -124,29 +128,34 @@ async function runJest(env) {
   return { code, results };
 }
 
-/** A test that failed by time may leave something behind that keeps Jest alive. */
+/** Kills Jest if it does not end: a test that timed out may have left a handle that keeps it alive. */
 async function endLingering(output, signal) {
   while (!existsSync(output)) await sleep(1_000, undefined, { signal });
   await sleep(LINGER_MS, undefined, { signal });
-  console.error('Jest has not ended a minute after its last test: something that a test has started still runs.');
+  console.error('Jest has not ended a minute after its last test: a test left a handle open.');
   killGroup(jest.pid);
 }
 
-function readArguments(given) {
+function readArguments(args) {
   const jestArguments = [];
   let wanted = Object.keys(titles);
-  for (let i = 0; i < given.length; i++) {
-    const [option, value] = given[i].split('=');
-    if (option !== '--server') {
-      jestArguments.push(given[i]);
+  let isLong = false;
+  for (let i = 0; i < args.length; i++) {
+    const [option, value] = args[i].split('=');
+    if (option === '--long') {
+      isLong = true;
       continue;
     }
-    wanted = (value ?? given[++i] ?? '').split(',');
+    if (option !== '--server') {
+      jestArguments.push(args[i]);
+      continue;
+    }
+    wanted = (value ?? args[++i] ?? '').split(',');
     const unknown = wanted.find((name) => !(name in titles));
     if (unknown !== undefined) {
       console.error(`--server: expected ${Object.keys(titles).join(', ')}, got "${unknown}"`);
       process.exit(2);
     }
   }
-  return { wanted, jestArguments };
+  return { wanted, isLong, jestArguments };
 }

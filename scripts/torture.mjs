@@ -1,8 +1,9 @@
-// npm run torture -- [--minutes 5] [--seed N] [--server mysql|mariadb|galera|group-replication] [--fault 'disk full,read-only'] [--break 'NAME']
+// npm run torture -- [--minutes 5] [--seed N] [--server mysql|mariadb|galera|group-replication]
+//   [--fault 'disk full,read-only'] [--break 'NAME']
 //
-// Lets workers and producers of a server of its own work while a nemesis breaks everything that can break, then reads the
-// whole history and names what must never have happened. A seed repeats a schedule, as far as processes allow.
-// --break breaks one fence of the library in the copy that the processes run: then the checker has to find something.
+// Runs workers and producers on their own server while a nemesis injects faults. Then a checker reads the whole history
+// and reports every violation of a guarantee. A seed repeats the schedule of faults, as far as processes allow. --break
+// removes one fence from the copy of the library that the processes run; the checker must then find violations.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -26,7 +27,8 @@ if (
   ![...Object.keys(serverKinds), ...clusterKinds].includes(values.server)
 ) {
   console.error(
-    'expected --minutes above 0, --seed a whole number, --server mysql, mariadb, galera or group-replication',
+    `expected --minutes above 0, --seed a whole number, --server mysql, mariadb, galera or group-replication; ` +
+      `got ${values.minutes}, ${values.seed}, ${values.server}`,
   );
   process.exit(2);
 }
@@ -37,8 +39,14 @@ const test = spawn(
   process.execPath,
   [
     join(import.meta.dirname, 'test.mjs'),
-    // A cluster's nodes are its own; the run's server is not used then.
-    ...['--server', cluster ? 'sqlite' : values.server, 'test/faults/torture.spec.ts', '--selectProjects', 'nest12'],
+    // A cluster starts its own nodes, so the run starts no server.
+    ...[
+      '--server',
+      cluster ? 'sqlite' : values.server,
+      'test/faults/torture.long.spec.ts',
+      '--selectProjects',
+      'nest12',
+    ],
   ],
   {
     stdio: 'inherit',
@@ -49,7 +57,7 @@ const test = spawn(
     },
   },
 );
-// Ctrl-C reaches both; the tests end in order, and this with them.
+// Ctrl-C reaches both processes: the tests end in order, and this script after them.
 process.on('SIGINT', () => undefined);
 const [code] = await once(test, 'exit');
 process.exitCode = code ?? 1;

@@ -13,9 +13,9 @@ export async function openProducer(given) {
     connection: connection(given),
     backend: createPostgresBackend,
     prefill: (queue) => ({
-      waiting: (asked) => clone(given.url, queue, asked, {}),
-      finished: (asked) =>
-        clone(given.url, queue, asked, {
+      waiting: (range) => clone(given.url, queue, range, {}),
+      finished: (range) =>
+        clone(given.url, queue, range, {
           state: `'completed'`,
           attempts_made: '1',
           return_value: `'null'`,

@@ -1,6 +1,6 @@
 import { Queue, Worker } from 'bullmq';
 
-// What both databases have in common: the same API, with another backend as the last argument.
+// Shared by both databases: the API is the same, with another backend as the last argument.
 
 export async function startBullmqWorker({ queues, settings, handle, connection, backend }) {
   const workers = queues.map(

@@ -8,8 +8,8 @@ export const openProducer = (given) =>
     ...given,
     connection: connection(given.url),
     prefill: (queue) => ({
-      waiting: (asked) => clone(given.url, queue, WAITING, asked),
-      finished: (asked) => clone(given.url, queue, FINISHED, asked),
+      waiting: (range) => clone(given.url, queue, WAITING, range),
+      finished: (range) => clone(given.url, queue, FINISHED, range),
     }),
   });
 
@@ -20,8 +20,8 @@ function connection(url) {
 
 const CHUNK = 5_000;
 
-// Copies of a job that BullMQ itself has put in, with ids of their own. KEYS: the id counter, the job, its list.
-// ARGV: how many, the text of the payload around the index, the first index, the time.
+// Copies a job that BullMQ itself has enqueued, under new ids. KEYS: the id counter, the job, its list.
+// ARGV: the number of copies, the payload's text before and after the index, the first index, the time.
 const WAITING = `
   local fields = redis.call('HGETALL', KEYS[2])
   local prefix = string.match(KEYS[2], '^(.*:)')

@@ -1,5 +1,5 @@
-// BullMQ. Its documentation calls 100 to 300 a standard concurrency for jobs that wait for something, asks to let
-// finished jobs be removed, and on PostgreSQL for a pool as large as the concurrency.
+// BullMQ. Its documentation calls 100 to 300 a standard concurrency for jobs that wait for I/O. It recommends to remove
+// finished jobs, and on PostgreSQL a pool as large as the concurrency.
 
 const defaults = {
   queue: {},

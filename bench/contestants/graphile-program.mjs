@@ -1,7 +1,7 @@
 import { Logger, makeWorkerUtils, run } from 'graphile-worker';
 import { cloneRow, payloadSql, withPostgres } from './postgres-rows.mjs';
 
-// Each job is one line of its own log otherwise.
+// Without it Graphile Worker logs a line per job.
 const logger = new Logger(() => (level, message) => {
   if (level === 'error') console.error(message);
 });
@@ -27,7 +27,7 @@ export async function openProducer({ url, queues: [queue], settings }) {
     add: (payload) => utils.addJob(queue, payload),
     addMany: (payloads) => utils.addJobs(payloads.map((payload) => ({ identifier: queue, payload }))),
     left: () => withPostgres(url, (query) => query(left)).then(([{ n }]) => Number(n)),
-    prefill: { waiting: (asked) => clone(url, utils, queue, asked) },
+    prefill: { waiting: (range) => clone(url, utils, queue, range) },
     close: () => utils.release(),
   };
 }

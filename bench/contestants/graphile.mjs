@@ -1,5 +1,5 @@
-// Graphile Worker. Tuned: the settings of its own published performance figures, whose documentation recommends the
-// local queue and batched completion to everybody with high throughput.
+// Graphile Worker. Tuned: the settings of its published performance figures. Its documentation recommends the local
+// queue and batched completion for high throughput.
 
 const defaults = {
   worker: { concurrentJobs: 10 },

@@ -1,11 +1,11 @@
-// What is there without any queue: a Nest application with nothing in it, and a server that nobody asks for anything.
-// Not a peer of anybody's; what a queue costs while it has nothing to do is what it has more than these.
+// The baseline without any queue: an empty Nest application and a server without requests. It is not a peer: an idle
+// queue costs the difference between its figures and these.
 
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', postgres: 'PostgreSQL', 'redis-off': 'Redis, no AOF' };
 
 export const nothing = Object.entries(titles).map(([server, title]) => ({
   id: `nothing-${server}`,
-  title: `No queue: Nest by itself, ${title} by itself`,
+  title: `No queue: only Nest and ${title}`,
   server,
   baseline: true,
   only: ['idle-1'],

@@ -1,24 +1,24 @@
 import { openRows } from './ours-rows.mjs';
 
-// A transaction of this many rows is quick, and small enough for every log.
+// A transaction of this size is quick and fits every server's log.
 const CHUNK = 100_000;
 
 const SEQUENCE = 'WITH RECURSIVE sequence (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM sequence WHERE n < ? - 1)';
 
-// Any program may put jobs in by a plain INSERT, as the README says.
+// A plain INSERT is a documented way to enqueue.
 const WAITING = (payload) => `
   INSERT INTO sql_queue_jobs (queue, payload)
   ${SEQUENCE}
   SELECT ?, ${payload} FROM sequence`;
 
-// Below zero, so that no job of the run has the same id.
+// Negative ids, so that no job of the run has the same id.
 const FINISHED = (payload) => `
   INSERT INTO sql_queue_history (id, queue, name, state, priority, attempt, max_attempts, created_at, started_at,
     finished_at, expires_at, payload)
   ${SEQUENCE}
   SELECT -1 - (n + ?), ?, 'default', 'completed', 0, 1, 5, ?, ?, ?, ?, ${payload} FROM sequence`;
 
-/** Fills the tables of the library with rows as it would have written them, faster than it could. */
+/** Fills the library's tables with the rows that it would write, but faster. */
 export function prefillOurs(url, queue) {
   const type = new URL(url).protocol.slice(0, -1);
   const concat = (parts) => (type === 'sqlite' ? `(${parts.join(' || ')})` : `CONCAT(${parts.join(', ')})`);

@@ -35,8 +35,8 @@ export async function openProducer({ url, queues: [queue], settings }) {
         queue,
         payloads.map((payload) => ({ payload })),
       ),
-    answerTo: async (payload) => producer.waitFor((await producer.enqueue(queue, payload)).id),
-    // QueueAdmin.counts() counts the finished jobs as well, which is more than the peers are asked.
+    enqueueAndWait: async (payload) => producer.waitFor((await producer.enqueue(queue, payload)).id),
+    // QueueAdmin.counts() also counts finished jobs, which the peers need not do here.
     async left() {
       rows ??= await openRows(url);
       const [{ n }] = await rows.all('SELECT COUNT(*) AS n FROM sql_queue_jobs WHERE queue = ?', [queue]);
@@ -56,7 +56,7 @@ function boot({ settings, providers }) {
   return NestFactory.createApplicationContext(AppModule, { logger: ['error', 'warn'], abortOnError: false });
 }
 
-/** What the decorators do in TypeScript, by hand: a class with a handler for each queue. */
+/** A class with a handler per queue. Applies by hand the decorators of a TypeScript class. */
 function handlersFor(queues, { processor: options, handlerMs }, handle) {
   class Handlers {}
   for (const [i, queue] of queues.entries()) {

@@ -1,6 +1,9 @@
 import { createRequire } from 'node:module';
 
-/** The library's tables on a connection of their own: for what its API does not offer, or answers with more than was asked. */
+/**
+ * Opens a separate connection to the library's tables, for reads that its API does not offer or that it answers too
+ * broadly.
+ */
 export function openRows(url) {
   return new URL(url).protocol === 'sqlite:' ? openSqlite(url) : openMysql(url);
 }

@@ -1,4 +1,4 @@
-// This library, as an application uses it: a Nest module, a provider with @QueueProcessor, an application context.
+// This library, used as in an application: a Nest module, a provider with @QueueProcessor, an application context.
 
 const defaults = {
   module: {},
@@ -12,10 +12,10 @@ const best = {
   bulkChunk: 10_000,
 };
 
-// Batches, and finished jobs kept as by default: for what a long history costs.
+// Batches with the default retention, to measure the cost of a long history.
 const history = { ...best, module: {} };
 
-// Jobs that last a little, so that somebody waits for them by the time they end.
+// Jobs that take 30 ms, so that the waiting process waits before they end.
 const waits = { ...defaults, handlerMs: 30 };
 
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
@@ -40,14 +40,14 @@ export const ours = Object.entries(titles).flatMap(([server, title]) => [
   },
   {
     id: `ours-${server}-polling`,
-    title: `nestjs-sql-queue, ${title}, doorbell off`,
+    title: `nestjs-sql-queue, ${title}, notifications off`,
     server,
     ours: true,
     durable: true,
     variant: true,
     only: ['latency-idle', 'idle-1'],
     packages: packages[server],
-    settings: { default: { ...defaults, module: { worker: { doorbell: false } } } },
+    settings: { default: { ...defaults, module: { worker: { notify: false } } } },
     program: () => import('./ours-program.mjs'),
   },
 ]);

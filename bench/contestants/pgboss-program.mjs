@@ -22,9 +22,9 @@ export async function openProducer({ url, queues, settings }) {
       ),
     left: () => withPostgres(url, (query) => query(left, [queue])).then(([{ n }]) => Number(n)),
     prefill: {
-      waiting: (asked) => clone(url, boss, queue, asked, {}),
-      finished: (asked) =>
-        clone(url, boss, queue, asked, { state: `'completed'`, started_on: 'now()', completed_on: 'now()' }),
+      waiting: (range) => clone(url, boss, queue, range, {}),
+      finished: (range) =>
+        clone(url, boss, queue, range, { state: `'completed'`, started_on: 'now()', completed_on: 'now()' }),
     },
     close: () => boss.stop({ graceful: false }),
   };

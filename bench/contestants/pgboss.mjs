@@ -1,6 +1,6 @@
-// pg-boss. One by one: its defaults, and what it documents against waiting: LISTEN/NOTIFY, and bursts while the
-// statistics of the queue, taken every second, show a backlog. Where there is no backlog (quiet) only the former. In
-// batches: what it documents for throughput.
+// pg-boss. One by one: its defaults with the documented settings for low latency: LISTEN/NOTIFY, and bursts while the
+// queue's statistics, updated every second, show a backlog. Without a backlog (quiet) only LISTEN/NOTIFY. In batches:
+// the documented settings for throughput.
 
 const quiet = {
   boss: { useListenNotify: true },

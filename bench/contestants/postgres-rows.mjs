@@ -2,7 +2,7 @@ import { Client } from 'pg';
 
 const CHUNK = 100_000;
 
-/** A query by another connection than the contestant's: for what its API does not offer. */
+/** Runs queries that the contestant's API does not offer, on a separate connection. */
 export async function withPostgres(url, work) {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -14,8 +14,8 @@ export async function withPostgres(url, work) {
 }
 
 /**
- * Copies a row that the contestant itself has written, `count` times, with the columns of `set` replaced by SQL
- * expressions, in which `n` counts from `from`. The row goes afterwards.
+ * Copies a row that the contestant itself has written `count` times and deletes the row. SQL expressions replace the
+ * columns of `set`; in them `n` counts from `from`.
  */
 export function cloneRow(url, { schema, table, where, set, from, count }) {
   return withPostgres(url, async (query) => {

@@ -1,17 +1,16 @@
 import { createRequire } from 'node:module';
 import { now } from '../core/clock.mjs';
 
-// The statements of a claim, in their order: the one that finds the jobs, known by its index and by what it does to the
-// rows, and those that write down whose they are now.
+// The statements of a claim in their order: the one that finds jobs, recognized by its index and its lock, and those
+// that mark the jobs and write the claim.
 const FINDS = /sql_queue_jobs_claim[\s\S]*(FOR UPDATE SKIP LOCKED|RETURNING)/;
 const WRITES = /SET state = 'active'|INSERT INTO sql_queue_claims/;
-// Statements travel together: a text may be the last of its transaction, and the first as well.
+// A text can have several statements: it may be the first and the last of its transaction.
 const ENDS = /(?:^|;\n)(COMMIT|ROLLBACK)$/;
 
 /**
- * The application's driver, which the library takes from `connection.driver`, with a stopwatch: how long each claim that
- * found jobs took, in milliseconds, from sending its first statement to the answer to its last; with its commit where that
- * travels along with the last.
+ * The driver for `connection.driver`, with a stopwatch. `claims` has the milliseconds of each claim that found jobs,
+ * from its first statement to its last answer. They include the commit if it is sent with the last statement.
  */
 export async function timedDriver(url) {
   const claims = [];
@@ -29,17 +28,17 @@ function time(connection, claims) {
   const watch = stopwatch(claims);
   const query = connection.query.bind(connection);
   connection.query = (options, ...rest) => {
-    const answered = rest.pop();
+    const callback = rest.pop();
     const text = options.sql ?? options;
     watch.sent(text);
     return query(options, ...rest, (error, rows) => {
       watch.answered(text, hasRows(rows));
-      answered(error, rows);
+      callback(error, rows);
     });
   };
 }
 
-/** Of one statement, or of any of several. */
+/** Whether a statement, or one of several in a text, returned rows. */
 function hasRows(answer) {
   if (!Array.isArray(answer)) return false;
   return answer.some((one) => (Array.isArray(one) ? one.length > 0 : !('affectedRows' in one)));
@@ -77,19 +76,19 @@ function timeStatement(statement, text, watch) {
 }
 
 function stopwatch(claims) {
-  let began;
-  let ended;
+  let startedAt;
+  let endedAt;
   return {
     sent(text) {
-      if (FINDS.test(text)) began ??= now();
+      if (FINDS.test(text)) startedAt ??= now();
     },
     answered(text, foundJobs) {
-      if (FINDS.test(text)) ended = foundJobs ? now() : undefined;
-      if (WRITES.test(text) && ended) ended = now();
+      if (FINDS.test(text)) endedAt = foundJobs ? now() : undefined;
+      if (WRITES.test(text) && endedAt) endedAt = now();
       const [, end] = ENDS.exec(text) ?? [];
       if (!end) return;
-      if (end === 'COMMIT' && ended) claims.push(ended - began);
-      began = ended = undefined;
+      if (end === 'COMMIT' && endedAt) claims.push(endedAt - startedAt);
+      startedAt = endedAt = undefined;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** Milliseconds on a clock that all processes of this machine share and nobody sets (CLOCK_MONOTONIC). */
+/** Milliseconds on CLOCK_MONOTONIC, which all processes of this machine share and which is never set. */
 export function now() {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -4,20 +4,20 @@ import { now } from './clock.mjs';
 const TICKS_PER_SECOND = 100;
 const SAMPLE_EVERY_MS = 200;
 
-/** CPU seconds that a process, its threads and its children have used, those that ended included. */
+/** CPU seconds of a process, its threads and its children, including those that have ended. */
 export function cpuSeconds(pid) {
   let ticks = 0;
   for (const each of family(pid)) {
     const stat = read(`/proc/${each}/stat`);
     if (!stat) continue;
-    // The name in brackets may hold anything, so fields are counted behind it.
+    // The name in brackets may contain spaces, so fields are counted from its end.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     ticks += Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]);
   }
   return ticks / TICKS_PER_SECOND;
 }
 
-/** Follows the CPU time of some groups of processes, so that any stretch of a run can be looked at afterwards. */
+/** Samples the CPU time of groups of processes, so that any interval of a run can be read afterwards. */
 export class CpuMeter {
   #groups;
   #samples = [];
@@ -35,7 +35,7 @@ export class CpuMeter {
     this.#sample();
   }
 
-  /** CPU seconds of each group between two moments. */
+  /** CPU seconds of each group between two times. */
   between(from, to) {
     return Object.fromEntries(
       Object.keys(this.#groups).map((name) => [name, this.#at(name, to) - this.#at(name, from)]),
@@ -65,7 +65,7 @@ function family(pid) {
     for (const thread of list(`/proc/${found[i]}/task`)) {
       const children = read(`/proc/${found[i]}/task/${thread}/children`) ?? '';
       found.push(...children.split(' ').filter(Boolean));
-      // Only a program's first thread forks here; looking at hundreds of others would cost more than it finds.
+      // Only the first thread of these programs forks, and a program may have hundreds of threads.
       break;
     }
   }
@@ -76,7 +76,7 @@ function read(path) {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // It has ended meanwhile; its time is now its parent's.
+    return undefined; // The process has ended, and its parent's time includes its own.
   }
 }
 

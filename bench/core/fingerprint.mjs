@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Stands for all that a figure of a contestant depends on: settings, versions, the state of the library. Figures of
- * several runs are put together in one report, and it has to tell which of them are of an earlier state.
+ * Identifies the settings, versions and state of the library on which a contestant's figure depends. The report
+ * combines figures of several runs and marks those with another fingerprint.
  */
 export function fingerprint({ settings, versions, library }, profile) {
   const text = JSON.stringify([settings[profile], versions, library]);

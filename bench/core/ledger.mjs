@@ -1,38 +1,38 @@
 /**
- * Adds up what the workers counted, job by job. A job that ran twice or, where all had to run, not at all voids the
+ * Adds up the workers' counts, job by job. A job that ran twice, or did not run although all jobs had to, voids the
  * figure: a queue that is fast because it loses or repeats work is not fast.
  */
 export class Ledger {
   handled = 0;
   doubled = 0;
   missing = 0;
-  /** When each job began that did, in order. */
+  /** The start times of all jobs that ran, in order. */
   startedAt;
-  /** When the last of the workers that got any began its first one. */
-  allBeganAt;
+  /** The time at which each worker with jobs has started its first one. */
+  allStartedAt;
 
-  /** @param counts what `stop` of each worker answered */
+  /** @param counts the result of each worker's `stop` */
   constructor(counts, indexes) {
     const times = [];
     for (let index = 0; index < indexes; index++) {
       let runs = 0;
-      let began = Infinity;
+      let firstStart = Infinity;
       for (const count of counts) {
-        // A worker's count ends with the highest index that it saw.
+        // A worker's counts end with its highest index.
         if (!count.runs[index]) continue;
         runs += count.runs[index];
-        began = Math.min(began, count.startedAt[index]);
+        firstStart = Math.min(firstStart, count.startedAt[index]);
       }
       if (runs === 0) this.missing++;
-      else times.push(began);
+      else times.push(firstStart);
       if (runs > 1) this.doubled++;
       this.handled += runs;
     }
     this.startedAt = Float64Array.from(times).sort();
-    this.allBeganAt = Math.max(...counts.map(({ runs, startedAt }) => firstOf(startedAt.filter((_, i) => runs[i]))));
+    this.allStartedAt = Math.max(...counts.map(({ runs, startedAt }) => firstOf(startedAt.filter((_, i) => runs[i]))));
   }
 
-  /** Why the figure is void, or null. `left` is how many jobs the contestant says it still has. */
+  /** The reason why the figure is void, or null. `left` is the contestant's own count of its remaining jobs. */
   problem(left) {
     const problems = [];
     if (this.doubled > 0) problems.push(`${this.doubled} jobs ran more than once`);
@@ -41,8 +41,8 @@ export class Ledger {
   }
 
   /**
-   * How many jobs ran and are in the queue all the same, after a worker was stopped in the middle: they will run again.
-   * That is what "at least once" allows, so it is told and voids nothing.
+   * The number of jobs that ran and are still in the queue after a worker was stopped, and will run again. "At least
+   * once" allows this, so the report mentions it and the figure stays valid.
    */
   again(left) {
     return Math.max(0, left - this.missing);

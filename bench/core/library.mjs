@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const bench = resolve(import.meta.dirname, '..');
 const root = resolve(bench, '..');
 
-/** Builds and packs the library, and installs the package as a user would. Tells what it was made of. */
+/** Builds, packs and installs the library as a user would. Returns its version and commit. */
 export async function installLibrary(folder = root) {
   const source = resolve(folder);
   const packer = join(source, 'scripts/pack.mjs');
@@ -37,8 +37,8 @@ async function commitOf(source) {
 }
 
 /**
- * Builds the SQLite driver for the Node that runs here, where it is not there yet. Its own install script would fetch or
- * build it for whichever Node runs npm.
+ * Builds the SQLite driver for the Node of this process, unless it loads already. The driver's install script would
+ * fetch or build it for the Node that runs npm.
  */
 export async function prepareSqlite() {
   if (await sqliteLoads()) return;
@@ -47,17 +47,17 @@ export async function prepareSqlite() {
   const gyp = createRequire(import.meta.url).resolve('node-gyp/bin/node-gyp.js');
   await run(process.execPath, [gyp, 'rebuild', '--release'], {
     cwd: join(bench, 'node_modules/better-sqlite3'),
-    // In the environment, where npm may have put another Node's.
+    // It replaces a nodedir that npm may have set for another Node.
     env: { ...process.env, npm_config_nodedir: home },
     maxBuffer: 2 ** 26,
-  }).catch((error) => console.error(`better-sqlite3 cannot be built, SQLite will fail: ${lastLine(error.stderr)}`));
+  }).catch((error) => console.error(`better-sqlite3 did not build, so SQLite will fail: ${lastLine(error.stderr)}`));
 }
 
 function lastLine(text = '') {
   return text.trim().split('\n').at(-1);
 }
 
-/** In a process of its own: what did not load once does not load again. */
+/** Runs in a separate process, because a module that failed to load once does not load again. */
 async function sqliteLoads() {
   const program = `new (require('better-sqlite3'))(':memory:').close()`;
   return run(process.execPath, ['-e', program], { cwd: bench }).then(
@@ -66,7 +66,7 @@ async function sqliteLoads() {
   );
 }
 
-/** The versions of packages as they are installed. */
+/** The installed versions of packages. */
 export async function versionsOf(names) {
   const entries = names.map(async (name) => {
     const text = await readFile(join(bench, 'node_modules', name, 'package.json'), 'utf8');

@@ -5,7 +5,7 @@ import { median } from './statistics.mjs';
 
 const SYNCS = 200;
 
-/** What the figures were measured on. `scratch` is a path on the disk that the databases are on. */
+/** The machine of the figures. `scratch` is a path on the disk of the databases. */
 export function describeMachine(scratch) {
   return {
     cpu: cpus()[0].model.trim(),
@@ -25,7 +25,7 @@ function systemName() {
   }
 }
 
-/** How long the disk takes to make 4 kB last, the median: what every durable commit waits for. */
+/** The median time to write and sync 4 kB, for which every durable commit waits. */
 function fsyncMs(path) {
   const file = openSync(path, 'w');
   const block = Buffer.alloc(4_096, 'x');

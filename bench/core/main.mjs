@@ -1,4 +1,4 @@
-// The program behind run.mjs.
+// The main program, started by run.mjs.
 import { ServerRun } from '../../scripts/databases/servers.mjs';
 import { onStopSignal } from '../../scripts/stop-signal.mjs';
 import { installLibrary, prepareSqlite, versionsOf } from './library.mjs';
@@ -40,7 +40,7 @@ try {
   if (!stopping.signal.aborted) console.error(error);
   process.exitCode = 1;
 }
-// Whoever stops the run ends it, too.
+// A run that was stopped by a signal is ended by the signal's handler.
 if (!stopping.signal.aborted) {
   await run.end();
   process.exit();

@@ -8,13 +8,13 @@ export const USAGE = `npm run bench [-- OPTION...]
 
   --scenario a,b      only these scenarios: ${list(scenarios)}
   --contestant a,b    only these contestants: ${list(contestants)}
-  --repeats n         how often, for every scenario; default: what each scenario says
+  --repeats n         runs of every scenario; default: set by each scenario
   --scale f           numbers of jobs and rows, times f; default 1
-  --quick             scale 0.2, once each, shorter times
-  --library folder    a checkout of the library to pack and measure; default: the one that this folder is in
+  --quick             scale 0.2, one run each, shorter times
+  --library folder    a checkout of the library to pack and measure; default: the one of this folder
   --help              this text`;
 
-/** What the command line asks for. Throws a message for people where it makes no sense. */
+/** Parses the command line. Throws a UsageError if it is invalid. */
 export function readOptions(args) {
   const { values } = parse(args);
   const quick = values.quick ?? false;
@@ -48,28 +48,28 @@ function parse(args) {
   }
 }
 
-/** Something wrong with the command line. */
+/** The command line is invalid. */
 export class UsageError extends Error {}
 
-function chosen(option, given, all) {
-  if (given === undefined) return all;
-  const wanted = given.split(',').filter(Boolean);
+function chosen(option, text, all) {
+  if (text === undefined) return all;
+  const wanted = text.split(',').filter(Boolean);
   const unknown = wanted.filter((id) => !all.some((one) => one.id === id));
   if (unknown.length > 0 || wanted.length === 0) {
-    throw new UsageError(`${option}: expected one or more of ${list(all)}; got "${unknown.join(',') || given}"`);
+    throw new UsageError(`${option}: expected one or more of ${list(all)}; got "${unknown.join(',') || text}"`);
   }
   return all.filter(({ id }) => wanted.includes(id));
 }
 
-function whole(option, given) {
-  if (/^[1-9]\d{0,2}$/.test(given)) return Number(given);
-  throw new UsageError(`${option}: expected a whole number from 1 to 999, got "${given}"`);
+function whole(option, text) {
+  if (/^[1-9]\d{0,2}$/.test(text)) return Number(text);
+  throw new UsageError(`${option}: expected a whole number from 1 to 999, got "${text}"`);
 }
 
-function positive(option, given) {
-  const number = Number(given);
+function positive(option, text) {
+  const number = Number(text);
   if (number >= 0.001 && number <= 10) return number;
-  throw new UsageError(`${option}: expected a number from 0.001 to 10, got "${given}"`);
+  throw new UsageError(`${option}: expected a number from 0.001 to 10, got "${text}"`);
 }
 
 function checkout(folder) {

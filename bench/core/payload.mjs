@@ -3,8 +3,8 @@ const WORDS =
   'street city country quantity article delivered pending confirmed returned because before without between another';
 
 /**
- * The payload of a job: its index, by which it is counted, and text up to the size. Words rather than one letter
- * repeated, since some databases compress what they store.
+ * The payload of a job: its index, by which it is counted, and text up to the size. The text is words instead of one
+ * repeated letter, because some databases compress their rows.
  */
 export function payloadOf(index, bytes) {
   const payload = { index, text: '' };

@@ -5,8 +5,8 @@ import { formatted } from './formatted.mjs';
 const RESULTS = join(import.meta.dirname, '../results/latest.json');
 
 /**
- * What has been measured, by scenario and contestant. Written after every run, so that an interrupted one loses nothing;
- * a contestant measured again replaces its earlier figures and no others.
+ * The results by scenario and contestant. They are written after every run, so that an interrupted run loses none. A
+ * contestant that is measured again replaces only its own earlier figures.
  */
 export class Results {
   #measuredNow = new Set();
@@ -33,9 +33,9 @@ export class Results {
   }
 
   /**
-   * One after the other, where several are measured at once.
+   * Concurrent calls write one after the other.
    *
-   * @param tidy as `npm run format` would leave it; not needed while the run goes on
+   * @param tidy formats the file as `npm run format` would; not needed during a run
    */
   write({ tidy = false } = {}) {
     return (this.#writing = this.#writing.catch(() => {}).then(() => this.#write(tidy)));
@@ -44,7 +44,7 @@ export class Results {
   async #write(tidy) {
     const text = `${JSON.stringify(this.data, null, 2)}\n`;
     await mkdir(dirname(RESULTS), { recursive: true });
-    // Renamed into place: whoever reads it finds the old one or the new one.
+    // The rename is atomic: a reader finds the old file or the new one.
     await writeFile(`${RESULTS}.new`, tidy ? await formatted(text, RESULTS) : text);
     await rename(`${RESULTS}.new`, RESULTS);
   }

@@ -3,8 +3,9 @@ import { fingerprint } from './fingerprint.mjs';
 import { Trial } from './trial.mjs';
 
 /**
- * Every scenario in turn; in each, all contestants once, then all again: what the machine does meanwhile hits everybody
- * alike. A run that fails is part of the result, and the next one goes on. Rejects once `stopping` is aborted.
+ * Measures every scenario in turn; in each, all contestants once, then all again, so that other load of the machine
+ * affects all alike. A failed run is part of the result and does not stop the others. Rejects once `stopping` is
+ * aborted.
  */
 export async function measureAll({ run, servers, options, results, stopping }) {
   for (const scenario of options.scenarios) {
@@ -21,7 +22,7 @@ export async function measureAll({ run, servers, options, results, stopping }) {
       const measureOne = async (contestant) => {
         const started = now();
         const result = await attempt({ run, servers, scenario, contestant, given });
-        // What is torn down in the middle says nothing about the contestant.
+        // An aborted run is no result of the contestant.
         stopping.throwIfAborted();
         const tookSeconds = Math.round((now() - started) / 100) / 10;
         await keep(contestant, { tookSeconds, ...result });
@@ -40,7 +41,7 @@ export function takesPart(scenario, contestant) {
   return scenario.takes?.(contestant) ?? true;
 }
 
-/** The name of the contestant's settings for the scenario; undefined where it has none. */
+/** The name of the contestant's settings for the scenario, or undefined if it has none. */
 export function profileOf({ profile, orElse }, { settings }) {
   return [profile, orElse].find((name) => name in settings);
 }
@@ -55,14 +56,14 @@ function numbersOf({ given = {}, scaled = {}, timed = {} }, { scale, timeScale }
 
 async function attempt({ run, servers, scenario, contestant, given }) {
   const trial = async (work) => {
-    const its = await Trial.begin({
+    const current = await Trial.begin({
       ...{ run, servers, contestant, profile: profileOf(scenario, contestant) },
       instance: scenario.together ? `-${contestant.id}` : '',
     });
     try {
-      return await work(its);
+      return await work(current);
     } finally {
-      await its.end();
+      await current.end();
     }
   };
   try {

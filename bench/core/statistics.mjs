@@ -1,4 +1,4 @@
-/** The value below which a share of the others lies; the list need not be sorted. */
+/** The value at a share of the sorted list; the list itself need not be sorted. */
 export function percentile(values, share) {
   if (values.length === 0) return null;
   const sorted = Float64Array.from(values).sort();
@@ -12,7 +12,7 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** What a list of latencies comes down to, in milliseconds. */
+/** The summary of a list of latencies in milliseconds. */
 export function latencies(values) {
   return { samples: values.length, p50: percentile(values, 0.5), p99: percentile(values, 0.99) };
 }

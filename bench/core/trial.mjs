@@ -1,7 +1,7 @@
 import { Child } from '../process/child.mjs';
 import { CpuMeter } from './cpu-meter.mjs';
 
-/** One run of one contestant: an empty database, and the processes that work on it. */
+/** One run of one contestant: an empty database and the processes that use it. */
 export class Trial {
   #run;
   #servers;
@@ -9,7 +9,7 @@ export class Trial {
   #meter;
   #onEnd = [];
 
-  /** @param instance a server of this trial's own, where several trials run side by side */
+  /** @param instance names a separate server for this trial, if several trials run concurrently */
   static async begin({ run, servers, contestant, profile, instance }) {
     const trial = new Trial();
     Object.assign(trial, { contestant, profile });
@@ -20,34 +20,34 @@ export class Trial {
     return trial;
   }
 
-  /** A producer process that is connected; making the tables is part of that. */
+  /** Starts a producer process, which connects and creates the tables. */
   async producer(queues = ['bench']) {
     const child = this.#spawn('producer');
-    await child.call('open', this.#given({ queues }));
+    await child.call('open', this.#withContestant({ queues }));
     return child;
   }
 
-  /** A worker process that does not work yet: `start` begins. */
+  /** A worker process that is idle until its `start` is called. */
   worker({ queues = ['bench'], indexes, timeClaims = false }) {
     const child = this.#spawn('worker');
-    const start = () => child.call('start', this.#given({ queues, indexes, timeClaims }));
+    const start = () => child.call('start', this.#withContestant({ queues, indexes, timeClaims }));
     return Object.assign(child, { start });
   }
 
-  /** Statistics as they would be after some time of service, and nothing left to do from filling the queue. */
-  async rest() {
+  /** Updates the database's statistics and waits until the servers are at rest after the queue was filled. */
+  async untilAtRest() {
     await this.server.analyze(this.place.name);
-    await this.#servers.settle();
+    await this.#servers.untilAtRest();
   }
 
-  /** Follows what workers, producers and server use from now on. */
+  /** Measures the CPU time of workers, producers and server from now on. */
   meter() {
     const pids = (role) => this.#children.filter((child) => child.role === role).map(({ pid }) => pid);
     this.#meter = new CpuMeter({ workers: pids('worker'), producers: pids('producer'), server: this.server.pids });
     return this.#meter;
   }
 
-  /** Something to undo when the trial ends, whatever becomes of it. */
+  /** Registers a function to call when the trial ends, also after an error. */
   onEnd(undo) {
     this.#onEnd.push(undo);
   }
@@ -59,7 +59,7 @@ export class Trial {
     await this.place.drop();
   }
 
-  #given(more) {
+  #withContestant(more) {
     return { contestant: this.contestant.id, profile: this.profile, url: this.place.url, ...more };
   }
 

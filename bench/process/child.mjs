@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 
-/** A process of its own for one worker or one producer, called from here. */
+/** A child process for one worker or one producer, with calls to its methods. */
 export class Child extends EventEmitter {
   #process;
   #calls = new Map();
@@ -17,32 +17,32 @@ export class Child extends EventEmitter {
       serialization: 'advanced',
       env: { ...process.env, ...env },
     });
-    this.#process.on('message', (message) => this.#hear(message));
-    this.#process.once('exit', (code, signal) => this.#die(`ended with ${signal ?? code}`));
-    this.#process.once('error', (error) => this.#die(error.message));
+    this.#process.on('message', (message) => this.#receive(message));
+    this.#process.once('exit', (code, signal) => this.#fail(`ended with ${signal ?? code}`));
+    this.#process.once('error', (error) => this.#fail(error.message));
   }
 
   get pid() {
     return this.#process.pid;
   }
 
-  /** Resolves with what the method of the child's program returns. */
-  call(method, given, { timeoutMs = 180_000 } = {}) {
+  /** Resolves with the result of a method of the child's program. */
+  call(method, args, { timeoutMs = 180_000 } = {}) {
     if (this.#ended) return Promise.reject(new Error(`the ${this.role} process ${this.#ended}`));
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
-      const late = () =>
+      const onTimeout = () =>
         reject(new Error(`the ${this.role} process did not finish ${method} in ${timeoutMs / 1000} s`));
-      const timer = setTimeout(late, timeoutMs);
+      const timer = setTimeout(onTimeout, timeoutMs);
       this.#calls.set(id, { resolve, reject, timer });
-      this.#process.send({ id, method, given });
+      this.#process.send({ id, method, args });
     }).finally(() => {
       clearTimeout(this.#calls.get(id)?.timer);
       this.#calls.delete(id);
     });
   }
 
-  /** Ends it without asking: what it should do first it has been told by a call. */
+  /** Kills the process. An orderly end needs a call before. */
   async kill() {
     if (this.#ended) return;
     const exit = once(this.#process, 'exit');
@@ -50,15 +50,15 @@ export class Child extends EventEmitter {
     await exit;
   }
 
-  #hear({ id, value, error, event }) {
+  #receive({ id, value, error, event }) {
     const call = this.#calls.get(id);
     if (event) this.emit(event, value);
     else if (error) call?.reject(new Error(`in the ${this.role} process: ${error}`));
     else call?.resolve(value);
   }
 
-  #die(how) {
-    this.#ended ??= how;
-    for (const { reject } of this.#calls.values()) reject(new Error(`the ${this.role} process ${how}`));
+  #fail(reason) {
+    this.#ended ??= reason;
+    for (const { reject } of this.#calls.values()) reject(new Error(`the ${this.role} process ${reason}`));
   }
 }

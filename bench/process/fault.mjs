@@ -1,4 +1,5 @@
-// BENCH_FAULT=doubled or BENCH_FAULT=lost spoils one job of every bulk insert of a run, to see that its figure is void.
+// BENCH_FAULT=doubled or BENCH_FAULT=lost doubles or drops one job of every bulk insert, to prove that its figure is
+// void.
 const FAULT = process.env.BENCH_FAULT;
 
 export function spoiled(payloads) {

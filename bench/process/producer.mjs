@@ -1,4 +1,4 @@
-// The program of a producer process: puts one contestant's jobs in, in the ways that the scenarios ask for.
+// The program of a producer process: enqueues one contestant's jobs in the ways of the scenarios.
 import { contestantNamed } from '../contestants/index.mjs';
 import { now, sleep } from '../core/clock.mjs';
 import { payloadOf } from '../core/payload.mjs';
@@ -17,7 +17,7 @@ serve({
     producer = await openProducer({ url, queues, settings: settings[profile] });
   },
 
-  /** Puts `count` jobs in through the bulk interface; their indexes begin at `from`. Resolves with the milliseconds. */
+  /** Enqueues `count` jobs through the bulk interface, with indexes from `from`. Resolves with the milliseconds. */
   async bulk({ from = 0, count, bytes }) {
     const started = now();
     for (let done = 0; done < count; done += bulkChunk) {
@@ -26,7 +26,7 @@ serve({
     return now() - started;
   },
 
-  /** Loops that each put one job in, wait for the answer and go on. Resolves with how long each answer took. */
+  /** Runs loops that each enqueue one job after the other. Resolves with the latency of each call. */
   async loops({ loops, warmup, seconds, bytes }) {
     let index = 0;
     const one = async () => {
@@ -47,7 +47,7 @@ serve({
     return { added: index, waits: Float64Array.from(waits), ms: now() - started };
   },
 
-  /** One job at a time, with pauses between. Resolves with the moment of each call. */
+  /** Enqueues one job at a time, with pauses in between. Resolves with the time of each call. */
   async trickle({ count, minMs, maxMs, bytes }) {
     const calledAt = new Float64Array(count);
     for (let index = 0; index < count; index++) {
@@ -58,18 +58,18 @@ serve({
     return calledAt;
   },
 
-  /** The same, and each is waited for. Resolves with the moment of each answer. */
+  /** Enqueues one job at a time and waits for its end. Resolves with the time of each answer. */
   async await({ count, minMs, maxMs, bytes }) {
     const answeredAt = new Float64Array(count);
     for (let index = 0; index < count; index++) {
       await sleep(minMs + Math.random() * (maxMs - minMs));
-      await producer.answerTo(payloadOf(index, bytes));
+      await producer.enqueueAndWait(payloadOf(index, bytes));
       answeredAt[index] = now();
     }
     return answeredAt;
   },
 
-  /** Keeps the queue fed for some seconds: never more than `backlog` jobs that are put in and not yet handled. */
+  /** Enqueues for some seconds, while at most `backlog` jobs are enqueued and not yet handled. */
   async feed({ seconds, backlog, loops, chunk, bytes }) {
     let added = 0;
     const until = now() + seconds * 1_000;
@@ -88,16 +88,17 @@ serve({
     return added;
   },
 
-  /** What the workers have handled by now, as the scenario heard it. */
+  /** Sets the number of jobs that the workers have handled. */
   handled(count) {
     handled = count;
   },
 
-  /** How many jobs the queue still has to run or is running. */
+  /** The number of jobs in the queue that have not ended. */
   left: () => producer.left(),
 
-  /** Rows that were there before: `waiting` jobs, or `finished` ones in the history. By short cuts of the database. */
-  prefill: ({ what, from = 0, count, bytes }) => producer.prefill[what]({ from, count, payload: payloadOf(-1, bytes) }),
+  /** Inserts earlier rows with statements of the database: `waiting` jobs, or `finished` ones in the history. */
+  prefill: ({ state, from = 0, count, bytes }) =>
+    producer.prefill[state]({ from, count, payload: payloadOf(-1, bytes) }),
 
   close: () => producer.close(),
 });

@@ -1,6 +1,6 @@
 /**
- * The child's end of a Child: answers calls with what `methods` return. The parent's end is the end of this process,
- * so that nothing is left running.
+ * The child's side of a Child: answers calls with the results of `methods`. This process ends with its parent, so that
+ * no process is left running.
  */
 export function serve(methods) {
   process.on('message', (message) => void serveOne(methods, message));
@@ -10,19 +10,19 @@ export function serve(methods) {
   });
 }
 
-async function serveOne(methods, { id, method, given }) {
+async function serveOne(methods, { id, method, args }) {
   try {
-    answer({ id, value: await methods[method](given) });
+    send({ id, value: await methods[method](args) });
   } catch (error) {
-    answer({ id, error: error.stack ?? String(error) });
+    send({ id, error: error.stack ?? String(error) });
   }
 }
 
-/** Tells the parent something it did not ask for. */
+/** Sends the parent an event. */
 export function report(event, value) {
-  answer({ event, value });
+  send({ event, value });
 }
 
-function answer(message) {
+function send(message) {
   if (process.connected) process.send(message);
 }

@@ -1,4 +1,4 @@
-// The program of a worker process: one contestant's worker, and a count of every job that its handler got.
+// The program of a worker process: one contestant's worker, whose handler counts every job.
 import { contestantNamed } from '../contestants/index.mjs';
 import { now } from '../core/clock.mjs';
 import { report, serve } from './serve.mjs';
@@ -7,13 +7,13 @@ const REPORT_EVERY_MS = 20;
 
 let worker;
 let handled = 0;
-let seen = 0;
+let indexCount = 0;
 let runs;
 let startedAt;
 let reporting;
 
 serve({
-  /** Works until `stop`; resolves when the contestant says that it is ready. */
+  /** Works until `stop`; resolves when the contestant is ready. */
   async start({ contestant, profile, url, queues, indexes, timeClaims }) {
     runs = new Uint8Array(indexes);
     startedAt = new Float64Array(indexes);
@@ -22,12 +22,12 @@ serve({
     worker = await startWorker({ url, queues, settings: settings[profile], handle, timeClaims });
   },
 
-  /** Lets what runs end; then tells how often each job ran and when it began. */
+  /** Waits for running jobs. Resolves with the number of runs and the start time of each job. */
   async stop() {
     await worker.close();
     clearTimeout(reporting);
     const claims = worker.claims;
-    return { runs: runs.slice(0, seen), startedAt: startedAt.slice(0, seen), handled, claims };
+    return { runs: runs.slice(0, indexCount), startedAt: startedAt.slice(0, indexCount), handled, claims };
   },
 });
 
@@ -35,12 +35,12 @@ function handle({ index }) {
   runs[index]++;
   startedAt[index] = now();
   handled++;
-  if (index >= seen) seen = index + 1;
-  // A timer that goes on while there is nothing to tell would be most of what an idle worker costs.
-  reporting ??= setTimeout(tell, REPORT_EVERY_MS);
+  if (index >= indexCount) indexCount = index + 1;
+  // A timer that also runs without progress would be most of an idle worker's cost.
+  reporting ??= setTimeout(reportProgress, REPORT_EVERY_MS);
 }
 
-function tell() {
+function reportProgress() {
   reporting = undefined;
   report('progress', handled);
 }

@@ -5,7 +5,7 @@ import { measures } from './measures.mjs';
 const KINDS = ['ours', 'peer, durable', 'peer, not durable'];
 const COLORS = ['#d9480f', '#1c7ed6', '#a5b1bd'];
 
-/** A bar for each contestant and a line from the least to the most, as SVG. */
+/** An SVG with a bar for each contestant and a line from its lowest to its highest value. */
 export async function barChart(scenario, figures) {
   const { read, unit } = measures[scenario.chart];
   const values = figures.flatMap((figure) => {

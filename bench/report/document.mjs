@@ -16,7 +16,7 @@ export function documentOf(data, charts) {
     '# Benchmarks',
     opening(data),
     '## At a glance',
-    'In brackets: as a multiple of the best peer. Where the unit is milliseconds or a share of a core, less is better.',
+    'In brackets: as a multiple of the best peer. If the unit is milliseconds or a share of a core, less is better.',
     summaryTable(rows),
     '## How to read this',
     READING,
@@ -27,22 +27,24 @@ export function documentOf(data, charts) {
     SETTINGS,
     ...Object.values(data.contestants).map((contestant) => settingsOf(contestant)),
     '## Settings of the servers',
-    'As each server itself tells them.',
+    'As each server reports them.',
     ...Object.values(data.servers).map((server) => `**${server.title} ${server.version}**\n\n${json(server.settings)}`),
   ].join('\n\n');
 }
 
-const READING = `- **Every run of a handler is counted.** A job that was lost, or ran twice, voids the figure of its contestant: the table then says so
-  instead of a number.
-- **jobs/s** is the median of the runs, with the least and the most beside it. **jobs** is how many were measured: a contestant that does not
-  finish in the time it has is judged by what it did.
-- **times …** is the number as a multiple of the best peer's, and of the best durable peer's where those are two. A peer is durable if what it
-  has confirmed survives the power failing; ours are, all three.
-- **CPU s per 100,000** is what the workers (or the producers, where jobs are put in) and the database server used together.
-- Clients, workers and servers share the cores of one machine. What costs little CPU gains by that, as it would on a machine of your own.`;
+const READING = `- **Every run of a handler is counted.** A job that was lost, or ran twice, voids the figure of its
+  contestant: the table then shows **void** instead of a number.
+- **jobs/s** is the median of the runs, beside the lowest and the highest value. **jobs** is the number of measured
+  jobs. A contestant that does not finish in time is judged by the jobs that it completed.
+- **times …** is the number as a multiple of the best peer's, and of the best durable peer's if that is another one. A
+  peer is durable if confirmed jobs survive a power failure; this library's jobs do on all three databases.
+- **CPU s per 100,000** is the CPU time of the workers (or of the producers, if jobs are enqueued) and the database
+  server together.
+- Clients, workers and servers share the cores of one machine. Contestants with a low CPU cost gain by that, as on a
+  small machine of your own.`;
 
-const SETTINGS = `These are the very objects that the programs pass on. Each scenario says which of them it takes. \`bulkChunk\` is how many jobs one call of the
-bulk interface gets.`;
+const SETTINGS = `The programs pass on exactly these objects. Each scenario names the one it uses. \`bulkChunk\` is the
+number of jobs per call of the bulk interface.`;
 
 function opening({ machine, runs, contestants }) {
   const moments = Object.values(runs)
@@ -55,7 +57,7 @@ function opening({ machine, runs, contestants }) {
   const library = version ? `nestjs-sql-queue ${version} (commit ${commit}) and its peers` : 'Peers';
   return (
     `${library}, measured ${days} on one machine: ${cores} cores (${cpu}), ${memoryGb} GB of memory, ${system}, ` +
-    `Node ${node} for everybody. Its disk takes ${fine(fsyncMs)} ms (median) to make 4 kB last. How it is done: ` +
+    `Node ${node} for all contestants. Its disk takes ${fine(fsyncMs)} ms (median) to sync 4 kB. The method: ` +
     '[bench](https://github.com/nestjs-sql-queue/nestjs-sql-queue/tree/main/bench).'
   );
 }
@@ -79,11 +81,11 @@ function settingsNames({ profile, orElse }) {
   return orElse ? `\`${profile}\`, else \`${orElse}\`` : `\`${profile}\``;
 }
 
-/** The numbers of the scenario, as the runs were given them. */
+/** The numbers of the scenario, as passed to the runs. */
 function numbers(figures) {
   const given = figures.flatMap(({ runs }) => runs.map((run) => inWords(run.given)));
   const kinds = [...new Set(given)];
-  return kinds.length === 1 ? `Numbers: ${kinds[0]}.` : `Numbers, not the same for all: ${kinds.join('; or ')}.`;
+  return kinds.length === 1 ? `Numbers: ${kinds[0]}.` : `Numbers, which differ: ${kinds.join('; or ')}.`;
 }
 
 function inWords(given) {

@@ -1,10 +1,10 @@
-// How numbers are written.
+// The formats of numbers.
 
 export function whole(number) {
   return Math.round(number).toLocaleString('en-US');
 }
 
-/** Two digits behind the point where they say something. */
+/** One decimal, or two below 10. */
 export function fine(number) {
   return number.toFixed(number < 10 ? 2 : 1);
 }

@@ -12,7 +12,7 @@ const spread = (read, write) => ({
   },
 });
 
-// The same number in two situations.
+// A number with and without a burden.
 const change = (title, read, write) => ({
   title,
   cell(figure) {
@@ -21,7 +21,7 @@ const change = (title, read, write) => ({
   },
 });
 
-// Nothing where either could not be measured.
+// Empty if either number is missing.
 const ratio = (among, alone) => (among && alone ? among / alone : null);
 const growth = (title, read) => plain(title, (run) => ratio(read(run.among ?? {}), read(run.alone ?? {})), times);
 
@@ -54,7 +54,7 @@ const columns = {
   ],
 };
 
-/** One scenario's table. Columns that nobody has a number for are left out. */
+/** One scenario's table, without columns that have no number. */
 export function scenarioTable(scenario, figures) {
   const [first, ...others] = scenario.shows.map((show) => columns[show]);
   const all = [...first, ...ratioColumns(scenario, figures), ...others.flat()];
@@ -69,7 +69,7 @@ export function scenarioTable(scenario, figures) {
   );
 }
 
-/** Why there is no number where there is none, and what else has to be known; empty where there is nothing to say. */
+/** The reasons for missing numbers and other notes; empty if there are none. */
 export function remarks(figures) {
   return figures
     .flatMap((figure) => remarksOn(figure).map((remark) => `- ${figure.contestant.title}: ${remark}`))
@@ -82,13 +82,15 @@ function remarksOn(figure) {
     ...(figure.void ? [`void, ${figure.void}`] : []),
     ...(figure.failed ? [`failed, ${figure.failed}`] : []),
     ...(again
-      ? [`stopped in the middle, it left jobs that had run in the queue (${again.most} at most), to run again`]
+      ? [`stopped while busy, it left jobs in the queue that had run and will run again (${again.most} at most)`]
       : []),
-    ...(figure.isOld ? ['measured with earlier settings, packages or state of the library than those told here'] : []),
+    ...(figure.isOld ? ['measured with earlier settings, packages or library code than those listed here'] : []),
   ];
 }
 
-/** What ours come to beside the best peers, scenario by scenario; in brackets, as a multiple of the best peer's. */
+/**
+ * This library's figures beside the best peers', scenario by scenario; in brackets, as a multiple of the best peer's.
+ */
 export function summaryTable(rows) {
   const ours = unique(
     rows.flatMap(({ figures }) => figures.filter(({ contestant }) => contestant.ours && !isVariant(contestant))),
@@ -98,7 +100,7 @@ export function summaryTable(rows) {
     rows.map(({ scenario, figures }) => {
       const { read, write, unit } = mainMeasure(scenario);
       const { peer, durable } = bestPeers(scenario, figures);
-      const tell = (figure) => (figure ? `${medianOf(figure, read, write)} (${figure.contestant.title})` : '');
+      const cellOf = (figure) => (figure ? `${medianOf(figure, read, write)} (${figure.contestant.title})` : '');
       const beside = (value) => (peer ? ` (${times(value / peer.of(read).median)})` : '');
       return [
         `${scenario.title}, ${unit}`,
@@ -106,8 +108,8 @@ export function summaryTable(rows) {
           const figure = figures.find((one) => one.id === id);
           return figure ? medianOf(figure, read, (value) => write(value) + beside(value)) || inPlaceOf(figure) : '';
         }),
-        tell(peer),
-        tell(durable),
+        cellOf(peer),
+        cellOf(durable),
       ];
     }),
   );
@@ -124,7 +126,7 @@ export function table(head, rows) {
   return [line(head), line(rule), ...rows.map(line)].join('\n');
 }
 
-/** How many times the best peer's number each has; two columns where the best peer is not durable. */
+/** Each number as a multiple of the best peer's; two columns if the best peer is not durable. */
 function ratioColumns(scenario, figures) {
   const { read, less } = mainMeasure(scenario);
   const { peer, durable } = bestPeers(scenario, figures);
@@ -147,7 +149,7 @@ function named({ title, ours }) {
   return ours ? `**${title}**` : title;
 }
 
-/** A contestant that differs from another one in one setting. */
+/** Whether a contestant differs from another one in a single setting. */
 function isVariant({ variant }) {
   return variant === true;
 }

@@ -8,7 +8,7 @@ import { figuresOf } from './figures.mjs';
 
 const DOCS = resolve(import.meta.dirname, '../../docs');
 
-/** Writes docs/benchmarks.md and its pictures anew, from the results alone. */
+/** Writes docs/benchmarks.md and its charts from the results. */
 export async function writeReport(data) {
   await mkdir(DOCS, { recursive: true });
   for (const name of await readdir(DOCS)) {

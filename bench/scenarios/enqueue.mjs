@@ -1,10 +1,10 @@
 import { now } from '../core/clock.mjs';
 import { latencies } from '../core/statistics.mjs';
 
-/** Loops in one process that each put a job in and wait for the answer. */
+/** Loops in one process that each enqueue a job and wait for the answer. */
 export async function enqueue(trial, { loops, seconds, bytes, warmup }) {
   const producer = await trial.producer();
-  await trial.rest();
+  await trial.untilAtRest();
   const meter = trial.meter();
   const { added, waits, ms } = await producer.call('loops', { loops, warmup, seconds, bytes });
   const until = now();
@@ -19,7 +19,7 @@ export async function enqueue(trial, { loops, seconds, bytes, warmup }) {
 /** Many jobs through the bulk interface. */
 export async function bulk(trial, { jobs, bytes }) {
   const producer = await trial.producer();
-  await trial.rest();
+  await trial.untilAtRest();
   const meter = trial.meter();
   const ms = await producer.call('bulk', { count: jobs, bytes });
   const until = now();
@@ -43,5 +43,5 @@ function rate(jobs, ms, cpu) {
 }
 
 function missing(added, left) {
-  return added === left ? null : `${added} jobs were put in and ${left} are there`;
+  return added === left ? null : `${added} jobs were enqueued and ${left} are in the queue`;
 }

@@ -1,6 +1,6 @@
 import { now, sleep } from '../core/clock.mjs';
 
-/** What a worker with nothing to do costs: statements that reach the server, and CPU time. */
+/** The cost of an idle worker: statements that reach the server, and CPU time. */
 export async function idle(trial, { queues, warmupSeconds, seconds }) {
   const names = Array.from({ length: queues }, (_, i) => (i === 0 ? 'bench' : `bench_${i}`));
   const producer = await trial.producer(names);

@@ -6,64 +6,64 @@ import { latency } from './latency.mjs';
 import { steady } from './steady.mjs';
 import { wait } from './wait.mjs';
 
-// The size of a payload where a scenario is not about sizes.
+// The size of a payload unless a scenario is about sizes.
 const BYTES = 100;
 const JOBS = 100_000;
 const MILLION = 1_000_000;
-// A contestant that needs longer is stopped, and what it did in that time is what counts.
+// A contestant that needs longer is stopped, and only the jobs of that time count.
 const SECONDS = 10;
 
 const CLAIMS =
-  'Of ours also how long claims take that find jobs, timed in the worker process around the statements it sends: the ' +
-  'driver that `connection.driver` hands to the library has a stopwatch. Ours drain each three times, in turns, and their ' +
-  'claims of all turns are looked at together: some three hundred, of which the 99th percentile is the third longest.';
+  'For nestjs-sql-queue also the time of claims that find jobs. A stopwatch in the driver (`connection.driver`) ' +
+  'measures it around the statements of the worker process. It drains three times with and without the burden, in ' +
+  'turns. The claims of all turns are some three hundred, of which the 99th percentile is the third longest.';
 
 const withDefaults = ({ settings }) => 'default' in settings;
 const withHistory = ({ settings }) => 'history' in settings;
-// Where a run takes long, those that another contestant stands for are left out.
+// Long scenarios omit contestants that a similar one represents.
 const inShort = ({ id }) => !['pgboss', 'graphile', 'bullmq-redis-everysec'].includes(id);
 const onSqlServers = (contestant) => inShort(contestant) && !contestant.server.startsWith('redis');
 
 /**
- * What is measured. `measure` gets `trial(profile, work)`, which gives `work` an empty database and cleans up after it,
- * and the numbers of `given`, those of `scaled` multiplied by --scale and those of `timed` shortened by --quick.
+ * The scenarios. `measure` receives `trial(work)`, which gives `work` an empty database and cleans up after it. It also
+ * receives the numbers of `given`, of `scaled` (multiplied by --scale) and of `timed` (shortened by --quick).
  */
 export const scenarios = [
   {
     id: 'enqueue-one',
     title: 'Enqueue one by one',
-    what: 'One process puts jobs in, one after the other, and waits for each to be stored.',
+    what: 'One process enqueues jobs one after the other and waits until each is stored.',
     profile: 'default',
     takes: withDefaults,
     repeats: 2,
     given: { loops: 1, warmup: 200, bytes: BYTES },
     timed: { seconds: 4 },
-    measure: ({ trial, ...given }) => trial((its) => enqueue(its, given)),
+    measure: ({ trial, ...given }) => trial((run) => enqueue(run, given)),
     shows: ['rate', 'latency', 'cpu'],
   },
   {
     id: 'enqueue-50',
     title: 'Enqueue with 50 producers',
-    what: '50 loops in one process, each of which puts a job in, waits until it is stored and goes on.',
+    what: '50 loops in one process each enqueue one job after the other and wait until each is stored.',
     profile: 'default',
     takes: withDefaults,
     repeats: 3,
     given: { loops: 50, warmup: 1_000, bytes: BYTES },
     timed: { seconds: 4 },
-    measure: ({ trial, ...given }) => trial((its) => enqueue(its, given)),
+    measure: ({ trial, ...given }) => trial((run) => enqueue(run, given)),
     shows: ['rate', 'latency', 'cpu'],
     chart: 'rate',
   },
   {
     id: 'bulk',
     title: 'Bulk insert',
-    what: 'One process puts many jobs in through the bulk interface, one chunk after the other.',
+    what: 'One process enqueues many jobs through the bulk interface, one chunk after the other.',
     profile: 'default',
     takes: withDefaults,
     repeats: 2,
     given: { bytes: BYTES },
     scaled: { jobs: JOBS },
-    measure: ({ trial, ...given }) => trial((its) => bulk(its, given)),
+    measure: ({ trial, ...given }) => trial((run) => bulk(run, given)),
     shows: ['rate', 'cpu'],
     chart: 'rate',
   },
@@ -72,8 +72,8 @@ export const scenarios = [
   {
     ...drainScenario('drain-c10', 'Drain, one job at a time, concurrency 10', { workers: 1 }, 3),
     what:
-      'One worker process with default options empties the queue with an ordinary handler of one job, ten of which run ' +
-      'at once.',
+      'One worker process with default options empties the queue with an ordinary handler of one job. Ten calls run ' +
+      'concurrently.',
     profile: 'default',
     takes: withDefaults,
   },
@@ -81,15 +81,15 @@ export const scenarios = [
     id: 'latency-idle',
     title: 'Latency of an idle queue',
     what:
-      'A producer process puts one job in after another, with random pauses between; a worker process waits for them. ' +
-      'Measured from the call of enqueue to the beginning of the handler.',
+      'A producer process enqueues one job after another, with random pauses in between; a worker process is idle. ' +
+      'Measured from the call of enqueue to the start of the handler.',
     profile: 'quiet',
     orElse: 'default',
     takes: withDefaults,
     repeats: 1,
     given: { warmup: 10, minMs: 100, maxMs: 200, bytes: BYTES },
     timed: { samples: 200 },
-    measure: ({ trial, ...given }) => trial((its) => latency(its, given)),
+    measure: ({ trial, ...given }) => trial((run) => latency(run, given)),
     shows: ['latency'],
     chart: 'latency',
   },
@@ -97,41 +97,41 @@ export const scenarios = [
     id: 'wait-idle',
     title: 'Waiting for a job',
     what:
-      'A producer process puts one job in after another, with random pauses between, and awaits each with `waitFor`; a ' +
-      'worker process has nothing else to do. Measured from the end of the handler to the answer: the completion and its ' +
-      'commit lie between. Ours alone.',
+      'A producer process enqueues one job after another, with random pauses in between, and waits for each with ' +
+      '`waitFor`. A worker process is otherwise idle. Measured from the end of the handler to the answer, which ' +
+      'includes the completion and its commit. Only nestjs-sql-queue takes part.',
     profile: 'waits',
     repeats: 1,
     given: { warmup: 10, minMs: 100, maxMs: 200, bytes: BYTES },
     timed: { samples: 200 },
-    measure: ({ trial, ...given }) => trial((its) => wait(its, given)),
+    measure: ({ trial, ...given }) => trial((run) => wait(run, given)),
     shows: ['latency'],
   },
   {
     id: 'steady',
     title: 'Steady load',
     what:
-      'A producer process and a worker process at the same time. The producer puts jobs in through the bulk interface, in ' +
-      'small chunks, as long as no more than a bounded number are waiting or running.',
+      'A producer process and a worker process run at the same time. The producer enqueues small chunks through the ' +
+      'bulk interface while no more than a fixed number of jobs wait or run.',
     profile: 'best',
     repeats: 1,
     given: { backlog: 2_000, loops: 4, chunk: 50, warmupSeconds: 2, bytes: BYTES },
     timed: { seconds: 20 },
-    measure: ({ trial, ...given }) => trial((its) => steady(its, given)),
+    measure: ({ trial, ...given }) => trial((run) => steady(run, given)),
     shows: ['rate', 'cpu'],
     chart: 'rate',
   },
   {
     id: 'drain-1m-waiting',
     title: 'Drain from a long queue',
-    what: `One worker process takes jobs from a queue that holds many more, against a queue that holds only these. ${CLAIMS}`,
+    what: `One worker process runs jobs of a queue with many more, compared with a queue of only these. ${CLAIMS}`,
     profile: 'best',
     takes: inShort,
     repeats: 1,
     given: { bytes: BYTES },
     scaled: { jobs: JOBS, rows: MILLION },
     timed: { seconds: SECONDS },
-    measure: ({ rows, ...given }) => beside(given, { prefill: { what: 'waiting', count: rows - given.jobs } }),
+    measure: ({ rows, ...given }) => beside(given, { prefill: { state: 'waiting', count: rows - given.jobs } }),
     shows: ['pair'],
     pair: { alone: 'only these jobs', among: 'the long queue' },
   },
@@ -139,15 +139,15 @@ export const scenarios = [
     id: 'drain-1m-finished',
     title: 'Drain beside a long history',
     what:
-      'One worker process empties the queue and keeps its finished jobs, beside a history of many more, against an empty ' +
-      `history. Contestants that keep no history are left out. ${CLAIMS}`,
+      'One worker process empties the queue and keeps its finished jobs in a long history, compared with an empty ' +
+      `history. Contestants without a history do not take part. ${CLAIMS}`,
     profile: 'history',
     takes: withHistory,
     repeats: 1,
     given: { bytes: BYTES },
     scaled: { jobs: JOBS, rows: MILLION },
     timed: { seconds: SECONDS },
-    measure: ({ rows, ...given }) => beside(given, { prefill: { what: 'finished', count: rows } }),
+    measure: ({ rows, ...given }) => beside(given, { prefill: { state: 'finished', count: rows } }),
     shows: ['pair'],
     pair: { alone: 'an empty history', among: 'the long one' },
   },
@@ -155,8 +155,8 @@ export const scenarios = [
     id: 'long-snapshot',
     title: 'Drain beside a long transaction',
     what:
-      'One worker process empties the queue while a transaction that began before it stays open on another connection, so ' +
-      `that the database has to keep what is deleted; against the same without that transaction. ${CLAIMS}`,
+      'One worker process empties the queue while an earlier transaction stays open on another connection, so that ' +
+      `the database must keep deleted rows. This is compared with a drain without that transaction. ${CLAIMS}`,
     profile: 'best',
     takes: onSqlServers,
     repeats: 1,
@@ -179,17 +179,17 @@ export function scenarioNamed(id) {
 
 function drainScenario(id, title, given, repeats) {
   const { workers } = given;
-  const crew = workers === 1 ? 'One worker process empties' : 'Two worker processes empty';
+  const subject = workers === 1 ? 'One worker process empties' : 'Two worker processes empty';
   return {
     id,
     title,
-    what: `${crew} a queue of jobs that do nothing, with the settings that each documents for throughput.`,
+    what: `${subject} a queue of no-op jobs, with the settings that each contestant documents for throughput.`,
     profile: 'best',
     repeats,
     given: { bytes: BYTES, ...given },
     scaled: { jobs: JOBS },
     timed: { seconds: SECONDS },
-    measure: ({ trial, ...all }) => trial((its) => drain(its, all)),
+    measure: ({ trial, ...all }) => trial((run) => drain(run, all)),
     shows: ['rate', 'cpu'],
     chart: 'rate',
   };
@@ -211,20 +211,20 @@ function idleScenario(id, queues) {
     id,
     title: `Idle, ${count}`,
     what:
-      `One worker process with ${count} and nothing to do. Statements as the server counts them; PostgreSQL counts ` +
-      'transactions instead, Redis commands, and SQLite, which has no server, nothing.' +
+      `One idle worker process with ${count}. The server counts the statements. PostgreSQL counts transactions ` +
+      'instead, Redis commands, and SQLite has no server that counts.' +
       (queues === 1
-        ? ' What Nest and each server take by themselves stands below: the rest is what a queue costs.'
+        ? ' The last rows show Nest and each server without a queue: the difference is the cost of the queue.'
         : ''),
     profile: 'quiet',
     orElse: 'default',
     takes: withDefaults,
     repeats: 1,
-    // Nobody is busy, so all are looked at together, each with a server of its own.
+    // All contestants are idle, so they are measured together, each with its own server.
     together: true,
     given: { queues, warmupSeconds: 5 },
     timed: { seconds: 60 },
-    measure: ({ trial, ...given }) => trial((its) => idle(its, given)),
+    measure: ({ trial, ...given }) => trial((run) => idle(run, given)),
     shows: ['idle'],
   };
 }

@@ -1,20 +1,20 @@
 import { Ledger } from '../core/ledger.mjs';
-import { emptied, stretch } from './drain.mjs';
+import { untilEmpty, stretch } from './drain.mjs';
 
-// More than any contestant can do in the time.
-const MOST_PER_SECOND = 100_000;
+// More than any contestant reaches.
+const MAX_JOBS_PER_SECOND = 100_000;
 
-/** A producer and a worker at once: the producer puts in what the worker can take. */
+/** A producer and a worker run concurrently: the producer enqueues as fast as the worker handles jobs. */
 export async function steady(trial, { seconds, warmupSeconds, backlog, loops, chunk, bytes }) {
   const producer = await trial.producer();
-  await trial.rest();
-  const indexes = MOST_PER_SECOND * (seconds + warmupSeconds);
+  await trial.untilAtRest();
+  const indexes = MAX_JOBS_PER_SECOND * (seconds + warmupSeconds);
   const worker = trial.worker({ indexes });
   worker.on('progress', (count) => producer.call('handled', count).catch(() => {}));
   const meter = trial.meter();
   await worker.start();
   const added = await producer.call('feed', { seconds: seconds + warmupSeconds, backlog, loops, chunk, bytes });
-  await emptied(producer);
+  await untilEmpty(producer);
   const counts = await worker.call('stop');
   meter.stop();
 
@@ -22,7 +22,7 @@ export async function steady(trial, { seconds, warmupSeconds, backlog, loops, ch
   const from = ledger.startedAt[0] + warmupSeconds * 1_000;
   return {
     void: ledger.problem(await producer.call('left')),
-    // Not the last second, in which the producer's loops end one by one.
+    // Without the last second, in which the producer's loops end one by one.
     ...stretch(ledger, meter, { from, until: from + (seconds - 1) * 1_000 }),
   };
 }

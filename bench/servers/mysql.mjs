@@ -33,7 +33,7 @@ function kind(id, title, more) {
           return base.replace('mysql:', `${id}:`) + name;
         },
         drop: (name) => connection.query(`DROP DATABASE IF EXISTS ${name}`),
-        /** Tables as they would be after some time of service: with statistics. */
+        /** Updates the statistics that the tables of a longer-running server have. */
         async analyze(name) {
           const [tables] = await connection.query(
             'SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ?',
@@ -42,18 +42,18 @@ function kind(id, title, more) {
           if (tables.length === 0) return;
           await connection.query(`ANALYZE TABLE ${tables.map((table) => `${name}.${table.name}`)}`);
         },
-        /** Statements of clients so far, but this one. */
+        /** The number of client statements so far, without this one. */
         async statements() {
           const { Value: questions } = await one(`SHOW GLOBAL STATUS LIKE 'Questions'`);
           return Number(questions);
         },
         ownStatements: 1,
-        /** Pages that are changed in memory and not written to their files yet. */
+        /** Changed pages that are not yet written to their files. */
         async unwrittenPages() {
           const { Value: pages } = await one(`SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty'`);
           return Number(pages);
         },
-        /** Opens a transaction that sees the database as it is now, until the returned function is called. */
+        /** Opens a transaction with a snapshot of the database, until the returned function is called. */
         async snapshot(name) {
           const reader = await createConnection(base + name);
           await reader.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ');

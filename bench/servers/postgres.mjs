@@ -7,7 +7,7 @@ export const postgres = {
   title: 'PostgreSQL',
   script: 'postgres-up.sh',
   profile: 'durable',
-  // Killed, it would leave its shared memory.
+  // SIGKILL would leave its shared memory behind.
   stopSignal: 'SIGINT',
   async open(port) {
     const base = `postgres://postgres@127.0.0.1:${port}/`;
@@ -29,7 +29,7 @@ export const postgres = {
         await here.query('VACUUM ANALYZE');
         await here.end();
       },
-      /** Transactions in the database of that name so far; PostgreSQL counts no statements without an extension. */
+      /** The number of transactions in the database so far; PostgreSQL counts no statements without an extension. */
       async statements(name) {
         const counts = await one('SELECT xact_commit + xact_rollback AS n FROM pg_stat_database WHERE datname = $1', [
           name,
@@ -53,7 +53,7 @@ export const postgres = {
 
 async function connect(connectionString) {
   const client = new Client({ connectionString });
-  client.on('error', () => {}); // The database may be dropped under it.
+  client.on('error', () => {}); // The database may be dropped while the client is connected.
   await client.connect();
   return client;
 }

@@ -17,7 +17,7 @@ function kind(profile, note) {
     profile,
     async open(port) {
       const client = new Redis(port, '127.0.0.1');
-      client.on('error', () => {}); // It is told by the command that fails.
+      client.on('error', () => {}); // The command that fails reports the error.
       const info = async (section, field) => new RegExp(`^${field}:(.*)\r$`, 'm').exec(await client.info(section))[1];
       const settings = {};
       for (const name of VARIABLES) settings[name] = (await client.config('GET', name))[1];
@@ -39,7 +39,7 @@ function kind(profile, note) {
   };
 }
 
-/** Begins with an append-only file that holds nothing of the run before. */
+/** Empties the append-only file of the previous run. */
 async function rewritten(client, info) {
   if ((await client.config('GET', 'appendonly'))[1] !== 'yes') return;
   await client.bgrewriteaof();

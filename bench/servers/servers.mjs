@@ -12,19 +12,19 @@ import { sqlite } from './sqlite.mjs';
 
 const SCRIPTS = resolve(import.meta.dirname, '../../scripts/databases');
 
-// A server that was written to works on for a while. Below this share of a core it is taken to be at rest.
-const AT_REST = 0.05;
-const LOOK_MS = 400;
-// In a row: a server that writes its pages out in the background begins a second later, and hardly uses a core.
-const LOOKS_AT_REST = 4;
-const PATIENCE_MS = 15_000;
-const STOP_MS = 5_000;
+// A server works in the background after writes. Below this share of a core it counts as at rest.
+const AT_REST_CPU_SHARE = 0.05;
+const AT_REST_POLL_INTERVAL_MS = 400;
+// Consecutive polls: a server starts to write its pages a second later and hardly uses a core for it.
+const AT_REST_POLLS = 4;
+const AT_REST_TIMEOUT_MS = 15_000;
+const STOP_TIMEOUT_MS = 5_000;
 
 export const serverKinds = Object.fromEntries(
   [mysql, mariadb, postgres, ...Object.values(redis), sqlite].map((kind) => [kind.id, kind]),
 );
 
-/** The servers of one run: started when first asked for, and stopped by the run. */
+/** The servers of one run: started on first use, and stopped by the run. */
 export class Servers {
   #run;
   #started = new Map();
@@ -34,7 +34,7 @@ export class Servers {
     this.#run = run;
   }
 
-  /** @param instance a second server of the same kind has another name here */
+  /** @param instance distinguishes several servers of one kind */
   get(kind, instance = '') {
     const key = `${kind}${instance}`;
     if (!this.#started.has(key)) this.#started.set(key, this.#start(serverKinds[kind], key));
@@ -52,17 +52,17 @@ export class Servers {
     return { name, server, url: await server.create(name), drop: () => server.drop(name) };
   }
 
-  /** Waits until no server is busy with what came before. */
-  async settle() {
+  /** Waits until no server works on earlier writes, 15 s at most. */
+  async untilAtRest() {
     const servers = await this.all();
     const used = () => servers.reduce((sum, { pids }) => sum + pids.reduce((all, pid) => all + cpuSeconds(pid), 0), 0);
     const unwritten = () => Promise.all(servers.map((server) => server.unwrittenPages?.() ?? 0));
     let atRest = 0;
-    for (let waited = 0; waited < PATIENCE_MS && atRest < LOOKS_AT_REST; waited += LOOK_MS) {
+    for (let waited = 0; waited < AT_REST_TIMEOUT_MS && atRest < AT_REST_POLLS; waited += AT_REST_POLL_INTERVAL_MS) {
       const [cpu, pages] = [used(), await unwritten()];
-      await sleep(LOOK_MS);
-      const isQuiet = used() - cpu < (AT_REST * LOOK_MS) / 1_000;
-      const isWritten = (await unwritten()).every((left, index) => left === 0 || left === pages[index]);
+      await sleep(AT_REST_POLL_INTERVAL_MS);
+      const isQuiet = used() - cpu < (AT_REST_CPU_SHARE * AT_REST_POLL_INTERVAL_MS) / 1_000;
+      const isWritten = (await unwritten()).every((count, index) => count === 0 || count === pages[index]);
       atRest = isQuiet && isWritten ? atRest + 1 : 0;
     }
   }
@@ -72,7 +72,7 @@ export class Servers {
     await this.stop();
   }
 
-  /** Only those that must not be killed: the run ends the others, and removes all files. */
+  /** Stops only the servers that must not be killed: the run kills the others and removes all files. */
   async stop() {
     for (const { kind, pids } of await this.all()) {
       if (kind.stopSignal) await stop(pids[0], kind.stopSignal);
@@ -99,16 +99,16 @@ export class Servers {
   }
 }
 
-/** In order, where a server that is killed would leave something behind. */
+/** Sends a signal and waits until the process has ended, 5 s at most. */
 async function stop(pid, signal) {
   try {
     process.kill(pid, signal);
-    for (let waited = 0; waited < STOP_MS; waited += 20) {
+    for (let waited = 0; waited < STOP_TIMEOUT_MS; waited += 20) {
       await sleep(20);
       process.kill(pid, 0);
     }
   } catch {
-    // It is gone.
+    // The process has ended.
   }
 }
 

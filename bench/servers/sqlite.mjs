@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRequire } from 'node:module';
 
-/** No server: a file, worked on inside the workers' own processes. */
+/** No server: the workers' processes open the file themselves. */
 export const sqlite = {
   id: 'sqlite',
   title: 'SQLite',

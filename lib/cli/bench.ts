@@ -6,10 +6,10 @@ import { QueueProcessor } from '../nest/decorators.js';
 import type { SqlQueueModuleOptions } from '../nest/module-options.js';
 import { SqlQueueModule } from '../nest/sql-queue.module.js';
 import { QueueProducer } from '../producer/queue-producer.js';
-import type { JobContext } from '../runtime/job-context.js';
-import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
-import { sqlQueueMigrations } from '../store/migrations/typeorm-migrations.js';
-import { systemClock } from '../time/clock.js';
+import type { JobContext } from '../worker/run/job-context.js';
+import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
+import { sqlQueueMigrations } from '../store/schema/migrations/typeorm-migrations.js';
+import { systemClock } from '../common/clock.js';
 
 export interface BenchOptions {
   readonly url: string;
@@ -19,36 +19,36 @@ export interface BenchOptions {
 }
 
 const PREFIX = 'sql_queue_bench_';
-const ONE_BY_ONE_MS = 2_000;
-const PRODUCERS = 50;
-const CHUNK = 1_000;
+const ONE_BY_ONE_DURATION_MS = 2_000;
+const CONCURRENT_PRODUCERS = 50;
+const CHUNK_SIZE = 1_000;
 const IDLE_JOBS = 100;
 
-/** What the handlers of the measured process saw. */
+/** Counts the jobs that start in the measured process. */
 class Handlers {
   started = 0;
   #onStart: (() => void) | undefined;
 
   one(): void {
-    this.#note(1);
+    this.#countStarted(1);
   }
 
   many(jobs: JobContext[]): void {
-    this.#note(jobs.length);
+    this.#countStarted(jobs.length);
   }
 
   /** Resolves with the next start of a job. */
-  next(): Promise<void> {
+  nextStart(): Promise<void> {
     return new Promise((resolve) => (this.#onStart = resolve));
   }
 
-  #note(jobs: number): void {
+  #countStarted(jobs: number): void {
     this.started += jobs;
     this.#onStart?.();
   }
 }
 
-// By hand, since this file is compiled without experimental decorators.
+// Applied as functions, because this file is compiled without experimental decorators.
 for (const [queue, method, options] of [
   ['one', 'one', {}],
   ['many', 'many', { batch: 100 }],
@@ -57,7 +57,10 @@ for (const [queue, method, options] of [
   QueueProcessor(queue, options)(Handlers.prototype, method, descriptor);
 }
 
-/** Measures the queue on a user's database and prints what it measured. A producer and a worker, as two processes have them. */
+/**
+ * Measures the queue on the database of a user and prints the figures. The producer and the worker are two applications, as
+ * in two processes.
+ */
 export async function bench({ url, jobs, bytes, claim }: BenchOptions): Promise<void> {
   const connection = connectionOf(url);
   await dropTables(connection);
@@ -88,73 +91,73 @@ async function measure(producer: QueueProducer, working: INestApplicationContext
     runner.pause(queue);
     return handlers.started - before;
   };
-  const putIn = async (queue: string) => {
-    for (let done = 0; done < jobs; done += CHUNK) {
+  const enqueueAll = async (queue: string) => {
+    for (let done = 0; done < jobs; done += CHUNK_SIZE) {
       await producer.enqueueMany(
         queue,
-        Array.from({ length: Math.min(CHUNK, jobs - done) }, () => ({ payload })),
+        Array.from({ length: Math.min(CHUNK_SIZE, jobs - done) }, () => ({ payload })),
       );
     }
     return jobs;
   };
 
-  await report('enqueue, one by one', () => oneByOne(producer, payload));
-  await report(`enqueue, ${PRODUCERS} at a time`, () => atATime(producer, payload, jobs));
-  await report(`enqueueMany, ${CHUNK} at a time`, () => putIn('many'));
+  await report('enqueue, one by one', () => enqueueOneByOne(producer, payload));
+  await report(`enqueue, ${CONCURRENT_PRODUCERS} at a time`, () => enqueueConcurrently(producer, payload, jobs));
+  await report(`enqueueMany, ${CHUNK_SIZE} at a time`, () => enqueueAll('many'));
   await drain('one');
-  await putIn('one');
+  await enqueueAll('one');
   await report('run, one job at a time, concurrency 10', () => drain('one'));
   await report('run, batches of 100, no history', () => drain('many'));
   runner.resume('one');
-  await report('enqueue to start, idle worker', () => idleLatencies(producer, handlers, payload));
+  await report('enqueue to start, idle worker', () => measureIdleLatencies(producer, handlers, payload));
 }
 
-async function oneByOne(producer: QueueProducer, payload: string): Promise<number[]> {
-  const taken: number[] = [];
-  const end = systemClock.monotonic() + ONE_BY_ONE_MS;
+async function enqueueOneByOne(producer: QueueProducer, payload: string): Promise<number[]> {
+  const durations: number[] = [];
+  const end = systemClock.monotonic() + ONE_BY_ONE_DURATION_MS;
   for (let now = systemClock.monotonic(); now < end; now = systemClock.monotonic()) {
     await producer.enqueue('one', payload);
-    taken.push(systemClock.monotonic() - now);
+    durations.push(systemClock.monotonic() - now);
   }
-  return taken;
+  return durations;
 }
 
-async function atATime(producer: QueueProducer, payload: string, jobs: number): Promise<number> {
-  let left = jobs;
+async function enqueueConcurrently(producer: QueueProducer, payload: string, jobs: number): Promise<number> {
+  let remaining = jobs;
   const produce = async (): Promise<void> => {
-    while (left-- > 0) await producer.enqueue('one', payload);
+    while (remaining-- > 0) await producer.enqueue('one', payload);
   };
-  await Promise.all(Array.from({ length: PRODUCERS }, produce));
+  await Promise.all(Array.from({ length: CONCURRENT_PRODUCERS }, produce));
   return jobs;
 }
 
-async function idleLatencies(producer: QueueProducer, handlers: Handlers, payload: string): Promise<number[]> {
-  const taken: number[] = [];
+async function measureIdleLatencies(producer: QueueProducer, handlers: Handlers, payload: string): Promise<number[]> {
+  const durations: number[] = [];
   for (let job = 0; job < IDLE_JOBS; job++) {
     await systemClock.sleep(50 + (job % 10) * 10);
-    const started = handlers.next();
+    const started = handlers.nextStart();
     const since = systemClock.monotonic();
     await Promise.all([producer.enqueue('one', payload), started]);
-    taken.push(systemClock.monotonic() - since);
+    durations.push(systemClock.monotonic() - since);
   }
-  return taken;
+  return durations;
 }
 
-/** @param act answers how many jobs it was, or how long each took */
-async function report(what: string, act: () => Promise<number | number[]>): Promise<void> {
+/** @param act resolves with the number of jobs, or with the duration of each job in milliseconds */
+async function report(label: string, act: () => Promise<number | number[]>): Promise<void> {
   const since = systemClock.monotonic();
   const done = await act();
   const seconds = (systemClock.monotonic() - since) / 1_000;
   const rate = `${Math.round((Array.isArray(done) ? done.length : done) / seconds).toLocaleString('en')} jobs/s`;
   const times = Array.isArray(done) ? `p50 ${quantile(done, 0.5)} ms, p99 ${quantile(done, 0.99)} ms` : '';
   console.log(
-    `${what.padEnd(42)} ${(Array.isArray(done) && done.length === IDLE_JOBS ? '' : rate).padStart(16)}   ${times}`,
+    `${label.padEnd(42)} ${(Array.isArray(done) && done.length === IDLE_JOBS ? '' : rate).padStart(16)}   ${times}`,
   );
 }
 
-function quantile(values: readonly number[], share: number): string {
+function quantile(values: readonly number[], fraction: number): string {
   const sorted = [...values].sort((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(2);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))]!.toFixed(2);
 }
 
 async function start(connection: DataSourceOptions, options: SqlQueueModuleOptions): Promise<INestApplicationContext> {
@@ -171,7 +174,7 @@ function connectionOf(url: string): DataSourceOptions {
   throw new Error(`expected --url to begin with mysql://, mariadb:// or sqlite:, got "${scheme ?? url}"`);
 }
 
-/** What the figures depend on. */
+/** Prints the versions and settings that the figures depend on. */
 async function describe(connection: DataSourceOptions): Promise<void> {
   await withDatabase(connection, async (dataSource) => {
     const [row] = await dataSource.query<Record<string, unknown>[]>(

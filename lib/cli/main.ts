@@ -6,13 +6,13 @@ import { bench } from './bench.js';
 
 const USAGE = `Usage: nestjs-sql-queue bench --url <url> [--jobs <n>] [--bytes <n>] [--claim <strategy>]
 
-Measures the queue on a database of yours, in tables of its own (sql_queue_bench_…) that are dropped at the end,
-or, where it is interrupted, by the next run.
+Measures the queue on your database, in separate tables (sql_queue_bench_…). It drops them at the end. If it is
+interrupted, the next run drops them.
 
   --url    mysql://user:password@host:3306/database, mariadb://… or sqlite:<file>
-  --jobs   how many jobs to put in and to take out at a time, 1000 to 1000000 (default 20000)
-  --bytes  the length of a payload, 1 to 100000 (default 100)
-  --claim  how jobs are claimed: auto, ${CLAIM_STRATEGIES.join(', ')} (default auto)`;
+  --jobs   number of jobs per measurement, 1000 to 1000000 (default 20000)
+  --bytes  length of a payload in bytes, 1 to 100000 (default 100)
+  --claim  strategy of claiming: auto, ${CLAIM_STRATEGIES.join(', ')} (default auto)`;
 
 const text = { type: 'string' } as const;
 const OPTIONS = { url: text, jobs: text, bytes: text, claim: text };
@@ -43,8 +43,8 @@ function isStrategy(text: string): text is ClaimStrategy {
   return (CLAIM_STRATEGIES as readonly string[]).includes(text);
 }
 
-function wholeNumber(name: string, text: string, least: number, most: number): number {
+function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = Number(text);
-  if (Number.isInteger(value) && value >= least && value <= most) return value;
-  throw new Error(`expected ${name} to be a whole number from ${least} to ${most}, got "${text}"`);
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new Error(`expected ${name} to be a whole number from ${min} to ${max}, got "${text}"`);
 }

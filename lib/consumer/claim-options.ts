@@ -1,50 +1,55 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
-import { DEFAULT_HOLD, leaseProblem } from '../job/lease.js';
-import { toMs, type Duration } from '../time/duration.js';
-import { nameOf, ownerProblem } from './holder.js';
+import { DEFAULT_ASSIGNMENT_LEASE, leaseProblem } from '../job/lease.js';
+import { toMs, type Duration } from '../common/duration.js';
+import { labelProblem, ownerProblem } from './claim-holder.js';
 
 export interface ClaimOptions {
-  /** Whom the jobs are assigned to: a person, a team, a program. Without one they belong to whoever has their tokens. */
+  /**
+   * The person, team or program that the jobs are assigned to: a text of 1 to 255 characters. Default: none. The bearer
+   * of the token of a job then holds it.
+   */
   owner?: string;
-  /** At most so many jobs, 1 to 100. Default 1. */
+  /** The maximum number of jobs, 1 to 100. Default 1. */
   limit?: number;
   /**
-   * How long they are theirs without a word: 1s to 100 years, or `until-released`, which needs an owner. Default 15m. When it
-   * lapses, the attempt has failed and the job is tried again.
+   * The time until the assignment ends unless it is extended: 1s to 100 years, or `until-released`, which requires an
+   * owner. Default 15m. When the lease expires, the attempt has failed and the job is retried.
    */
   lease?: Duration | 'until-released';
-  /** Takes jobs that wait in this stage. Default: those that stand in none. */
+  /** Claims jobs of this stage: a text of 1 to 100 characters. Default: jobs that are in no stage. */
   stage?: string;
 }
 
 export interface ResolvedClaimOptions {
+  /** '' for none. */
   readonly owner: string;
   readonly limit: number;
+  /** Null: until released. */
   readonly leaseMs: number | null;
   readonly stage: string | null;
 }
 
-/** Checked, all problems in one InvalidOptionsError. */
+/** Throws InvalidOptionsError with all problems. */
 export function resolveClaimOptions(queue: unknown, given: ClaimOptions = {}): ResolvedClaimOptions {
-  const { owner, limit = 1, lease = DEFAULT_HOLD, stage } = isOptions(given) ? given : ({} as ClaimOptions);
+  const { owner, limit = 1, lease = DEFAULT_ASSIGNMENT_LEASE, stage } = isOptions(given) ? given : ({} as ClaimOptions);
   InvalidOptionsError.throwIfAny('Cannot claim', [
     nameProblem('queue name', queue),
     ...unknownKeys(given, ['owner', 'limit', 'lease', 'stage']),
     owner === undefined ? undefined : ownerProblem(owner),
     expected(isWhole(limit, 1, 100), 'limit to be a whole number from 1 to 100', limit),
-    lease === 'until-released' ? withOwner(owner) : leaseProblem(lease),
+    lease === 'until-released' ? missingOwnerProblem(owner) : leaseProblem(lease),
     stage === undefined ? undefined : stageProblem(stage),
   ]);
   return { owner: owner ?? '', limit, leaseMs: lease === 'until-released' ? null : toMs(lease)!, stage: stage ?? null };
 }
 
 export function stageProblem(stage: unknown): string | undefined {
-  return nameOf('stage', stage, 100);
+  return labelProblem('stage', stage, 100);
 }
 
-// Nobody could find the job again whose token is forgotten.
-function withOwner(owner: unknown): string | undefined {
+// Without an owner and an expiry, a job whose token is lost could not be found again.
+function missingOwnerProblem(owner: unknown): string | undefined {
   return owner === undefined ? expected(false, `an owner beside lease 'until-released'`, 'none') : undefined;
 }

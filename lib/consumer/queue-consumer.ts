@@ -1,51 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import { after, type RuleParts } from '../job/user-rule.js';
+import { andThen } from '../job/user-rule.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
-import type { ClaimedJob } from '../job/job.js';
+import { isOptions } from '../job/expectation.js';
 import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
 import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { leaseProblem } from '../job/lease.js';
-import { waitsAgain, type Outcome } from '../job/outcome.js';
+import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
-import { snooze } from '../job/snooze.js';
-import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type { AssignedJobPage, ConsumerStore, EndedAssignment, Holder } from '../store/consumer-store.js';
-import type { PromotedJob } from '../store/job-store.js';
-import type { Clock } from '../time/clock.js';
-import { toMs, type Duration } from '../time/duration.js';
+import { snoozeOutcome } from '../job/snooze.js';
+import type { AssignedJobPage, ExpectedHolder } from '../store/people/consumer-store.js';
+import type { PromotedJob } from '../store/jobs/job-store.js';
+import { toMs, type Duration } from '../common/duration.js';
+import { assignOptionProblems, type AssignOptions } from './assign-options.js';
+import { toAssignedJob, type AssignedJob } from './assigned-job.js';
+import { AssignmentEnder } from './assignment-ender.js';
+import { holderOf, holderProblems, ownerProblem, type ClaimHolder } from './claim-holder.js';
 import { resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-options.js';
-import { afterFailure, failureProblems, type FailOptions } from './failure.js';
-import { heldJob, type HeldJob } from './held-job.js';
-import { holderOf, holderProblems, ownerProblem, type JobHolder } from './holder.js';
-import { pageOf } from './page.js';
+import { ConsumerClaimer } from './consumer-claimer.js';
+import type { ConsumerParts } from './consumer-parts.js';
+import { outcomeAfterFailure, failOptionProblems, type FailOptions } from './fail-options.js';
+import { readPage } from './read-page.js';
 import { snoozeProblems, type SnoozeOptions } from './snooze-options.js';
-import { Taking, type TakingParts } from './taking.js';
-
-export interface ConsumerParts extends RuleParts {
-  readonly clock: RuleParts['clock'] & Pick<Clock, 'now'>;
-  readonly store: ConsumerStore;
-  readonly jobs: TakingParts['jobs'];
-  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  /** Told of each job whose assignment has ended here, once that has committed. */
-  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number | null, owner: string) => void;
-  /** See TakingParts. */
-  readonly claimed: TakingParts['claimed'];
-  readonly promoted: TakingParts['promoted'];
-  readonly rescued: TakingParts['rescued'];
-  /** What this process's worker, or others, should know at once. */
-  readonly hints: { wake(queue: string): void; expectDue(queue: string, ms: number): void };
-}
-
-export interface AssignOptions {
-  /** Whether a job may be taken from another owner. Default true. */
-  reassign?: boolean;
-}
 
 /**
- * Takes jobs out for people, and for programs that are no handlers, and ends them by their hand. A job is held by a token
- * and, where it was claimed for one, by an owner; a job that nobody holds any more, or somebody else, is refused.
+ * Claims jobs for people, and for programs without a handler, and ends them on their behalf. The holder of a job is its
+ * owner, or the bearer of its token if it was claimed without an owner.
+ *
+ * Calls reject with
+ * - InvalidOptionsError, before any SQL;
+ * - JobNotAssignedError if the caller does not hold the job;
+ * - JobFinishedError or JobNotFoundError;
+ * - StoreUnavailableError if the database is unavailable.
  *
  * @example
  * ```ts
@@ -55,7 +41,8 @@ export interface AssignOptions {
  */
 export class QueueConsumer {
   readonly #parts: ConsumerParts;
-  readonly #taking: Taking;
+  readonly #claimer: ConsumerClaimer;
+  readonly #ender: AssignmentEnder;
   readonly #workerId = randomUUID();
 
   /** @internal Nest injects it. */
@@ -63,147 +50,156 @@ export class QueueConsumer {
     this.#parts = parts;
     const promoted = (jobs: readonly PromotedJob[]) => {
       parts.promoted(jobs);
-      // They can be anywhere: of queues that workers of other processes work.
-      for (const { queue } of jobs) parts.hints.wake(queue);
+      // They may belong to queues that workers of other processes serve.
+      for (const { queue } of jobs) parts.notifier.wake(queue);
     };
-    this.#taking = new Taking({ ...parts, promoted }, this.#workerId);
+    this.#claimer = new ConsumerClaimer({ ...parts, promoted }, this.#workerId);
+    this.#ender = new AssignmentEnder(parts);
   }
 
   /**
-   * Up to `limit` jobs, best first; none where the queue is paused. Their attempts are counted. Where the answer of the
-   * database is lost it is found out whether they were taken; rejects with a StoreUnavailableError of outcome `unknown` where
-   * that takes longer than a minute: see `assigned(owner)`; they lapse otherwise.
+   * Claims up to `limit` jobs in the order of the queue, and counts their attempts. Resolves with an empty list if the
+   * queue is paused. If an answer of the database is lost, the library finds out whether the claim committed. If that
+   * takes longer than a minute, it rejects with StoreUnavailableError and `outcome: 'unknown'`. `assigned(owner)` then
+   * lists the jobs, if they were claimed; otherwise their lease expires.
    */
   // oxlint-disable-next-line typescript/no-explicit-any
-  async claim<Payload = any>(queue: string, options: ClaimOptions = {}): Promise<HeldJob<Payload>[]> {
+  async claim<Payload = any>(queue: string, options: ClaimOptions = {}): Promise<AssignedJob<Payload>[]> {
     const resolved = resolveClaimOptions(queue, options);
-    const taken = await this.#taking.take(queue, resolved);
+    const assignments = await this.#claimer.claim(queue, resolved);
     this.#parts.claimed(
-      taken.map(({ job }) => job),
+      assignments.map(({ job }) => job),
       resolved.owner,
     );
-    return taken.map(heldJob);
+    return assignments.map(toAssignedJob);
   }
 
-  /** The job is completed, with `result` in its history. */
-  async complete(id: number, given: JobHolder & { result?: unknown }): Promise<void> {
+  /**
+   * Completes the job and stores `result` in its history. Rejects with PayloadInvalidError or PayloadTooLargeError if
+   * the result cannot be stored. Then the job stays assigned.
+   */
+  async complete(id: number, given: ClaimHolder & { result?: unknown }): Promise<void> {
     check('Cannot complete', [jobIdProblem(id), ...holderProblems(given, ['result'])]);
     const { optionsFor } = this.#parts;
-    await this.#end(
+    await this.#ender.end(
       id,
       holderOf(given),
       ({ queue }) => {
         const { retention, maxPayloadBytes } = optionsFor(queue);
         const result = encodeResult(queue, given.result, maxPayloadBytes);
-        return { outcome: { kind: 'complete', result }, keepMs: retention.completedMs };
+        return { outcome: { kind: 'complete', result }, retentionMs: retention.completedMs };
       },
       given.result,
     );
   }
 
   /**
-   * The attempt has failed with `error`: the job is tried again as its queue says, or as `retry` does (a duration: so much
-   * later; false: not at all), and is dead after its last attempt. Answers where it stands now.
+   * Fails the attempt with `error`. The job is retried by the options of its queue or, if `retry` is given, after that
+   * duration; `retry: false` ends it as dead. After its last attempt it is dead. Resolves with the new state of the
+   * job.
    */
-  async fail(id: number, given: JobHolder & FailOptions): Promise<'scheduled' | 'waiting' | 'dead'> {
-    check('Cannot fail', [jobIdProblem(id), ...holderProblems(given, ['error', 'retry']), ...failureProblems(given)]);
+  async fail(id: number, given: ClaimHolder & FailOptions): Promise<'scheduled' | 'waiting' | 'dead'> {
+    check('Cannot fail', [
+      jobIdProblem(id),
+      ...holderProblems(given, ['error', 'retry']),
+      ...failOptionProblems(given),
+    ]);
     const { optionsFor } = this.#parts;
-    const { outcome } = await this.#end(id, holderOf(given), (job) => {
+    const { outcome } = await this.#ender.end(id, holderOf(given), (job) => {
       const { retry, retention, deadLetter } = optionsFor(job.queue);
-      const decided = afterFailure(job, given, retry, this.#parts);
-      return after(decided, (outcome) => ({ outcome, keepMs: retention.deadMs, deadLetter }));
+      const decided = outcomeAfterFailure(job, given, retry, this.#parts);
+      return andThen(decided, (outcome) => ({ outcome, retentionMs: retention.deadMs, deadLetter }));
     });
     if (outcome.kind !== 'retry') return 'dead';
     return outcome.delayMs > 0 ? 'scheduled' : 'waiting';
   }
 
-  /** Gives the job back, unharmed; the attempt is not counted. A job of a stage goes back there. */
-  async release(id: number, holder: JobHolder): Promise<void> {
+  /** Releases the job without counting the attempt. A job that was claimed from a stage returns to that stage. */
+  async release(id: number, holder: ClaimHolder): Promise<void> {
     check('Cannot release', [jobIdProblem(id), ...holderProblems(holder)]);
-    await this.#sendBack(id, holderOf(holder), { kind: 'release' });
+    await this.#releaseAs(id, holderOf(holder), { kind: 'release' });
   }
 
   /**
-   * Puts the job off: it is released, and can be claimed again so long from now, or at a date, at the earliest. The attempt is
-   * not counted. With `keepOwner` (default false) the job stays `active` and its owner's, in the same attempt: `assigned(owner)` names
-   * the time as `snoozedUntil`, and the lease, if it has an end, begins anew then. Until then the owner may still end the job,
-   * and `assign` gives it to another owner at once. `keepOwner` takes the `owner`, not a token, and no lease that has lapsed.
+   * Releases the job without counting the attempt. It can be claimed again after the duration or at the date in
+   * `until`.
+   *
+   * With `keepOwner: true` (default false) the job stays active and assigned to its owner, in the same attempt.
+   * `assigned(owner)` shows the time as `snoozedUntil`, and a lease that ends starts anew at that time. Until then the
+   * owner can still end the job, and `assign` can give it to another owner. `keepOwner` requires `owner` instead of a
+   * token, and a lease that has not expired.
    */
   async snooze(id: number, given: SnoozeOptions): Promise<void> {
     const { until, keepOwner = false } = optionsOf(given);
     check('Cannot snooze', [jobIdProblem(id), ...snoozeProblems(given)]);
-    const outcome = snooze(until!, this.#parts.clock.now().getTime());
-    if (!keepOwner) return this.#sendBack(id, holderOf(given), outcome);
+    const outcome = snoozeOutcome(until!, this.#parts.clock.now().getTime());
+    if (!keepOwner) return this.#releaseAs(id, holderOf(given), outcome);
     const { job, owner } = await this.#parts.store.snooze(id, holderOf(given), outcome);
     this.#parts.ended(job, outcome, undefined, null, owner);
   }
 
   /**
-   * Sets the lease: it ends `lease` from now (1s to 100 years), sooner or later than it would have. Nothing is added to the time that
-   * was left. Answers when it ends, by the database's clock. A lease that has lapsed does not come back.
+   * Sets the lease to end `lease` from now (1s to 100 years). The remaining time of the old lease is not added.
+   * Resolves with the end of the lease by the database's clock. Rejects with JobNotAssignedError if the lease has
+   * expired.
    */
-  async extend(id: number, given: JobHolder & { lease: Duration }): Promise<Date> {
+  async extend(id: number, given: ClaimHolder & { lease: Duration }): Promise<Date> {
     const { lease } = optionsOf(given);
     check('Cannot extend', [jobIdProblem(id), ...holderProblems(given, ['lease']), leaseProblem(lease)]);
     return new Date(await this.#parts.store.extend(id, holderOf(given), toMs(lease)!));
   }
 
   /**
-   * Gives the job to the owner until it is released: one that waits or is scheduled, or that another owner holds, whose
-   * token is void then. A job that a worker runs is refused, and with `{ reassign: false }` one that another owner holds, so
-   * that of several who take the same job one gets it.
+   * Assigns a waiting, scheduled or assigned job to the owner until it is released. The token of another holder becomes
+   * void. Rejects with JobNotAssignedError if a worker runs the job. With `{ reassign: false }` it also rejects if
+   * another claim holder has the job, so that only one of several concurrent owners gets it.
    */
-  async assign(id: number, owner: string, options: AssignOptions = {}): Promise<HeldJob> {
-    const { reassign = true } = isOptions(options) ? options : {};
-    check('Cannot assign', [
-      jobIdProblem(id),
-      ownerProblem(owner),
-      ...unknownKeys(options, ['reassign']),
-      expected(typeof reassign === 'boolean', 'reassign to be true or false', reassign),
-    ]);
+  async assign(id: number, owner: string, options: AssignOptions = {}): Promise<AssignedJob> {
+    check('Cannot assign', [jobIdProblem(id), ownerProblem(owner), ...assignOptionProblems(options)]);
+    const { reassign = true } = options;
     const to = { workerId: this.#workerId, owner, leaseMs: null };
     const { store, optionsFor, claimed } = this.#parts;
-    const from = reassign ? 'whoever' : { owner };
+    const from = reassign ? 'anyone' : { owner };
     const assigned = await store.assign(id, to, from, (queue) => {
       const { retry, deadLetter } = optionsFor(queue);
       return { maxAttempts: retry.attempts, deadLetter };
     });
     const { malformed } = assigned.job;
     if (malformed) {
-      await this.#taking.end(assigned);
+      await this.#claimer.endMalformed(assigned);
       throw malformed;
     }
     if (assigned.isFresh) claimed([assigned.job], owner);
-    return heldJob(assigned);
+    return toAssignedJob(assigned);
   }
 
-  /** Takes the job from whoever holds it, unharmed; the attempt is not counted. A job that a worker runs is refused. */
+  /** Releases the job on behalf of its holder. Rejects with JobNotAssignedError if a worker runs the job. */
   async unassign(id: number): Promise<void> {
     check('Cannot unassign', [jobIdProblem(id)]);
-    await this.#sendBack(id, 'whoever', { kind: 'release' });
+    await this.#releaseAs(id, 'anyone', { kind: 'release' });
   }
 
   /**
-   * Ends the assignment and leaves the job in a stage, where only `claim` with that stage, and `assign`, take it; null: in
-   * none, for everybody. The attempt is not counted.
+   * Releases the job into a stage without counting the attempt. Only `claim` with that stage, and `assign`, take it
+   * from there. With `stage: null` the job is in no stage, and any claim can take it.
    */
-  async move(id: number, given: JobHolder & { stage: string | null }): Promise<void> {
+  async move(id: number, given: ClaimHolder & { stage: string | null }): Promise<void> {
     const { stage } = optionsOf(given);
     check('Cannot move', [
       jobIdProblem(id),
       ...holderProblems(given, ['stage']),
       stage === null ? undefined : stageProblem(stage),
     ]);
-    this.#told(await this.#parts.store.move(id, holderOf(given), stage!));
+    this.#ender.onCommitted(await this.#parts.store.move(id, holderOf(given), stage!));
   }
 
-  /** Jobs that anybody may claim, in the order in which they are claimed; with `order: 'newest'` the other way round. */
+  /** The waiting jobs of a queue that are in no stage, in the order of claims; reversed with `order: 'newest'`. */
   async unassigned(queue: string, page: PageOptions = {}): Promise<AssignedJobPage> {
     check('Cannot list', [nameProblem('queue name', queue), ...pageProblems(page, 'unassigned')]);
-    return pageOf('unassigned', page, (request) => this.#parts.store.unassigned(queue, request));
+    return readPage('unassigned', page, (request) => this.#parts.store.listUnassigned(queue, request));
   }
 
-  /** The owner's jobs, of one queue or of all, by id. */
+  /** The jobs that are assigned to the owner, in one queue or in all, by id. */
   async assigned(owner: string, given: PageOptions & { queue?: string } = {}): Promise<AssignedJobPage> {
     const { queue, ...page } = isOptions(given) ? given : {};
     check('Cannot list', [
@@ -212,41 +208,21 @@ export class QueueConsumer {
       ...pageProblems(given, 'assigned', ['queue']),
     ]);
     const ofQueue = queue === undefined ? {} : { queue };
-    return pageOf('assigned', page, (request) => this.#parts.store.assigned(owner, ofQueue, request));
+    return readPage('assigned', page, (request) => this.#parts.store.listAssigned(owner, ofQueue, request));
   }
 
-  /** Jobs of a stage, held or not (see `owner`), in the order in which they are claimed; with `order: 'newest'` the other way round. */
+  /** The jobs of a stage, assigned (see `owner`) or not, in the order of claims; reversed with `order: 'newest'`. */
   async inStage(queue: string, stage: string, page: PageOptions = {}): Promise<AssignedJobPage> {
     check('Cannot list', [nameProblem('queue name', queue), stageProblem(stage), ...pageProblems(page, 'stage')]);
-    return pageOf('stage', page, (request) => this.#parts.store.inStage(queue, stage, request));
+    return readPage('stage', page, (request) => this.#parts.store.listInStage(queue, stage, request));
   }
 
-  async #sendBack(id: number, holder: Holder, outcome: Outcome): Promise<void> {
-    await this.#end(id, holder, () => ({ outcome, keepMs: false }));
-  }
-
-  async #end(
-    id: number,
-    holder: Holder,
-    decide: Parameters<ConsumerStore['end']>[2],
-    result?: unknown,
-  ): Promise<EndedAssignment> {
-    const ended = await this.#parts.store.end(id, holder, decide);
-    this.#told(ended, result);
-    return ended;
-  }
-
-  #told({ job, outcome, heldMs, owner }: EndedAssignment, result?: unknown): void {
-    this.#parts.ended(job, outcome, result, heldMs, owner);
-    const { hints, optionsFor } = this.#parts;
-    const { deadLetter } = optionsFor(job.queue);
-    if (outcome.kind === 'dead' && deadLetter) hints.wake(deadLetter);
-    if (waitsAgain(outcome)) hints.wake(job.queue);
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') hints.expectDue(job.queue, outcome.delayMs);
+  async #releaseAs(id: number, holder: ExpectedHolder, outcome: Outcome): Promise<void> {
+    await this.#ender.end(id, holder, () => ({ outcome, retentionMs: false }));
   }
 }
 
-/** Of what the caller gives; holderProblems refuses anything that is no object. */
+/** No options for a value that is not an object. `holderProblems` reports it. */
 function optionsOf<Options extends object>(given: Options): Partial<Options> {
   return isOptions(given) ? given : {};
 }

@@ -1,11 +1,11 @@
 import { expected, isOptions } from '../job/expectation.js';
 import { snoozeProblem, type SnoozeUntil } from '../job/snooze.js';
-import { holderProblems, type JobHolder } from './holder.js';
+import { holderProblems, type ClaimHolder } from './claim-holder.js';
 
-export type SnoozeOptions = JobHolder & {
-  /** So long from now, or at that time. */
+export type SnoozeOptions = ClaimHolder & {
+  /** The time from now as a duration, or a Date between 1970 and 9999. */
   until: SnoozeUntil;
-  /** Whether the owner keeps the job and has it back at that time. Default false: it waits for any claim then. */
+  /** Whether the owner keeps the job and gets it back at that time. Default false: then any claim can take it. */
   keepOwner?: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** How jobs are taken; docs/guides/claim-strategies.md says what each costs and how it fails. */
+/** The ways to claim jobs. docs/guides/claim-strategies.md compares their costs and failures. */
 export const CLAIM_STRATEGIES = ['skip-locked', 'lock', 'update', 'optimistic'] as const;
 
 export type ClaimStrategy = (typeof CLAIM_STRATEGIES)[number];

@@ -2,15 +2,15 @@ import { MalformedJobError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import { readHeaders, readJson } from './read-columns.js';
 
-/** What people are given of a job. */
+/** A job with its decoded payload and headers. */
 export interface JobContent {
-  /** `malformed` if its payload or headers cannot be understood. */
+  /** Has `malformed` if its payload or headers are invalid. */
   readonly job: ClaimedJob;
   readonly payload: unknown;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Decodes the payload and the headers, which claims do not look into. */
+/** Decodes the payload and the headers, which a claim does not check. */
 export function contentOf(job: ClaimedJob): JobContent {
   const payload = readJson(job.payload);
   if ('problem' in payload) return malformed(job, 'payload', payload.problem);

@@ -2,25 +2,25 @@ import { isOptions } from './expectation.js';
 import type { ClaimedJob, NewJob } from './job.js';
 import type { StoredError } from './stored-error.js';
 
-// Of each header that says where a dead letter comes from.
-const ORIGIN = 'dead-letter.';
+// Prefix of the headers that describe the origin of a dead letter.
+const ORIGIN_PREFIX = 'dead-letter.';
 
-// Characters: with the others some 1 KiB, whatever the job's own headers take.
-const MAX_ERROR = 500;
+// Characters. All origin headers together take about 1 KiB.
+const MAX_ERROR_LENGTH = 500;
 
 /**
- * What is put into the dead-letter queue when a job dies: its payload, name, priority and headers, and in headers beside
- * them where it comes from. Nothing where the job is a dead letter itself: one that dies goes no further, so none goes
- * round for ever, whatever several processes have set.
+ * The dead letter of a job: its payload, name, priority and headers, and headers that describe its origin. A dead
+ * letter that dies has none of its own. Otherwise processes with different options could copy jobs in a circle for
+ * ever.
  */
 export function deadLetterOf(job: ClaimedJob, error: StoredError, queue: string): NewJob | undefined {
   const headers = headersOf(job.headers);
-  if (Object.keys(headers).some(isOrigin)) return undefined;
+  if (Object.keys(headers).some(isOriginHeader)) return undefined;
   const origin = {
-    [`${ORIGIN}queue`]: job.queue,
-    [`${ORIGIN}id`]: String(job.id),
-    [`${ORIGIN}attempts`]: String(job.attempt),
-    [`${ORIGIN}error`]: `${error.name}: ${error.message}`.slice(0, MAX_ERROR),
+    [`${ORIGIN_PREFIX}queue`]: job.queue,
+    [`${ORIGIN_PREFIX}id`]: String(job.id),
+    [`${ORIGIN_PREFIX}attempts`]: String(job.attempt),
+    [`${ORIGIN_PREFIX}error`]: `${error.name}: ${error.message}`.slice(0, MAX_ERROR_LENGTH),
   };
   return {
     ...{ queue, name: job.name, payload: job.payload, priority: job.priority },
@@ -29,17 +29,17 @@ export function deadLetterOf(job: ClaimedJob, error: StoredError, queue: string)
   };
 }
 
-/** Encoded headers as they were before the job became a dead letter. */
-export function withoutOrigin(encoded: string | null): string | null {
-  const own = Object.entries(headersOf(encoded)).filter(([name]) => !isOrigin(name));
+/** The encoded headers without those of the dead letter. */
+export function withoutOriginHeaders(encoded: string | null): string | null {
+  const own = Object.entries(headersOf(encoded)).filter(([name]) => !isOriginHeader(name));
   return own.length === 0 ? null : JSON.stringify(Object.fromEntries(own));
 }
 
-function isOrigin(name: string): boolean {
-  return name.startsWith(ORIGIN);
+function isOriginHeader(name: string): boolean {
+  return name.startsWith(ORIGIN_PREFIX);
 }
 
-/** What a foreign INSERT wrote there may be anything. */
+/** Other programs may have stored any text. */
 function headersOf(encoded: string | null): Record<string, unknown> {
   try {
     const headers: unknown = JSON.parse(encoded ?? 'null');

@@ -1,44 +1,58 @@
-import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import type { Duration } from '../common/duration.js';
 import type { BackoffOptions } from './backoff.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
-import { keyOf, keyOverrides, keyProblems, type JobKey, type KeyOptions } from './job-key.js';
-import { DEFAULT_JOB_NAME, nameProblem } from './job-names.js';
-import { asRetry, retryProblems, type RetryOptions } from './retry-options.js';
+import { expected, isOptions } from './expectation.js';
+import { KEY_OPTIONS, keyOf, keyOverrides, missingKeyProblems, type JobKey, type KeyOptions } from './job-key.js';
+import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED, nameProblem } from './job-names.js';
+import {
+  checked,
+  duration,
+  kind,
+  option,
+  optionProblems,
+  positiveDuration,
+  whole,
+  type SchemaOf,
+} from './option-schema.js';
+import { asRetry, RETRY, type RetryOptions } from './retry-options.js';
 
-/** How often and when one job is tried again. A function cannot stand here: the job is kept as text. */
+/** How often, and when, one job runs again. Functions are rejected, because a row cannot store them. */
 export interface JobRetryOptions {
-  /** Runs in all, 1 to 1,000,000. */
+  /** Runs in all, the first one included, 1 to 1,000,000. Default: the queue's. */
   attempts?: number;
+  /** The delay before the next attempt. Default: the queue's. */
   backoff?: Duration | BackoffOptions;
 }
 
-/** How one job differs from its queue's defaults. */
+/** Options of one job, which override those of its queue. */
 export interface EnqueueOptions extends KeyOptions {
-  /** Which @JobHandler of the queue is meant. Default `default`. */
+  /** The name of the job, which selects the @JobHandler. Default `default`. */
   name?: string;
-  /** Not before this long from now, by the database's clock. */
+  /** The time until the job is due, measured by the clock of the database. Default: due at once. */
   delay?: Duration;
-  /** Not before this time. Not together with `delay`. */
+  /** The time at which the job is due, between 1970 and 9999. Excludes `delay`. Default: due at once. */
   runAt?: Date;
-  /** Smaller runs first, -32768 to 32767. Default 0. */
+  /** Jobs with a smaller number run first, -32768 to 32767. Default 0. */
   priority?: number;
-  /** As the queue's `retry`, without its functions: a number of attempts, or `{ attempts, backoff }`. Default: the queue's. */
+  /** The number of attempts, or `{ attempts, backoff }` without functions. Default: the queue's `retry`. */
   retry?: number | JobRetryOptions;
-  /** Per attempt. Default: the queue's. */
+  /** The time limit of an attempt, above 0. Default: the queue's. */
   timeout?: Duration;
-  /** Small texts that travel with the job, for tracing and the like. */
+  /**
+   * Short texts that are stored with the job, for example trace ids. A name has 1 to 100 of the characters A-Z a-z 0-9
+   * . _ : -.
+   */
   headers?: Record<string, string>;
 }
 
-/** What a job overrides, as it is kept in its row. */
+/** The overrides of a job, as its row stores them. */
 export interface JobOverrides {
   backoff?: Duration | BackoffOptions;
   timeoutMs?: number;
-  /** Somebody waits for the answer, and nobody else shall see it. */
+  /** The job belongs to a request, which alone reads its result. */
   reply?: true;
   key?: string;
-  /** A number: milliseconds. */
+  /** A number is a duration in milliseconds. */
   keyUntil?: 'started' | 'finished' | number;
 }
 
@@ -53,50 +67,54 @@ export interface ResolvedEnqueueOptions {
   readonly key: JobKey | undefined;
 }
 
-const KNOWN = [
-  ...['name', 'delay', 'runAt', 'priority', 'retry', 'timeout', 'headers'],
-  ...['key', 'onConflict', 'keyUntil'],
-];
+const ENQUEUE_OPTIONS = {
+  name: option(kind(NAME_EXPECTED, isName), DEFAULT_JOB_NAME),
+  delay: option(duration),
+  runAt: option(kind('a Date between 1970 and 9999', isDate)),
+  priority: option(whole(-32_768, 32_767), 0),
+  retry: checked(jobRetryProblems),
+  timeout: option(positiveDuration),
+  headers: checked(headerProblems),
+  ...KEY_OPTIONS,
+} satisfies SchemaOf<EnqueueOptions>;
 
-const PLAIN: ResolvedEnqueueOptions = {
+const DEFAULTS: ResolvedEnqueueOptions = {
   ...{ name: DEFAULT_JOB_NAME, delayMs: null, runAtMs: null, priority: 0 },
   ...{ attempts: null, overrides: null, headers: null, key: undefined },
 };
 
-/** Checks the options of one job; all problems in one InvalidOptionsError. `also`: keys the caller takes care of. */
+/**
+ * Checks the options of one job; all problems in one InvalidOptionsError.
+ *
+ * @param also further options in the same object, which the caller checks
+ */
 export function resolveEnqueueOptions(
   queue: string,
   given?: EnqueueOptions,
   also: readonly string[] = [],
   where = `Cannot enqueue into "${queue}"`,
 ): ResolvedEnqueueOptions {
-  if (given === undefined) return PLAIN;
+  if (given === undefined) return DEFAULTS;
   if (!isOptions(given)) throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
-  const { name = DEFAULT_JOB_NAME, delay, runAt, priority = 0, retry, timeout, headers } = given;
   InvalidOptionsError.throwIfAny(where, [
-    ...unknownKeys(given, [...KNOWN, ...also]),
-    nameProblem('job name', name),
-    expected(delay === undefined || toMs(delay) !== undefined, `delay to be ${DURATION_EXPECTED}`, delay),
-    expected(runAt === undefined || isDate(runAt), 'runAt to be a Date between 1970 and 9999', runAt),
-    delay !== undefined && runAt !== undefined ? 'expected either delay or runAt, got both' : undefined,
-    expected(isWhole(priority, -32_768, 32_767), 'priority to be a whole number from -32768 to 32767', priority),
-    ...jobRetryProblems(retry),
-    expected(timeout === undefined || (toMs(timeout) ?? 0) > 0, `timeout to be ${DURATION_EXPECTED} above 0`, timeout),
-    ...headerProblems(headers),
-    ...keyProblems(given),
+    ...optionProblems(ENQUEUE_OPTIONS, given, { also }),
+    given.delay !== undefined && given.runAt !== undefined ? 'expected either delay or runAt, got both' : undefined,
+    ...missingKeyProblems(given),
   ]);
-  const key = keyOf(given);
+  const { retry, headers, runAt } = given;
   const { attempts, backoff } = asRetry(retry) as JobRetryOptions;
+  const timeoutMs = ENQUEUE_OPTIONS.timeout.resolve(given.timeout);
+  const key = keyOf(given);
   const overrides: JobOverrides = {
     ...(backoff === undefined ? {} : { backoff }),
-    ...(timeout === undefined ? {} : { timeoutMs: toMs(timeout)! }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(key && keyOverrides(key)),
   };
   return {
-    name,
-    delayMs: delay === undefined ? null : toMs(delay) || null,
+    name: ENQUEUE_OPTIONS.name.resolve(given.name),
+    delayMs: ENQUEUE_OPTIONS.delay.resolve(given.delay) || null,
     runAtMs: runAt?.getTime() ?? null,
-    priority,
+    priority: ENQUEUE_OPTIONS.priority.resolve(given.priority),
     attempts: attempts ?? null,
     overrides: Object.keys(overrides).length > 0 ? overrides : null,
     headers: headers && Object.keys(headers).length > 0 ? headers : null,
@@ -104,28 +122,24 @@ export function resolveEnqueueOptions(
   };
 }
 
-function jobRetryProblems(retry: unknown): (string | undefined)[] {
-  if (!isOptions(retry)) return retryProblems(retry);
-  const { retryIf, backoff } = retry as RetryOptions;
+function jobRetryProblems(retry: unknown): readonly (string | undefined)[] {
+  const { retryIf, backoff } = (isOptions(retry) ? retry : {}) as RetryOptions;
   const functions = [
     retryIf === undefined ? undefined : 'retryIf',
     typeof backoff === 'function' ? 'a backoff function' : undefined,
   ].filter((each) => each !== undefined);
-  if (functions.length === 0) return retryProblems(retry);
+  if (functions.length === 0) return RETRY.problems('retry', retry);
   return functions.map(
     (each) => `expected retry without ${each}, got one: a function can only stand in the options of the queue`,
   );
 }
 
-export function isDate(value: unknown): boolean {
+export function isDate(value: unknown): value is Date {
   return value instanceof Date && value.getTime() >= 0 && value.getUTCFullYear() <= 9999;
 }
 
 function headerProblems(headers: unknown): (string | undefined)[] {
-  if (headers === undefined) return [];
-  if (typeof headers !== 'object' || headers === null || Array.isArray(headers)) {
-    return [expected(false, 'headers to be an object of texts', headers)];
-  }
+  if (!isOptions(headers)) return [expected(false, 'headers to be an object of texts', headers)];
   return Object.entries(headers).flatMap(([name, value]) => [
     nameProblem('header name', name),
     expected(typeof value === 'string', `header "${name.slice(0, 100)}" to be a text`, value),

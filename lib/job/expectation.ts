@@ -1,8 +1,8 @@
 import { closest, distance } from 'fastest-levenshtein';
-import { foreignHint } from './foreign-options.js';
+import { bullmqAdvice } from './bullmq-options.js';
 
-/** A value as a message shows it: short, and never failing. */
-export function seen(value: unknown): string {
+/** The value as a short text for a message. Never throws. */
+export function formatValue(value: unknown): string {
   if (typeof value === 'function') return `a function`;
   if (typeof value === 'bigint') return `${value}n`;
   if (value instanceof Date) return `Date(${Number.isNaN(value.getTime()) ? 'invalid' : value.toISOString()})`;
@@ -18,42 +18,42 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** The problem as one line, or undefined where the condition holds. */
+/** The problem as one line, or undefined if the condition holds. */
 export function expected(holds: boolean, what: string, value: unknown): string | undefined {
-  return holds ? undefined : `expected ${what}, got ${seen(value)}`;
+  return holds ? undefined : `expected ${what}, got ${formatValue(value)}`;
 }
 
-/** `, did you mean "lease"?` where one of the known words is close, else nothing. */
+/** `, did you mean "lease"?` if one of the known words is similar, else an empty text. */
 export function didYouMean(word: string, known: readonly string[]): string {
   if (known.length === 0 || word.length > 100) return '';
   const nearest = closest(word, known);
   return distance(word, nearest) <= Math.max(2, Math.floor(nearest.length / 3)) ? `, did you mean "${nearest}"?` : '';
 }
 
-/** Whether it is a whole number from `least` to `most`. */
+/** Whether the value is a whole number from `least` to `most`. */
 export function isWhole(value: unknown, least: number, most: number): value is number {
   return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-/** Whether options can be read from it: what callers pass may be anything. */
+/** Whether the value is an object of options. Callers without TypeScript may pass any value. */
 export function isOptions(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A name that nobody has checked, as a message shows it. */
-export function short(name: string): string {
+/** An unchecked name as a short text for a message. */
+export function shorten(name: string): string {
   return name.length > 80 ? `${name.slice(0, 80)}…` : name;
 }
 
-/** One line for each key that is not among the known ones, or where these are no options at all. */
+/** One line for each unknown key, or one line if the value is not an object. */
 export function unknownKeys(given: unknown, known: readonly string[]): string[] {
   if (!isOptions(given)) return [expected(false, `options (known: ${known.join(', ')})`, given)!];
   return Object.keys(given)
     .filter((key) => !known.includes(key))
-    .map((key) => `unknown option "${short(key)}"${wayOut(key, known)}`);
+    .map((key) => `unknown option "${shorten(key)}"${suggestionFor(key, known)}`);
 }
 
-function wayOut(key: string, known: readonly string[]): string {
-  const hint = foreignHint(key);
-  return hint === undefined ? didYouMean(key, known) || ` (known: ${known.join(', ')})` : `: ${hint}`;
+function suggestionFor(key: string, known: readonly string[]): string {
+  const advice = bullmqAdvice(key);
+  return advice === undefined ? didYouMean(key, known) || ` (known: ${known.join(', ')})` : `: ${advice}`;
 }

@@ -1,102 +1,102 @@
 import { createHash } from 'node:crypto';
-import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import type { Duration } from '../common/duration.js';
 import type { JobOverrides } from './enqueue-options.js';
-import { expected } from './expectation.js';
+import { kind, oneOf, option, positiveDuration, type Kind, type SchemaOf } from './option-schema.js';
 
-/** What becomes of a job whose key another one holds. */
+/** The effect on a new job if another job owns its key. */
 export type KeyConflict = 'return' | 'reject' | 'replace' | 'coalesce';
 
-/** When a key is free again: when its job begins, when it ends, or when so much time has passed since it was put in. */
+/** When a key is free again: when its job starts, when its job finishes, or this time after the job was enqueued. */
 export type KeyUntil = 'started' | 'finished' | Duration;
 
-/** The key of a job on its way into the store. */
+/** The key of a job that is to be enqueued. */
 export interface JobKey {
   readonly text: string;
-  /** By which it is kept, exact whatever a column's collation. */
+  /** The stored form. It compares exactly under any collation of the column. */
   readonly hash: string;
   readonly onConflict: KeyConflict;
   readonly until: 'started' | 'finished' | 'time';
-  /** How long it is held where that is a time. */
-  readonly forMs: number | null;
+  /** Milliseconds for which the job owns the key; null unless `until` is `time`. */
+  readonly durationMs: number | null;
 }
 
 export interface KeyOptions {
-  /** At most one job of the queue holds it at a time: 1 to 255 characters, all of which count. */
+  /** At most one job of the queue owns the key at a time. 1 to 255 characters, compared exactly. Default: no key. */
   key?: string;
   /**
-   * Where another job holds the key: `return` answers that one, `coalesce` does so and keeps what becomes of it for ten minutes
-   * at least, `reject` throws a DuplicateKeyError, `replace` puts the new job in the place of one that has not begun, and
-   * throws where it has. Default `return`.
+   * The effect if another job owns the key. `return` returns that job. `coalesce` does the same, and the history keeps
+   * that job for at least ten minutes. `reject` throws DuplicateKeyError. `replace` replaces that job if it has not
+   * started, else throws DuplicateKeyError. Default `return`.
    */
   onConflict?: KeyConflict;
   /**
-   * The key is free again when its job has `started` or `finished`, or after a duration whatever became of the job. Default
-   * `finished`: completed, dead, cancelled or removed, and not while it waits to be tried again.
+   * When the key is free again: when its job has `started`, when it has `finished`, or after a duration in any state of
+   * the job. Default `finished`: completed, dead, cancelled or removed. A job that waits for a retry still owns its
+   * key.
    */
   keyUntil?: KeyUntil;
 }
 
-const MOST_CHARACTERS = 255;
-const CONFLICTS: readonly unknown[] = ['return', 'reject', 'replace', 'coalesce'];
+const MAX_KEY_LENGTH = 255;
+// Callers that received the job of another caller may still read its outcome.
+const MIN_KEYED_RETENTION_MS = 600_000;
 
-// So long does the history know what became of a job that had a key: whoever joined it may still ask.
-const ANSWER_MS = 600_000;
+/** Parses a duration to milliseconds. */
+const KEY_UNTIL: Kind<'started' | 'finished' | number> = {
+  expected: `'started', 'finished' or ${positiveDuration.expected}`,
+  parse: (value) => (isKeyEvent(value) ? value : positiveDuration.parse(value)),
+};
 
-export function keyProblems({ key, onConflict, keyUntil }: KeyOptions): (string | undefined)[] {
-  if (key === undefined) {
-    return [
-      onConflict === undefined ? undefined : 'expected key beside onConflict, got none',
-      keyUntil === undefined ? undefined : 'expected key beside keyUntil, got none',
-    ];
-  }
+export const KEY_OPTIONS = {
+  key: option(kind(`a text of 1 to ${MAX_KEY_LENGTH} characters`, isKey)),
+  onConflict: option(oneOf('return', 'reject', 'replace', 'coalesce'), 'return'),
+  keyUntil: option(KEY_UNTIL, 'finished'),
+} satisfies SchemaOf<KeyOptions>;
+
+/** One line for each option that has an effect beside a `key` only. */
+export function missingKeyProblems({ key, onConflict, keyUntil }: KeyOptions): (string | undefined)[] {
+  if (key !== undefined) return [];
   return [
-    expected(isKey(key), `key to be a text of 1 to ${MOST_CHARACTERS} characters`, key),
-    expected(
-      onConflict === undefined || CONFLICTS.includes(onConflict),
-      `onConflict to be 'return', 'reject', 'replace' or 'coalesce'`,
-      onConflict,
-    ),
-    expected(
-      keyUntil === undefined || isMoment(keyUntil) || (toMs(keyUntil) ?? 0) > 0,
-      `keyUntil to be 'started', 'finished' or ${DURATION_EXPECTED} above 0`,
-      keyUntil,
-    ),
+    onConflict === undefined ? undefined : 'expected key beside onConflict, got none',
+    keyUntil === undefined ? undefined : 'expected key beside keyUntil, got none',
   ];
 }
 
-/** From options that have been checked. */
-export function keyOf({ key, onConflict = 'return', keyUntil = 'finished' }: KeyOptions): JobKey | undefined {
+/** The key of checked options. */
+export function keyOf({ key, onConflict: givenConflict, keyUntil }: KeyOptions): JobKey | undefined {
   if (key === undefined) return undefined;
   const hash = createHash('sha256').update(key).digest('hex');
-  if (isMoment(keyUntil)) return { text: key, hash, onConflict, until: keyUntil, forMs: null };
-  return { text: key, hash, onConflict, until: 'time', forMs: toMs(keyUntil)! };
+  const onConflict = KEY_OPTIONS.onConflict.resolve(givenConflict);
+  const until = KEY_OPTIONS.keyUntil.resolve(keyUntil);
+  if (isKeyEvent(until)) return { text: key, hash, onConflict, until, durationMs: null };
+  return { text: key, hash, onConflict, until: 'time', durationMs: until };
 }
 
-/** What a job's row says of its key, for people and for those who put the job back. */
-export function keyOverrides({ text, until, forMs }: JobKey): Pick<JobOverrides, 'key' | 'keyUntil'> {
-  return { key: text, keyUntil: until === 'time' ? forMs! : until };
+/** The key as the row of the job stores it. */
+export function keyOverrides({ text, until, durationMs }: JobKey): Pick<JobOverrides, 'key' | 'keyUntil'> {
+  return { key: text, keyUntil: until === 'time' ? durationMs! : until };
 }
 
-/** The key that a stored job takes again when it is put back. A foreign INSERT may have written anything. */
-export function keyToTakeAgain(overrides: JobOverrides | null): JobKey | undefined {
+/** The key that a stored job owns again when it is retried. Other programs may have written an invalid one. */
+export function keyToRestore(overrides: JobOverrides | null): JobKey | undefined {
   const { key, keyUntil } = overrides ?? {};
-  return isKey(key) && isMoment(keyUntil) ? keyOf({ key, keyUntil }) : undefined;
+  return isKey(key) && isKeyEvent(keyUntil) ? keyOf({ key, keyUntil }) : undefined;
 }
 
-/** How long the history keeps a job: one with a key for some minutes at least, since others may have joined it. */
-export function keepWithKey(overrides: JobOverrides | null, keepMs: number | false): number | false {
+/** How long the history keeps a job. A job with a key stays for ten minutes more than it owns the key, or longer. */
+export function keyedRetentionMs(overrides: JobOverrides | null, keepMs: number | false): number | false {
   if (overrides?.key === undefined) return keepMs;
   const heldMs = typeof overrides.keyUntil === 'number' ? overrides.keyUntil : 0;
-  return Math.max(keepMs === false ? 0 : keepMs, heldMs + ANSWER_MS);
+  return Math.max(keepMs === false ? 0 : keepMs, heldMs + MIN_KEYED_RETENTION_MS);
 }
 
-// Halves of surrogate pairs are no characters, and all of them would be one key.
+// A database stores every lone surrogate as the same character, so that different keys would collide.
 function isKey(key: unknown): key is string {
-  if (typeof key !== 'string' || key.length > 2 * MOST_CHARACTERS || /\p{Surrogate}/u.test(key)) return false;
+  if (typeof key !== 'string' || key.length > 2 * MAX_KEY_LENGTH || /\p{Surrogate}/u.test(key)) return false;
   const characters = Array.from(key).length;
-  return characters >= 1 && characters <= MOST_CHARACTERS;
+  return characters >= 1 && characters <= MAX_KEY_LENGTH;
 }
 
-function isMoment(keyUntil: unknown): keyUntil is 'started' | 'finished' {
+function isKeyEvent(keyUntil: unknown): keyUntil is 'started' | 'finished' {
   return keyUntil === 'started' || keyUntil === 'finished';
 }

@@ -8,7 +8,7 @@ export const NAME_EXPECTED = `1 to 100 of the characters A-Z a-z 0-9 . _ : -`;
 /** The name of jobs that were enqueued without one. */
 export const DEFAULT_JOB_NAME = 'default';
 
-/** A problem line where the value is no queue or job name, else undefined. */
+/** A problem line if the value is no valid name, else undefined. */
 export function nameProblem(
   what: 'queue name' | 'job name' | 'header name' | 'topic' | 'deadLetter',
   value: unknown,

@@ -1,7 +1,7 @@
-/** Where a job stands while it is not finished. `blocked` is reserved: nothing sets it yet. */
+/** The states of a job that is not finished. `blocked` is reserved, and no job has it yet. */
 export const LIVE_STATES = ['scheduled', 'waiting', 'active', 'blocked'] as const;
 
-/** What can have become of a finished job. */
+/** The states of a finished job. */
 export const FINAL_STATES = ['completed', 'dead', 'cancelled'] as const;
 
 export type LiveState = (typeof LIVE_STATES)[number];
@@ -10,6 +10,6 @@ export type JobState = LiveState | FinalState;
 
 export const JOB_STATES: readonly JobState[] = [...LIVE_STATES, ...FINAL_STATES];
 
-export function isFinal(state: JobState): state is FinalState {
+export function isFinalState(state: JobState): state is FinalState {
   return (FINAL_STATES as readonly string[]).includes(state);
 }

@@ -4,7 +4,7 @@ import type { JobKey } from './job-key.js';
 import type { JobState } from './job-state.js';
 import type { StoredError } from './stored-error.js';
 
-/** A job on its way into the store: checked and encoded. */
+/** A checked and encoded job that is to be stored. */
 export interface NewJob {
   readonly queue: string;
   readonly name: string;
@@ -18,28 +18,28 @@ export interface NewJob {
   readonly key?: JobKey | undefined;
 }
 
-/** A job that a worker has claimed. `payload` is still encoded: it is decoded where the job starts. */
+/** A claimed job. `payload` is encoded until the job starts. */
 export interface ClaimedJob {
   readonly id: number;
   readonly queue: string;
   readonly name: string;
   readonly priority: number;
-  /** This run's number: 1 for the first. Counted when the job was claimed. */
+  /** The number of this run, from 1. The claim counts it. */
   readonly attempt: number;
   readonly maxAttempts: number;
   readonly createdAtMs: number;
-  /** When it became due; null if it was due when it was enqueued. */
+  /** When the job became due; null if it was due when it was enqueued. */
   readonly dueAtMs: number | null;
   readonly payload: string;
   readonly headers: string | null;
   readonly overrides: JobOverrides | null;
-  /** How the run before this one ended, if it failed. */
+  /** The error of the previous run; null if that did not fail. */
   readonly lastError: StoredError | null;
-  /** A column of the job's row cannot be understood: the job cannot run, and is dead with this error. */
+  /** A column of the row is invalid: the job cannot run, and becomes dead with this error. */
   readonly malformed?: MalformedJobError;
 }
 
-/** A job as people look at it, wherever it stands. */
+/** A job in any state, as QueueAdmin and QueueConsumer return it. */
 export interface JobRecord<Payload = unknown, Result = unknown> {
   id: number;
   queue: string;
@@ -48,30 +48,30 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   priority: number;
   payload: Payload;
   headers: Record<string, string>;
-  /** The `key` it was put in with. */
+  /** The `key` of the job; null without one. */
   key: string | null;
-  /** Runs begun so far. */
+  /** Runs started so far that count as attempts. */
   attempt: number;
-  /** Null until the first claim where `enqueue` did not say. */
+  /** The limit of attempts; null until the first claim if `enqueue` did not set it. */
   maxAttempts: number | null;
-  /** What its run told last with `job.progress()`; null where it told nothing. */
+  /** The last value of `job.progress()`; null without one. */
   progress: unknown;
   result: Result | null;
-  /** Of the last run that failed; null if the job is completed. */
+  /** The error of the last failed run; null if the job is completed. */
   error: StoredError | null;
   createdAt: Date;
   /** When a scheduled job is due. */
   runAt: Date | null;
   /**
-   * When a job that was delayed, snoozed or retried became due for its last run; null while it is scheduled, and for one that
-   * was due when it was enqueued. It has waited since `dueAt ?? createdAt`.
+   * When a delayed, snoozed or retried job became due for its last run. Null while it is scheduled, and for a job that
+   * was due when it was enqueued. The job has waited since `dueAt ?? createdAt`.
    */
   dueAt: Date | null;
-  /** When the last run began. Null where there was none. */
+  /** When the last run started; null without a run. */
   startedAt: Date | null;
   finishedAt: Date | null;
-  /** Id of the worker that has or had the job. */
+  /** The id of the worker that runs the job or ran it last. */
   worker: string | null;
-  /** The owner who holds it, or held it last if it is finished; null if a worker, or a token alone, did. */
+  /** The owner that holds the job, or held it last if it is finished; null for a worker or for a token alone. */
   owner: string | null;
 }

@@ -1,9 +1,9 @@
-import { lossOf, type Loss } from './lost-in-json.js';
+import { lossOf, type JsonLoss } from './json-loss.js';
 
 /**
- * Text for a value that JSON can carry, and for nothing else: `JSON.parse` gives back what went in. Properties that are
- * undefined are left out, as JSON does; everything else that JSON would silently drop or change is refused. What toJSON()
- * answers stands for its object.
+ * The JSON text of a value, if `JSON.parse` restores the value without loss. Undefined properties are omitted, as in
+ * JSON. Any other value that JSON would silently drop or change is a problem. An object with toJSON() is replaced by
+ * its result.
  */
 export function encodeJson(value: unknown): { text: string } | { problem: string } {
   try {
@@ -23,20 +23,20 @@ function problemOf(value: unknown): string | undefined {
   const ancestors: object[] = [];
   let problem: string | undefined;
 
-  const refuse = ({ what, hint }: Loss): void => {
-    const place = path.length > 0 ? path.join('.') : 'the top level';
-    problem = `expected a value that JSON can carry, got ${what} at ${place}${hint === undefined ? '' : `: ${hint}`}`;
+  const reportLoss = ({ what, advice }: JsonLoss): void => {
+    const location = path.length > 0 ? path.join('.') : 'the top level';
+    problem = `expected a value that JSON can carry, got ${what} at ${location}${advice === undefined ? '' : `: ${advice}`}`;
   };
 
   const check = (given: unknown): void => {
     if (problem !== undefined) return;
-    const speaksForItself = isObject(given) && hasToJson(given);
-    const child = speaksForItself ? insteadOf(given, path.at(-1) ?? '') : given;
-    if (child === NOTHING) return;
+    const hasOwnJson = isObject(given) && hasToJson(given);
+    const child = hasOwnJson ? jsonValueOf(given, path.at(-1) ?? '') : given;
+    if (child === NOTHING_TO_CHECK) return;
     const loss = isObject(child)
-      ? (trouble(child, ancestors) ?? (speaksForItself && child === given ? undefined : lossOf(child)))
+      ? (lossOfStructure(child, ancestors) ?? (hasOwnJson && child === given ? undefined : lossOf(child)))
       : lossOfPrimitive(child);
-    if (loss) return refuse(loss);
+    if (loss) return reportLoss(loss);
     if (!isObject(child)) return;
     ancestors.push(child);
     for (const [key, grandchild] of Object.entries(child)) {
@@ -45,9 +45,9 @@ function problemOf(value: unknown): string | undefined {
       check(grandchild);
       path.pop();
     }
-    // Object.entries passes over the holes of a sparse array, which JSON would turn into null.
+    // Object.entries skips the holes of a sparse array, which JSON would turn into null.
     if (Array.isArray(child) && Object.keys(child).length < child.length && problem === undefined) {
-      refuse({ what: 'an array with holes' });
+      reportLoss({ what: 'an array with holes' });
     }
     ancestors.pop();
   };
@@ -56,7 +56,7 @@ function problemOf(value: unknown): string | undefined {
   return problem;
 }
 
-const NOTHING = Symbol('nothing to check');
+const NOTHING_TO_CHECK = Symbol('nothing to check');
 
 interface WithToJson {
   toJSON(key: string): unknown;
@@ -66,25 +66,25 @@ function hasToJson(value: object): value is WithToJson {
   return typeof (value as Partial<WithToJson>).toJSON === 'function';
 }
 
-/** What JSON takes for the object. */
-function insteadOf(value: WithToJson, key: string): unknown {
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : NOTHING;
-  // Left out, like any property that is undefined. Bytes are many, and all of them numbers.
-  if (Buffer.isBuffer(value)) return NOTHING;
-  return value.toJSON(key) ?? NOTHING;
+/** The value that JSON encodes for the object. */
+function jsonValueOf(value: WithToJson, key: string): unknown {
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : NOTHING_TO_CHECK;
+  // A Buffer contains numbers only, and checking many bytes would take long.
+  if (Buffer.isBuffer(value)) return NOTHING_TO_CHECK;
+  return value.toJSON(key) ?? NOTHING_TO_CHECK;
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-function trouble(value: object, ancestors: object[]): Loss | undefined {
+function lossOfStructure(value: object, ancestors: object[]): JsonLoss | undefined {
   if (ancestors.includes(value)) return { what: 'a circular reference' };
   if (value instanceof Date && Number.isNaN(value.getTime())) return { what: 'an invalid Date' };
   return undefined;
 }
 
-function lossOfPrimitive(value: unknown): Loss | undefined {
+function lossOfPrimitive(value: unknown): JsonLoss | undefined {
   switch (typeof value) {
     case 'undefined':
       return { what: 'undefined' };

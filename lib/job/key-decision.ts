@@ -1,33 +1,35 @@
 import type { JobKey, KeyConflict } from './job-key.js';
 
-/** The last job that took a key. */
-export interface KeyHolder {
+/** The last job that owned a key, as its key row stores it. */
+export interface KeyOwner {
   readonly until: JobKey['until'];
-  /** Its time is not over; false where it holds the key until something happens. */
+  /** The duration of a key with `until: 'time'` is not over. Always false for other keys. */
   readonly hasTime: boolean;
-  /** Undefined where it is finished. */
-  readonly job: HoldingJob | undefined;
+  /** Undefined if the job is finished or removed. */
+  readonly job: KeyOwnerJob | undefined;
 }
 
-export interface HoldingJob {
-  /** Nobody has claimed it: it waits, or is scheduled. */
-  readonly isIdle: boolean;
-  /** Runs begun so far. */
+export interface KeyOwnerJob {
+  /** The job is waiting or scheduled. */
+  readonly isUnclaimed: boolean;
+  /** Runs started so far. */
   readonly attempt: number;
 }
 
-/** `refuse`: no job is put in, and the caller is told. */
+/**
+ * `put`: store the job. `join`: return the owner instead. `replace`: store it in place of the owner. `refuse`: throw.
+ */
 export type KeyDecision = 'put' | 'join' | 'replace' | 'refuse';
 
-/** Nobody releases a key: whether it is held follows from the job, whoever ended or removed it. */
-export function isHeld({ until, hasTime, job }: KeyHolder): boolean {
+/** Whether the job still owns the key. This follows from its state, so no statement has to free a key. */
+export function isKeyTaken({ until, hasTime, job }: KeyOwner): boolean {
   if (until === 'time') return hasTime;
-  return job !== undefined && (until === 'finished' || (job.isIdle && job.attempt === 0));
+  return job !== undefined && (until === 'finished' || (job.isUnclaimed && job.attempt === 0));
 }
 
-/** What becomes of a job that wants a key. */
-export function decideKey(holder: KeyHolder, onConflict: KeyConflict): KeyDecision {
-  if (!isHeld(holder)) return 'put';
+/** Decides about a new job with the key of the owner. */
+export function decideKey(owner: KeyOwner, onConflict: KeyConflict): KeyDecision {
+  if (!isKeyTaken(owner)) return 'put';
   if (onConflict === 'return' || onConflict === 'coalesce') return 'join';
-  return onConflict === 'replace' && holder.job?.isIdle ? 'replace' : 'refuse';
+  return onConflict === 'replace' && owner.job?.isUnclaimed ? 'replace' : 'refuse';
 }

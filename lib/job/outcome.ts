@@ -1,17 +1,18 @@
-import { backoffMs } from './backoff.js';
-import { hasCode, LeaseEndedError, WorkerLostError } from './errors.js';
+import { resolveBackoff } from './backoff.js';
+import { hasCode, LeaseExpiredError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
-import type { ChangeName } from './queue-event.js';
+import type { JobEventName } from './queue-event.js';
 import type { RetryPolicy } from './retry-options.js';
 import { readableError, storedError, type StoredError } from './stored-error.js';
-import { after, askRule, type MaybeLater, type RuleParts } from './user-rule.js';
+import { andThen, evaluateRule, type MaybePromise, type RuleParts } from './user-rule.js';
 
-/** What becomes of a claimed job. */
+/** The decision about a claimed job after its attempt. */
 export type Outcome =
   | {
       readonly kind: 'complete';
       readonly result: string | null;
-      /** Why no result is kept. */ readonly error?: StoredError;
+      /** The reason if the result could not be stored. */
+      readonly error?: StoredError;
     }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: StoredError }
   | { readonly kind: 'dead'; readonly error: StoredError }
@@ -20,11 +21,12 @@ export type Outcome =
   | {
       readonly kind: 'snooze';
       readonly delayMs: number;
-      /** By the database's clock, instead. */ readonly untilMs?: number;
+      /** The due time by the clock of the database. Replaces `delayMs`, which then is an estimate. */
+      readonly untilMs?: number;
     };
 
-/** Whether the job goes no further. */
-export function isFinal({ kind }: Outcome): boolean {
+/** Whether the job is finished by this outcome. */
+export function isFinalOutcome({ kind }: Outcome): boolean {
   return kind === 'complete' || kind === 'dead' || kind === 'cancel';
 }
 
@@ -35,42 +37,47 @@ const EVENT_OF = {
   release: 'released',
   snooze: 'snoozed',
   cancel: 'cancelled',
-} as const satisfies Record<Outcome['kind'], ChangeName>;
+} as const satisfies Record<Outcome['kind'], JobEventName>;
 
-/** What listeners are told of it. */
+/** The events of the outcome. */
 export function eventsOf(outcome: Outcome): OutcomeEvent[] {
   const error = 'error' in outcome ? { error: outcome.error } : {};
   const delay = 'delayMs' in outcome ? { delayMs: outcome.delayMs } : {};
-  const told: OutcomeEvent = { event: EVENT_OF[outcome.kind], ...error, ...delay };
-  return outcome.kind === 'dead' ? [told, { event: 'dead', ...error }] : [told];
+  const event: OutcomeEvent = { event: EVENT_OF[outcome.kind], ...error, ...delay };
+  return outcome.kind === 'dead' ? [event, { event: 'dead', ...error }] : [event];
 }
 
 export interface OutcomeEvent {
-  readonly event: ChangeName;
+  readonly event: JobEventName;
   readonly error?: StoredError;
   readonly delayMs?: number;
 }
 
-/** The parts of a job that its fate depends on. */
-export type Tried = Pick<ClaimedJob, 'attempt' | 'maxAttempts' | 'overrides'>;
+/** The fields of a job on which its outcome depends. */
+export type AttemptedJob = Pick<ClaimedJob, 'attempt' | 'maxAttempts' | 'overrides'>;
 
-/** Whether anybody can claim the job again at once. */
-export function waitsAgain(outcome: Outcome): boolean {
+/** Whether any worker can claim the job again at once. */
+export function isClaimableAtOnce(outcome: Outcome): boolean {
   return outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0);
 }
 
-/** What becomes of a job whose row cannot be understood; undefined for any other. */
-export function endOfMalformed({ malformed }: Pick<ClaimedJob, 'malformed'>): Outcome | undefined {
+/** The outcome of a job with a malformed row; undefined for any other job. */
+export function malformedOutcome({ malformed }: Pick<ClaimedJob, 'malformed'>): Outcome | undefined {
   return malformed && { kind: 'dead', error: storedError(malformed) };
 }
 
-/** What becomes of a job whose handler threw. */
-export function afterError(job: Tried, thrown: unknown, policy: RetryPolicy, parts: RuleParts): MaybeLater<Outcome> {
+/** The outcome of a job whose handler threw. */
+export function outcomeAfterError(
+  job: AttemptedJob,
+  thrown: unknown,
+  policy: RetryPolicy,
+  parts: RuleParts,
+): MaybePromise<Outcome> {
   const error = readableError(thrown);
   const dead: Outcome = { kind: 'dead', error: storedError(error) };
   if (job.attempt >= job.maxAttempts || hasCode(error, 'UNRECOVERABLE')) return dead;
-  return after(isWorthRetrying(error, job.attempt, policy, parts), (isWorth) =>
-    isWorth ? afterBackoff(job, error, policy, parts) : dead,
+  return andThen(isWorthRetrying(error, job.attempt, policy, parts), (isWorth) =>
+    isWorth ? outcomeAfterBackoff(job, error, policy, parts) : dead,
   );
 }
 
@@ -79,22 +86,27 @@ function isWorthRetrying(
   attempt: number,
   { retryIf }: RetryPolicy,
   parts: RuleParts,
-): MaybeLater<boolean> {
+): MaybePromise<boolean> {
   if (!retryIf) return true;
   const rule = {
     name: 'retryIf',
-    ask: () => retryIf(error, attempt),
-    read: (answer: unknown) => (typeof answer === 'boolean' ? answer : undefined),
+    call: () => retryIf(error, attempt),
+    parse: (answer: unknown) => (typeof answer === 'boolean' ? answer : undefined),
     expected: 'true or false',
-    otherwise: () => true,
+    fallback: () => true,
   };
-  return askRule(rule, parts);
+  return evaluateRule(rule, parts);
 }
 
-function afterBackoff(job: Tried, error: Error, policy: RetryPolicy, parts: RuleParts): MaybeLater<Outcome> {
+function outcomeAfterBackoff(
+  job: AttemptedJob,
+  error: Error,
+  policy: RetryPolicy,
+  parts: RuleParts,
+): MaybePromise<Outcome> {
   const { backoff } = job.overrides ?? {};
-  const rule = backoff === undefined ? policy.backoff : backoffMs(backoff);
-  return after(rule(job.attempt, error, parts), (delayMs) =>
+  const rule = backoff === undefined ? policy.backoff : resolveBackoff(backoff);
+  return andThen(rule(job.attempt, error, parts), (delayMs) =>
     delayMs === false
       ? { kind: 'dead', error: storedError(error) }
       : { kind: 'retry', delayMs, error: storedError(error) },
@@ -102,50 +114,53 @@ function afterBackoff(job: Tried, error: Error, policy: RetryPolicy, parts: Rule
 }
 
 /**
- * What becomes of a job whose worker or holder fell silent. Where it may have begun it has used up an attempt; the first time it
- * may run again at once, since workers also die of deployments, from the second time on it waits as after an error.
+ * The outcome of a job whose lease expired. If it may have started, the attempt counts. After its first attempt it can
+ * run again at once, because deployments also end workers. After later attempts it waits for the backoff.
  */
-export function afterSilence(
-  job: Tried,
-  silent: Silent,
-  mayHaveBegun: boolean,
+export function outcomeAfterExpiredLease(
+  job: AttemptedJob,
+  expired: ExpiredLease,
+  mayHaveStarted: boolean,
   policy: RetryPolicy,
   parts: RuleParts,
-): MaybeLater<Outcome> {
-  if (!mayHaveBegun) return { kind: 'release' };
-  const error = silenceError(silent);
+): MaybePromise<Outcome> {
+  if (!mayHaveStarted) return { kind: 'release' };
+  const error = expiredLeaseError(expired);
   if (job.attempt >= job.maxAttempts) return { kind: 'dead', error: storedError(error) };
   if (job.attempt === 1) return { kind: 'retry', delayMs: 0, error: storedError(error) };
-  return afterBackoff(job, error, policy, parts);
+  return outcomeAfterBackoff(job, error, policy, parts);
 }
 
-/** Who let a job's lease end. */
-export interface Silent {
+/** The claim holder whose lease expired. */
+export interface ExpiredLease {
   readonly workerId: string;
-  /** Null: the worker ran it. Else whoever held it, with no name where that was by its token. */
+  /** Null: the worker held the job. An empty text: the bearer of its token did. */
   readonly owner: string | null;
 }
 
-export function silenceError({ workerId, owner }: Silent): Error {
-  return owner === null ? new WorkerLostError(workerId) : new LeaseEndedError(owner);
+export function expiredLeaseError({ workerId, owner }: ExpiredLease): Error {
+  return owner === null ? new WorkerLostError(workerId) : new LeaseExpiredError(owner);
 }
 
 /**
- * Whether a job is suspected of killing its worker: it went down with one, and not in its first run. It is begun alone,
- * so that whoever runs beside a killer does not use up its attempts with it.
+ * Whether a job may have killed its worker: its last attempt lost the worker and was not its first. Such a job runs
+ * alone, so that the jobs beside it do not lose attempts with it.
  */
-export function isSuspect(job: ClaimedJob): boolean {
+export function isPoisonCandidate(job: ClaimedJob): boolean {
   return job.attempt > 2 && hasCode(job.lastError, 'WORKER_LOST');
 }
 
-/** The order in which a claim's jobs begin: as they were claimed, but suspects last. */
+/** The start order of the jobs of a claim: the claim order, with poison candidates last. */
 export function inStartOrder(jobs: ClaimedJob[]): ClaimedJob[] {
-  if (!jobs.some(isSuspect)) return jobs;
-  return [...jobs.filter((job) => !isSuspect(job)), ...jobs.filter(isSuspect)];
+  if (!jobs.some(isPoisonCandidate)) return jobs;
+  return [...jobs.filter((job) => !isPoisonCandidate(job)), ...jobs.filter(isPoisonCandidate)];
 }
 
-/** How many at the head of such a list may begin together: all before the first suspect, or one suspect. */
-export function startable(suspects: readonly boolean[]): number {
-  const first = suspects.indexOf(true);
-  return first === -1 ? suspects.length : Math.max(1, first);
+/**
+ * How many jobs at the head of such a list may start together: those before the first poison candidate, or one
+ * candidate.
+ */
+export function countStartable(poisonCandidates: readonly boolean[]): number {
+  const first = poisonCandidates.indexOf(true);
+  return first === -1 ? poisonCandidates.length : Math.max(1, first);
 }

@@ -1,11 +1,12 @@
 import { InvalidOptionsError } from './errors.js';
-import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
+import { expected, isOptions } from './expectation.js';
+import { oneOf, option, optionProblems, resolveOptions, whole } from './option-schema.js';
 
-/** A part of a list. */
+/** One page of a list. */
 export interface PageOptions {
-  /** 1 to 1,000, default 100. */
+  /** The largest number of entries, 1 to 1,000. Default 100. */
   limit?: number;
-  /** The `next` of the page before. Default: from the beginning. */
+  /** The `next` of the previous page. Default: the start of the list. */
   after?: string | undefined;
   /** Which end of the list comes first. Default `'oldest'`. */
   order?: PageOrder;
@@ -13,55 +14,60 @@ export interface PageOptions {
 
 export type PageOrder = 'oldest' | 'newest';
 
-/** The place of a job or a line in its list. */
-export type Position = readonly number[];
+/** The position of a job or a log line in its list. */
+export type PagePosition = readonly number[];
 
 /** A checked page. */
 export interface PageRequest {
   readonly limit: number;
-  readonly after?: Position | undefined;
+  readonly after?: PagePosition | undefined;
   readonly order: PageOrder;
 }
 
-/** How many numbers a position has in each list: an id; or what the list is sorted by, then an id. */
-const LISTS = { jobs: 1, scheduled: 3, logs: 1, unassigned: 2, assigned: 1, stage: 2 } as const;
+/** The count of numbers in a position of each list: an id, or the sort columns and then the id. */
+const POSITION_LENGTHS = { jobs: 1, scheduled: 3, logs: 1, unassigned: 2, assigned: 1, stage: 2 } as const;
 
-export type PagedList = keyof typeof LISTS;
+export type PagedList = keyof typeof POSITION_LENGTHS;
+
+const ORDER = oneOf('oldest', 'newest');
+const PAGE_OPTIONS = { limit: option(whole(1, 1_000), 100), order: option(ORDER, 'oldest') };
 
 /** Checks the page of a list, and decodes its cursor. */
 export function resolvePage(where: string, given: PageOptions, list: PagedList): PageRequest {
   InvalidOptionsError.throwIfAny(where, pageProblems(given, list));
-  const { limit = 100, after, order = 'oldest' } = given;
-  return { limit, order, ...(after !== undefined && { after: positionOf(after, list, order)! }) };
+  const page = resolveOptions(PAGE_OPTIONS, given);
+  return { ...page, ...(given.after !== undefined && { after: positionOf(given.after, list, page.order)! }) };
 }
 
-/** @param also keys that stand beside those of the page */
+/**
+ * The problems of a page, one line each.
+ *
+ * @param also further options in the same object, which the caller checks
+ */
 export function pageProblems(
   given: PageOptions,
   list: PagedList,
   also: readonly string[] = [],
 ): (string | undefined)[] {
   if (!isOptions(given)) return [expected(false, 'a page to be an object', given)];
-  const { limit = 100, after, order = 'oldest' } = given;
-  const isOrder = order === 'oldest' || order === 'newest';
+  const { after, order: givenOrder = 'oldest' } = given;
+  const order = ORDER.parse(givenOrder);
   return [
-    ...unknownKeys(given, ['limit', 'after', 'order', ...also]),
-    expected(isWhole(limit, 1, 1_000), 'limit to be a whole number from 1 to 1000', limit),
-    expected(isOrder, `order to be 'oldest' or 'newest'`, order),
+    ...optionProblems(PAGE_OPTIONS, given, { also: ['after', ...also] }),
     expected(
-      after === undefined || !isOrder || positionOf(after, list, order) !== undefined,
+      after === undefined || order === undefined || positionOf(after, list, order) !== undefined,
       'after to be the `next` of a page of the same list in the same order',
       after,
     ),
   ];
 }
 
-/** The cursor behind that position; undefined at the end of the list. */
-export function cursorOf(position: Position | undefined, list: PagedList, order: PageOrder): string | undefined {
+/** The cursor after the position; undefined at the end of the list. */
+export function cursorOf(position: PagePosition | undefined, list: PagedList, order: PageOrder): string | undefined {
   return position && Buffer.from(JSON.stringify([list, order, ...position])).toString('base64url');
 }
 
-function positionOf(cursor: unknown, list: PagedList, order: PageOrder): Position | undefined {
+function positionOf(cursor: unknown, list: PagedList, order: PageOrder): PagePosition | undefined {
   if (typeof cursor !== 'string' || cursor.length > 200) return undefined;
   let parts: unknown;
   try {
@@ -71,5 +77,5 @@ function positionOf(cursor: unknown, list: PagedList, order: PageOrder): Positio
   }
   if (!Array.isArray(parts) || parts[0] !== list || parts[1] !== order) return undefined;
   const position = parts.slice(2) as number[];
-  return position.length === LISTS[list] && position.every(Number.isSafeInteger) ? position : undefined;
+  return position.length === POSITION_LENGTHS[list] && position.every(Number.isSafeInteger) ? position : undefined;
 }

@@ -5,22 +5,22 @@ import type { ResolvedQueueOptions } from './queue-options.js';
 import { validate } from './standard-schema.js';
 import { storedError } from './stored-error.js';
 
-/** The payload as it is stored. Rejects before any SQL where it cannot be. */
+/** The payload in the stored form. Rejects before any SQL if it cannot be stored. */
 export async function encodePayload(queue: string, payload: unknown, options: ResolvedQueueOptions): Promise<string> {
-  // Checked only: what the schema makes of it is made before the handler, and not twice.
+  // Stores the input of the schema, because the worker applies the schema again.
   await checkPayload(queue, payload, options);
-  return encodeUnchecked(queue, payload, options);
+  return encodeWithoutSchema(queue, payload, options);
 }
 
-/** The same where there is no schema, at once. */
-export function encodeUnchecked(queue: string, payload: unknown, options: ResolvedQueueOptions): string {
+/** Like `encodePayload` for a queue without a schema, but synchronous. */
+export function encodeWithoutSchema(queue: string, payload: unknown, options: ResolvedQueueOptions): string {
   const encoded = encodeJson(payload);
   if ('problem' in encoded) throw new PayloadInvalidError(queue, encoded.problem);
   checkSize(queue, 'payload', encoded.text, options.maxPayloadBytes);
   return encoded.text;
 }
 
-/** The payload as the queue's schema gives it back; unchanged where there is none. */
+/** The output of the schema; the payload itself if the queue has no schema. */
 export async function checkPayload(queue: string, payload: unknown, options: ResolvedQueueOptions): Promise<unknown> {
   if (!options.schema) return payload;
   const checked = await validate(options.schema, payload);
@@ -28,7 +28,7 @@ export async function checkPayload(queue: string, payload: unknown, options: Res
   return checked.value;
 }
 
-/** What a handler returned, as it is stored; nothing for undefined. */
+/** The result of a handler in the stored form; null for undefined. */
 export function encodeResult(queue: string, result: unknown, limit: number): string | null {
   if (result === undefined) return null;
   const encoded = encodeJson(result);
@@ -37,17 +37,19 @@ export function encodeResult(queue: string, result: unknown, limit: number): str
   return encoded.text;
 }
 
-/** The same for a job that is done whatever its result: without one that cannot be stored, and with the reason. */
-export function completion(queue: string, result: unknown, limit: number): Extract<Outcome, { kind: 'complete' }> {
+/**
+ * The outcome of a job that completes even if its result cannot be stored. Then it has the reason instead of a result.
+ */
+export function completeOutcome(queue: string, result: unknown, limit: number): Extract<Outcome, { kind: 'complete' }> {
   try {
     return { kind: 'complete', result: encodeResult(queue, result, limit) };
   } catch (error) {
-    return completionWithout(storedError(error).message);
+    return completeWithoutResult(storedError(error).message);
   }
 }
 
-/** A completion without the result, and why. */
-export function completionWithout(problem: string): Extract<Outcome, { kind: 'complete' }> {
+/** A completion without a result, with the reason. */
+export function completeWithoutResult(problem: string): Extract<Outcome, { kind: 'complete' }> {
   return {
     kind: 'complete',
     result: null,
@@ -61,7 +63,7 @@ export function checkSize(
   text: string,
   limit: number,
 ): void {
-  // A character is three bytes at the most, so short texts need no counting.
+  // A UTF-16 unit takes at most three bytes, so short texts need no count.
   if (text.length * 3 <= limit) return;
   const bytes = Buffer.byteLength(text);
   if (bytes > limit) throw new PayloadTooLargeError(queue, what, bytes, limit);

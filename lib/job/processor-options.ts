@@ -1,34 +1,31 @@
-import { expected, isWhole } from './expectation.js';
+import { option, optionProblems, whole } from './option-schema.js';
 import { queueOptionProblems, type QueueOptions } from './queue-options.js';
 import { subscriptionProblems, type SubscriptionOptions } from './topics.js';
 
-/** What a decorator can say besides. */
+/** Options of a queue and of its handler, as `@QueueProcessor()` takes them. */
 export interface ProcessorOptions extends QueueOptions {
   /**
-   * The handler takes up to so many jobs at a call, 1 to 1,000: an array of JobContext, as many as there are by then,
-   * never waiting for more. Returning completes them all, throwing fails them all; returning what `Promise.allSettled`
-   * gives, one for each job in their order, ends each in its own way: a job whose outcome is missing fails, and if there are
-   * more outcomes than jobs, all fail. `concurrency` counts calls, and `timeout` is the
-   * time of one call. Default: one job at a call, not in an array.
+   * The handler receives an array of 1 to `batch` JobContext objects per call; `batch` is 1 to 1,000. A call starts
+   * with the jobs that are claimed at that moment and never waits for more. `concurrency` counts calls, and `timeout`
+   * limits one call.
+   *
+   * If the handler returns, all jobs are completed; if it throws, all fail. If it returns the result of
+   * `Promise.allSettled`, with one entry per job in their order, each job ends by its own entry. A job without an entry
+   * fails. If there are more entries than jobs, all jobs fail. Default: one job per call, not in an array.
    */
   batch?: number;
-  /** The queue gets a copy of each message that is published under such a topic: see SubscriptionOptions. Default: of none. */
+  /** The queue receives a copy of each message that is published under one of these topics. Default: no topic. */
   topic?: SubscriptionOptions['topic'];
-  /** Copies are only made of messages with these headers. */
+  /** Limits `topic` to messages with these headers: see SubscriptionOptions. Default: every message. */
   where?: SubscriptionOptions['where'];
 }
 
-/** What is wrong with the options of a decorator, one line a problem. */
+/** The problems of the options of a decorator, one line each. */
 export function processorOptionProblems(options: unknown, queue?: string): string[] {
   if (typeof options !== 'object' || options === null) return queueOptionProblems(options, queue);
   const { batch, topic, where, ...rest } = options as ProcessorOptions;
-  const problem = expected(
-    batch === undefined || isWhole(batch, 1, 1_000),
-    'batch to be a whole number from 1 to 1000',
-    batch,
-  );
   return [
-    ...(problem ? [problem] : []),
+    ...optionProblems({ batch: option(whole(1, 1_000)) }, { batch }),
     ...(topic === undefined && where === undefined ? [] : subscriptionProblems({ topic, where })),
     ...queueOptionProblems(rest, queue),
   ];

@@ -1,6 +1,6 @@
 import type { StoredError } from './stored-error.js';
 
-/** What can happen to a job, in the order of a job's life. */
+/** The events of a job, in the order of its life. */
 export const QUEUE_EVENTS = [
   'enqueued',
   'promoted',
@@ -20,39 +20,40 @@ export const QUEUE_EVENTS = [
 
 export type QueueEventName = (typeof QUEUE_EVENTS)[number];
 
-/** Changes of what the database says of a job, which can be told to other processes. */
-export type ChangeName = Exclude<QueueEventName, 'started' | 'lost'>;
+/** The events that change a row, which other processes can receive. */
+export type JobEventName = Exclude<QueueEventName, 'started' | 'lost'>;
 
-/** Whether the database knows of it: that a run begins, or hears that its lease is lost, changes nothing there. */
-export function isChange(event: QueueEventName): event is ChangeName {
+/** Whether the event changes a row. The start of a run, and the discovery of a lost lease, change none. */
+export function isJobEvent(event: QueueEventName): event is JobEventName {
   return event !== 'started' && event !== 'lost';
 }
 
 export interface QueueEvent {
   /**
-   * `enqueued` its transaction has committed · `promoted` it is due · `claimed` a worker has it, or a person · `started` a
-   * run began · `completed` · `failed` a run threw or timed out (the job is retried, or `dead` follows) · `dead` no further
-   * attempt · `released` · `snoozed` · `cancelled` · `lost` the lease was lost, the run's outcome does not count · `rescued`
-   * taken from a worker that fell silent · `retried` and `removed` by QueueAdmin.
+   * `enqueued`: its transaction has committed · `promoted`: a scheduled job is due · `claimed`: by a worker or a person
+   * · `started`: a run started · `completed` · `failed`: a run threw or timed out (the job is retried, or `dead`
+   * follows) · `dead`: no further attempt · `released` · `snoozed` · `cancelled` · `lost`: the lease was lost, and the
+   * outcome of the run does not count · `rescued`: from a claim whose lease expired · `retried` and `removed`: by
+   * QueueAdmin.
    */
   readonly event: QueueEventName;
   readonly queue: string;
   readonly jobId: number;
   readonly name: string;
   readonly attempt: number;
-  /** The owner who holds the job through QueueConsumer, or held it until now; null if none does. */
+  /** The owner that holds the job through QueueConsumer, or held it until this event; null without an owner. */
   readonly owner: string | null;
-  /** How long the run took, in milliseconds; null where none ended. */
+  /** The duration of the run in milliseconds; null if the event ends no run. */
   readonly ranMs: number | null;
-  /** What the handler returned, for `completed`. */
+  /** The return value of the handler; for `completed`. */
   readonly result?: unknown;
   /** For `failed`, `dead`, `lost` and `rescued`. */
   readonly error?: StoredError;
   /**
-   * For `failed`, `snoozed` and `rescued`: when the job may run again, or its owner has it back, in milliseconds from then; 0 at
-   * once.
+   * Milliseconds until the job can run again, or until its owner has it back; 0 at once. For `failed`, `snoozed` and
+   * `rescued`.
    */
   readonly delayMs?: number;
-  /** When, by the database's clock. Only where it is heard from anywhere. */
+  /** The time of the event by the clock of the database. Only for listeners with `from: 'anywhere'`. */
   readonly at?: Date;
 }

@@ -1,4 +1,4 @@
-/** Whether a pattern names the queue: itself, or with a `*` at its end every queue that begins so. */
+/** Whether a pattern matches the queue. A `*` at its end matches every queue with that prefix. */
 export function matches(pattern: string, queue: string): boolean {
   return pattern.endsWith('*') ? queue.startsWith(pattern.slice(0, -1)) : pattern === queue;
 }

@@ -1,18 +1,18 @@
 import type { ClaimedJob } from './job.js';
-import { afterSilence, type Outcome, type Silent } from './outcome.js';
+import { outcomeAfterExpiredLease, type Outcome, type ExpiredLease } from './outcome.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
-import type { MaybeLater, RuleParts } from './user-rule.js';
+import type { MaybePromise, RuleParts } from './user-rule.js';
 
-type Silenced = ClaimedJob & Silent & { readonly mayHaveBegun: boolean };
+type RescuableJob = ClaimedJob & ExpiredLease & { readonly mayHaveStarted: boolean };
 
-/** What becomes of jobs whose holders fell silent, as the options of their queues say. */
+/** The outcomes of jobs whose lease expired, by the options of their queues. */
 export function rescueRules(
   optionsFor: (queue: string) => Pick<ResolvedQueueOptions, 'retry' | 'retention'>,
   parts: RuleParts,
 ) {
   return {
-    decide: (job: Silenced): MaybeLater<Outcome> =>
-      afterSilence(job, job, job.mayHaveBegun, optionsFor(job.queue).retry, parts),
-    keepMs: (queue: string): number | false => optionsFor(queue).retention.deadMs,
+    decide: (job: RescuableJob): MaybePromise<Outcome> =>
+      outcomeAfterExpiredLease(job, job, job.mayHaveStarted, optionsFor(job.queue).retry, parts),
+    retentionMs: (queue: string): number | false => optionsFor(queue).retention.deadMs,
   };
 }

@@ -1,10 +1,11 @@
-import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
-import { expected, unknownKeys } from './expectation.js';
+import type { Duration } from '../common/duration.js';
+import { duration, either, group, option, type Option, type SchemaOf } from './option-schema.js';
 
+/** How long finished jobs stay in the history. */
 export interface RetentionOptions {
-  /** How long a completed job stays in the history; false: it is not kept at all. Default 1d. */
+  /** For completed jobs; false: they are not kept. Default 1d. */
   completed?: Duration | false;
-  /** The same for dead and cancelled jobs. Default 30d. */
+  /** For dead and cancelled jobs; false: they are not kept. Default 30d. */
   dead?: Duration | false;
 }
 
@@ -13,28 +14,18 @@ export interface ResolvedRetention {
   readonly deadMs: number | false;
 }
 
-/** Fills in the defaults. The options have been checked. */
-export function resolveRetention({ completed = '1d', dead = '30d' }: RetentionOptions = {}): ResolvedRetention {
-  return {
-    completedMs: completed === false ? false : toMs(completed)!,
-    deadMs: dead === false ? false : toMs(dead)!,
-  };
-}
+const FIELDS = group(
+  {
+    completed: option(either(false, duration), '1d'),
+    dead: option(either(false, duration), '30d'),
+  } satisfies SchemaOf<RetentionOptions>,
+  'retention.',
+);
 
-export function retentionProblems(retention: unknown): (string | undefined)[] {
-  if (retention === undefined) return [];
-  if (typeof retention !== 'object' || retention === null) {
-    return [expected(false, 'retention to be { completed?, dead? }', retention)];
-  }
-  const { completed = false, dead = false } = retention as RetentionOptions;
-  return [
-    ...unknownKeys(retention, ['completed', 'dead']),
-    ...Object.entries({ completed, dead }).map(([key, value]) =>
-      expected(
-        value === false || toMs(value) !== undefined,
-        `retention.${key} to be false or ${DURATION_EXPECTED}`,
-        value,
-      ),
-    ),
-  ];
-}
+export const RETENTION: Option<ResolvedRetention> = {
+  problems: FIELDS.problems,
+  resolve: (given) => {
+    const { completed, dead } = FIELDS.resolve(given);
+    return { completedMs: completed, deadMs: dead };
+  },
+};

@@ -1,9 +1,9 @@
-import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
 import { isDate } from './enqueue-options.js';
 import { expected } from './expectation.js';
 import type { Outcome } from './outcome.js';
 
-/** When a snoozed job may be claimed again: so long from now, or at that time. */
+/** When a snoozed job can be claimed again: after a duration, or at a time between 1970 and 9999. */
 export type SnoozeUntil = Duration | Date;
 
 export function snoozeProblem(until: unknown): string | undefined {
@@ -11,8 +11,10 @@ export function snoozeProblem(until: unknown): string | undefined {
   return expected(isTime, `the time to be ${DURATION_EXPECTED}, or a Date between 1970 and 9999`, until);
 }
 
-/** Of a time that has been checked. A date is compared with the database's clock; `nowMs` tells about how far away it is. */
-export function snooze(until: SnoozeUntil, nowMs: number): Extract<Outcome, { kind: 'snooze' }> {
+/**
+ * The outcome for a checked time. The clock of the database decides when a date is due; `nowMs` estimates the delay.
+ */
+export function snoozeOutcome(until: SnoozeUntil, nowMs: number): Extract<Outcome, { kind: 'snooze' }> {
   if (!(until instanceof Date)) return { kind: 'snooze', delayMs: toMs(until)! };
   const untilMs = until.getTime();
   return { kind: 'snooze', delayMs: Math.max(0, untilMs - nowMs), untilMs };

@@ -1,6 +1,6 @@
 /**
- * The part of the Standard Schema specification (https://standardschema.dev, version 1) that is used here. Zod, Valibot,
- * ArkType and others implement it; declaring it keeps the published package free of a dependency.
+ * The part of the Standard Schema specification (https://standardschema.dev, version 1) that this library uses. Zod,
+ * Valibot, ArkType and others implement it. This declaration saves the published package a dependency.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   readonly '~standard': {
@@ -19,7 +19,7 @@ interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The value as the schema gives it back, or what is wrong with it in one line. */
+/** The output of the schema, or its issues in one line. */
 export async function validate(
   schema: StandardSchemaV1,
   value: unknown,
@@ -27,8 +27,8 @@ export async function validate(
   const result = await schema['~standard'].validate(value);
   if (!result.issues) return { value: result.value };
   const lines = result.issues.map(({ message, path = [] }) => {
-    const place = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
-    return place ? `${place}: ${message}` : message;
+    const location = path.map((step) => String(typeof step === 'object' ? step.key : step)).join('.');
+    return location ? `${location}: ${message}` : message;
   });
   return { problem: lines.join('; ') };
 }

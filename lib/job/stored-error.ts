@@ -1,4 +1,4 @@
-/** An error as it is kept with its job. */
+/** An error as it is stored with its job. */
 export interface StoredError {
   name: string;
   message: string;
@@ -9,23 +9,25 @@ export interface StoredError {
 const MAX_MESSAGE = 4_000;
 const MAX_STACK = 12_000;
 
-/** Whatever was thrown, in a form and size that can be stored. Never throws: the job could not be settled otherwise. */
+/**
+ * Any thrown value in a form and size that can be stored. Never throws, because that would keep the job from ending.
+ */
 export function storedError(thrown: unknown): StoredError {
-  return readable(readableError(thrown));
+  return errorFields(readableError(thrown));
 }
 
-/** An Error for anything that can be thrown, which can be read without harm. Never throws. */
+/** An Error for any thrown value. All its fields can be read without an exception. Never throws. */
 export function readableError(thrown: unknown): Error {
   try {
     const error = asError(thrown);
-    readable(error);
+    errorFields(error);
     return error;
   } catch {
     return new Error('A handler threw an error that cannot be read.');
   }
 }
 
-function readable(error: Error): StoredError {
+function errorFields(error: Error): StoredError {
   const { code } = error as { code?: unknown };
   return {
     name: clip(String(error.name || 'Error'), 200),
@@ -35,7 +37,7 @@ function readable(error: Error): StoredError {
   };
 }
 
-/** An Error for anything that can be thrown. */
+/** An Error for any thrown value. */
 export function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   // Errors of another realm (a vm context, as in Jest) fail instanceof.

@@ -1,40 +1,46 @@
 import { expected, isOptions } from './expectation.js';
 import { nameProblem } from './job-names.js';
 
-/** By header: the text it must have, or a list of texts of which it must have one. */
+/** For each header the text that a message must have, or a list of texts of which it must have one. */
 export type HeaderFilter = Readonly<Record<string, string | readonly string[]>>;
 
-/** Which messages a queue gets copies of. */
+/** The messages of which a queue receives copies. */
 export interface SubscriptionOptions {
-  /** A topic; one that ends in `*` stands for all that begin so. Or several of these. */
+  /**
+   * A topic, or a list of topics, of 1 to 100 of the characters A-Z a-z 0-9 . _ : -. A `*` at the end matches all
+   * topics with that prefix.
+   */
   topic: string | readonly string[];
-  /** Only messages with these headers, all of them. `{ region: ['eu', 'uk'] }`: with either. Default: every message. */
+  /**
+   * Headers that a message must have, all of them. `{ region: ['eu', 'uk'] }` accepts either text. Default: no
+   * condition.
+   */
   where?: HeaderFilter;
 }
 
-/** One of the topics, or beginnings of topics, that a queue subscribes to. */
+/** One topic or topic prefix to which a queue subscribes. */
 export interface Subscription {
   readonly topic: string;
-  /** Null: whatever the headers. */
+  /** Null: no condition. */
   readonly where: HeaderFilter | null;
 }
 
-/** The header in which a copy says what it is a copy of. */
+/** The header of a copy that names its topic. */
 export const TOPIC_HEADER = 'topic';
 
-// As long as the headers of a job may be.
-const MOST_CHARACTERS = 16_384;
-const LONGEST_TOPIC = 100;
+// The limit of the headers of a job.
+const MAX_FILTER_LENGTH = 16_384;
+const MAX_TOPIC_LENGTH = 100;
 
-/** What is wrong with a subscription, one line a problem. */
+/** The problems of a subscription, one line each. */
 export function subscriptionProblems({ topic, where }: { topic?: unknown; where?: unknown }): string[] {
   const topics: readonly unknown[] = Array.isArray(topic) ? topic : [topic];
   return [
     expected(topics.length > 0, 'topic to be a topic or a list of them', topic),
     ...topics.map((each) =>
       expected(
-        isTopicOrBeginning(each),
-        `topic to be 1 to ${LONGEST_TOPIC} of the characters A-Z a-z 0-9 . _ : -, with a * at its end for all that begin so`,
+        isTopicPattern(each),
+        `topic to be 1 to ${MAX_TOPIC_LENGTH} of the characters A-Z a-z 0-9 . _ : -, with a * at its end for all topics with that prefix`,
         each,
       ),
     ),
@@ -42,7 +48,7 @@ export function subscriptionProblems({ topic, where }: { topic?: unknown; where?
   ].filter((line) => line !== undefined);
 }
 
-/** Checked options as they are stored: what means the same is the same text. */
+/** Checked options in the stored form. Equal filters have equal texts. */
 export function subscriptionsOf({ topic, where = {} }: SubscriptionOptions): Subscription[] {
   const filter = Object.entries(where)
     .map(([name, texts]) => [name, typeof texts === 'string' ? texts : [...new Set(texts)].sort()] as const)
@@ -54,26 +60,26 @@ export function subscriptionsOf({ topic, where = {} }: SubscriptionOptions): Sub
   }));
 }
 
-/** All that a subscription to this topic can say: itself, or one of its beginnings and a `*`. */
+/** All patterns that match the topic: the topic, and each of its prefixes with a `*`. */
 export function patternsOf(topic: string): string[] {
   return [topic, ...Array.from({ length: topic.length + 1 }, (_, length) => `${topic.slice(0, length)}*`)];
 }
 
-/** Whether a message with these headers is meant. */
-export function admits(where: HeaderFilter | null, headers: Readonly<Record<string, string>>): boolean {
+/** Whether a message with these headers passes the filter. */
+export function matchesHeaders(where: HeaderFilter | null, headers: Readonly<Record<string, string>>): boolean {
   return Object.entries(where ?? {}).every(([name, texts]) =>
     typeof texts === 'string' ? headers[name] === texts : texts.includes(headers[name]!),
   );
 }
 
-/** Whether it is texts, or lists of them, by header. */
+/** Whether the value has the form of a filter. */
 export function isHeaderFilter(value: unknown): value is HeaderFilter {
   const isFilter = (texts: unknown) => typeof texts === 'string' || (Array.isArray(texts) && texts.every(isText));
   return isOptions(value) && Object.values(value).every(isFilter);
 }
 
-function isTopicOrBeginning(value: unknown): boolean {
-  if (typeof value !== 'string' || value.length > LONGEST_TOPIC) return false;
+function isTopicPattern(value: unknown): boolean {
+  if (typeof value !== 'string' || value.length > MAX_TOPIC_LENGTH) return false;
   return value === '*' || nameProblem('topic', value.replace(/\*$/, '')) === undefined;
 }
 
@@ -91,7 +97,9 @@ function whereProblems(where: unknown): (string | undefined)[] {
   ]);
   if (problems.some((line) => line !== undefined)) return problems;
   const characters = JSON.stringify(where).length;
-  return [expected(characters <= MOST_CHARACTERS, `where to have at most ${MOST_CHARACTERS} characters`, characters)];
+  return [
+    expected(characters <= MAX_FILTER_LENGTH, `where to have at most ${MAX_FILTER_LENGTH} characters`, characters),
+  ];
 }
 
 function isText(value: unknown): boolean {

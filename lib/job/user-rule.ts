@@ -1,71 +1,70 @@
-import type { Clock } from '../time/clock.js';
-import { seen } from './expectation.js';
+import type { Clock } from '../common/clock.js';
+import { withTimeout } from '../common/with-timeout.js';
+import { formatValue } from './expectation.js';
 import { storedError } from './stored-error.js';
 
-/** What it takes to ask the rules of a queue: chance, a clock, and a log for a function of the user's that is broken. */
+/** The dependencies of a rule: randomness, a clock, and a log for functions of the options that fail. */
 export interface RuleParts {
   readonly random: () => number;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly logger: { warn(message: string): void };
 }
 
-/** A function of the options, and how its answer is read. */
+/** A function of the options, with the parser of its result. */
 export interface UserRule<T> {
-  /** What it is called in the options. */
+  /** The name of the option. */
   readonly name: string;
-  readonly ask: () => unknown;
-  /** What the answer means; undefined if it is none of the expected ones. */
-  readonly read: (answer: unknown) => T | undefined;
+  readonly call: () => unknown;
+  /** Returns undefined for an unexpected result. */
+  readonly parse: (answer: unknown) => T | undefined;
   readonly expected: string;
-  /** What applies if the function fails. */
-  readonly otherwise: () => T;
+  /** The result if the function fails. */
+  readonly fallback: () => T;
 }
 
-export type MaybeLater<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
-// Nobody can settle or rescue the job until its rules have answered.
+// The job cannot end, and cannot be rescued, until its rules have returned.
 const RULE_TIMEOUT_MS = 5_000;
 
 /**
- * Asks a function of the options, which may answer with a promise. If it throws, rejects, takes longer than 5 s or answers
- * something else than expected, that is logged and the default applies: the job has to go on. Never rejects.
+ * Calls a function of the options, which may be async. If the function throws, rejects, takes longer than 5 s or
+ * returns an unexpected value, the default applies and a warning is logged, because the job must continue. Never
+ * rejects.
  */
-export function askRule<T>(rule: UserRule<T>, parts: RuleParts): MaybeLater<T> {
+export function evaluateRule<T>(rule: UserRule<T>, parts: RuleParts): MaybePromise<T> {
   try {
-    const answer = rule.ask();
-    return isPromiseLike(answer) ? readLater(answer, rule, parts) : readNow(answer, rule, parts);
+    const answer = rule.call();
+    return isPromiseLike(answer) ? parseLater(answer, rule, parts) : parseNow(answer, rule, parts);
   } catch (error) {
-    return instead(rule, `threw ${errorLine(error)}`, parts);
+    return applyDefault(rule, `threw ${errorLine(error)}`, parts);
   }
 }
 
-/** Goes on with a value: at once if it is there. */
-export function after<T, U>(value: MaybeLater<T>, goOn: (value: T) => MaybeLater<U>): MaybeLater<U> {
-  return value instanceof Promise ? value.then(goOn) : goOn(value);
+/** Applies a function to a value, synchronously if the value is no promise. */
+export function andThen<T, U>(value: MaybePromise<T>, apply: (value: T) => MaybePromise<U>): MaybePromise<U> {
+  return value instanceof Promise ? value.then(apply) : apply(value);
 }
 
-async function readLater<T>(answer: PromiseLike<unknown>, rule: UserRule<T>, parts: RuleParts): Promise<T> {
-  const over = new AbortController();
-  const late = Symbol('late');
+async function parseLater<T>(answer: PromiseLike<unknown>, rule: UserRule<T>, parts: RuleParts): Promise<T> {
+  let value: unknown;
+  const answered = Promise.resolve(answer).then((answer) => (value = answer));
   try {
-    const first = await Promise.race([answer, parts.clock.sleep(RULE_TIMEOUT_MS, over.signal).then(() => late)]);
-    if (first !== late) return readNow(first, rule, parts);
-    return instead(rule, `has not answered within ${RULE_TIMEOUT_MS} ms`, parts);
+    if (await withTimeout(parts.clock, RULE_TIMEOUT_MS, answered)) return parseNow(value, rule, parts);
+    return applyDefault(rule, `has not answered within ${RULE_TIMEOUT_MS} ms`, parts);
   } catch (error) {
-    return instead(rule, `rejected with ${errorLine(error)}`, parts);
-  } finally {
-    over.abort();
+    return applyDefault(rule, `rejected with ${errorLine(error)}`, parts);
   }
 }
 
-function readNow<T>(answer: unknown, rule: UserRule<T>, parts: RuleParts): T {
-  const read = rule.read(answer);
-  return read === undefined ? instead(rule, `answered ${seen(answer)}`, parts) : read;
+function parseNow<T>(answer: unknown, rule: UserRule<T>, parts: RuleParts): T {
+  const read = rule.parse(answer);
+  return read === undefined ? applyDefault(rule, `answered ${formatValue(answer)}`, parts) : read;
 }
 
-function instead<T>({ name, expected, otherwise }: UserRule<T>, problem: string, { logger }: RuleParts): T {
+function applyDefault<T>({ name, expected, fallback }: UserRule<T>, problem: string, { logger }: RuleParts): T {
   logger.warn(`The function \`${name}\` ${problem}, expected ${expected}: the default applies.`);
-  return otherwise();
+  return fallback();
 }
 
 function errorLine(thrown: unknown): string {

@@ -1,14 +1,26 @@
-import { DURATION_EXPECTED, toMs, type Duration } from '../time/duration.js';
+import type { Duration } from '../common/duration.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected, isOptions, unknownKeys } from './expectation.js';
+import { expected, isOptions } from './expectation.js';
+import {
+  func,
+  kind,
+  option,
+  optionProblems,
+  positiveDuration,
+  resolveOptions,
+  type SchemaOf,
+} from './option-schema.js';
 
-/** How long, and how, a job is waited for. */
+/** How long to wait for a job, and how to follow it. */
 export interface WaitOptions {
-  /** Rejects with WaitTimeoutError after this long. Default: waits until the job has ended. */
+  /** Rejects with WaitTimeoutError after this time, above 0. Default: no limit. */
   timeout?: Duration;
-  /** Ends the waiting, not the job; rejects with the signal's reason. */
+  /** Ends the wait, not the job. The wait rejects with the reason of the signal. */
   signal?: AbortSignal;
-  /** Told what `job.progress()` was given: the last value of a look, in order, never one twice in a row. */
+  /**
+   * Receives the values of `job.progress()` in order. Each poll reports the last value only, and never the same value
+   * twice in a row.
+   */
   onProgress?: (value: unknown) => void | Promise<void>;
 }
 
@@ -18,21 +30,20 @@ export interface ResolvedWaitOptions {
   readonly onProgress: WaitOptions['onProgress'];
 }
 
-const KNOWN = ['timeout', 'signal', 'onProgress'];
+const WAIT_OPTIONS = {
+  timeout: option(positiveDuration),
+  signal: option(kind('an AbortSignal', isSignal)),
+  onProgress: option(func<NonNullable<WaitOptions['onProgress']>>()),
+} satisfies SchemaOf<WaitOptions>;
 
-/** Checks them; all problems in one InvalidOptionsError. */
+/** Checks the options; all problems in one InvalidOptionsError. */
 export function resolveWaitOptions(where: string, given: WaitOptions): ResolvedWaitOptions {
   if (!isOptions(given)) throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
-  const { timeout, signal, onProgress } = given;
-  InvalidOptionsError.throwIfAny(where, [
-    ...unknownKeys(given, KNOWN),
-    expected(timeout === undefined || (toMs(timeout) ?? 0) > 0, `timeout to be ${DURATION_EXPECTED} above 0`, timeout),
-    expected(signal === undefined || isSignal(signal), 'signal to be an AbortSignal', typeof signal),
-    expected(onProgress === undefined || typeof onProgress === 'function', 'onProgress to be a function', onProgress),
-  ]);
-  return { timeoutMs: timeout === undefined ? undefined : toMs(timeout)!, signal, onProgress };
+  InvalidOptionsError.throwIfAny(where, optionProblems(WAIT_OPTIONS, given));
+  const { timeout, ...others } = resolveOptions(WAIT_OPTIONS, given);
+  return { timeoutMs: timeout, ...others };
 }
 
-function isSignal(value: unknown): boolean {
+function isSignal(value: unknown): value is AbortSignal {
   return typeof (value as Partial<AbortSignal> | null)?.addEventListener === 'function';
 }

@@ -5,27 +5,28 @@ import type { QueueName } from '../job/queue-jobs.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueEventName } from '../job/queue-event.js';
 import type { InjectQueueDecorator, ProcessorDecorator } from './handler-types.js';
-import { rememberProcessor } from './loaded-processors.js';
+import { recordProcessor } from './loaded-processors.js';
 import {
   JOB_HANDLER,
   PROCESSOR,
   QUEUE_EVENT,
   type EventOrigin,
   type JobHandlerMetadata,
-  type OfInstance,
+  type InstanceOptions,
   type ProcessorMetadata,
   type QueueEventMetadata,
 } from './metadata.js';
 import { getQueueToken } from './tokens.js';
 
 /**
- * On a method: it handles the jobs of the queue. On a class: its @JobHandler() methods do, or its `handle()`.
+ * On a method: the method handles the jobs of the queue. On a class: its @JobHandler() methods or its `handle()` do.
  *
- * Looked for once, at boot, in all providers and controllers there are by then. Not found are those of a module that
- * LazyModuleLoader loads later, and those of what a request-scoped `useFactory` makes, which nobody can look at before its
- * first job: provide the class itself.
+ * The module finds decorators once, at boot, in all providers and controllers. It does not find those of a module that
+ * LazyModuleLoader loads later. It does not find those on objects from a request-scoped `useFactory` either, which do not
+ * exist before the first job: provide the class instead.
  *
- * @param options between the module's `defaults` and its `queues`; see QueueOptions, and ProcessorOptions for `batch`
+ * @param options override the `defaults` of the module and yield to its `queues`. See QueueOptions, and ProcessorOptions
+ * for `batch`
  * @example
  * ```ts
  * @QueueProcessor('email.send', { concurrency: 20 })
@@ -37,9 +38,9 @@ import { getQueueToken } from './tokens.js';
  */
 export function QueueProcessor<Name extends QueueName, const Batch extends number | undefined = undefined>(
   queue: Name,
-  given: Omit<ProcessorOptions, 'batch'> & { batch?: Batch } & OfInstance = {},
+  given: Omit<ProcessorOptions, 'batch'> & { batch?: Batch } & InstanceOptions = {},
 ): ProcessorDecorator<Name, Batch> {
-  const { instance, ...options } = given as ProcessorOptions & OfInstance;
+  const { instance, ...options } = given as ProcessorOptions & InstanceOptions;
   const decorate = SetMetadata(PROCESSOR, {
     queue,
     options,
@@ -55,30 +56,31 @@ export function QueueProcessor<Name extends QueueName, const Batch extends numbe
         `expected one @QueueProcessor(), got two: "${queue}" and "${other.queue}". Give each queue a method`,
       ]);
     }
-    rememberProcessor({ queue, instance: instance ?? '', title });
+    recordProcessor({ queue, instance: instance ?? '', title });
     decorate(target, method as string, descriptor as never);
   };
 }
 
-/** This method handles the queue's jobs of that name; without a name those that no other method names. */
+/** Handles the jobs of the queue with this name. Without a name: all jobs that no other method handles by name. */
 export function JobHandler(name?: string): MethodDecorator {
   return SetMetadata(JOB_HANDLER, { name } satisfies JobHandlerMetadata);
 }
 
-export interface OnQueueEventOptions extends OfInstance {
-  /** Of this queue's jobs alone. */
+export interface OnQueueEventOptions extends InstanceOptions {
+  /** Only events of this queue. Default: all queues. */
   queue?: QueueName;
   /**
-   * `here` (the default): what this process does. `anywhere`: what becomes of jobs in any process, this one among them, as
-   * it was recorded in the same transactions: of queues with the option `events`, from the start of this process on, each
-   * event once in each process that listens, some milliseconds after its commit, a second where processes cannot wake one
-   * another. Not `started` and `lost`, of which the database does not know. What a process misses that cannot reach the
-   * database for ten minutes is lost to it.
+   * `here` (default): events of this process. `anywhere`: events of all processes, for queues with the option `events`,
+   * from the start of this process on.
+   *
+   * Events from anywhere are stored in the transaction of the change. Each listening process receives each event once:
+   * some milliseconds after the commit, or up to a second if processes cannot notify each other. `started` and `lost` are
+   * not stored, so they come from `here` only. A process that cannot reach the database for ten minutes misses events.
    */
   from?: EventOrigin;
 }
 
-/** This method of any provider or controller is told what happens to jobs. Can stand more than once. */
+/** Calls this method of a provider or controller for each such event. A method may have several of these decorators. */
 export function OnQueueEvent(
   event: QueueEventName,
   { queue, instance, from = 'here' }: OnQueueEventOptions = {},
@@ -91,10 +93,10 @@ export function OnQueueEvent(
   };
 }
 
-/** Injects the Queue of that name, which `SqlQueueModule.forFeature([name])` provides. */
+/** Injects the Queue with this name, which `SqlQueueModule.forFeature([name])` provides. */
 export function InjectQueue<Name extends QueueName>(
   queue: Name,
-  { instance }: OfInstance = {},
+  { instance }: InstanceOptions = {},
 ): InjectQueueDecorator<Name> {
   return Inject(getQueueToken(queue, instance));
 }

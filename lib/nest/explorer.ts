@@ -7,7 +7,7 @@ import { nameProblem } from '../job/job-names.js';
 import { processorOptionProblems, type ProcessorOptions } from '../job/processor-options.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';
-import { isChange, QUEUE_EVENTS, type QueueEventName } from '../job/queue-event.js';
+import { isJobEvent, QUEUE_EVENTS, type QueueEventName } from '../job/queue-event.js';
 import { featureOptions } from './feature-queues.js';
 import {
   JOB_HANDLER,
@@ -30,7 +30,7 @@ export interface FoundMethod {
 export interface FoundHandler extends FoundMethod {
   readonly queue: string;
   readonly name: string | undefined;
-  /** The most jobs of one call; undefined: one, not in an array. */
+  /** The maximum number of jobs per call. Undefined: the handler receives one job, without an array. */
   readonly batch: number | undefined;
 }
 
@@ -40,16 +40,16 @@ export interface FoundListener extends FoundMethod {
   readonly from: EventOrigin;
 }
 
-export interface Found {
+export interface ExplorerResult {
   readonly handlers: FoundHandler[];
   readonly listeners: FoundListener[];
   readonly options: Map<string, QueueOptions>;
   readonly subscriptions: Map<string, SubscriptionOptions>;
 }
 
-/** Finds what is decorated for one instance of the module, and refuses what contradicts itself, all problems at once. */
+/** Finds the decorated handlers and listeners of one instance of the module. Throws one error with all contradictions. */
 export class Explorer {
-  readonly #found: Found = { handlers: [], listeners: [], options: new Map(), subscriptions: new Map() };
+  readonly #found: ExplorerResult = { handlers: [], listeners: [], options: new Map(), subscriptions: new Map() };
   readonly #problems: string[] = [];
   readonly #optionsAt = new Map<string, string>();
 
@@ -60,36 +60,36 @@ export class Explorer {
     private readonly instances: ReadonlySet<string>,
   ) {}
 
-  explore(): Found {
-    const seen = new Set<unknown>();
+  explore(): ExplorerResult {
+    const explored = new Set<unknown>();
     for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
       const prototype = prototypeOf(wrapper);
-      // One object under two tokens is one handler.
+      // An object that is provided under two tokens is one handler.
       const identity = wrapper.isDependencyTreeStatic() ? wrapper.instance : wrapper;
-      if (!prototype || seen.has(identity)) continue;
-      seen.add(identity);
+      if (!prototype || explored.has(identity)) continue;
+      explored.add(identity);
       this.#exploreClass(wrapper, prototype);
     }
     for (const [queue, options] of featureOptions(this.discovery.getProviders(), this.instance)) {
-      this.#noteOptions(queue, options, 'SqlQueueModule.forFeature()');
+      this.#addOptions(queue, options, 'SqlQueueModule.forFeature()');
     }
-    this.#refuseDuplicates();
+    this.#rejectDuplicates();
     InvalidOptionsError.throwIfAny('Queue handlers', [...new Set(this.#problems)]);
     return this.#found;
   }
 
   #exploreClass(wrapper: InstanceWrapper, prototype: object): void {
     const ofClass = Reflect.getMetadata(PROCESSOR, prototype.constructor) as ProcessorMetadata | undefined;
-    const before = this.#found.handlers.length;
-    const ours = ofClass !== undefined && this.#isOurs(ofClass, prototype.constructor.name);
-    if (ours) this.#noteProcessor(ofClass, prototype.constructor.name);
+    const countBefore = this.#found.handlers.length;
+    const isOurs = ofClass !== undefined && this.#isOurs(ofClass, prototype.constructor.name);
+    if (isOurs) this.#addProcessor(ofClass, prototype.constructor.name);
     for (const method of this.scanner.getAllMethodNames(prototype)) {
       const found = { wrapper, method, title: `${prototype.constructor.name}.${method}` };
       const callback = (prototype as Record<string, object>)[method]!;
       this.#exploreHandler(found, callback, ofClass);
       this.#exploreListener(found, callback);
     }
-    if (ours && this.#found.handlers.length === before) {
+    if (isOurs && this.#found.handlers.length === countBefore) {
       const { name } = prototype.constructor;
       this.#problems.push(
         `${name}: expected a method handle() or methods with @JobHandler() in a @QueueProcessor class, got none`,
@@ -110,7 +110,7 @@ export class Explorer {
       return;
     }
     if (!this.#isOurs(processor, found.title)) return;
-    if (ofMethod) this.#noteProcessor(ofMethod, found.title);
+    if (ofMethod) this.#addProcessor(ofMethod, found.title);
     const problem = handler?.name === undefined ? undefined : nameProblem('job name', handler.name);
     if (problem) this.#problems.push(`${found.title}: ${problem}`);
     this.#found.handlers.push({
@@ -130,18 +130,18 @@ export class Explorer {
     }
   }
 
-  #noteProcessor({ queue, options }: ProcessorMetadata, title: string): void {
+  #addProcessor({ queue, options }: ProcessorMetadata, title: string): void {
     this.#problems.push(...processorProblems({ queue, options }).map((line) => `${title}: ${line}`));
     const { topic, where } = options;
-    const ofQueue = ofQueueAlone(options);
+    const ofQueue = queueOptionsOf(options);
     if (Object.keys(ofQueue).length === 0 && topic === undefined) return;
-    this.#noteOptions(queue, ofQueue, title);
+    this.#addOptions(queue, ofQueue, title);
     if (topic !== undefined) this.#found.subscriptions.set(queue, { topic, ...(where === undefined ? {} : { where }) });
   }
 
-  #noteOptions(queue: string, options: QueueOptions, title: string): void {
+  #addOptions(queue: string, options: QueueOptions, title: string): void {
     const elsewhere = this.#optionsAt.get(queue);
-    // Several modules may import one queue with the same options.
+    // Several modules may import a queue with equal options.
     const isSame = elsewhere === title && isDeepStrictEqual(this.#found.options.get(queue), options);
     if (elsewhere && !isSame) {
       this.#problems.push(`queue "${queue}" has options at ${elsewhere} and at ${title}, expected them in one place`);
@@ -150,22 +150,25 @@ export class Explorer {
     this.#found.options.set(queue, options);
   }
 
-  #refuseDuplicates(): void {
+  #rejectDuplicates(): void {
     const first = new Map<string, FoundHandler>();
     for (const handler of this.#found.handlers) {
-      const what = `queue "${handler.queue}"${handler.name === undefined ? '' : `, name "${handler.name}"`}`;
-      const other = first.get(what);
-      if (!other) first.set(what, handler);
-      else this.#problems.push(`two handlers for ${what}: ${place(other)} and ${place(handler)}. Remove one of them`);
+      const target = `queue "${handler.queue}"${handler.name === undefined ? '' : `, name "${handler.name}"`}`;
+      const other = first.get(target);
+      if (!other) first.set(target, handler);
+      else
+        this.#problems.push(
+          `two handlers for ${target}: ${locationOf(other)} and ${locationOf(handler)}. Remove one of them`,
+        );
     }
   }
 
   #isOurs({ instance = '' }: { instance?: string }, title: string): boolean {
     if (!this.instances.has(instance)) {
       const known = [...this.instances].map((name) => name || '(the unnamed one)');
-      const wanted = instance ? `instance "${instance}"` : 'the unnamed instance';
+      const requested = instance ? `instance "${instance}"` : 'the unnamed instance';
       this.#problems.push(
-        `${title}: expected an instance of SqlQueueModule, got ${wanted} (known: ${known.join(', ')})`,
+        `${title}: expected an instance of SqlQueueModule, got ${requested} (known: ${known.join(', ')})`,
       );
     }
     return instance === (this.instance ?? '');
@@ -173,8 +176,8 @@ export class Explorer {
 }
 
 /**
- * What forFeature() and the decorators of classes say of queues, where it is in order. Known before anything is made, unlike what they say
- * of what factories make; nothing is refused yet.
+ * The valid queue options of forFeature() and of decorators on classes. They are known before Nest creates any provider,
+ * unlike decorators on objects from factories. Invalid options are skipped here; `Explorer` rejects them later.
  */
 export function decoratedOptions(
   wrappers: readonly InstanceWrapper[],
@@ -188,10 +191,10 @@ export function decoratedOptions(
     return decorated.map((of) => Reflect.getMetadata(PROCESSOR, of) as ProcessorMetadata | undefined);
   });
   const ours = processors.filter((found) => found !== undefined && (found.instance ?? '') === instance);
-  const sound = (ours as ProcessorMetadata[]).filter((processor) => processorProblems(processor).length === 0);
-  const said = sound.map(({ queue, options }) => [queue, ofQueueAlone(options)] as const);
-  // Several can name a queue, and one of them says something of it.
-  const ofDecorators = said.filter(([, options]) => Object.keys(options).length > 0);
+  const valid = (ours as ProcessorMetadata[]).filter((processor) => processorProblems(processor).length === 0);
+  const declared = valid.map(({ queue, options }) => [queue, queueOptionsOf(options)] as const);
+  // Several decorators can name a queue, but only one may have options. The others must not overwrite them.
+  const ofDecorators = declared.filter(([, options]) => Object.keys(options).length > 0);
   return new Map([...featureOptions(wrappers, instance), ...ofDecorators]);
 }
 
@@ -200,30 +203,30 @@ function processorProblems({ queue, options }: ProcessorMetadata): string[] {
   return problems.filter((line) => line !== undefined);
 }
 
-function ofQueueAlone(options: ProcessorOptions): QueueOptions {
+function queueOptionsOf(options: ProcessorOptions): QueueOptions {
   const { batch: _, topic: __, where: ___, ...ofQueue } = options;
   return ofQueue;
 }
 
 function listenerProblem({ event, from }: QueueEventMetadata): string | undefined {
   if (!QUEUE_EVENTS.includes(event)) {
-    const way = didYouMean(String(event), QUEUE_EVENTS) || ` (known: ${QUEUE_EVENTS.join(', ')})`;
-    return `unknown event "${String(event)}"${way}`;
+    const suggestion = didYouMean(String(event), QUEUE_EVENTS) || ` (known: ${QUEUE_EVENTS.join(', ')})`;
+    return `unknown event "${String(event)}"${suggestion}`;
   }
   const origin = expected(from === 'here' || from === 'anywhere', `from to be 'here' or 'anywhere'`, from);
-  if (origin || from === 'here' || isChange(event)) return origin;
-  return `"${event}" can be heard from 'here' alone, since nothing of it is in the database. Listen to "claimed" or "rescued"`;
+  if (origin || from === 'here' || isJobEvent(event)) return origin;
+  return `expected from 'here' for "${event}", got 'anywhere': the database does not store this event. Listen to "claimed" or "rescued"`;
 }
 
-function place({ title, wrapper }: FoundHandler): string {
+function locationOf({ title, wrapper }: FoundHandler): string {
   return `${title} (in ${wrapper.host?.name ?? 'unknown module'})`;
 }
 
-/** Where a provider's methods are to be found; undefined where there can be none. */
+/** The object that has the methods of a provider. Undefined if the provider can have none. */
 function prototypeOf(wrapper: InstanceWrapper): object | undefined {
   if (wrapper.isAlias) return undefined;
   const instance = wrapper.instance as object | null | undefined;
-  // What a factory made or a value is, only the thing itself can tell.
+  // Nest knows no class for values and for results of factories, so the object decides.
   if (wrapper.isNotMetatype || !wrapper.metatype) {
     return typeof instance === 'object' && instance !== null ? methodsOf(Object.getPrototypeOf(instance)) : undefined;
   }

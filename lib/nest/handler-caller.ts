@@ -6,13 +6,13 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import type { NestContainer } from '@nestjs/core/injector/container.js';
 import { REQUEST_CONTEXT_ID } from '@nestjs/core/router/request/request-constants.js';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { JobVerdict, type JobContext } from '../runtime/job-context.js';
-
-/** A method, called with one job or with those of a batch. */
-type Handler = (given: JobContext | JobContext[]) => unknown;
+import { HandlerExit, type JobContext } from '../worker/run/job-context.js';
 
 import { PARAMETERS } from './metadata.js';
 import { jobParameters } from './parameters.js';
+
+/** Receives one job, or all jobs of a batch. */
+type Handler = (given: JobContext | JobContext[]) => unknown;
 
 export type Enhancers = 'local' | 'all' | 'none';
 
@@ -22,35 +22,35 @@ const ENHANCERS = ['__guards__', '__interceptors__', PIPES, '__exceptionFilters_
 type Instance = Record<string, (...args: unknown[]) => unknown>;
 
 /**
- * Turns a provider's method into a handler that Nest's guards, interceptors, pipes, filters and parameter decorators work
- * on. All that this library takes from Nest beyond its public API stands in this file.
+ * Turns a method of a provider into a handler with the guards, interceptors, pipes, filters and parameter decorators of
+ * Nest. This file contains every use of Nest beyond its public API.
  */
 export class HandlerCaller {
   readonly #container: NestContainer;
   readonly #creator: ExternalContextCreator;
   readonly #injector = new Injector();
-  /** Application-wide guards and the like of request scope, where they run. */
-  readonly #scoped: InstanceWrapper[];
+  /** Global enhancers of request scope. Empty unless `enhancers` is `all`. */
+  readonly #scopedEnhancers: InstanceWrapper[];
 
   constructor(
     moduleRef: ModuleRef,
     private readonly enhancers: Enhancers,
   ) {
     this.#container = (moduleRef as unknown as { container: NestContainer }).container;
-    // Application-wide guards and the like are made for HTTP requests. With an application's configuration that knows none,
-    // only those on the class and the method are left.
+    // Global enhancers are usually written for HTTP requests. An empty application configuration hides them, so that only
+    // the enhancers on the class and the method run.
     const container = Object.create(this.#container, {
       applicationConfig: { value: new ApplicationConfig() },
     }) as NestContainer;
     this.#creator = ExternalContextCreator.fromContainer(enhancers === 'all' ? this.#container : container);
-    this.#scoped = enhancers === 'all' ? scopedOf(this.#container.applicationConfig!) : [];
+    this.#scopedEnhancers = enhancers === 'all' ? requestScopedEnhancers(this.#container.applicationConfig!) : [];
   }
 
   /**
-   * Guards and the like on the handler that Nest has not made and would leave out without a word: it looks for them on
-   * classes, and not on what a value or a factory gives.
+   * The enhancers on the handler that Nest did not create and would silently skip. Nest creates enhancers for classes, but
+   * not for values and results of factories.
    */
-  unmade(wrapper: InstanceWrapper, method: string): string[] {
+  missingEnhancers(wrapper: InstanceWrapper, method: string): string[] {
     const host = hostOf(wrapper);
     const ofMethod = (key: string) => (Reflect.getMetadata(key, host[method]!) ?? []) as unknown[];
     const ofClass = (key: string) => (Reflect.getMetadata(key, host.constructor) ?? []) as unknown[];
@@ -66,35 +66,36 @@ export class HandlerCaller {
       .map(({ name }) => name);
   }
 
-  /** Built once, but where something is request-scoped, which is made anew for each job. */
-  handler(wrapper: InstanceWrapper, method: string): Handler {
-    if (isFixed(wrapper) && this.#scoped.length === 0) return this.#create(wrapper, hostOf(wrapper), method);
+  /** Builds the handler once, or anew for each job if the provider or an enhancer has request scope. */
+  createHandler(wrapper: InstanceWrapper, method: string): Handler {
+    if (isSingleton(wrapper) && this.#scopedEnhancers.length === 0)
+      return this.#create(wrapper, hostOf(wrapper), method);
     return async (job) => {
       const contextId = this.#contextOf(wrapper, job);
       const instance = await this.#instanceIn(contextId, wrapper);
-      const scoped = { getEnhancersMetadata: () => this.#scoped } as InstanceWrapper;
+      const scoped = { getEnhancersMetadata: () => this.#scopedEnhancers } as InstanceWrapper;
       await this.#injector.loadEnhancersPerContext(scoped, contextId, wrapper);
       return this.#create(wrapper, instance, method, contextId)(job);
     };
   }
 
-  /** Calls a method as it is, for events: they are no requests. */
+  /** Calls a method without enhancers. Events use it, because they are no requests. */
   async call(wrapper: InstanceWrapper, method: string, argument: object): Promise<unknown> {
-    const contextId = isFixed(wrapper) ? undefined : this.#contextOf(wrapper, argument);
+    const contextId = isSingleton(wrapper) ? undefined : this.#contextOf(wrapper, argument);
     const instance = contextId ? await this.#instanceIn(contextId, wrapper) : hostOf(wrapper);
     return instance[method]!(argument);
   }
 
   #create(wrapper: InstanceWrapper, instance: Instance, method: string, contextId?: ContextId): Handler {
     const run = this.enhancers !== 'none';
-    // Nest looks for the handler's module among those that provide its class, which finds no controller and can find a
-    // wrong one; and what it does not find there, it leaves out.
+    // Nest searches the module of a handler by its class. That finds no controllers, can find a wrong module, and silently
+    // drops enhancers that are missing there. The wrapper knows the right module.
     const moduleKey = { value: () => wrapper.host!.token };
     const creator = Object.create(this.#creator, {
       getHostModuleKey: moduleKey,
       getContextModuleKey: moduleKey,
       transformToResult: { value: lastValue },
-      externalErrorProxy: { value: { createProxy: filtered } },
+      externalErrorProxy: { value: { createProxy: withFilters } },
     }) as ExternalContextCreator;
     return creator.create(
       instance,
@@ -116,26 +117,26 @@ export class HandlerCaller {
       enumerable: false,
       configurable: true,
     });
-    // A durable tree's request is what its strategy says; any other's is the job.
+    // In a durable tree, REQUEST is the payload of the context id strategy. Otherwise it is the job.
     const durable = wrapper.isDependencyTreeDurable() ? contextId.payload : undefined;
     this.#container.registerRequestProvider(durable ?? request, contextId);
     return contextId;
   }
 
   async #instanceIn(contextId: ContextId, wrapper: InstanceWrapper): Promise<Instance> {
-    if (isFixed(wrapper)) return hostOf(wrapper);
+    if (isSingleton(wrapper)) return hostOf(wrapper);
     const module = wrapper.host!;
     const collection = module.controllers.has(wrapper.token as never) ? module.controllers : module.providers;
     return this.#injector.loadPerContext(hostOf(wrapper), module, collection as never, contextId, wrapper);
   }
 }
 
-/** One instance for all jobs. */
-function isFixed(wrapper: InstanceWrapper): boolean {
+/** Whether all jobs share one instance. */
+function isSingleton(wrapper: InstanceWrapper): boolean {
   return wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
 }
 
-function scopedOf(application: ApplicationConfig): InstanceWrapper[] {
+function requestScopedEnhancers(application: ApplicationConfig): InstanceWrapper[] {
   return [
     ...application.getGlobalRequestGuards(),
     ...application.getGlobalRequestInterceptors(),
@@ -144,32 +145,32 @@ function scopedOf(application: ApplicationConfig): InstanceWrapper[] {
   ];
 }
 
-/** What Nest does too, but an observable without a value is not an error: the work is done. */
+/** Like Nest, but an observable that completes without a value is a success, not an error. */
 async function lastValue(result: unknown): Promise<unknown> {
   return isObservable(result) ? lastValueFrom(result, { defaultValue: undefined }) : result;
 }
 
 /**
- * What a filter gives is the job's result; where it gives nothing, the error stays. Nest would log it and take the promise
- * of nothing for a result, but an error that was only reported is still one, to be stored and emitted.
+ * The return value of a filter becomes the result of the job. If a filter returns nothing, the error stays, so that the
+ * queue stores and emits it. Nest would only log it and treat the handler as successful.
  */
-function filtered(handler: Handler, filters: ExternalExceptionsHandler, type: string): Handler {
+function withFilters(handler: Handler, filters: ExternalExceptionsHandler, type: string): Handler {
   return async (job) => {
     try {
       return await handler(job);
     } catch (error) {
-      // A job that was released or the like has not failed.
-      if (error instanceof JobVerdict) throw error;
+      // Handlers end their job with this exception, for example to release it. It is no failure.
+      if (error instanceof HandlerExit) throw error;
       const host = new ExecutionContextHost([job]);
       host.setType(type);
-      const given = await lastValue(filters.invokeCustomFilters(error, host));
-      if (given === undefined || given === null) throw error;
-      return given;
+      const result = await lastValue(filters.invokeCustomFilters(error, host));
+      if (result === undefined || result === null) throw error;
+      return result;
     }
   };
 }
 
-/** The provider, or what stands for it where there is one for each job. */
+/** The instance of the provider, or an object with its prototype if Nest creates one per job. */
 function hostOf(wrapper: InstanceWrapper): Instance {
   return (wrapper.instance ?? Object.create((wrapper.metatype as { prototype: object }).prototype)) as Instance;
 }

@@ -1,11 +1,11 @@
 import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import type { Queue } from './queue.js';
-import type { JobContext } from '../runtime/job-context.js';
+import type { JobContext } from '../worker/run/job-context.js';
 
 /**
- * Decorates a method, or a class for the sake of its `handle()`. Its first parameter, if it is the job, has to fit: a JobContext
- * with the queue's payload, or an array of them with the option `batch`. Parameters with decorators are not checked, since their types
- * are not known here.
+ * Decorates a method, or a class with a method `handle()`. If the first parameter is the job, its type must fit: a
+ * JobContext with the payload of the queue, or an array of them with the option `batch`. Parameters with decorators are
+ * not checked, because the compiler does not know their values.
  */
 export interface ProcessorDecorator<Name extends QueueName, Batch> {
   // oxlint-disable-next-line typescript/no-explicit-any
@@ -17,21 +17,21 @@ export interface ProcessorDecorator<Name extends QueueName, Batch> {
   ): void;
 }
 
-/** Decorates a parameter of the constructor, or a property: a `Queue<Name>`, or whatever such a queue can stand for. */
+/** Decorates a constructor parameter or a property of a type to which `Queue<Name>` is assignable. */
 export interface InjectQueueDecorator<Name extends QueueName> {
   // oxlint-disable-next-line typescript/no-explicit-any
   <Class extends abstract new (...args: any[]) => object, Index extends number>(
     target: Class,
     key: undefined,
-    index: Index & Takes<ConstructorParameters<Class>[Index], Name>,
+    index: Index & AcceptsQueue<ConstructorParameters<Class>[Index], Name>,
   ): void;
   <Target extends object, Key extends string | symbol>(
-    target: Target & Takes<Target extends Record<Key, infer Property> ? Property : unknown, Name>,
+    target: Target & AcceptsQueue<Target extends Record<Key, infer Property> ? Property : unknown, Name>,
     key: Key,
   ): void;
 }
 
-/** What the compiler shows of a handler that does not fit. */
+/** The name of the property appears in the compiler error for a handler that does not fit. */
 interface ExpectedHandler<Parameter> {
   readonly 'expected a handler that takes': Parameter;
 }
@@ -43,10 +43,10 @@ type Fits<Handler, Name extends QueueName, Batch> = Handler extends (...args: in
 type FitsClass<Class extends abstract new (...args: never[]) => object, Name extends QueueName, Batch> =
   InstanceType<Class> extends { handle: infer Handler } ? Fits<Handler, Name, Batch> : unknown;
 
-/** Whether a call is for one job or for many; either, if the size of the batch is not known before run time. */
+/** Whether a call receives one job or several. Both are possible if the batch size is known only at run time. */
 type CallOf<Batch> = Batch extends undefined ? 'one' : number extends Batch ? 'one' | 'many' : 'many';
 
-// A parameter of another type has a decorator, as @JobPayload().
+// A parameter of another type has a decorator such as @JobPayload().
 type FitsFirst<First, Job, Call> = unknown extends First
   ? unknown
   : First extends JobContext
@@ -61,4 +61,4 @@ type FitsFirst<First, Job, Call> = unknown extends First
 
 type FitsJob<First, Given> = Given extends First ? unknown : ExpectedHandler<Given>;
 
-type Takes<Parameter, Name extends QueueName> = Queue<Name> extends Parameter ? unknown : Queue<Name>;
+type AcceptsQueue<Parameter, Name extends QueueName> = Queue<Name> extends Parameter ? unknown : Queue<Name>;

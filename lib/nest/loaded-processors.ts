@@ -8,18 +8,18 @@ export interface LoadedProcessor {
   readonly title: string;
 }
 
-// Shared by all copies of the package (ESM and CommonJS). Only names, so that no class is kept alive.
+// Global, because the ESM and CommonJS copies of the package share it. Names only, so that it keeps no class alive.
 const loaded = ((globalThis as { [LOADED]?: Map<string, LoadedProcessor> })[LOADED] ??= new Map<
   string,
   LoadedProcessor
 >());
 
-/** Remembers what a decorator has decorated, whether or not a module ever provides it. */
-export function rememberProcessor(processor: LoadedProcessor): void {
+/** Records a decorated class or method, whether or not a module provides it. */
+export function recordProcessor(processor: LoadedProcessor): void {
   loaded.set(`${processor.instance}:${processor.title}:${processor.queue}`, processor);
 }
 
-/** All that was decorated for one instance of the module. */
+/** All recorded processors of one instance of the module. */
 export function loadedProcessors(instance = ''): LoadedProcessor[] {
   return [...loaded.values()].filter((processor) => processor.instance === instance);
 }

@@ -1,20 +1,20 @@
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueEventName } from '../job/queue-event.js';
 
-// Stable strings, so that decorators of one copy of the package are found by the explorer of another.
+// Strings, not symbols, so that the explorer of one copy of the package finds the decorators of another copy.
 export const PROCESSOR = 'sql-queue:processor';
 export const JOB_HANDLER = 'sql-queue:job-handler';
 export const QUEUE_EVENT = 'sql-queue:event';
 
-/** Nest's own key: only there it looks for pipes to make, and custom parameter decorators say there what they are. */
+/** The metadata key of Nest for parameters. Nest creates pipes, and reads custom parameter decorators, from this key only. */
 export const PARAMETERS = '__routeArguments__';
 
-/** Where an application has several named instances of the module: which one is meant. */
-export interface OfInstance {
+export interface InstanceOptions {
+  /** The `name` of the module instance. Default: the instance without a name. */
   instance?: string;
 }
 
-export interface ProcessorMetadata extends OfInstance {
+export interface ProcessorMetadata extends InstanceOptions {
   queue: string;
   options: ProcessorOptions;
 }
@@ -24,10 +24,10 @@ export interface JobHandlerMetadata {
   name: string | undefined;
 }
 
-/** Whose events a listener hears: this process's, or those of all that share the database. */
+/** `here`: events of this process. `anywhere`: events of all processes that share the database. */
 export type EventOrigin = 'here' | 'anywhere';
 
-export interface QueueEventMetadata extends OfInstance {
+export interface QueueEventMetadata extends InstanceOptions {
   event: QueueEventName;
   queue: string | undefined;
   from: EventOrigin;

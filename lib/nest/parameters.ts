@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import type { PipeTransform, Type } from '@nestjs/common';
-import type { JobContext } from '../runtime/job-context.js';
+import type { JobContext } from '../worker/run/job-context.js';
 import { PARAMETERS } from './metadata.js';
 
-// Nest's own number for a request's body: pipes such as ValidationPipe leave unknown kinds of parameters alone.
+// The number of Nest for the body of a request, because pipes such as ValidationPipe ignore unknown kinds of parameters.
 const PAYLOAD = 3;
 const CONTEXT = 100;
 const HEADER = 101;
@@ -11,29 +11,29 @@ const SIGNAL = 102;
 
 type Pipe = PipeTransform | Type<PipeTransform>;
 
-/** The job's payload, through the given pipes. */
+/** Injects the payload of the job, transformed by the pipes. */
 export function JobPayload(...pipes: Pipe[]): ParameterDecorator {
   return parameter(PAYLOAD, undefined, pipes);
 }
 
-/** The JobContext itself, where other parameters are decorated too. */
+/** Injects the JobContext. Needed only if other parameters of the handler have decorators. */
 export function JobCtx(): ParameterDecorator {
   return parameter(CONTEXT);
 }
 
-/** One header of the job, or all of them. */
+/** Injects one header of the job, or all headers if no name is given. */
 export function JobHeader(name?: string): ParameterDecorator {
   return parameter(HEADER, name);
 }
 
-/** The signal that is aborted on timeout, cancel, shutdown and when the lease is lost. */
+/** Injects the signal of the job. It is aborted on timeout, cancellation, shutdown and the loss of the lease. */
 export function JobSignal(): ParameterDecorator {
   return parameter(SIGNAL);
 }
 
 function parameter(kind: number, data?: string, pipes: Pipe[] = []): ParameterDecorator {
   return (target, method, index) => {
-    // Its own ones only: where a method overrides another, that one's parameters are not its parameters.
+    // Own metadata only: a method that overrides another one does not inherit the decorators of its parameters.
     const others = (Reflect.getOwnMetadata(PARAMETERS, target.constructor, method!) ?? {}) as object;
     Reflect.defineMetadata(
       PARAMETERS,
@@ -44,7 +44,7 @@ function parameter(kind: number, data?: string, pipes: Pipe[] = []): ParameterDe
   };
 }
 
-/** Tells Nest what a decorated parameter is for a job; for a batch, a list of what it is for each. */
+/** Computes the value of a decorated parameter for Nest. For a batch, it is an array with one value per job. */
 export const jobParameters = {
   exchangeKeyForValue(kind: number, data: unknown, [given]: [JobContext | JobContext[]]): unknown {
     return Array.isArray(given) ? given.map((job) => parameterOf(job, kind, data)) : parameterOf(given, kind, data);

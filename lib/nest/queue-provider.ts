@@ -5,7 +5,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { checkQueueName } from '../job/job-names.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
-import { Queue, type AdministersQueue, type ProducesForQueue } from './queue.js';
+import { Queue, type QueueAdminMethods, type QueueProducerMethods } from './queue.js';
 import { getAdminToken, getProducerToken, getQueueToken } from './tokens.js';
 
 /** The provider of `@InjectQueue(queue, { instance })`. */
@@ -14,11 +14,7 @@ export function queueProvider(queue: QueueName, instance: string | undefined): F
   return {
     provide: getQueueToken(queue, instance),
     useFactory: (moduleRef: ModuleRef, producer?: QueueProducer, admin?: QueueAdmin) =>
-      new Queue(
-        queue,
-        producer ?? producerOutOfSight(moduleRef, instance),
-        admin ?? adminOutOfSight(moduleRef, instance),
-      ),
+      new Queue(queue, producer ?? lazyProducer(moduleRef, instance), admin ?? lazyAdmin(moduleRef, instance)),
     inject: [
       ModuleRef,
       { token: getProducerToken(instance), optional: true },
@@ -27,8 +23,8 @@ export function queueProvider(queue: QueueName, instance: string | undefined): F
   };
 }
 
-function producerOutOfSight(moduleRef: ModuleRef, instance: string | undefined): ProducesForQueue {
-  const find = outOfSight<QueueProducer>(moduleRef, instance, getProducerToken(instance));
+function lazyProducer(moduleRef: ModuleRef, instance: string | undefined): QueueProducerMethods {
+  const find = lazyLookup<QueueProducer>(moduleRef, instance, getProducerToken(instance));
   return {
     enqueue: (queue, payload, options) => find().enqueue(queue, payload, options),
     enqueueMany: (queue, jobs, options) => find().enqueueMany(queue, jobs, options),
@@ -38,8 +34,8 @@ function producerOutOfSight(moduleRef: ModuleRef, instance: string | undefined):
   };
 }
 
-function adminOutOfSight(moduleRef: ModuleRef, instance: string | undefined): AdministersQueue {
-  const find = outOfSight<QueueAdmin>(moduleRef, instance, getAdminToken(instance));
+function lazyAdmin(moduleRef: ModuleRef, instance: string | undefined): QueueAdminMethods {
+  const find = lazyLookup<QueueAdmin>(moduleRef, instance, getAdminToken(instance));
   return {
     counts: (queue) => find().counts(queue),
     pause: (queue) => find().pause(queue),
@@ -48,10 +44,10 @@ function adminOutOfSight(moduleRef: ModuleRef, instance: string | undefined): Ad
 }
 
 /**
- * Looks up a provider of an instance whose module is not global, and so not visible here. Every use looks it up again: it may
- * not exist before the boot is over.
+ * Finds a provider of a module instance that is not global, and therefore not visible here. Every call searches again,
+ * because the provider may not exist before the end of the boot.
  */
-function outOfSight<T>(moduleRef: ModuleRef, instance: string | undefined, token: string | object): () => T {
+function lazyLookup<T>(moduleRef: ModuleRef, instance: string | undefined, token: string | object): () => T {
   const find = () => moduleRef.get<T>(token as string, { strict: false });
   try {
     find();

@@ -2,25 +2,20 @@ import type { QueueAdmin } from '../admin/queue-admin.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import type { WaitOptions } from '../job/wait-options.js';
-import type { JobCounts } from '../store/admin-store.js';
-import type {
-  EnqueuedJob,
-  InTransaction,
-  JobToEnqueue,
-  QueueProducer,
-  RequestOptions,
-} from '../producer/queue-producer.js';
+import type { JobCounts } from '../store/admin/admin-store.js';
+import type { EnqueuedJob, InTransaction, JobToEnqueue, RequestOptions } from '../producer/enqueued-job.js';
+import type { QueueProducer } from '../producer/queue-producer.js';
 
-export type ProducesForQueue = Pick<QueueProducer, 'enqueue' | 'enqueueMany' | 'request' | 'cancel' | 'waitFor'>;
-export type AdministersQueue = Pick<QueueAdmin, 'counts' | 'pause' | 'resume'>;
+export type QueueProducerMethods = Pick<QueueProducer, 'enqueue' | 'enqueueMany' | 'request' | 'cancel' | 'waitFor'>;
+export type QueueAdminMethods = Pick<QueueAdmin, 'counts' | 'pause' | 'resume'>;
 
-/** Everything that concerns one queue, as `@InjectQueue('email.send') emails: Queue<'email.send'>` gives it. */
+/** The producer and admin methods of one queue. `@InjectQueue('email.send') emails: Queue<'email.send'>` injects it. */
 export class Queue<Name extends QueueName = QueueName> {
   /** @internal Nest injects it. */
   constructor(
     readonly name: Name,
-    private readonly producer: ProducesForQueue,
-    private readonly admin: AdministersQueue,
+    private readonly producer: QueueProducerMethods,
+    private readonly admin: QueueAdminMethods,
   ) {}
 
   /** See QueueProducer.enqueue. */
@@ -38,7 +33,7 @@ export class Queue<Name extends QueueName = QueueName> {
     return this.producer.request(this.name, payload, options);
   }
 
-  /** Waits for a job of this queue to end; resolves with its result. See QueueProducer.waitFor. */
+  /** Waits until a job of this queue has finished, and resolves with its result. See QueueProducer.waitFor. */
   waitFor(id: number, options?: WaitOptions): Promise<ResultOf<Name>> {
     return this.producer.waitFor<ResultOf<Name>>(id, options);
   }
@@ -48,7 +43,7 @@ export class Queue<Name extends QueueName = QueueName> {
     return this.producer.cancel(id);
   }
 
-  /** How many jobs of this queue there are in each state. See QueueAdmin.counts. */
+  /** Counts the jobs of this queue by state. See QueueAdmin.counts. */
   counts(): Promise<JobCounts> {
     return this.admin.counts(this.name);
   }

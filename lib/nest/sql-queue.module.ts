@@ -4,12 +4,12 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import type { DataSource } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
-import { sqliteDriverMisfit } from '../store/dialects/sqlite-driver.js';
-import { sqlQueueEntities } from '../store/entities/entities.js';
+import { sqliteDriverIncompatibility } from '../store/sqlite/sqlite-driver.js';
+import { sqlQueueEntities } from '../store/schema/entities/entities.js';
 import { dataSourcesAmong, dataSourceTokens } from './data-sources.js';
 import { featureProviders, type FeatureQueue } from './feature-queues.js';
-import type { OfInstance } from './metadata.js';
-import { startEngine, type Engine } from './engine.js';
+import type { InstanceOptions } from './metadata.js';
+import { openModuleEngine, type ModuleEngine } from './module-engine.js';
 import { decoratedOptions } from './explorer.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
 import { checkStaticOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
@@ -27,7 +27,10 @@ export interface SqlQueueOptionsFactory {
   createSqlQueueOptions(): SqlQueueModuleOptions | Promise<SqlQueueModuleOptions>;
 }
 
-/** Where the options come from: one of `useFactory`, `useClass` and `useExisting`. What decides a token stays static. */
+/**
+ * The source of the options: one of `useFactory`, `useClass` and `useExisting`. Options that decide an injection token or an
+ * entity stay static.
+ */
 export interface SqlQueueAsyncOptions extends StaticOptions {
   useFactory?: FactoryProvider<SqlQueueModuleOptions>['useFactory'];
   useClass?: Type<SqlQueueOptionsFactory>;
@@ -36,7 +39,7 @@ export interface SqlQueueAsyncOptions extends StaticOptions {
   extraProviders?: Provider[];
 }
 
-/** Its providers are for every module, and begin before and end after those of other modules. */
+/** Global by default, so that Nest initializes its providers before those of other modules and destroys them after. */
 @Module({})
 class SqlQueueCoreModule {}
 
@@ -51,37 +54,41 @@ class SqlQueueCoreModule {}
  */
 @Module({})
 export class SqlQueueModule {
-  /** With options at hand. All are optional. */
+  /** Configures the queue with static options. All of them are optional. */
   static forRoot(options: SqlQueueModuleOptions & StaticOptions = {}): DynamicModule {
     const { name, dataSource, imports, isGlobal, prefix, ...rest } = options;
     return dynamicModule(definedOf({ name, dataSource, imports, isGlobal, prefix }), { useFactory: () => rest });
   }
 
-  /** With options that other providers make, such as a ConfigService. */
+  /** Configures the queue with options from other providers, such as a ConfigService. */
   static forRootAsync(options: SqlQueueAsyncOptions): DynamicModule {
     const { name, dataSource, imports, isGlobal, prefix, ...source } = options;
-    InvalidOptionsError.throwIfAny('SqlQueueModule.forRootAsync()', unknownKeys(source, ['imports', ...SOURCE]));
+    InvalidOptionsError.throwIfAny(
+      'SqlQueueModule.forRootAsync()',
+      unknownKeys(source, ['imports', ...OPTIONS_SOURCES]),
+    );
     return dynamicModule(definedOf({ name, dataSource, imports, isGlobal, prefix }), source);
   }
 
   /**
-   * Provides queues for `@InjectQueue(name)` in the module that imports it: a name, a name with options of the queue, or an
-   * array of both. The options count as those of `@QueueProcessor()`, so that they stand in one of the two places. Throws
-   * InvalidOptionsError.
+   * Provides queues for `@InjectQueue(name)` in the module that imports it.
    *
+   * @param queues a name, a name with the options of the queue, or an array of both. The options have the precedence of
+   * those of `@QueueProcessor()`, so a queue may have them in one of the two places only.
+   * @throws InvalidOptionsError if a name or an option is wrong.
    * @example
    * ```ts
    * SqlQueueModule.forFeature('email.send')
    * SqlQueueModule.forFeature(['email.send', { name: 'report.build', maxWaiting: 1_000 }])
    * ```
    */
-  static forFeature(queues: FeatureQueue | readonly FeatureQueue[], of: OfInstance = {}): DynamicModule {
+  static forFeature(queues: FeatureQueue | readonly FeatureQueue[], of: InstanceOptions = {}): DynamicModule {
     const providers = featureProviders(queues, of);
     return { module: SqlQueueModule, providers, exports: providers };
   }
 }
 
-// Untyped, so that the compiler refuses it as well.
+// Not a declared method, so that the compiler rejects calls of it, too.
 Object.defineProperty(SqlQueueModule, 'registerQueue', {
   value: () => {
     throw new InvalidOptionsError('SqlQueueModule.registerQueue()', [
@@ -93,7 +100,13 @@ Object.defineProperty(SqlQueueModule, 'registerQueue', {
 
 type OptionsSource = Omit<SqlQueueAsyncOptions, keyof StaticOptions>;
 
-const SOURCE: readonly (keyof OptionsSource)[] = ['useFactory', 'useClass', 'useExisting', 'inject', 'extraProviders'];
+const OPTIONS_SOURCES: readonly (keyof OptionsSource)[] = [
+  'useFactory',
+  'useClass',
+  'useExisting',
+  'inject',
+  'extraProviders',
+];
 
 function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule {
   checkStaticOptions(of);
@@ -116,7 +129,7 @@ function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule 
       getRunnerToken(name),
     ],
   };
-  // The work begins and ends in a module that is not global: after all providers are there, and before they go.
+  // The lifecycle is in a module that is not global: it starts after all providers exist, and stops before they close.
   return {
     module: SqlQueueModule,
     imports: [core, DiscoveryModule],
@@ -125,10 +138,10 @@ function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule 
   };
 }
 
-/** In time for the application's own DataSource, which opens before the queue can refuse the driver. */
+/** Runs early, because the DataSource of the application opens before the queue can reject the driver. */
 function warnOfSqliteDriver(): void {
-  const misfit = sqliteDriverMisfit();
-  if (misfit !== undefined) Logger.warn(misfit, 'SqlQueue');
+  const incompatibility = sqliteDriverIncompatibility();
+  if (incompatibility !== undefined) Logger.warn(incompatibility, 'SqlQueue');
 }
 
 function optionsProviders(
@@ -153,8 +166,10 @@ function engineProviders(of: StaticOptions): Provider[] {
   const { name, dataSource } = of;
   const engine = getEngineToken(name);
   const tokens = typeof dataSource === 'object' ? [] : dataSourceTokens(dataSource);
-  const part = (provide: FactoryProvider['provide'], useFactory: (engine: Engine) => unknown): Provider => ({
-    ...{ provide, useFactory, inject: [engine] },
+  const part = (provide: FactoryProvider['provide'], useFactory: (engine: ModuleEngine) => unknown): Provider => ({
+    provide,
+    useFactory,
+    inject: [engine],
   });
   return [
     {
@@ -166,7 +181,13 @@ function engineProviders(of: StaticOptions): Provider[] {
       ) => {
         const wrappers = wrappersOf(modules);
         const decorated = decoratedOptions(wrappers, new MetadataScanner(), name);
-        return startEngine(options, of, resolved.find(canOpen), dataSourcesAmong(wrappers, dataSource), decorated);
+        return openModuleEngine(
+          options,
+          of,
+          resolved.find(isDataSourceLike),
+          dataSourcesAmong(wrappers, dataSource),
+          decorated,
+        );
       },
       inject: [getOptionsToken(name), ModulesContainer, ...tokens.map((token) => ({ token, optional: true }))],
     },
@@ -181,13 +202,13 @@ function lifecycleProvider(of: StaticOptions): Provider {
   const { name } = of;
   return {
     provide: `SqlQueue:${name ?? ''}:Lifecycle`,
-    useFactory: (engine: Engine, discovery: DiscoveryService, moduleRef: ModuleRef) =>
+    useFactory: (engine: ModuleEngine, discovery: DiscoveryService, moduleRef: ModuleRef) =>
       new SqlQueueLifecycle(engine, discovery, moduleRef, of),
     inject: [getEngineToken(name), DiscoveryService, ModuleRef],
   };
 }
 
-function canOpen(provided: Partial<DataSource> | undefined): boolean {
+function isDataSourceLike(provided: Partial<DataSource> | undefined): boolean {
   return typeof provided?.createQueryRunner === 'function';
 }
 

@@ -1,50 +1,50 @@
 import { QueueAdmin } from '../admin/queue-admin.js';
 import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { QueueProducer } from '../producer/queue-producer.js';
-import { SqlQueueRunner } from '../runtime/sql-queue-runner.js';
+import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 
-// Strings and not symbols: two copies of the package (ESM and CommonJS) then mean the same.
-const named = (what: string, instance: string) => `SqlQueue:${instance}:${what}`;
+// Strings, not symbols, so that the ESM and CommonJS copies of the package share the tokens.
+const instanceToken = (part: string, instance: string) => `SqlQueue:${instance}:${part}`;
 
 /** The token of `@InjectQueue(queue)`, for tests and custom providers. */
 export function getQueueToken(queue: string, instance = ''): string {
-  return named(`Queue:${queue}`, instance);
+  return instanceToken(`Queue:${queue}`, instance);
 }
 
-/** The token of the options that `forFeature()` gives a queue. */
+/** The token of the options of a queue in `forFeature()`. */
 export function getQueueOptionsToken(queue: string, instance = ''): string {
-  return named(`QueueOptions:${queue}`, instance);
+  return instanceToken(`QueueOptions:${queue}`, instance);
 }
 
-/** The token of a QueueProducer: the class itself, but for named instances of the module. */
+/** The token of a QueueProducer: the class, or a string for named instances of the module. */
 export function getProducerToken(instance?: string): string | typeof QueueProducer {
-  return instance ? named('QueueProducer', instance) : QueueProducer;
+  return instance ? instanceToken('QueueProducer', instance) : QueueProducer;
 }
 
-/** The token of a QueueAdmin: the class itself, but for named instances of the module. */
+/** The token of a QueueAdmin: the class, or a string for named instances of the module. */
 export function getAdminToken(instance?: string): string | typeof QueueAdmin {
-  return instance ? named('QueueAdmin', instance) : QueueAdmin;
+  return instance ? instanceToken('QueueAdmin', instance) : QueueAdmin;
 }
 
-/** The token of a QueueConsumer: the class itself, but for named instances of the module. */
+/** The token of a QueueConsumer: the class, or a string for named instances of the module. */
 export function getConsumerToken(instance?: string): string | typeof QueueConsumer {
-  return instance ? named('QueueConsumer', instance) : QueueConsumer;
+  return instance ? instanceToken('QueueConsumer', instance) : QueueConsumer;
 }
 
-/** The token of a SqlQueueRunner: the class itself, but for named instances of the module. */
+/** The token of a SqlQueueRunner: the class, or a string for named instances of the module. */
 export function getRunnerToken(instance?: string): string | typeof SqlQueueRunner {
-  return instance ? named('SqlQueueRunner', instance) : SqlQueueRunner;
+  return instance ? instanceToken('SqlQueueRunner', instance) : SqlQueueRunner;
 }
 
 export function getEngineToken(instance = ''): string {
-  return named('Engine', instance);
+  return instanceToken('Engine', instance);
 }
 
-/** The name of the module's instance whose engine the token stands for; undefined for other tokens. */
+/** The name of the module instance if the token is that of an engine, else undefined. */
 export function instanceOfEngineToken(token: unknown): string | undefined {
   return typeof token === 'string' ? /^SqlQueue:(.*):Engine$/.exec(token)?.[1] : undefined;
 }
 
 export function getOptionsToken(instance = ''): string {
-  return named('Options', instance);
+  return instanceToken('Options', instance);
 }

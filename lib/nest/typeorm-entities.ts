@@ -6,14 +6,14 @@ import type { StaticOptions } from './module-options.js';
 class EntitiesModule {}
 
 /**
- * Registers the entities with TypeOrmModule, so that `autoLoadEntities` finds them. Only that: their repositories would need
- * a DataSource, which the application may not have. A promise, since @nestjs/typeorm may not be installed.
+ * Registers the entities with TypeOrmModule, so that `autoLoadEntities` finds them. It provides no repositories, because
+ * the application may have no DataSource. It is asynchronous, because @nestjs/typeorm may not be installed.
  */
 export async function registerEntities(
   entities: readonly EntitySchema[],
   dataSource?: StaticOptions['dataSource'],
 ): Promise<DynamicModule> {
-  // TypeOrmModule knows names and objects; what has another token it has not made.
+  // TypeOrmModule creates DataSources with a name only, so one with another token is not from TypeOrmModule.
   if (typeof dataSource === 'symbol' || typeof dataSource === 'function') return { module: EntitiesModule };
   const typeorm = await import('@nestjs/typeorm').catch(() => undefined);
   typeorm?.TypeOrmModule.forFeature([...entities], dataSource);

@@ -4,36 +4,36 @@ import { matchesAny } from '../job/queue-pattern.js';
 import type { LoadedProcessor } from './loaded-processors.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
 
-// They say how a worker runs jobs. The others also mean something to producers, and to people who work a queue.
-const OF_WORKERS = ['concurrency', 'prefetch', 'timeout', 'paused'] as const satisfies (keyof QueueOptions)[];
+// These options only concern a worker that runs jobs. All others also concern producers or consumers.
+const WORKER_ONLY_OPTIONS = ['concurrency', 'prefetch', 'timeout', 'paused'] as const satisfies (keyof QueueOptions)[];
 
 export interface QueuesOfProcess {
-  /** Those with a handler. */
+  /** Queues with a handler. */
   readonly worked: readonly string[];
-  /** Those that this process uses without a handler: handles of forFeature(), and dead-letter queues. */
+  /** Queues that this process uses without a handler: those of forFeature(), and dead-letter queues. */
   readonly used: readonly string[];
-  /** What is decorated in the files that this process has loaded. */
+  /** Decorated classes and methods in the files that this process has loaded. */
   readonly loaded: readonly LoadedProcessor[];
 }
 
 /**
- * Warnings about queues that this process seems to work and has no handler for. A process may well leave queues to others, or load
- * handlers that it does not provide, so nothing is said of a queue that its options do not mention as one it works.
+ * Warns about queues without a handler that this process is configured to work. A process may leave queues to other
+ * processes, and may load handlers that it does not provide, so queues without such options cause no warning.
  */
 export function unworkedQueues(options: SqlQueueModuleOptions, { worked, used, loaded }: QueuesOfProcess): string[] {
   const { queues = {}, worker } = options;
   const { include = [], exclude = [] } = (typeof worker === 'object' ? worker.queues : undefined) ?? {};
-  const isLeftOut = (queue: string) =>
+  const isExcluded = (queue: string) =>
     (include.length > 0 && !matchesAny(include, queue)) || matchesAny(exclude, queue);
   const isUnworked = (queue: string) => !queue.endsWith('*') && !worked.includes(queue);
-  const missing = (queue: string) => `but this process has no handler for it${wayOut(queue, worked, loaded)}`;
+  const missing = (queue: string) => `but this process has no handler for it${suggestionFor(queue, worked, loaded)}`;
 
   const included: string[] = include.filter(isUnworked);
   const configured = Object.entries(queues as Record<string, QueueOptions>).flatMap(([queue, given]) => {
-    const option = OF_WORKERS.find((key) => given[key] !== undefined);
-    const isFine =
-      !option || !isUnworked(queue) || used.includes(queue) || isLeftOut(queue) || included.includes(queue);
-    if (isFine) return [];
+    const option = WORKER_ONLY_OPTIONS.find((key) => given[key] !== undefined);
+    const isExpected =
+      !option || !isUnworked(queue) || used.includes(queue) || isExcluded(queue) || included.includes(queue);
+    if (isExpected) return [];
     return [
       `queues["${queue}"] sets ${option}, ${missing(queue)} If another process works the queue, name it in ` +
         '`worker.queues.exclude` here.',
@@ -55,7 +55,7 @@ function nothingWorked(worked: readonly string[], loaded: readonly LoadedProcess
   ];
 }
 
-function wayOut(queue: string, worked: readonly string[], loaded: readonly LoadedProcessor[]): string {
+function suggestionFor(queue: string, worked: readonly string[], loaded: readonly LoadedProcessor[]): string {
   const processor = loaded.find((one) => one.queue === queue);
   if (!processor) return didYouMean(queue, worked) || '.';
   return `: no module provides ${processor.title}, so add its class to the \`providers\` of one.`;

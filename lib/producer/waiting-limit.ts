@@ -1,24 +1,25 @@
 import { QueueFullError } from '../job/errors.js';
-import type { CallerTransaction, JobStore } from '../store/job-store.js';
-import type { Clock } from '../time/clock.js';
+import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
+import type { Clock } from '../common/clock.js';
 
-// How long a count is good for: jobs that others put in meanwhile are not seen. Shorter for a queue that is full, which is
-// being emptied; and counting shall take no more than a part of the time. How long it took may be due to a busy event loop,
-// or to a connection that was lost: nobody is refused for minutes because of that.
-const GOOD_FOR_MS = 1_000;
-const FULL_FOR_MS = 100;
-const SHARE = 20;
-const LONGEST_MS = 10_000;
+// A count misses the jobs that other processes enqueue while it is valid. A full queue is counted again sooner, because
+// workers are emptying it.
+const COUNT_TTL_MS = 1_000;
+const FULL_COUNT_TTL_MS = 100;
+// Counting takes at most a twentieth of the time. A busy event loop or a lost connection can make a count look slow, so
+// the cap prevents that one such count rejects jobs for minutes.
+const TTL_PER_COUNT_DURATION = 20;
+const MAX_COUNT_TTL_MS = 10_000;
 
 interface Count {
   waiting: number;
-  readonly goodUntil: number;
+  readonly validUntil: number;
 }
 
-/** Back-pressure: refuses jobs for a queue in which too many wait. */
+/** Back-pressure: rejects jobs for a queue in which `maxWaiting` jobs wait. */
 export class WaitingLimit {
-  readonly #known = new Map<string, Count>();
-  readonly #asking = new Map<string, Promise<Count>>();
+  readonly #counts = new Map<string, Count>();
+  readonly #countsInFlight = new Map<string, Promise<Count>>();
 
   constructor(
     private readonly store: Pick<JobStore, 'countWaiting'>,
@@ -26,63 +27,67 @@ export class WaitingLimit {
   ) {}
 
   /**
-   * Rejects with QueueFullError where the jobs would make more than `most` that wait, as far as this process knows.
+   * Counts the jobs as waiting. Rejects with QueueFullError if more than `maxWaiting` jobs would wait, as far as this
+   * process knows.
    *
-   * @param transaction the caller's, in which the jobs are to be put in
+   * @param transaction the caller's transaction that will enqueue the jobs
    */
-  async admit(queue: string, jobs: number, most: number, transaction?: CallerTransaction): Promise<void> {
-    const count = await this.#count(queue, most, transaction);
-    checkRoom(queue, count, jobs, most);
+  async admit(queue: string, jobs: number, maxWaiting: number, transaction?: CallerTransaction): Promise<void> {
+    const count = await this.#count(queue, maxWaiting, transaction);
+    checkLimit(queue, count, jobs, maxWaiting);
     count.waiting += jobs;
   }
 
   /**
-   * The same for jobs that may turn out to be there already: they count once it is known how many were put in, which what it
-   * answers is to be told. Until then others do not see them.
+   * Like `admit`, for jobs with keys, some of which may turn out to exist. Returns a function that counts the jobs
+   * after they are stored. Until then other calls do not count them.
    */
-  async foresee(
+  async admitKeyed(
     queue: string,
     jobs: number,
-    most: number,
+    maxWaiting: number,
     transaction?: CallerTransaction,
-  ): Promise<(put: number) => void> {
-    const count = await this.#count(queue, most, transaction);
-    checkRoom(queue, count, jobs, most);
-    return (put) => void (count.waiting += put);
+  ): Promise<(stored: number) => void> {
+    const count = await this.#count(queue, maxWaiting, transaction);
+    checkLimit(queue, count, jobs, maxWaiting);
+    return (stored) => void (count.waiting += stored);
   }
 
-  #count(queue: string, most: number, transaction: CallerTransaction | undefined): Count | Promise<Count> {
-    const known = this.#good(queue);
+  #count(queue: string, maxWaiting: number, transaction: CallerTransaction | undefined): Count | Promise<Count> {
+    const known = this.#validCount(queue);
     if (known) return known;
-    // Not the count of another, which may wait for the end of this very transaction: a database in memory has one handle.
-    if (transaction) return this.#ask(queue, most, transaction);
-    let asking = this.#asking.get(queue);
-    if (!asking) {
-      asking = this.#ask(queue, most).finally(() => this.#asking.delete(queue));
-      this.#asking.set(queue, asking);
+    // A count in flight may wait for the end of this transaction, because a database in memory has one handle.
+    if (transaction) return this.#query(queue, maxWaiting, transaction);
+    let inFlight = this.#countsInFlight.get(queue);
+    if (!inFlight) {
+      inFlight = this.#query(queue, maxWaiting).finally(() => this.#countsInFlight.delete(queue));
+      this.#countsInFlight.set(queue, inFlight);
     }
-    return asking;
+    return inFlight;
   }
 
-  async #ask(queue: string, most: number, transaction?: CallerTransaction): Promise<Count> {
-    const askedAt = this.clock.monotonic();
-    const waiting = await this.store.countWaiting(queue, most, transaction);
-    // Those who asked beside this one have one count among them all.
-    const others = this.#good(queue);
-    if (others) return others;
+  async #query(queue: string, maxWaiting: number, transaction?: CallerTransaction): Promise<Count> {
+    const startedAt = this.clock.monotonic();
+    const waiting = await this.store.countWaiting(queue, maxWaiting, transaction);
+    // Concurrent queries share one count, so that each sees the jobs that the others admit.
+    const newer = this.#validCount(queue);
+    if (newer) return newer;
     const now = this.clock.monotonic();
-    const goodForMs = Math.max(waiting < most ? GOOD_FOR_MS : FULL_FOR_MS, SHARE * (now - askedAt));
-    const count = { waiting, goodUntil: now + Math.min(goodForMs, LONGEST_MS) };
-    this.#known.set(queue, count);
+    const ttlMs = Math.max(
+      waiting < maxWaiting ? COUNT_TTL_MS : FULL_COUNT_TTL_MS,
+      TTL_PER_COUNT_DURATION * (now - startedAt),
+    );
+    const count = { waiting, validUntil: now + Math.min(ttlMs, MAX_COUNT_TTL_MS) };
+    this.#counts.set(queue, count);
     return count;
   }
 
-  #good(queue: string): Count | undefined {
-    const known = this.#known.get(queue);
-    return known && this.clock.monotonic() < known.goodUntil ? known : undefined;
+  #validCount(queue: string): Count | undefined {
+    const known = this.#counts.get(queue);
+    return known && this.clock.monotonic() < known.validUntil ? known : undefined;
   }
 }
 
-function checkRoom(queue: string, { waiting }: Count, jobs: number, most: number): void {
-  if (waiting + jobs > most) throw new QueueFullError(queue, waiting, most);
+function checkLimit(queue: string, { waiting }: Count, jobs: number, maxWaiting: number): void {
+  if (waiting + jobs > maxWaiting) throw new QueueFullError(queue, waiting, maxWaiting);
 }

@@ -1,15 +1,15 @@
 import type { Pool } from 'mysql2';
 import type { DataSource } from 'typeorm';
-import type { Clock } from '../time/clock.js';
-import { within } from '../time/within.js';
-import { MysqlSockets } from './dialects/mysql-sockets.js';
+import type { Clock } from '../common/clock.js';
+import { withTimeout } from '../common/with-timeout.js';
+import { MysqlSockets } from './mysql/mysql-sockets.js';
 
-const LONGEST_CLOSE_MS = 200;
+const CLOSE_TIMEOUT_MS = 200;
 
-/** Closes a DataSource of the library's own. TypeORM waits for a server that does not answer, without an end. */
+/** Closes a DataSource that the library opened. TypeORM alone would wait forever for a server that does not answer. */
 export async function closeDataSource(dataSource: DataSource, clock: Clock): Promise<void> {
   const { pool } = dataSource.driver as { pool?: Pool };
   const sockets = pool && new MysqlSockets(pool);
-  await within(clock, LONGEST_CLOSE_MS, dataSource.destroy());
+  await withTimeout(clock, CLOSE_TIMEOUT_MS, dataSource.destroy());
   sockets?.destroy();
 }

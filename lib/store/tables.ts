@@ -11,7 +11,7 @@ export const TABLES = [
   'queues',
   'subscriptions',
   'workers',
-  'producers',
+  'commit_log',
   'stages',
   'waits',
   'progress',
@@ -24,7 +24,7 @@ export const TABLES = [
 
 export type Tables = Readonly<Record<(typeof TABLES)[number], string>>;
 
-/** The tables' names under a prefix. The prefix becomes SQL, so it is checked here and nowhere else. */
+/** The table names with a prefix. The prefix becomes part of SQL, so this check prevents injection. */
 export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {
   InvalidOptionsError.throwIfAny('Invalid tables', [
     expected(
@@ -37,8 +37,8 @@ export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {
 }
 
 /**
- * The same where TypeORM has them on that DataSource: behind its `entityPrefix`, as all tables of its entities are. The names
- * become SQL, so they are checked once more.
+ * The table names after the DataSource's `entityPrefix`, which TypeORM puts before the tables of all entities. The
+ * names become part of SQL, so this check prevents injection.
  */
 export function tablesOn<Names extends Readonly<Record<string, string>>>(
   { entityPrefix, namingStrategy }: Pick<DataSourceOptions, 'entityPrefix' | 'namingStrategy'>,
@@ -57,7 +57,7 @@ export function tablesOn<Names extends Readonly<Record<string, string>>>(
   return Object.fromEntries(entries) as Names;
 }
 
-/** Whether it is one of these tables, whatever the server makes of capital letters. */
+/** Whether `name` is one of the tables. Ignores case, because some servers do. */
 export function isTable(tables: Tables, name: unknown): boolean {
   return Object.values(tables).some((table) => table.toLowerCase() === String(name).toLowerCase());
 }

@@ -1,4 +1,4 @@
-export { FakeQueueProducer, type RecordedJob, type RecordedMessage } from './fake-producer.js';
-export { QueueHarness, type RanJob } from './harness.js';
-export { InlineQueueProducer, type InlineHandler, type InlineHandlers } from './inline-producer.js';
-export { createJobContext } from './job-context.js';
+export { FakeQueueProducer, type RecordedJob, type RecordedMessage } from './fake-queue-producer.js';
+export { QueueHarness, type RanJob } from './queue-harness.js';
+export { InlineQueueProducer, type InlineHandler, type InlineHandlers } from './inline-queue-producer.js';
+export { createJobContext } from './create-job-context.js';

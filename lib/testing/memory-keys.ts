@@ -1,10 +1,10 @@
-import type { HoldingJob } from '../job/key-decision.js';
+import type { KeyOwnerJob } from '../job/key-decision.js';
 import type { NewJob } from '../job/job.js';
-import { KeyPlan } from '../store/sql/key-plan.js';
-import { idOf, keysOf, type KeyRow } from '../store/sql/key-rows.js';
-import type { Clock } from '../time/clock.js';
+import { KeyPlan } from '../store/keys/key-plan.js';
+import { keyIdOf, keysOf, type KeyRow } from '../store/keys/key-rows.js';
+import type { Clock } from '../common/clock.js';
 
-/** Who holds which key where there is no database, decided as in one. */
+/** The owners of keys, in memory. The rules are those of the database. */
 export class MemoryKeys {
   readonly #rows = new Map<string, { row: KeyRow; until: number }>();
 
@@ -13,27 +13,42 @@ export class MemoryKeys {
   plan(jobs: readonly NewJob[]): KeyPlan {
     const now = this.clock.monotonic();
     const rows = keysOf(jobs).map((key) => {
-      const nobodys = { jobId: 0, jobName: null, hasTime: false, keptUntilMs: 0, keptMs: 0, job: undefined };
-      const free: KeyRow = { ...nobodys, key, until: 'finished' };
-      const { row, until } = this.#rows.get(idOf(key)) ?? { row: free, until: 0 };
-      return [idOf(key), { ...row, hasTime: until > now }] as const;
+      const unowned = {
+        jobId: 0,
+        jobName: null,
+        hasTime: false,
+        keptUntilMs: 0,
+        remainingRetentionMs: 0,
+        job: undefined,
+      };
+      const free: KeyRow = { ...unowned, key, until: 'finished' };
+      const { row, until } = this.#rows.get(keyIdOf(key)) ?? { row: free, until: 0 };
+      return [keyIdOf(key), { ...row, hasTime: until > now }] as const;
     });
     return new KeyPlan(new Map(rows));
   }
 
-  /** Notes what a plan has come to; its jobs stand there until told otherwise. */
-  hold(plan: KeyPlan, job: HoldingJob): void {
-    for (const { queue, name, key, jobId } of plan.holds) {
-      const row = { jobId, jobName: name, until: key.until, hasTime: false, keptUntilMs: 0, keptMs: 0, job };
-      const held = {
-        row: { ...row, key: { queue, hash: key.hash } },
-        until: this.clock.monotonic() + (key.forMs ?? 0),
+  /** Stores the key owners of a plan. They keep the state of `job` until `removeJob`. */
+  setOwners(plan: KeyPlan, job: KeyOwnerJob): void {
+    for (const { queue, name, key, jobId } of plan.acquisitions) {
+      const row = {
+        jobId,
+        jobName: name,
+        until: key.until,
+        hasTime: false,
+        keptUntilMs: 0,
+        remainingRetentionMs: 0,
+        job,
       };
-      this.#rows.set(idOf(held.row.key), held);
+      const owned = {
+        row: { ...row, key: { queue, hash: key.hash } },
+        until: this.clock.monotonic() + (key.durationMs ?? 0),
+      };
+      this.#rows.set(keyIdOf(owned.row.key), owned);
     }
   }
 
-  ended(jobId: number): void {
+  removeJob(jobId: number): void {
     for (const [id, { row, until }] of this.#rows)
       if (row.jobId === jobId) this.#rows.set(id, { row: { ...row, job: undefined }, until });
   }

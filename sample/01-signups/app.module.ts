@@ -26,7 +26,7 @@ export class AppModule {
         TypeOrmModule.forRoot({
           ...databaseOptions(settings),
           autoLoadEntities: true,
-          // A wrong address is better told at once than tried for half a minute.
+          // Fail at once if the address is wrong, instead of trying for half a minute.
           toRetry: () => false,
         }),
         TypeOrmModule.forFeature([User]),

@@ -3,13 +3,13 @@ import { Controller, Get } from '@nestjs/common';
 @Controller()
 export class HomeController {
   @Get()
-  whatIsHere() {
+  routes() {
     return {
       'POST /signups': '{ "email": "ada@example.com", "name": "Ada" } signs up, and a welcome mail follows',
-      'GET /jobs/:id': 'what became of a mail',
-      'GET /queue': 'how many mails stand where',
-      'GET /queue/dead': 'mails that were given up',
-      'POST /queue/dead/retry': 'tries them all again',
+      'GET /jobs/:id': 'the state of a mail',
+      'GET /queue': 'the number of mails in each state',
+      'GET /queue/dead': 'mails that failed in every attempt',
+      'POST /queue/dead/retry': 'retries all of them',
     };
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { OnQueueEvent, type QueueEvent, type ResultOf } from 'nestjs-sql-queue';
 import { WELCOME } from './queues.js';
 
-/** Tells of dead letters always, and of every mail once there is time to read about it. */
+/** Logs dead letters always, and every mail after the import. */
 @Injectable()
 export class MailLog {
   everyMail = false;

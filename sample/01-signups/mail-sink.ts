@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
-/** A mail server that delivers nothing and behaves like many: it takes its time, and does not take every mail. */
+/** A mail server that delivers nothing. Like real ones it is slow and rejects some mails. */
 export class MailSink {
-  /** The recipients of the mails it took, in order. */
+  /** The recipients of the accepted mails, in order. */
   readonly delivered: string[] = [];
-  readonly #seen = new Set<string>();
+  readonly #knownAddresses = new Set<string>();
   readonly #server: SMTPServer;
 
   private constructor(latencyMs: number) {
@@ -14,7 +14,7 @@ export class MailSink {
       authOptional: true,
       disabledCommands: ['AUTH', 'STARTTLS'],
       disableReverseLookup: true,
-      onRcptTo: ({ address }, _session, callback) => callback(this.#objection(address)),
+      onRcptTo: ({ address }, _session, callback) => callback(this.#rejectionOf(address)),
       onData: (stream, { envelope }, callback) => {
         stream.resume();
         stream.on('end', () => {
@@ -25,7 +25,7 @@ export class MailSink {
         });
       },
     });
-    // A client that hangs up in mid-sentence is no reason to end the program.
+    // A client that disconnects early must not end the program.
     this.#server.on('error', () => undefined);
   }
 
@@ -45,10 +45,10 @@ export class MailSink {
     return new Promise((resolve) => this.#server.close(resolve));
   }
 
-  #objection(address: string): Error | null {
+  #rejectionOf(address: string): Error | null {
     const domain = address.slice(address.indexOf('@') + 1);
-    const isNew = !this.#seen.has(address);
-    this.#seen.add(address);
+    const isNew = !this.#knownAddresses.has(address);
+    this.#knownAddresses.add(address);
     if (domain === 'gone.test') return smtpError(550, '5.1.1 No such mailbox');
     if (domain === 'full.test') return smtpError(452, '4.2.2 Mailbox full');
     if (domain === 'greylist.test' && isNew) return smtpError(450, '4.2.0 Greylisted, try again later');

@@ -11,7 +11,7 @@ export interface Mail {
   messageId: string;
 }
 
-/** Hands mails to the SMTP server. */
+/** Sends mails to the SMTP server. */
 @Injectable()
 export class Mailer implements OnApplicationShutdown {
   readonly #transport;
@@ -23,39 +23,42 @@ export class Mailer implements OnApplicationShutdown {
     );
   }
 
-  /** Resolves to the id of the message once the server has taken it. */
+  /** Resolves to the message id when the server has accepted the mail. */
   async send(mail: Mail): Promise<string> {
     const { messageId } = await this.#transport.sendMail(mail);
     return messageId;
   }
 
-  /** Rather no start than a queue full of mails that no server takes. */
+  /** Fails at the start if the server does not answer, so that the queue does not fill with failed mails. */
   async verify(): Promise<void> {
     await this.#transport.verify().catch((error: Error) => {
       const { host } = new URL(this.url);
-      // Whatever answered may have said something that is not SMTP, nor fit for a terminal.
+      // The answer may not be SMTP, and may contain characters that are unsafe for a terminal.
       const why = error.message.replace(/[^\x20-\x7e]+/g, ' ');
       throw new SetUpError(
         `Cannot reach the mail server ${host}: ${why}\n` +
-          'SMTP_URL says where it is; without SMTP_URL the sample starts one that only pretends.',
+          "Set SMTP_URL to its address, or unset it to use the sample's own server, which delivers nothing.",
       );
     });
   }
 
-  // Not earlier: until here mails may be on their way.
+  // Not in an earlier hook, because handlers may still send mails.
   onApplicationShutdown(): void {
     this.#transport.close();
   }
 }
 
-/** SMTP's 5xx about a recipient or a message; 4xx means later, and all else is about the connection. */
-export function isRefusedForGood(error: unknown): boolean {
+/**
+ * Whether SMTP rejected the recipient or the message with 5xx. 4xx asks for a retry; other errors concern the
+ * connection.
+ */
+export function isPermanentRejection(error: unknown): boolean {
   const { code, responseCode = 0 } = error as { code?: string; responseCode?: number };
   return (code === 'EENVELOPE' || code === 'EMESSAGE') && responseCode >= 500;
 }
 
-/** The server's own words, where it has said any. */
-export function whyNotSent(error: unknown): string {
+/** The server's response, or the client's error if there is none. */
+export function rejectionReason(error: unknown): string {
   const { response, message } = error as { response?: string; message?: string };
   return response ?? message ?? String(error);
 }

@@ -1,11 +1,11 @@
 import 'reflect-metadata';
+import { onStopSignal } from '../shared/stop-signal.js';
 import { MailSink } from './mail-sink.js';
 import { createApp } from './program/create-app.js';
 import { explainDatabase } from './program/database.js';
 import { run } from './program/run.js';
 import { explain } from './program/set-up-error.js';
 import { readSettings, type Settings } from './program/settings.js';
-import { onStopSignal } from './program/stop-signal.js';
 import { stop } from './program/stop.js';
 
 async function main(settings: Settings): Promise<void> {

@@ -1,8 +1,9 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { OnQueueEvent, QueueAdmin, StoreUnavailableError, type QueueEvent } from 'nestjs-sql-queue';
+import { jobsLeft } from '../shared/jobs-left.js';
 import { WELCOME } from './queues.js';
 
-/** Counts what this process has done, and says so once a second while it works. */
+/** Counts the jobs of this process and prints the counts. */
 @Injectable()
 export class Progress implements OnApplicationBootstrap {
   completed = 0;
@@ -23,7 +24,7 @@ export class Progress implements OnApplicationBootstrap {
 
   @OnQueueEvent('failed', { queue: WELCOME })
   onFailed({ delayMs }: QueueEvent): void {
-    // Without a delay there is no other attempt, and the job is dead.
+    // Without a delay there is no further attempt, and the job is dead.
     if (delayMs !== undefined) this.retried++;
   }
 
@@ -32,11 +33,10 @@ export class Progress implements OnApplicationBootstrap {
     this.dead++;
   }
 
-  /** How many mails are still to be sent, by whichever process; undefined while the database is away. */
+  /** The number of mails that any process still has to send; undefined while the database does not answer. */
   async left(): Promise<number | undefined> {
     try {
-      const { waiting, scheduled, prefetched, active } = await this.admin.counts(WELCOME);
-      return waiting + scheduled + prefetched + active;
+      return await jobsLeft(this.admin, WELCOME);
     } catch (error) {
       if (error instanceof StoreUnavailableError) return undefined;
       throw error;

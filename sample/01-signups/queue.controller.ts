@@ -2,7 +2,7 @@ import { Controller, Get, NotFoundException, Param, ParseIntPipe, Post } from '@
 import { QueueAdmin, type JobRecord } from 'nestjs-sql-queue';
 import { WELCOME } from './queues.js';
 
-/** Looking after the queue, from any process on the database. */
+/** Operates the queue, from any process on the database. */
 @Controller()
 export class QueueController {
   constructor(private readonly admin: QueueAdmin) {}
@@ -15,7 +15,7 @@ export class QueueController {
   @Get('queue/dead')
   async deadLetters() {
     const jobs = (await this.admin.find({ queue: WELCOME, state: 'dead' })).jobs;
-    return jobs.map(seen);
+    return jobs.map(toView);
   }
 
   @Post('queue/dead/retry')
@@ -26,13 +26,13 @@ export class QueueController {
   @Get('jobs/:id')
   async job(@Param('id', ParseIntPipe) id: number) {
     const job = await this.admin.get(id);
-    if (!job) throw new NotFoundException(`no job ${id}: it never was, or its time in the history is over`);
-    return seen(job);
+    if (!job) throw new NotFoundException(`no job ${id}: it never existed, or its retention in the history is over`);
+    return toView(job);
   }
 }
 
-/** What of a job is for people's eyes: its error without the stack. */
-function seen({ id, state, payload, attempt, maxAttempts, result, error, createdAt, runAt, finishedAt }: JobRecord) {
-  const why = error && `${error.name}: ${error.message}`;
-  return { id, state, payload, attempt, maxAttempts, result, error: why, createdAt, runAt, finishedAt };
+/** The fields of a job to show, with its error but without the stack. */
+function toView({ id, state, payload, attempt, maxAttempts, result, error, createdAt, runAt, finishedAt }: JobRecord) {
+  const message = error && `${error.name}: ${error.message}`;
+  return { id, state, payload, attempt, maxAttempts, result, error: message, createdAt, runAt, finishedAt };
 }

@@ -4,14 +4,14 @@ import { parse } from 'csv-parse/sync';
 import { SetUpError } from './program/set-up-error.js';
 import { parseSignup, type Signup } from './signup.js';
 
-/** A row of the file: somebody to sign up, or what is wrong with it. */
+/** A row of the file: a sign-up or a problem. */
 export type Row = { line: number; signup: Signup } | { line: number; problem: string };
 
 const COLUMNS = ['email', 'name'];
 
 /**
- * Reads sign-ups from a CSV file, one line at a time: no name has a line break in it, so that a quote which is never
- * closed spoils its own line and not those after it. A broken row is told, and the rest goes on.
+ * Reads sign-ups from a CSV file line by line. Names have no line breaks, so an unclosed quote breaks only its own
+ * line. A broken row yields its problem, and the next row follows.
  */
 export async function* readSignups(path: string): AsyncGenerator<Row> {
   const lineOf = new Map<string, number>();
@@ -46,7 +46,7 @@ function split(text: string): string[] {
   try {
     return parse(text, { bom: true, relax_column_count: true })[0] ?? [];
   } catch {
-    // The parser's own words are about bytes and options.
+    // The parser's own message is about bytes and options.
     throw new Error(`expected quotes around a whole field and "" for a quote in it, got ${text}`);
   }
 }

@@ -10,7 +10,7 @@ export interface Imported {
   broken: number;
 }
 
-/** Signs up everybody in a file. Who already is, from an earlier run or by another process, is only counted. */
+/** Signs up the people of a file. It only counts those whom an earlier run or another process has signed up. */
 @Injectable()
 export class SignupsImport {
   constructor(private readonly signups: SignupsService) {}
@@ -28,7 +28,7 @@ export class SignupsImport {
       } else {
         imported.alreadySignedUp++;
       }
-      // SQLite answers at once, and a loop that never waits would leave no room for the mails.
+      // SQLite answers synchronously, so without a pause the loop would block the mails.
       await setImmediate();
     }
     return imported;

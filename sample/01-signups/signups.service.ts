@@ -15,12 +15,12 @@ export class SignupsService {
   ) {}
 
   /**
-   * Writes the user and enqueues the welcome mail in one transaction: there is never one without the other.
-   * Undefined where somebody with that address has already signed up.
+   * Writes the user and enqueues the welcome mail in one transaction: there is never one without the other. Resolves to
+   * undefined if the address has already signed up.
    */
   async signUp({ email, name }: Signup): Promise<EnqueuedJob | undefined> {
     try {
-      return await this.turns.take(() =>
+      return await this.turns.run(() =>
         this.dataSource.transaction(async (manager) => {
           await manager.insert(User, { email, name, signedUpAt: new Date() });
           return this.producer.enqueue(WELCOME, { email, name }, { manager });

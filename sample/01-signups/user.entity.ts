@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** Somebody who has signed up. */
+/** A person who has signed up. */
 @Entity('sample_users')
 export class User {
-  /** In lower case. As the primary key it is what keeps anybody from signing up twice, in any process. */
+  /** In lower case. As the primary key it prevents a second sign-up, in any process. */
   @PrimaryColumn({ length: 254 })
   email!: string;
 

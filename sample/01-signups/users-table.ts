@@ -2,8 +2,8 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
 /**
- * Makes the table where it is missing. By hand, because two processes of a sample may start at the same moment, which
- * `synchronize` does not stand; a real application has a migration. The queue looks after its own tables.
+ * Creates the table if it is missing. `synchronize` fails if two processes of a sample start at the same time; a real
+ * application has a migration. The queue creates its own tables.
  */
 @Injectable()
 export class UsersTable implements OnModuleInit {

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryGeneratedColumn } from 'typeorm';
 
-/** Nothing here keeps an order from being invoiced twice: that it never is, is the queue's doing. */
+/** The table has no unique index on the order: only the queue prevents a second invoice. */
 @Entity('sample_invoices')
 export class Invoice {
   @PrimaryGeneratedColumn()

@@ -8,8 +8,8 @@ import { INVOICE } from './queues.js';
 @Injectable()
 export class Invoices {
   /**
-   * A job runs at least once. Its effect happens exactly once all the same: the invoice and the job's completion commit
-   * together. Whoever is killed in between has done neither, and the job runs again.
+   * A job runs at least once, but its effect happens exactly once: the invoice and the job's completion commit
+   * together. A process that is killed before has done neither, and the job runs again.
    */
   @QueueProcessor(INVOICE)
   async write(job: JobContext<PayloadOf<typeof INVOICE>>): Promise<void> {
@@ -17,7 +17,7 @@ export class Invoices {
     const invoice = await job.transaction(async (manager) => {
       const { total } = await manager.findOneByOrFail(Order, { id: orderId });
       const { number } = await manager.save(Invoice, { orderId, total } as Invoice);
-      // As long as it takes to draw it: the best moment for kill -9.
+      // The time to draw the invoice, and the best moment for kill -9.
       await setTimeout(10);
       return number;
     });

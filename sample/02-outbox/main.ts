@@ -4,6 +4,8 @@ import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { QueueAdmin, SqlQueueRunner } from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
+import { jobsLeft } from '../shared/jobs-left.js';
+import { onStopSignal } from '../shared/stop-signal.js';
 import { AppModule } from './app.module.js';
 import { Invoice } from './invoice.entity.js';
 import { Order } from './order.entity.js';
@@ -12,7 +14,7 @@ import { INVOICE } from './queues.js';
 
 const ORDERS = 60;
 
-/** Places the orders that an earlier start has not; every tenth is for more than its customer may owe. */
+/** Places the orders that no earlier run has placed. Every tenth exceeds its customer's credit. */
 async function placeOrders(app: INestApplicationContext, stopping: AbortSignal): Promise<void> {
   const orders = app.get(OrdersService);
   const counts = { placed: 0, refused: 0, before: 0 };
@@ -34,31 +36,26 @@ async function placeOrders(app: INestApplicationContext, stopping: AbortSignal):
 
 async function writeInvoices(app: INestApplicationContext, stopping: AbortSignal): Promise<void> {
   await app.get(SqlQueueRunner).start();
-  while (!stopping.aborted && (await left(app)) > 0) await setTimeout(50);
+  while (!stopping.aborted && (await jobsLeft(app.get(QueueAdmin), INVOICE)) > 0) await setTimeout(50);
   await app.get(SqlQueueRunner).stop();
-}
-
-async function left(app: INestApplicationContext): Promise<number> {
-  const { scheduled, waiting, prefetched, active } = await app.get(QueueAdmin).counts(INVOICE);
-  return scheduled + waiting + prefetched + active;
 }
 
 async function report(app: INestApplicationContext): Promise<void> {
   const { manager } = app.get(DataSource);
-  const [orders, invoices, jobs] = [await manager.count(Order), await manager.find(Invoice), await left(app)];
+  const [orders, invoices] = [await manager.count(Order), await manager.find(Invoice)];
+  const jobs = await jobsLeft(app.get(QueueAdmin), INVOICE);
   const invoiced = new Set(invoices.map(({ orderId }) => orderId)).size;
   console.log(
     `Stopped: ${orders} orders, ${invoiced} invoiced, ${invoices.length - invoiced} twice, ${jobs} jobs left.`,
   );
 }
 
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stopping.abort());
+const stopping = onStopSignal();
 
 const app = await NestFactory.createApplicationContext(AppModule, { logger: ['fatal', 'error', 'warn'] });
 try {
-  await placeOrders(app, stopping.signal);
-  await writeInvoices(app, stopping.signal);
+  await placeOrders(app, stopping);
+  await writeInvoices(app, stopping);
   await report(app);
 } finally {
   await app.close();

@@ -1,6 +1,6 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What somebody has bought. */
+/** An order of a customer. */
 @Entity('sample_orders')
 export class Order {
   @PrimaryColumn()

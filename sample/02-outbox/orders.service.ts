@@ -4,10 +4,10 @@ import { DataSource } from 'typeorm';
 import { Order } from './order.entity.js';
 import { INVOICE } from './queues.js';
 
-/** In cents: what nobody may owe. */
+/** In cents. An order above it is refused. */
 const CREDIT = 50_000;
 
-/** The customer owes too much. */
+/** The order exceeds the customer's credit. */
 export class CreditError extends Error {}
 
 @Injectable()
@@ -18,8 +18,8 @@ export class OrdersService {
   ) {}
 
   /**
-   * Writes the order and its job in one transaction: there is never one without the other. The check comes last, to show
-   * that an order which is refused takes its job along.
+   * Writes the order and its job in one transaction: there is never one without the other. The check comes last, to
+   * show that a refused order also removes its job.
    */
   async place(order: Order): Promise<void> {
     await this.dataSource.transaction(async (manager) => {

@@ -6,14 +6,14 @@ declare module 'nestjs-sql-queue' {
   }
 }
 
-/** The queue of the orders that want an invoice. */
+/** The queue of orders without an invoice. */
 export const INVOICE = 'invoice.write';
 
 export const queues: QueueOptionsByName = {
   [INVOICE]: {
-    // Attempts are counted when a job is claimed, so a process that is killed uses up one of each job it had.
+    // A claim counts an attempt, so a killed process costs each of its jobs one.
     retry: { attempts: 50, backoff: '100ms' },
-    // As long after a crash, the jobs under way are taken up again.
+    // After a crash, a worker rescues the running jobs after this time.
     lease: '1s',
   },
 };

@@ -1,7 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 
-/** Makes the application's tables where they are missing; a real one has migrations. The queue looks after its own. */
+/**
+ * Creates the application's tables if they are missing. A real application has migrations. The queue creates its own
+ * tables.
+ */
 @Injectable()
 export class Tables implements OnModuleInit {
   constructor(private readonly dataSource: DataSource) {}
@@ -9,10 +12,18 @@ export class Tables implements OnModuleInit {
   async onModuleInit(): Promise<void> {
     const number = this.dataSource.options.type === 'better-sqlite3' ? 'INTEGER' : 'INTEGER AUTO_INCREMENT';
     await this.dataSource.query(
-      'CREATE TABLE IF NOT EXISTS sample_orders (id INTEGER PRIMARY KEY, customer VARCHAR(100) NOT NULL, total INT NOT NULL)',
+      `CREATE TABLE IF NOT EXISTS sample_orders (
+         id INTEGER PRIMARY KEY,
+         customer VARCHAR(100) NOT NULL,
+         total INT NOT NULL
+       )`,
     );
     await this.dataSource.query(
-      `CREATE TABLE IF NOT EXISTS sample_invoices (number ${number} PRIMARY KEY, order_id INT NOT NULL, total INT NOT NULL)`,
+      `CREATE TABLE IF NOT EXISTS sample_invoices (
+         number ${number} PRIMARY KEY,
+         order_id INT NOT NULL,
+         total INT NOT NULL
+       )`,
     );
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { JobContext, QueueProcessor } from 'nestjs-sql-queue';
 
-/** The tables of mails. A million of them are in nobody's way but their own. */
+/** The tables of mails. A million mails do not slow the reports down. */
 export const MAILS = { name: 'mails', prefix: 'sample_mail_' };
 
 export const MAIL = 'mail.send';
@@ -16,6 +16,7 @@ declare module 'nestjs-sql-queue' {
 export class Mails {
   @QueueProcessor(MAIL, { instance: MAILS.name, batch: 20 })
   send(jobs: JobContext<{ to: string }>[]): void {
-    for (const { payload } of jobs) if (!payload.to.includes('@')) throw new Error(`no address: ${payload.to}`);
+    for (const { payload } of jobs)
+      if (!payload.to.includes('@')) throw new Error(`expected an address, got ${payload.to}`);
   }
 }

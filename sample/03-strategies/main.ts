@@ -2,10 +2,12 @@ import 'reflect-metadata';
 import { setTimeout } from 'node:timers/promises';
 import { NestFactory } from '@nestjs/core';
 import { getAdminToken, getProducerToken, QueueAdmin, QueueProducer } from 'nestjs-sql-queue';
+import { jobsLeft } from '../shared/jobs-left.js';
+import { onStopSignal } from '../shared/stop-signal.js';
 import { AppModule } from './app.module.js';
-import { strategies } from './database.js';
 import { MAIL, MAILS } from './mails.js';
 import { reportQueue, REPORTS } from './reports.js';
+import { strategies } from './strategies.js';
 
 const JOBS = 300;
 
@@ -17,8 +19,7 @@ const lines = [
   })),
 ];
 
-const stopping = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => stopping.abort());
+const stopping = onStopSignal();
 
 const app = await NestFactory.createApplicationContext(AppModule, { logger: ['fatal', 'error', 'warn'] });
 try {
@@ -31,22 +32,21 @@ try {
   }
   console.log(`Enqueued ${JOBS} jobs into each of ${lines.length} queues.`);
   let left = Infinity;
-  while (left > 0 && !stopping.signal.aborted) {
+  while (left > 0 && !stopping.aborted) {
     await setTimeout(50);
     left = 0;
-    for (const { name, queue } of lines) left += await waiting(name, queue);
+    for (const { name, queue } of lines) left += await jobsLeft(adminOf(name), queue);
   }
   console.log(['tables', 'queue', 'claimed by', 'completed', 'left'].map((title) => title.padEnd(20)).join(''));
   for (const { name, prefix, queue, claim } of lines) {
-    const { completed } = await app.get<QueueAdmin>(getAdminToken(name)).counts(queue);
-    const cells = [`${prefix}*`, queue, claim, completed, await waiting(name, queue)];
+    const { completed } = await adminOf(name).counts(queue);
+    const cells = [`${prefix}*`, queue, claim, completed, await jobsLeft(adminOf(name), queue)];
     console.log(cells.map((cell) => String(cell).padEnd(20)).join(''));
   }
 } finally {
   await app.close();
 }
 
-async function waiting(name: string, queue: string): Promise<number> {
-  const { scheduled, waiting, prefetched, active } = await app.get<QueueAdmin>(getAdminToken(name)).counts(queue);
-  return scheduled + waiting + prefetched + active;
+function adminOf(name: string): QueueAdmin {
+  return app.get(getAdminToken(name));
 }

@@ -4,7 +4,7 @@ import { JobContext, QueueProcessor, type QueueOptions } from 'nestjs-sql-queue'
 
 export type ClaimStrategy = Exclude<NonNullable<QueueOptions['claim']>, 'auto'>;
 
-/** The tables of reports: an instance of the module with a name and a prefix of its own. */
+/** The tables of reports: an instance of the module with its own name and prefix. */
 export const REPORTS = { name: 'reports', prefix: 'sample_report_' };
 
 interface Report {
@@ -23,7 +23,7 @@ declare module 'nestjs-sql-queue' {
 
 export const reportQueue = (strategy: ClaimStrategy) => `report.${strategy}` as const;
 
-/** A handler whose queue is claimed by the strategy. They differ in nothing else: how a job is claimed is not its affair. */
+/** A handler for the queue of a strategy. The strategy does not affect the handler's code. */
 export function reportsBy(strategy: ClaimStrategy): Type {
   @Injectable()
   class Reports {

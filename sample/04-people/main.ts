@@ -20,4 +20,4 @@ if (Object.values(counts).every((count) => count === 0)) {
 }
 
 await app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1');
-console.log(`Open ${await app.getUrl()} in a browser, twice for two people. Ctrl-C ends it.`);
+console.log(`Open ${await app.getUrl()} in a browser, twice for two people. Ctrl-C ends the program.`);

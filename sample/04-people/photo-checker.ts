@@ -3,7 +3,7 @@ import { JobContext, QueueProcessor, type PayloadOf, type ResultOf } from 'nestj
 import { setTimeout } from 'node:timers/promises';
 import { CHECK } from './queues.js';
 
-/** The code that joins people at their work: it takes what nobody has, and leaves alone what waits for a review. */
+/** Works beside people: it claims unassigned photos that do not wait for a review. */
 @Injectable()
 export class PhotoChecker {
   @QueueProcessor(CHECK, { concurrency: 1, prefetch: 0, retry: 20 })

@@ -1,6 +1,6 @@
 export const CHECK = 'photo.check';
 
-/** Where photos wait that somebody is not sure about. */
+/** The stage of photos that need a second opinion. */
 export const REVIEW = 'pending review';
 
 declare module 'nestjs-sql-queue' {

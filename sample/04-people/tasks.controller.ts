@@ -10,10 +10,10 @@ import {
   UseFilters,
 } from '@nestjs/common';
 import { readFileSync } from 'node:fs';
-import { RefusalFilter } from './refusal.filter.js';
+import { TaskErrorFilter } from './task-error.filter.js';
 import { TasksService } from './tasks.service.js';
 
-// The same file from here and from the folder this is compiled into.
+// This path is valid from this folder and from the build folder.
 const PAGE = readFileSync(new URL('../../sample/04-people/page.html', import.meta.url), 'utf8');
 
 interface Body {
@@ -24,7 +24,7 @@ interface Body {
 }
 
 @Controller()
-@UseFilters(RefusalFilter)
+@UseFilters(TaskErrorFilter)
 export class TasksController {
   constructor(private readonly tasks: TasksService) {}
 
@@ -68,7 +68,7 @@ export class TasksController {
       case 'send-back':
         return this.tasks.sendBack(id, owner);
       default:
-        throw new BadRequestException(`nobody can ${action} a task`);
+        throw new BadRequestException(`unknown action ${action}`);
     }
   }
 
@@ -85,5 +85,5 @@ function text(name: string, value: unknown): string {
 
 function verdictOf({ verdict }: Body): 'fine' | 'refused' {
   if (verdict === 'fine' || verdict === 'refused') return verdict;
-  throw new BadRequestException(`expected verdict to be fine or refused`);
+  throw new BadRequestException(`expected verdict to be fine or refused, got ${JSON.stringify(verdict)}`);
 }

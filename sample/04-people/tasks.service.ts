@@ -12,7 +12,7 @@ import { CHECK, REVIEW } from './queues.js';
 
 type Verdict = ResultOf<typeof CHECK>['verdict'];
 
-/** What people do with tasks. Each is a job of the queue, in one pair of hands at a time. */
+/** The actions of people on tasks. A task is a job of the queue and has one owner at a time. */
 @Injectable()
 export class TasksService {
   constructor(
@@ -31,11 +31,11 @@ export class TasksService {
       this.admin.find({ queue: CHECK, state: 'completed' }, { order: 'newest', limit: 10 }),
     ]);
     return {
-      waiting: waiting.jobs.map(seen),
-      review: review.jobs.filter(({ state }) => state === 'waiting').map(seen),
-      taken: active.jobs.map(seen),
-      putOff: scheduled.jobs.map(seen),
-      finished: completed.jobs.reverse().map(seen),
+      waiting: waiting.jobs.map(toView),
+      review: review.jobs.filter(({ state }) => state === 'waiting').map(toView),
+      taken: active.jobs.map(toView),
+      putOff: scheduled.jobs.map(toView),
+      finished: completed.jobs.reverse().map(toView),
       codeWorks: this.runner.state === 'running',
     };
   }
@@ -44,12 +44,12 @@ export class TasksService {
     return this.producer.enqueue(CHECK, { title });
   }
 
-  /** The task is the owner's until he ends it: no lease takes it away over a weekend, and nobody who clicks later. */
+  /** Assigns the task until its owner ends it: no lease expires over a weekend, and no other person can take it. */
   take(id: number, owner: string) {
     return this.consumer.assign(id, owner, { reassign: false });
   }
 
-  /** The one that has waited longest; undefined where none waits. */
+  /** Assigns the task that waits longest. Resolves to undefined if none waits. */
   async takeNext(owner: string) {
     const [task] = await this.consumer.claim(CHECK, { owner, lease: 'until-released' });
     return task;
@@ -71,7 +71,7 @@ export class TasksService {
     return this.consumer.move(id, { owner, stage: REVIEW });
   }
 
-  /** A reviewer takes it and ends it in one go. */
+  /** Assigns the task to a reviewer and completes it. */
   async accept(id: number, owner: string, verdict: Verdict) {
     await this.take(id, owner);
     await this.finish(id, owner, verdict);
@@ -87,13 +87,13 @@ export class TasksService {
   }
 }
 
-/** What of a job is for people's eyes. */
-function seen({ id, payload, owner, worker, result, runAt }: JobRecord) {
+/** The fields of a job that the page shows. */
+function toView({ id, payload, owner, worker, result, runAt }: JobRecord) {
   const { title } = payload as PayloadOf<typeof CHECK>;
   return { id, title, owner: owner ?? (worker ? 'code' : null), result, runAt };
 }
 
-/** Until eight o'clock. */
+/** The milliseconds until eight o'clock tomorrow. */
 export function msUntilTomorrow(now: Date): number {
   const tomorrow = new Date(now.getFullYear(), now.getMonth(), now.getDate() + 1, 8);
   return tomorrow.getTime() - now.getTime();

@@ -8,7 +8,7 @@ declare module 'nestjs-sql-queue' {
   }
 }
 
-/** Must not miss anything, so it subscribes to all that is ever said of users, and gets it later where it was down. */
+/** Subscribes to every message about users. If its process is down, it receives the messages later. */
 @Injectable()
 export class AuditLog {
   @QueueProcessor('audit.log', { topic: 'user.*' })

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A consumer's process, as main.ts starts and ends it. */
+/** A consumer's process, which main.ts starts and ends. */
 export class ConsumerProcess {
   readonly #ended: Promise<unknown>;
 
@@ -10,7 +10,7 @@ export class ConsumerProcess {
     this.#ended = once(child, 'exit');
   }
 
-  /** Resolves when it works; by then it gets its copies. */
+  /** Resolves when the consumer has subscribed and works. */
   static async start(queue: string): Promise<ConsumerProcess> {
     const child = fork(fileURLToPath(new URL('consumer.js', import.meta.url)), [queue]);
     const started = new ConsumerProcess(child);
@@ -19,13 +19,13 @@ export class ConsumerProcess {
     return started;
   }
 
-  /** As a power cut would: it has no chance to say anything. */
+  /** Ends the process without any clean-up, like a power cut. */
   async kill(): Promise<void> {
     this.child.kill('SIGKILL');
     await this.#ended;
   }
 
-  /** Lets it end what it is at. */
+  /** Lets the process complete its running job and end. */
   async stop(): Promise<void> {
     if (this.child.connected) this.child.disconnect();
     await this.#ended;

@@ -8,7 +8,7 @@ declare module 'nestjs-sql-queue' {
   }
 }
 
-/** Wants users of one region only: for the others no copy is made. */
+/** Subscribes to users of one region. For other regions no copy is stored. */
 @Injectable()
 export class CrmSync {
   @QueueProcessor('crm.sync', { topic: 'user.created', where: { region: 'eu' } })

@@ -8,7 +8,7 @@ declare module 'nestjs-sql-queue' {
   }
 }
 
-/** Is there for as long as somebody looks. Two seconds after the last one left nothing is kept for it any more. */
+/** A temporary queue: it expires two seconds after its last process has ended. */
 @Injectable()
 export class LiveView {
   @QueueProcessor('live.view', { topic: '*', expiresAfter: '2s' })

@@ -3,10 +3,10 @@ import { QueueProducer } from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
 import { User } from './user.entity.js';
 
-/** What consumers are told. */
+/** The message to the consumers. */
 export type UserCreated = Pick<User, 'id' | 'email'>;
 
-/** Knows nothing of who listens. */
+/** Publishes without knowing the consumers. */
 @Injectable()
 export class SignupsService {
   constructor(
@@ -24,7 +24,7 @@ export class SignupsService {
     });
   }
 
-  /** How many have signed up. */
+  /** The number of users. */
   count(): Promise<number> {
     return this.dataSource.manager.countBy(User, {});
   }

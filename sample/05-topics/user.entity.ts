@@ -2,7 +2,7 @@ import { Column, Entity, PrimaryColumn } from 'typeorm';
 
 export type Region = 'eu' | 'us';
 
-/** Somebody who has signed up. */
+/** A person who has signed up. */
 @Entity('sample_users')
 export class User {
   @PrimaryColumn()

@@ -25,7 +25,7 @@ declare module 'nestjs-sql-queue' {
 const FILE = './other-languages.sqlite';
 const TEXTS = ['the quick brown fox', 'jumps over', 'the lazy dog', '', 'again and again and again'];
 
-/** The Nest side: it writes down what the Python side has counted. */
+/** The Nest side: it prints the word counts of the Python side. */
 @Injectable()
 class Reports {
   @QueueProcessor('report.write')
@@ -52,7 +52,7 @@ try {
     'text.count',
     TEXTS.map((text) => ({ payload: { text } })),
   );
-  // The same file from here and from the folder this is compiled into.
+  // This path is valid from this folder and from the build folder.
   const worker = fileURLToPath(new URL('../../sample/06-other-languages/worker.py', import.meta.url));
   const python = spawn('python3', ['-B', worker, FILE, String(TEXTS.length)], {
     stdio: ['ignore', 'inherit', 'inherit'],

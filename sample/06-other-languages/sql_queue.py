@@ -1,6 +1,6 @@
-"""The queue of nestjs-sql-queue on SQLite, for Python: the standard library and nothing else.
+"""The queue of nestjs-sql-queue on SQLite, for Python. It needs only the standard library.
 
-For MySQL and MariaDB the statements are in docs/guides/other-languages.md; any DB-API driver sends them.
+The statements for MySQL and MariaDB are in docs/guides/other-languages.md; any DB-API driver can send them.
 """
 
 import json
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Optional
 
-# The database's own clock, in milliseconds since 1970: never the program's.
+# The database's clock, in milliseconds since 1970. Never use the program's clock.
 NOW = "CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)"
 
 
@@ -26,21 +26,21 @@ class Job:
 
 
 class LeaseLost(Exception):
-    """Somebody else has the job by now, or will have it: forget it."""
+    """Another worker has claimed the job or can claim it: do not write to it any more."""
 
 
 class Queue:
     def __init__(self, path: str, queue: str, worker: str = "python"):
-        # Without implicit transactions: each begins where it says so. Waits up to 5 s for other writers.
+        # No implicit transactions. Waits up to 5 s for other writers.
         self.db = sqlite3.connect(path, isolation_level=None, timeout=5)
         self.db.row_factory = sqlite3.Row
         self.queue = queue
         self.worker = worker
-        # Nest processes then look after its delayed jobs and lapsed leases.
+        # With this row Nest processes promote its delayed jobs and rescue its expired leases.
         self.db.execute(f"INSERT OR IGNORE INTO sql_queue_queues (queue, created_at) VALUES (?, {NOW})", (queue,))
 
     def enqueue(self, payload: Any, name: str = "default", headers: Optional[dict] = None, delay_ms: int = 0) -> int:
-        """One row is one job. With a delay it is scheduled, until a Nest process makes it waiting."""
+        """Inserts one row per job. With a delay the job is scheduled until a Nest process promotes it."""
         run_at = f"{NOW} + {int(delay_ms)}" if delay_ms > 0 else "NULL"
         cursor = self.db.execute(
             f"INSERT INTO sql_queue_jobs (queue, name, payload, headers, run_at) VALUES (?, ?, ?, ?, {run_at})",
@@ -49,7 +49,7 @@ class Queue:
         return cursor.lastrowid
 
     def claim(self, lease_ms: int = 30_000, max_attempts: int = 5) -> Optional[Job]:
-        """The job that stands first, for `lease_ms` from now; None where nothing waits."""
+        """Claims the first waiting job for `lease_ms` milliseconds. Returns None if no job waits."""
         claim_id = secrets.randbelow(2**53 - 1) + 1
         with self._transaction():
             paused = self.db.execute("SELECT paused FROM sql_queue_queues WHERE queue = ?", (self.queue,)).fetchone()
@@ -74,7 +74,7 @@ class Queue:
                 return None
             self.db.execute(
                 f"""
-                INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at)
+                INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lease_ms, lease_until, claimed_at)
                 VALUES (?, ?, ?, ?, 1, ?, {NOW} + ?, {NOW})""",
                 (claim_id, self.worker, self.queue, json.dumps([row["id"]]), lease_ms, lease_ms),
             )
@@ -84,7 +84,7 @@ class Queue:
         )
 
     def heartbeat(self, job: Job) -> None:
-        """Renews the lease; every third of it, while the job runs."""
+        """Renews the lease. Call it every third of the lease while the job runs."""
         changed = self.db.execute(
             f"UPDATE sql_queue_claims SET lease_until = {NOW} + lease_ms WHERE id = ? AND lease_until > {NOW}",
             (job.claim_id,),
@@ -97,7 +97,7 @@ class Queue:
             self._finish(job, "completed", keep_ms, result=json.dumps(result))
 
     def fail(self, job: Job, error: Exception, delay_ms: int = 10_000, keep_ms: int = 2_592_000_000) -> None:
-        """Tried again after the delay, or dead after the last attempt."""
+        """Retries the job after the delay, or ends it as dead after its last attempt."""
         text = json.dumps({"name": type(error).__name__, "message": str(error)})
         with self._transaction():
             if job.attempt >= job.max_attempts:
@@ -114,7 +114,7 @@ class Queue:
             )
 
     def release(self, job: Job) -> None:
-        """Back to waiting, unharmed; the attempt is not counted."""
+        """Returns the job to waiting without counting the attempt."""
         with self._transaction():
             self._end_claim(job)
             self._change(
@@ -145,7 +145,7 @@ class Queue:
         self.db.execute("DELETE FROM sql_queue_claims WHERE id = ?", (job.claim_id,))
 
     def _change(self, job: Job, sql: str, values: tuple) -> None:
-        # The fence: nothing of the transaction stays where the job is not ours any more.
+        # The fence: the transaction rolls back if this claim does not own the job any more.
         if self.db.execute(sql, values).rowcount != 1:
             raise LeaseLost(f"job {job.id}")
 

@@ -1,5 +1,5 @@
-// The browser that tests of pages need: the one named in the environment, else one of this machine, else Debian's,
-// unpacked in a cache.
+// The browser for tests of pages: the one that CHROMIUM names, else one of this machine, else Debian's, unpacked in a
+// cache.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -16,14 +16,14 @@ const NAMES = [
   'chromium-browser',
 ];
 
-/** The path of a Chromium that starts. Throws with the way out where there is none. */
+/** The path of a Chromium that starts. Throws an error that says how to provide one if there is none. */
 export async function findChromium() {
   const { CHROMIUM: named, PATH: path = '' } = process.env;
   if (named) return named;
 
   const installed = NAMES.flatMap((name) => path.split(delimiter).map((folder) => join(folder, name)));
   for (const program of installed.filter((each) => existsSync(each))) {
-    // What a distribution has put there may be a page that says how to get one.
+    // Some distributions install a script here that only prints how to get the browser.
     const starts = await run(program, ['--version']).catch(() => undefined);
     if (starts) return program;
   }

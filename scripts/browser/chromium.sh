@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# chromium.sh  prints the path of a Chromium without windows, out of Debian's packages that are unpacked into the cache.
+# chromium.sh  unpacks Debian's packages of a headless Chromium into the cache and prints its path.
 . "$(dirname "$0")/../databases/_process.sh"
 . "$(dirname "$0")/../databases/_packages.sh"
 
-# A browser starts itself again for each tab, by what /proc says that it is: run through the packages' own loader it would be
-# that loader. So the machine's loader runs it, and the C library has to be the machine's too. Drivers of graphics cards and
-# what they compile with are half of all bytes, and nothing is drawn here.
+# Chromium restarts its own /proc/self/exe for each tab. Under the packages' loader that would be the loader, so the
+# machine's loader runs it and the C library is the machine's too. Graphics drivers and their compilers are half of all
+# bytes, and a headless browser does not use them.
 OMIT=('libc6_*' 'libgl1-mesa-dri_*' 'libllvm*' 'libz3-*')
 FINISH=write_starter
 

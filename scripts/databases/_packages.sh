@@ -1,10 +1,10 @@
-# Sourced, never run: fetches Debian packages and unpacks them into the cache. Nothing is installed,
-# root is not needed. The mirror is the one this machine's own apt is set up with.
+# Sourced, never run: fetches Debian packages and unpacks them into the cache. It installs nothing and needs no root.
+# The mirror is the one of this machine's apt.
 CACHE=${SQL_QUEUE_CACHE:-$HOME/.cache/nestjs-sql-queue}
 DEB_KEYRING=${DEB_KEYRING:-/usr/share/keyrings/debian-archive-keyring.gpg}
 
-# Sites that may be Debian's, likeliest first: what apt would ask for here, even if it was never asked
-# (`apt-get indextargets` knows nothing before the first update). Who is not Debian fails the signature check.
+# Sites that may be Debian's, likeliest first: those of this machine's apt, also before its first update (`apt-get
+# indextargets` then prints none). A site that is not Debian's fails the signature check.
 debian_sites() {
   local codename
   codename=$(. /etc/os-release && echo "${VERSION_CODENAME:-stable}")
@@ -16,9 +16,9 @@ debian_sites() {
   } | awk '!seen[$0]++'
 }
 
-# unpack NAME SUITE PACKAGE...  -> $CACHE/NAME/prefix/usr is the unpacked packages and all they depend
-# on, with programs that run on this machine whatever its own libraries are. Whoever needs them otherwise names what is
-# called in place of wrap_programs in FINISH, and what is not unpacked in OMIT.
+# unpack NAME SUITE PACKAGE...  -> $CACHE/NAME/prefix/usr has the packages and all their dependencies, with programs
+# that do not use this machine's libraries. FINISH names a function to call in place of wrap_programs. OMIT lists
+# patterns of packages not to unpack.
 FINISH=wrap_programs OMIT=()
 unpack() {
   local name=$1 suite=$2
@@ -29,8 +29,8 @@ unpack() {
   exec 8>"$dir/.lock"
   flock 8
   if [ ! -e "$dir/complete" ]; then
-    [ -r "$DEB_KEYRING" ] || die "none is installed here, and to fetch one Debian's keyring ($DEB_KEYRING) is needed"
-    command -v apt-get >/dev/null || die "none is installed here, and to fetch one apt-get is needed"
+    [ -r "$DEB_KEYRING" ] || die "not installed, and to fetch it Debian's keyring $DEB_KEYRING is needed"
+    command -v apt-get >/dev/null || die "not installed, and to fetch it apt-get is needed"
     download "$dir/apt" "$suite" "$@"
     log "unpacking $(ls "$dir"/apt/cache/archives/*.deb | wc -l) packages"
     extract "$dir"
@@ -42,8 +42,8 @@ unpack() {
   exec 8>&-
 }
 
-# apt with a state of its own and an empty list of installed packages: it resolves the whole closure
-# and checks every signature, and touches nothing of the machine.
+# Runs apt with its own state and an empty list of installed packages: it resolves all dependencies, checks every
+# signature and changes nothing on the machine.
 download() {
   local apt=$1 suite=$2 site
   shift 2
@@ -70,7 +70,7 @@ Acquire::Retries "3";
 #clear APT::Update::Post-Invoke-Success;
 #clear DPkg::Post-Invoke;
 CONF
-  # set -e is off inside a condition, so each step says what follows it.
+  # set -e has no effect inside a condition, so && joins the steps.
   for site in $(debian_sites); do
     log "fetching $* from Debian $suite"
     {
@@ -85,7 +85,7 @@ CONF
     rm -rf "$apt"/lists/*
     mkdir -p "$apt/lists/partial"
   done
-  die "none is installed here, and $* could not be fetched from Debian $suite"
+  die "not installed, and $* could not be fetched from Debian $suite"
 }
 
 extract() {
@@ -93,7 +93,7 @@ extract() {
   rm -rf "$dir/root"
   mkdir -p "$dir/root"
   for deb in "$dir"/apt/cache/archives/*.deb; do
-    # Needed to install a server, not to run one.
+    # These packages install a server; they do not run it.
     case ${deb##*/} in
     perl_* | perl-base_* | perl-modules* | libperl* | systemd* | debconf* | passwd_* | psmisc_* | coreutils_* | tar_* | dpkg_*) continue ;;
     esac
@@ -107,8 +107,8 @@ extract() {
   done
 }
 
-# DIR/prefix/usr looks like an installed /usr: each program is a two-line script that runs the unpacked
-# one through its own loader and libraries. The script execs, so that the pid is the server's own.
+# DIR/prefix/usr looks like an installed /usr: each program is a two-line script that runs the unpacked one with its own
+# loader and libraries. The script uses exec, so that its pid is the server's.
 wrap_programs() {
   local dir=$1 root=$1/root prefix=$1/prefix loader path='' bin file to
   for bin in lib usr/lib; do
@@ -127,7 +127,7 @@ wrap_programs() {
       to=$prefix/usr/${bin##*/}/${file##*/}
       [ -e "$file" ] && [ ! -e "$to" ] || continue
       if [ "$(head -c 4 "$file" | tr -d '\0')" = $'\x7fELF' ]; then
-        # --argv0 is a full path because mysqld looks a bare name up in $PATH.
+        # --argv0 is a full path, because mysqld searches $PATH for a bare name.
         printf '#!/bin/sh\nexec %q --argv0 %q --library-path %q %q "$@"\n' \
           "$loader" "$to" "$path" "$(readlink -f "$file")" >"$to"
         chmod 755 "$to"

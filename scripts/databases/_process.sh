@@ -1,4 +1,4 @@
-# Sourced, never run: starting and stopping a process that is certainly ours.
+# Sourced, never run: starts processes, and stops only those that it started.
 set -euo pipefail
 
 T0=$(date +%s%3N)
@@ -8,7 +8,7 @@ die() {
   exit 1
 }
 
-# A pid's start time, so that a recycled pid is never taken for ours.
+# The start time of a pid, which identifies the process if the pid is reused.
 proc_start() {
   local stat
   stat=$(cat "/proc/$1/stat" 2>/dev/null) || return 1
@@ -41,7 +41,7 @@ stop_pid() { # stop_pid FILE [SIGNAL]
   rm -f "$1"
 }
 
-# The server outlives this script and holds none of its locks or pipes.
+# The server outlives this script, so it must not inherit the script's locks and pipes.
 spawn() { # spawn PIDFILE LOGFILE COMMAND...
   local pidfile=$1 logfile=$2
   shift 2

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # galera-up.sh DIR PORT durable|fast
-# Runs a Galera cluster of three MariaDB nodes, node i on 127.0.0.1:PORT+i with all its files in DIR-i. Run again after a
-# node was killed, it starts those that are missing, and they rejoin. Of Debian MARIADB_SUITE (bookworm: 10.11).
+# Runs a Galera cluster of three MariaDB nodes, node i on 127.0.0.1:PORT+i with all its files in DIR-i. A second run
+# starts killed nodes again, which rejoin. The server is the one of Debian MARIADB_SUITE (bookworm: 10.11).
 . "$(dirname "$0")/_process.sh"
 . "$(dirname "$0")/_packages.sh"
 DIR=$1 PORT=$2 PROFILE=$3
@@ -27,9 +27,9 @@ fast) DURABLE=(--innodb-flush-log-at-trx-commit=0 --skip-log-bin --innodb-double
 *) die "the profile is durable or fast, not $PROFILE" ;;
 esac
 
-# A node's data comes to it by rsync. The scripts for that take the program from the server's own folder, and look for a
-# process of that name, which an unpacked program has only through a link; as root its daemon would become "nobody", who
-# may not write there.
+# A node receives its data by rsync. The server's scripts take rsync from the server's folder and search for a process
+# of that name, which an unpacked program has only through a link. As root its daemon would run as user "nobody", which
+# may not write to the node's folder.
 if ! grep -q dparam "$USR/bin/rsync"; then
   mkdir -p "$KEPT/loader"
   ln -sfn "$(sed -n 's/^exec \([^ ]*\) --argv0.*/\1/p' "$USR/bin/rsync")" "$KEPT/loader/rsync"
@@ -46,9 +46,9 @@ export PATH=$USR/bin:$USR/sbin:$PATH
 
 PEERS=$(for ((i = 0; i < NODES; i++)); do printf '%s127.0.0.1:%d' "${PEERS:+,}" $((PORT + 20 + i)); PEERS=1; done)
 
-ask() { "$USR/bin/mariadb" --no-defaults -uroot -h127.0.0.1 -P$((PORT + $1)) -BNe "$2" 2>/dev/null; } # ask NODE SQL
+run_sql() { "$USR/bin/mariadb" --no-defaults -uroot -h127.0.0.1 -P$((PORT + $1)) -BNe "$2" 2>/dev/null; } # run_sql NODE SQL
 synced() {
-  [ "$(ask "$1" "SELECT variable_value FROM information_schema.global_status
+  [ "$(run_sql "$1" "SELECT variable_value FROM information_schema.global_status
                  WHERE variable_name = 'wsrep_local_state_comment'")" = Synced ]
 }
 
@@ -65,7 +65,7 @@ options_of() { # options_of NODE  -> OPTIONS
   if [ "$PROFILE" = durable ]; then OPTIONS+=(--log-bin="$dir/data/binlog"); fi
 }
 
-# Where a killed node's data stands: with that it gets what it has missed, and not everything.
+# The position of a killed node's data, with which it receives only the transactions that it missed.
 position_of() { # position_of NODE  -> POSITION
   local dir=$DIR-$1
   POSITION=''
@@ -77,7 +77,8 @@ position_of() { # position_of NODE  -> POSITION
   POSITION=$(sed -n 's/.*WSREP: Recovered position: *\([^ ]*\).*/\1/p' "$dir/recover.log" 2>/dev/null | tail -n 1)
 }
 
-# A node that was killed a moment ago may be refused while the others still take it for a member: it is tried again.
+# The cluster may reject a killed node while it still lists the node as a member, so the node is started up to three
+# times.
 start_node() { # start_node NODE OPTION...
   local tries
   for tries in 1 2 3; do
@@ -113,7 +114,8 @@ try_node() {
 }
 
 RUNNING=0
-# One that is alive and does not answer just now still has the cluster: a second one beside it would take writes of its own.
+# A node that is alive but does not answer still has the cluster. A second cluster beside it would accept separate
+# writes.
 for ((i = 0; i < NODES; i++)); do if alive "$DIR-$i/server.pid" >/dev/null; then RUNNING=1; fi; done
 for ((i = 0; i < NODES; i++)); do
   if alive "$DIR-$i/server.pid" >/dev/null; then continue; fi

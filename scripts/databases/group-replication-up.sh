@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # group-replication-up.sh DIR PORT durable|fast
 # Runs a MySQL Group Replication group of three nodes with one primary, node i on 127.0.0.1:PORT+i with all its files in
-# DIR-i. Run again after a node was killed, it starts those that are missing, and they rejoin.
+# DIR-i. A second run starts killed nodes again, which rejoin.
 . "$(dirname "$0")/_process.sh"
 . "$(dirname "$0")/_packages.sh"
 DIR=$1 PORT=$2 PROFILE=$3
@@ -27,27 +27,27 @@ mkdir -p "$DIR-group"
 [ -s "$DIR-group/uuid" ] || cat /proc/sys/kernel/random/uuid >"$DIR-group/uuid"
 SEEDS=127.0.0.1:$((PORT + 20)),127.0.0.1:$((PORT + 21)),127.0.0.1:$((PORT + 22))
 
-ask() { "$USR/bin/mysql" --no-defaults -uroot -S "$DIR-$1/s.sock" -BNe "$2"; } # ask NODE SQL
+run_sql() { "$USR/bin/mysql" --no-defaults -uroot -S "$DIR-$1/s.sock" -BNe "$2"; } # run_sql NODE SQL
 state_of() {
-  ask "$1" "SELECT COALESCE((SELECT member_state FROM performance_schema.replication_group_members
+  run_sql "$1" "SELECT COALESCE((SELECT member_state FROM performance_schema.replication_group_members
                              WHERE member_id = @@server_uuid), 'OFFLINE')" 2>/dev/null || true
 }
 
-# As those see it who are in the group.
+# The states that the group's members report for the node on port $1.
 members_on_port() {
   local i
   for ((i = 0; i < NODES; i++)); do
     if [ "$(state_of "$i")" != ONLINE ]; then continue; fi
-    ask "$i" "SELECT member_state FROM performance_schema.replication_group_members WHERE member_port = $1"
+    run_sql "$i" "SELECT member_state FROM performance_schema.replication_group_members WHERE member_port = $1"
   done
 }
 
-# Not to be written to until it is in the group: what it took alone, the group would never have.
+# The node is read-only until it joins, because the group would never receive writes from before.
 start_node() {
   local dir=$DIR-$1 i
   mkdir -p "$dir"
   [ -d "$dir/data" ] || cp -a --reflink=auto "$KEPT/template" "$dir/data"
-  rm -f "$dir/s.sock" "$dir/s.sock.lock" # what a killed server leaves
+  rm -f "$dir/s.sock" "$dir/s.sock.lock" # left by a killed server
   : >"$dir/error.log"
   spawn "$dir/server.pid" "$dir/stdout.log" "$USR/sbin/mysqld" "${PATHS[@]}" --datadir="$dir/data" \
     --log-error="$dir/error.log" --port=$((PORT + $1)) --bind-address=127.0.0.1 --socket="$dir/s.sock" \
@@ -67,11 +67,11 @@ start_node() {
       tail -n 30 "$dir/error.log" >&2
       die "node $1 ended"
     fi
-    if ask "$1" 'SELECT 1' >/dev/null 2>&1; then break; fi
+    if run_sql "$1" 'SELECT 1' >/dev/null 2>&1; then break; fi
     sleep 0.1
   done
   if [ -e "$dir/users" ]; then return; fi
-  ask "$1" "SET sql_log_bin = 0; SET GLOBAL super_read_only = 0;
+  run_sql "$1" "SET sql_log_bin = 0; SET GLOBAL super_read_only = 0;
     CREATE USER IF NOT EXISTS root@'127.0.0.1' IDENTIFIED BY ''; GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;
     CREATE USER IF NOT EXISTS replicator@'%' IDENTIFIED BY 'replicator';
     GRANT REPLICATION SLAVE, CONNECTION_ADMIN, BACKUP_ADMIN, GROUP_REPLICATION_STREAM ON *.* TO replicator@'%';
@@ -83,17 +83,17 @@ start_node() {
 
 join() { # join NODE [bootstrap]
   local i
-  if [ "${2:-}" = bootstrap ]; then ask "$1" 'SET GLOBAL group_replication_bootstrap_group = ON'; fi
-  # Whoever asks earlier is refused, and every time it asks the others take the one that was killed for reachable.
+  if [ "${2:-}" = bootstrap ]; then run_sql "$1" 'SET GLOBAL group_replication_bootstrap_group = ON'; fi
+  # The group rejects a node that it still lists, and each try makes the killed node look reachable for longer.
   for ((i = 0; i < 300; i++)); do
     if [ -z "$(members_on_port $((PORT + $1)))" ]; then break; fi
     sleep 0.2
   done
-  if ! ask "$1" 'START GROUP_REPLICATION'; then
+  if ! run_sql "$1" 'START GROUP_REPLICATION'; then
     tail -n 30 "$DIR-$1/error.log" >&2
     die "node $1 was not let into the group"
   fi
-  ask "$1" 'SET GLOBAL group_replication_bootstrap_group = OFF'
+  run_sql "$1" 'SET GLOBAL group_replication_bootstrap_group = OFF'
   for ((i = 0; i < 900; i++)); do
     if [ "$(state_of "$1")" = ONLINE ]; then
       log "node $1 is in the group, on port $((PORT + $1))"
@@ -118,7 +118,7 @@ for ((i = 0; i < NODES; i++)); do
   case $(state_of "$i") in
   ONLINE | RECOVERING) ;;
   *)
-    ask "$i" 'STOP GROUP_REPLICATION' >/dev/null 2>&1 || true
+    run_sql "$i" 'STOP GROUP_REPLICATION' >/dev/null 2>&1 || true
     join "$i"
     ;;
   esac

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# keeper.sh BASE  stops what a run has started, when the run is over, and removes BASE.
-# On its input it hears which process groups the run has ("+ PID", "- PID"). The end of the input is the end
-# of the run: it comes when the run closes it and also when the run is killed, so that nothing outlives it.
+# keeper.sh BASE  stops the processes of a run when the run ends, and removes BASE.
+# Its input lists the process groups that the run starts and ends ("+ PID", "- PID"). The input ends when the run closes
+# it or is killed, so that no process outlives the run.
 . "$(dirname "$0")/_process.sh"
 BASE=$1
 trap '' INT TERM HUP
@@ -17,11 +17,11 @@ done
 for pid in "${!groups[@]}"; do
   if [ "$(proc_start "$pid" || true)" = "${groups[$pid]:-gone}" ]; then kill -KILL -- "-$pid" 2>/dev/null || true; fi
 done
-# The data goes as well: there is nothing to shut down in order.
+# The data is removed as well, so no server needs an orderly shutdown.
 for file in "$BASE"/*/server.pid; do
   if pid=$(alive "$file"); then
     stop_pid "$file" KILL
-    # What it had started for itself, as a cluster's node does to get its data.
+    # A node of a cluster starts processes to receive its data.
     kill -KILL -- "-$pid" 2>/dev/null || true
   fi
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mariadb-up.sh DIR PORT durable|fast [option of mariadbd...]
 # Runs MariaDB on 127.0.0.1:PORT with all its files in DIR, and prints the path of the client.
-# MARIADBD=/path/to/mariadbd takes that server; without it, the one of Debian MARIADB_SUITE (bookworm: 10.11,
+# MARIADBD=/path/to/mariadbd runs that server; without it, the one of Debian MARIADB_SUITE (bookworm: 10.11,
 # trixie: 11.8) is fetched into the cache.
 . "$(dirname "$0")/_process.sh"
 . "$(dirname "$0")/_packages.sh"
@@ -24,15 +24,15 @@ fi
 AS=()
 if [ "$(id -u)" = 0 ]; then AS=(--user=root); fi
 
-# A pristine data directory is made once and copied for each server.
+# An empty data directory is created once and copied for each server.
 mkdir -p "$KEPT" "$DIR"
 exec 7>"$KEPT/.template.lock"
 flock 7
 if [ ! -d "$KEPT/template" ]; then
-  log "mariadbd: making the first data directory"
+  log "mariadbd: creating the first data directory"
   rm -rf "$KEPT/template.tmp"
   mkdir -p "$KEPT/template.tmp"
-  # --force: without looking names up. normal: root has an empty password rather than a socket.
+  # --force: no name resolution. normal: root has an empty password instead of socket authentication.
   "$INSTALL_DB" --no-defaults "${AS[@]}" ${USR:+--basedir="$USR"} --datadir="$KEPT/template.tmp" --force \
     --auth-root-authentication-method=normal --skip-test-db --skip-log-bin \
     --innodb-flush-log-at-trx-commit=0 --innodb-doublewrite=0 --innodb-flush-method=nosync >"$KEPT/init.log" 2>&1 || {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # mysql-up.sh DIR PORT durable|fast [option of mysqld...]
 # Runs MySQL on 127.0.0.1:PORT with all its files in DIR, and prints the path of the client.
-# MYSQLD=/path/to/mysqld takes that server; without it, Debian sid's is fetched into the cache.
+# MYSQLD=/path/to/mysqld runs that server; without it, Debian sid's is fetched into the cache.
 . "$(dirname "$0")/_process.sh"
 . "$(dirname "$0")/_packages.sh"
 DIR=$1 PORT=$2 PROFILE=$3
@@ -20,12 +20,12 @@ fi
 PATHS=(--no-defaults "${PATHS[@]}" --secure-file-priv=NULL)
 if [ "$(id -u)" = 0 ]; then PATHS+=(--user=root); fi
 
-# A pristine data directory is made once and copied for each server: 0.3 s instead of 3 s.
+# An empty data directory is created once and copied for each server: 0.3 s instead of 3 s.
 mkdir -p "$KEPT" "$DIR"
 exec 7>"$KEPT/.template.lock"
 flock 7
 if [ ! -d "$KEPT/template" ]; then
-  log "mysqld: making the first data directory"
+  log "mysqld: creating the first data directory"
   rm -rf "$KEPT/template.tmp"
   "$MYSQLD" "${PATHS[@]}" --datadir="$KEPT/template.tmp" --log-error="$KEPT/init.log" --initialize-insecure \
     --innodb-redo-log-capacity=64M --innodb-flush-method=nosync --innodb-doublewrite=OFF || {

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # postgres-up.sh DIR PORT durable|fast [option of postgres...]
 # Runs PostgreSQL on 127.0.0.1:PORT (user postgres, no password) with all its files in DIR, and prints the path of
-# the client. POSTGRES=/path/to/postgres takes that server; without it, the one of Debian POSTGRES_SUITE (trixie: 17)
+# the client. POSTGRES=/path/to/postgres runs that server; without it, the one of Debian POSTGRES_SUITE (trixie: 17)
 # is fetched into the cache.
 #
-# PostgreSQL refuses to run as root. Under root it runs as RUN_AS (default: nobody), so its programs and its files
-# have to be where that user can reach them.
+# PostgreSQL refuses to run as root. Under root it runs as RUN_AS (default: the user "nobody"), so that
+# user must be able to reach its programs and files.
 if [ "$(id -u)" = 0 ]; then SQL_QUEUE_CACHE=${SQL_QUEUE_CACHE:-/var/cache/nestjs-sql-queue}; fi
 . "$(dirname "$0")/_process.sh"
 . "$(dirname "$0")/_packages.sh"
 DIR=$1 PORT=$2 PROFILE=$3
 shift 3
 
-# wrap_server DIR  also wraps what wrap_programs leaves out: programs that are not in a bin of /usr. They look for
-# one another and for their share folder beside their own path, hence the same layout under prefix.
+# wrap_server DIR  wraps the programs outside of /usr/bin as well, which wrap_programs omits. They find each other and
+# their share folder beside their own path, so prefix has the same layout.
 wrap_server() {
   local root=$1/root version bin sample file
   wrap_programs "$1"
@@ -25,7 +25,7 @@ wrap_server() {
   mkdir -p "$bin"
   ln -s "$root/usr/lib/postgresql/$version/lib" "$1/prefix/usr/lib/postgresql/$version/lib"
   for file in "$root/usr/lib/postgresql/$version/bin"/*; do
-    # The loader and its library path are those of the wrappers that are there.
+    # The loader and its library path are those of the existing wrappers.
     sed "s#--argv0 [^ ]*#--argv0 $bin/${file##*/}#; s#[^ ]* \"\$@\"#$file \"\$@\"#" "$sample" >"$bin/${file##*/}"
     chmod 755 "$bin/${file##*/}"
   done
@@ -36,7 +36,7 @@ if [ -n "${POSTGRES:-}" ]; then
   KEPT=$CACHE/postgres-installed-$("$POSTGRES" --version | cksum | cut -d' ' -f1)
 else
   SUITE=${POSTGRES_SUITE:-trixie}
-  # While nobody else does: two servers are started at a time.
+  # unpack calls it under its lock, because two servers can start at a time.
   FINISH=wrap_server
   unpack "postgres-$SUITE" "$SUITE" postgresql libc-bin tzdata
   KEPT=$CACHE/postgres-$SUITE
@@ -54,7 +54,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 cd /
 
-# --no-sync: the cluster's own files only; what is committed later is synced as the profile says.
+# --no-sync affects only initdb's files; the profile decides about later commits.
 "${AS[@]}" "$BIN/initdb" -D "$DIR/cluster/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync \
   --no-instructions >"$DIR/init.log" 2>&1 || {
   tail -n 20 "$DIR/init.log" >&2

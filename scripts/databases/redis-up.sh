@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # redis-up.sh DIR PORT no|everysec|always|off [option of redis-server...]
-# Runs Redis on 127.0.0.1:PORT with all its files in DIR, and prints the path of the client. The third argument is
-# when the append-only file is synced; off: there is none.
-# REDIS=/path/to/redis-server takes that server; without it, the one of Debian REDIS_SUITE (trixie: 8.0) is fetched
-# into the cache.
+# Runs Redis on 127.0.0.1:PORT with all its files in DIR, and prints the path of the client. The third argument is the
+# value of appendfsync; off: no append-only file. REDIS=/path/to/redis-server runs that server; without it, the one of
+# Debian REDIS_SUITE (trixie: 8.0) is fetched into the cache.
 . "$(dirname "$0")/_process.sh"
 . "$(dirname "$0")/_packages.sh"
 DIR=$1 PORT=$2 APPENDFSYNC=$3
@@ -24,7 +23,7 @@ no | everysec | always) OPTIONS=(--appendonly yes --appendfsync "$APPENDFSYNC") 
 esac
 mkdir -p "$DIR/data"
 : >"$DIR/error.log"
-# No snapshots: the append-only file is what lasts, and a fork in the middle of a measurement is noise.
+# No snapshots: the append-only file keeps the data, and a fork during a measurement is noise.
 spawn "$DIR/server.pid" "$DIR/error.log" "$REDIS" --port "$PORT" --bind 127.0.0.1 --dir "$DIR/data" --save '' \
   --maxmemory-policy noeviction "${OPTIONS[@]}" "$@"
 

@@ -1,5 +1,5 @@
-// The database servers a test run or a developer needs: those named in the environment, else those
-// installed on this machine, else Debian's packages unpacked in a cache.
+// Database servers for a test run or a developer: those named in the environment, else those installed on this machine,
+// else Debian's packages, unpacked in a cache.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -36,7 +36,7 @@ export const serverKinds = {
 const clusterScripts = { galera: 'galera-up.sh', 'group-replication': 'group-replication-up.sh' };
 export const clusterKinds = Object.keys(clusterScripts);
 
-/** Everything one run starts. Whatever becomes of the run, the keeper stops it and removes its files. */
+/** Starts the processes of one run. However the run ends, the keeper stops them and removes their files. */
 export class ServerRun {
   #base;
   #keeper;
@@ -44,7 +44,7 @@ export class ServerRun {
 
   static async begin() {
     const self = new ServerRun();
-    // The path of a unix socket has room for 107 bytes.
+    // The path of a unix socket has at most 107 bytes.
     const parent = tmpdir().length > 60 ? '/tmp' : tmpdir();
     self.#base = await mkdtemp(join(parent, 'nestjs-sql-queue-'));
     self.#keeper = spawn('bash', [join(import.meta.dirname, 'keeper.sh'), self.#base], {
@@ -60,8 +60,8 @@ export class ServerRun {
   }
 
   /**
-   * Starts a program in a process group of its own: a Ctrl-C reaches the run alone, which then decides,
-   * and whatever the program leaves behind goes with it.
+   * Starts a program in its own process group: Ctrl-C reaches only the run, and processes that the program leaves
+   * behind are killed with the group.
    */
   spawn(command, args, options) {
     if (this.#ended) throw new Error('the run is over');
@@ -75,7 +75,7 @@ export class ServerRun {
     return child;
   }
 
-  /** { url, client? } of a server that answers, or { reason } why there is none. */
+  /** `{ url, client? }` of a server that answers, or `{ reason }` if there is none. */
   async server(kind, profile = 'fast') {
     const { variable } = serverKinds[kind];
     const url = process.env[variable];
@@ -106,7 +106,7 @@ export class ServerRun {
     return { url: `mysql://root@127.0.0.1:${port}/`, client: client.trim() || undefined };
   }
 
-  /** What the script prints; what it says goes to the terminal, and is why it failed where it does. */
+  /** The script's standard output. Its standard error goes to the terminal; if it fails, the last line is the error. */
   async #script(title, script, args, env) {
     const child = this.spawn('bash', [join(import.meta.dirname, script), ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -124,7 +124,7 @@ export class ServerRun {
     return printed;
   }
 
-  /** A cluster of this run's own, its first node's port and what starts the nodes that are missing. */
+  /** A cluster of this run: the port of its first node, its folder, and a function that starts missing nodes. */
   async cluster(kind, profile = 'durable') {
     const port = await freePorts();
     const dir = this.file(`${kind}-${port}`);
@@ -133,7 +133,7 @@ export class ServerRun {
     return { port, dir, up };
   }
 
-  /** Resolves when nothing that was started runs any more. */
+  /** Resolves when all started processes have ended. */
   async end() {
     this.#ended ??= this.#keeper.exitCode === null ? once(this.#keeper, 'exit') : Promise.resolve();
     this.#keeper.stdin.end();
@@ -145,7 +145,7 @@ export function killGroup(pid, signal = 'SIGKILL') {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody is left in the group.
+    // The group has no process left.
   }
 }
 
@@ -155,16 +155,16 @@ async function named(kind, url) {
     const connection = await mysql.createConnection({ uri: url, connectTimeout: 10_000 });
     const [[{ version }]] = await connection.query('SELECT VERSION() AS version');
     await connection.end();
-    if (!isOurs(version)) return { reason: `${variable} leads to ${version}` };
+    if (!isOurs(version)) return { reason: `${variable} is ${version}, expected ${title}` };
     if (isOlder(version, oldest))
-      return { reason: `${variable} leads to ${title} ${version}, ${oldest.join('.')} is needed` };
+      return { reason: `${variable} is ${title} ${version}, expected ${oldest.join('.')} or newer` };
     return { url, client: await inPath(kind === 'mysql' ? ['mysql'] : ['mariadb', 'mysql']) };
   } catch (error) {
     return { reason: `${variable} does not answer: ${error.message || error.code}` };
   }
 }
 
-/** A server program of this machine that is of the right kind and recent enough. */
+/** A server program of this machine, of the right kind and recent enough. */
 async function installed(kind) {
   const { program, oldest, isOurs } = serverKinds[kind];
   const path = await inPath([program]);
@@ -191,7 +191,7 @@ function isOlder(version, oldest) {
   return false;
 }
 
-// Below those that the kernel gives to connections: one of them could have the server's while it is being restarted.
+// Below the kernel's ports for connections, one of which could take the server's port while it restarts.
 const somePort = () => 10_000 + Math.floor(Math.random() * 20_000);
 
 async function freePort() {
@@ -211,7 +211,7 @@ async function isFree(port) {
   return listening;
 }
 
-/** The first of as many as a cluster takes: three for each of its purposes, twenty apart. */
+/** The first port of a cluster, whose three nodes have four ports each, twenty apart. */
 async function freePorts() {
   for (;;) {
     const first = somePort();

@@ -1,11 +1,11 @@
-// The one rule about time that needs to see an expression: `new Date(ms)` is a value, `new Date()` is a clock.
+// Forbids `new Date()`, which reads the clock, and allows `new Date(ms)`. Other rules about time need no plugin.
 const rule = {
   create: (context) => ({
     NewExpression(node) {
       if (node.callee.type !== 'Identifier' || node.callee.name !== 'Date' || node.arguments.length > 0) return;
       context.report({
         node,
-        message: 'Time is injected: take a Clock and ask it, so that tests can set the time.',
+        message: 'Time is injected: use a Clock (lib/common/clock.ts), so that tests can set the time.',
       });
     },
   }),

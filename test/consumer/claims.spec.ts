@@ -1,10 +1,10 @@
-import { describeEngines, plain } from '../support/engines.js';
+import { describeEngines, plainJobs } from '../support/engines.js';
 
 const ANN = { owner: 'ann' } as const;
 const MINUTES_15 = 900_000;
 
-describeEngines('a claim for an owner', (setup) => {
-  it('takes the best jobs, each with a token of its own, and counts their attempts', async () => {
+describeEngines('a claim of a consumer', (setup) => {
+  it('takes the first jobs by priority, each with a token of its own, and counts their attempts', async () => {
     const world = await setup();
     const { producer, consumer, admin } = await world.start({ autoStart: false });
     await producer.enqueue('q', 'second', { priority: 1 });
@@ -27,7 +27,7 @@ describeEngines('a claim for an owner', (setup) => {
     expect(await admin.get(first.id)).toMatchObject({ state: 'active', owner: 'ann', attempt: 1 });
   });
 
-  it('takes nothing of a paused queue, of an empty one, or of what is not due', async () => {
+  it('takes no job of a paused or an empty queue, and no scheduled job', async () => {
     const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
     await producer.enqueue('paused', 0);
     await producer.enqueue('later', 0, { delay: '1h' });
@@ -38,7 +38,7 @@ describeEngines('a claim for an owner', (setup) => {
     expect(claims).toEqual([[], [], []]);
   });
 
-  it('never hands one job to two, of people and workers of several processes', async () => {
+  it('never takes a job of another claim, among people and workers of several processes', async () => {
     const world = await setup();
     const engines = [await world.start({ autoStart: false }), await world.start({ autoStart: false })];
     const worked: number[] = [];
@@ -46,7 +46,7 @@ describeEngines('a claim for an owner', (setup) => {
       ...{ handlers: { q: (job) => void worked.push(job.id) }, autoStart: false },
       queues: { q: { concurrency: 2, prefetch: 0 } },
     });
-    await worker.producer.enqueueMany('q', plain(200));
+    await worker.producer.enqueueMany('q', plainJobs(200));
 
     const taking = async (consumer: (typeof engines)[0]['consumer'], owner: string): Promise<number[]> => {
       const held = await consumer.claim('q', { owner, limit: 10 });
@@ -63,7 +63,7 @@ describeEngines('a claim for an owner', (setup) => {
     expect(await worker.admin.counts('q')).toMatchObject({ completed: 200, active: 0, waiting: 0 });
   });
 
-  it('lapses like that of a worker, and the job is tried again with the attempt counted', async () => {
+  it('expires like the claim of a worker, and the job is retried with the attempt counted', async () => {
     const world = await setup();
     const { producer, consumer, admin, events, runner, log } = await world.start({
       ...{ handlers: { q: ({ attempt }) => attempt }, autoStart: false },
@@ -75,19 +75,19 @@ describeEngines('a claim for an owner', (setup) => {
     await runner.start();
     await events.until('completed');
 
-    const error = { code: 'LEASE_ENDED', message: 'The lease of owner "ann" ended before the job did.' };
+    const error = { code: 'LEASE_EXPIRED', message: 'The lease of owner "ann" ended before the job did.' };
     expect(await admin.get(id)).toMatchObject({ state: 'completed', result: 2, error: null });
     expect(events.of('rescued')).toMatchObject([{ error }]);
-    expect(log.at(-1)).toBe('warn: Rescued 1 job(s) of queue "q" from owner "ann", whose lease ended.');
+    expect(log.at(-1)).toBe('warn: Rescued 1 job(s) of queue "q" from owner "ann", whose lease expired.');
     await expect(consumer.complete(id, { token: held!.token })).rejects.toMatchObject({ code: 'JOB_FINISHED' });
   });
 
-  it('finds what is due again or has lapsed also where no worker runs anywhere', async () => {
+  it('finds due jobs and jobs with an expired lease even if no worker runs', async () => {
     const world = await setup();
     const { producer, consumer, events } = await world.start({ autoStart: false });
-    const [putOff, forgotten] = await producer.enqueueMany('q', plain(2));
+    const [snoozed, forgotten] = await producer.enqueueMany('q', plainJobs(2));
     await consumer.claim('q', { ...ANN, limit: 2, lease: '2h' });
-    await consumer.snooze(putOff!.id, { ...ANN, until: '1d' });
+    await consumer.snooze(snoozed!.id, { ...ANN, until: '1d' });
     const before = await consumer.claim('q', ANN);
 
     world.advance(86_400_000);
@@ -95,31 +95,31 @@ describeEngines('a claim for an owner', (setup) => {
 
     expect(before).toEqual([]);
     expect(held.map(({ id, attempt }) => [id, attempt])).toEqual([
-      [putOff!.id, 1],
+      [snoozed!.id, 1],
       [forgotten!.id, 2],
     ]);
     expect(events.jobs('rescued')).toEqual([forgotten!.id]);
   });
 
-  it('until it is released outlasts every other, and keeps nobody from looking or from rescuing others', async () => {
+  it('until its release outlasts every other claim, and delays neither work summaries nor rescues', async () => {
     const world = await setup();
     const { producer, consumer, admin, store } = await world.start({ autoStart: false });
-    const [kept, lapsed] = await producer.enqueueMany('q', plain(2));
+    const [kept, lapsed] = await producer.enqueueMany('q', plainJobs(2));
 
     const [held] = await consumer.claim('q', { ...ANN, lease: 'until-released' });
     await consumer.claim('q', { owner: 'bob', lease: '1h' });
     world.advance(50 * 365 * 86_400_000);
-    const survey = await store.survey(['q']);
-    const rescued = await store.rescue({ decide: () => ({ kind: 'release' }), keepMs: () => 1_000 });
+    const summary = await store.summarizeWork(['q']);
+    const rescued = await store.rescue({ decide: () => ({ kind: 'release' }), retentionMs: () => 1_000 });
 
     expect(held).toMatchObject({ id: kept!.id, leaseUntil: null });
-    expect(survey.lapseInMs).toBe(0);
+    expect(summary.leaseExpiryInMs).toBe(0);
     expect(rescued.map(({ job }) => job.id)).toEqual([lapsed!.id]);
     expect(await admin.get(kept!.id)).toMatchObject({ state: 'active', owner: 'ann' });
     expect((await consumer.assigned('ann')).jobs).toMatchObject([{ id: kept!.id, leaseUntil: null }]);
   });
 
-  it('of one who names none belongs to whoever has the token', async () => {
+  it('without an owner belongs to the bearer of the token', async () => {
     const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);
 

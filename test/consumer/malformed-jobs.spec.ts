@@ -1,11 +1,11 @@
 import { describeEngines } from '../support/engines.js';
 
-describeEngines('a job that cannot be understood', (setup) => {
+describeEngines('a malformed job', (setup) => {
   it.each([
     ['payload', `'[1'`],
     ['headers', `'5'`],
     ['options', `'{"backoff":null}'`],
-  ])('(%s) is dead when a person claims, who gets the next job', async (column, value) => {
+  ])('(%s) is dead after a claim for an owner, which takes the next job', async (column, value) => {
     const world = await setup();
     const { producer, consumer, admin, events } = await world.start({ autoStart: false });
     const malformed = await producer.enqueue('q', 1);
@@ -22,7 +22,7 @@ describeEngines('a job that cannot be understood', (setup) => {
     expect(await world.sql('SELECT id FROM sql_queue_claims')).toHaveLength(1);
   });
 
-  it('is dead when it is assigned, and the call says why', async () => {
+  it('is dead after its assignment, which rejects with the reason', async () => {
     const world = await setup();
     const { producer, consumer, admin } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 1);
@@ -35,7 +35,7 @@ describeEngines('a job that cannot be understood', (setup) => {
     expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
-  it('starts anew when it is retried, with defaults for what made no sense', async () => {
+  it('starts anew after a retry, with defaults for malformed columns', async () => {
     const world = await setup();
     const { producer, admin, events } = await world.start({ handlers: { q: () => 'done' } });
     const { id } = await producer.enqueue('q', 1, { delay: '1h' });

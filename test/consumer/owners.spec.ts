@@ -5,7 +5,7 @@ import { EventLog } from '../support/event-log.js';
 const ANN = { owner: 'ann' };
 
 describeEngines('the owner of a job', (setup) => {
-  it.each(['completed', 'dead', 'cancelled'] as const)('is kept in the history of one that is %s', async (state) => {
+  it.each(['completed', 'dead', 'cancelled'] as const)('is stored in the history of a %s job', async (state) => {
     const world = await setup();
     const { producer, consumer, admin } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);
@@ -19,7 +19,7 @@ describeEngines('the owner of a job', (setup) => {
     expect(await world.sql('SELECT owner FROM sql_queue_history')).toEqual([{ owner: 'ann' }]);
   });
 
-  it('is none in the history of a job that a worker ran, or that was held by its token', async () => {
+  it('is null in the history of a job that a worker ran or a token completed', async () => {
     const world = await setup();
     const { producer, consumer, admin, events } = await world.start({ handlers: { q: () => 1 } });
     const run = await producer.enqueue('q', 0);
@@ -31,26 +31,29 @@ describeEngines('the owner of a job', (setup) => {
     expect([await admin.get(run.id), await admin.get(held.id)]).toMatchObject([{ owner: null }, { owner: null }]);
   });
 
-  it('is kept where the lease ends and the job has no attempt left', async () => {
+  it('is stored if the lease expires and the job has no attempt left', async () => {
     const world = await setup();
     const { producer, consumer, admin, store } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0, { retry: { attempts: 1 } });
     await consumer.claim('q', { ...ANN, lease: '1m' });
     world.advance(61_000);
 
-    await store.rescue({ decide: () => ({ kind: 'dead', error: { name: 'E', message: 'm' } }), keepMs: () => 60_000 });
+    await store.rescue({
+      decide: () => ({ kind: 'dead', error: { name: 'E', message: 'm' } }),
+      retentionMs: () => 60_000,
+    });
 
     expect(await admin.get(id)).toMatchObject({ state: 'dead', owner: 'ann' });
   });
 
-  it.each([false, true])('is named by the events of its job (recorded: %p)', async (recorded) => {
+  it.each([false, true])('is part of the events of its job (recorded: %p)', async (recorded) => {
     const world = await setup();
-    const { producer, consumer, admin, bus, hearAnywhere } = await world.start({
+    const { producer, consumer, admin, bus, listenAnywhere } = await world.start({
       autoStart: false,
       queues: { q: { events: recorded } },
     });
-    const heard = recorded ? await hearAnywhere() : new EventLog();
-    if (!recorded) heard.listenTo(bus, [...QUEUE_EVENTS]);
+    const received = recorded ? await listenAnywhere() : new EventLog();
+    if (!recorded) received.listenTo(bus, [...QUEUE_EVENTS]);
     const jobs = await producer.enqueueMany('q', [{ payload: 1 }, { payload: 2 }]);
 
     await consumer.claim('q', { ...ANN, limit: 2 });
@@ -58,11 +61,11 @@ describeEngines('the owner of a job', (setup) => {
     await consumer.assign(jobs[0]!.id, 'bob');
     await consumer.complete(jobs[0]!.id, { owner: 'bob' });
     await admin.cancel(jobs[1]!.id);
-    await heard.until('cancelled');
+    await received.until('cancelled');
 
-    const told = (index: number) =>
-      heard.all.filter(({ jobId }) => jobId === jobs[index]!.id).map(({ event, owner }) => `${event} ${owner}`);
-    expect(told(0)).toEqual(['enqueued null', 'claimed ann', 'released ann', 'claimed bob', 'completed bob']);
-    expect(told(1)).toEqual(['enqueued null', 'claimed ann', 'cancelled ann']);
+    const eventsOf = (index: number) =>
+      received.all.filter(({ jobId }) => jobId === jobs[index]!.id).map(({ event, owner }) => `${event} ${owner}`);
+    expect(eventsOf(0)).toEqual(['enqueued null', 'claimed ann', 'released ann', 'claimed bob', 'completed bob']);
+    expect(eventsOf(1)).toEqual(['enqueued null', 'claimed ann', 'cancelled ann']);
   });
 });

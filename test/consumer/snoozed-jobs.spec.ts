@@ -5,7 +5,7 @@ const ANN = { owner: 'ann' };
 const BOB = { owner: 'bob' };
 const HOUR_MS = 3_600_000;
 
-describeEngines('a job that its owner snoozes and keeps', (setup) => {
+describeEngines('a snoozed job that keeps its owner', (setup) => {
   async function snoozed(world: World, lease: '1h' | 'until-released' = '1h', until: '2h' | Date = '2h') {
     const { producer, consumer, ...rest } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);
@@ -16,7 +16,7 @@ describeEngines('a job that its owner snoozes and keeps', (setup) => {
     return { consumer, ...rest, id, before, listed };
   }
 
-  it('is held by the owner all the time, in one attempt, and claimed by no other', async () => {
+  it('stays with the owner in one attempt, and is not claimed by another', async () => {
     const world = await setup();
     const { id, consumer, store, admin, listed, before } = await snoozed(world);
 
@@ -36,27 +36,27 @@ describeEngines('a job that its owner snoozes and keeps', (setup) => {
     expect(await admin.get(id)).toMatchObject({ state: 'completed', owner: 'ann', attempt: 1 });
   });
 
-  it('has its whole lease when the owner has it back, also if it is snoozed again, and lapses after that', async () => {
+  it('has its whole lease after a snooze, even after a second one, and expires afterwards', async () => {
     const world = await setup();
     const { id, consumer, store, listed } = await snoozed(world);
     await consumer.snooze(id, { ...ANN, until: '3h', keepOwner: true });
 
     const { snoozedUntil, leaseUntil } = (await listed())!;
-    const { lapseInMs } = await store.survey(['q']);
+    const { leaseExpiryInMs } = await store.summarizeWork(['q']);
     world.advance(4 * HOUR_MS - 60_000);
     const early = await store.rescue(rescueRules());
     world.advance(60_000);
     const late = await store.rescue(rescueRules());
 
     expect(leaseUntil!.getTime() - snoozedUntil!.getTime()).toBe(HOUR_MS);
-    expect(lapseInMs).toBeGreaterThan(3 * HOUR_MS);
+    expect(leaseExpiryInMs).toBeGreaterThan(3 * HOUR_MS);
     expect([early, late.map(({ job }) => job.id)]).toEqual([[], [id]]);
     await expect(consumer.snooze(id, { ...ANN, until: '1h', keepOwner: true })).rejects.toMatchObject({
-      code: 'JOB_NOT_HELD',
+      code: 'JOB_NOT_ASSIGNED',
     });
   });
 
-  it('stays held until it is released if it was claimed so', async () => {
+  it('stays assigned until its release if it was claimed until its release', async () => {
     const world = await setup();
     const { store, listed } = await snoozed(world, 'until-released');
 
@@ -66,14 +66,14 @@ describeEngines('a job that its owner snoozes and keeps', (setup) => {
     expect(await listed()).toMatchObject({ leaseUntil: null, snoozedUntil: null });
   });
 
-  it('is not asleep if the date has passed', async () => {
+  it('is not snoozed if the date is past', async () => {
     const { listed } = await snoozed(await setup(), '1h', new Date(1_000));
 
     expect(await listed()).toMatchObject({ owner: 'ann', snoozedUntil: null });
   });
 
   it.each(['complete', 'fail', 'release', 'unassign', 'cancel', 'snooze'] as const)(
-    'ends before its time by %s, as any held job does',
+    'ends early by %s, like any assigned job',
     async (verb) => {
       const { id, consumer, admin } = await snoozed(await setup());
       const verbs = {
@@ -96,27 +96,32 @@ describeEngines('a job that its owner snoozes and keeps', (setup) => {
     },
   );
 
-  it.each(['ann', 'bob'])('is awake at once if it is assigned (to %s)', async (owner) => {
+  it.each(['ann', 'bob'])('is no longer snoozed after an assignment to %s', async (owner) => {
     const { id, consumer } = await snoozed(await setup());
 
-    await expect(consumer.assign(id, 'carl', { reassign: false })).rejects.toMatchObject({ heldBy: 'owner' });
+    await expect(consumer.assign(id, 'carl', { reassign: false })).rejects.toMatchObject({ claimedBy: 'owner' });
     await consumer.assign(id, owner);
 
     expect((await consumer.assigned(owner)).jobs).toMatchObject([{ id, snoozedUntil: null, leaseUntil: null }]);
   });
 
-  it('is announced to listeners as snoozed by its owner', async () => {
+  it('emits an event with its owner', async () => {
     const world = await setup();
-    const { producer, consumer, hearAnywhere } = await world.start({
+    const { producer, consumer, listenAnywhere } = await world.start({
       autoStart: false,
       queues: { q: { events: true } },
     });
-    const heard = await hearAnywhere();
+    const received = await listenAnywhere();
     const { id } = await producer.enqueue('q', 0);
     await consumer.claim('q', ANN);
 
     await consumer.snooze(id, { ...ANN, until: '2h', keepOwner: true });
 
-    expect(await heard.until('snoozed')).toMatchObject({ jobId: id, owner: 'ann', attempt: 1, delayMs: 2 * HOUR_MS });
+    expect(await received.until('snoozed')).toMatchObject({
+      jobId: id,
+      owner: 'ann',
+      attempt: 1,
+      delayMs: 2 * HOUR_MS,
+    });
   });
 });

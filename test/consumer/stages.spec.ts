@@ -1,10 +1,10 @@
-import { describeEngines, plain } from '../support/engines.js';
+import { describeEngines, plainJobs } from '../support/engines.js';
 
 const ANN = { owner: 'ann' } as const;
 const REVIEW = 'pending review';
 
-describeEngines('a job that its owner moves into a stage', (setup) => {
-  it('is nobody’s, waits, and goes only to those who claim from that stage', async () => {
+describeEngines('a job in a stage', (setup) => {
+  it('waits without an owner, and only claims for that stage take it', async () => {
     const world = await setup();
     const worked: number[] = [];
     const { producer, consumer, admin, runner } = await world.start({
@@ -28,7 +28,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
   });
 
-  it('goes back into its stage when it is released, put off, failed, or its lease lapses', async () => {
+  it('returns to its stage after a release, a snooze, a failure and an expired lease', async () => {
     const world = await setup();
     const { producer, consumer, store, admin } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0, { retry: 9 });
@@ -37,13 +37,13 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     const claim = () => consumer.claim('q', { ...ANN, stage: REVIEW });
     const rules = { decide: () => ({ kind: 'retry', delayMs: 60_000, error: { name: 'E', message: 'm' } }) as const };
 
-    const seen: unknown[] = [];
+    const observed: unknown[] = [];
     for (const back of [
       () => consumer.release(id, ANN),
       () => consumer.snooze(id, { ...ANN, until: '1m' }),
       () => consumer.fail(id, { ...ANN, error: 'x', retry: '1m' }),
       () => consumer.fail(id, { ...ANN, error: 'x', retry: 0 }),
-      () => store.rescue({ ...rules, keepMs: () => 1_000 }),
+      () => store.rescue({ ...rules, retentionMs: () => 1_000 }),
       () => consumer.unassign(id),
     ]) {
       const [job] = await claim();
@@ -51,14 +51,14 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
       await back();
       world.advance(60_000);
       await store.promote(10);
-      seen.push(job?.stage, await consumer.claim('q', ANN), (await admin.counts('q')).staged);
+      observed.push(job?.stage, await consumer.claim('q', ANN), (await admin.counts('q')).staged);
     }
 
-    expect(seen).toEqual(Array.from({ length: 6 }, () => [REVIEW, [], 1]).flat());
+    expect(observed).toEqual(Array.from({ length: 6 }, () => [REVIEW, [], 1]).flat());
     expect(await claim()).toMatchObject([{ id, stage: REVIEW }]);
   });
 
-  it('moves on to another one, and back to everybody', async () => {
+  it('can move to another stage, and back to the queue without a stage', async () => {
     const world = await setup();
     const { producer, consumer, events, runner, admin } = await world.start({
       ...{ handlers: { q: () => 'by code' }, autoStart: false },
@@ -78,7 +78,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
   });
 
-  it('is handed out by priority, then age, and never to two', async () => {
+  it('is claimed by priority and age, and never twice', async () => {
     const world = await setup();
     const { producer, consumer } = await world.start({ autoStart: false });
     const options = Array.from({ length: 40 }, (_, n) => ({ payload: n, options: { priority: n % 2 } }));
@@ -98,27 +98,27 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     expect(ids.every((id) => !urgent.includes(id))).toBe(true);
   });
 
-  it('can be cancelled, removed and assigned like one that waits', async () => {
+  it('can be cancelled, removed and assigned like a waiting job', async () => {
     const world = await setup();
     const { producer, consumer, admin, store } = await world.start({ autoStart: false });
-    const [cancelled, removed, assigned] = await producer.enqueueMany('q', plain(3));
+    const [cancelled, removed, assigned] = await producer.enqueueMany('q', plainJobs(3));
     for (const { id } of await consumer.claim('q', { ...ANN, limit: 3 }))
       await consumer.move(id, { ...ANN, stage: REVIEW });
 
     await admin.cancel(cancelled!.id);
     await admin.remove(removed!.id);
     const job = await consumer.assign(assigned!.id, 'bob');
-    const swept = [await store.sweep(1), await store.sweep(10)];
+    const cleaned = [await store.cleanUp(1), await store.cleanUp(10)];
     await consumer.release(assigned!.id, { owner: 'bob' });
 
     expect(job).toMatchObject({ stage: REVIEW, owner: 'bob' });
-    expect(swept).toEqual([1, 1]);
+    expect(cleaned).toEqual([1, 1]);
     expect((await consumer.inStage('q', REVIEW)).jobs).toMatchObject([
       { id: assigned!.id, stage: REVIEW, owner: null },
     ]);
   });
 
-  it('starts anew for everybody once it was cancelled', async () => {
+  it('starts anew without a stage after a cancel', async () => {
     const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);
     await consumer.claim('q', ANN);
@@ -132,9 +132,9 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
   });
 
   it.each([
-    ['waits', {}],
-    ['is scheduled', { delay: '1h' as const }],
-  ])('starts anew for everybody once another that %s has replaced it', async (_, options) => {
+    ['waiting', {}],
+    ['scheduled', { delay: '1h' as const }],
+  ])('starts anew without a stage after a %s job has replaced it', async (_, options) => {
     const world = await setup();
     const { producer, consumer, admin } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 'one', { key: 'k' });
@@ -149,17 +149,17 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
   });
 
-  it('starts anew for everybody also where the transaction that replaces it began before it was moved', async () => {
+  it('starts anew without a stage even if the replacing transaction started before the move', async () => {
     const world = await setup();
     const { producer, consumer } = await world.start({ autoStart: false });
     const { id } = await producer.enqueue('q', 'one', { key: 'k' });
     await consumer.claim('q', ANN);
-    // There nobody else writes while a transaction is open.
+    // SQLite has one writer at a time.
     const hasOneWriter = world.server.name === 'sqlite';
     if (hasOneWriter) await consumer.move(id, { ...ANN, stage: REVIEW });
 
     await world.dataSource.transaction(async (manager) => {
-      // From here on it goes on seeing what is there now.
+      // From here on, the transaction reads the snapshot of this moment.
       await manager.query('SELECT COUNT(*) FROM sql_queue_stages');
       if (!hasOneWriter) await consumer.move(id, { ...ANN, stage: REVIEW });
       await producer.enqueue('q', 'two', { key: 'k', onConflict: 'replace', manager });
@@ -170,7 +170,7 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
     expect(await consumer.claim('q', ANN)).toMatchObject([{ id, payload: 'two', stage: null, attempt: 1 }]);
   });
 
-  it('that was put off stays in its stage when somebody makes it due', async () => {
+  it('stays in its stage when a retry makes it due after a snooze', async () => {
     const { producer, consumer, admin } = await (await setup()).start({ autoStart: false });
     const { id } = await producer.enqueue('q', 0);
     await consumer.claim('q', ANN);
@@ -185,13 +185,13 @@ describeEngines('a job that its owner moves into a stage', (setup) => {
   });
 });
 
-describeEngines('the lists of those who hand out work', (setup) => {
-  it('have what nobody has, what an owner has, and what stands in a stage, page by page', async () => {
+describeEngines('the lists of a consumer', (setup) => {
+  it('contain unassigned jobs, the jobs of an owner, and the jobs of a stage, page by page', async () => {
     const { producer, consumer } = await (await setup()).start({ autoStart: false });
-    await producer.enqueueMany('other', plain(2));
+    await producer.enqueueMany('other', plainJobs(2));
     await producer.enqueue('q', 'later', { delay: '1h' });
     const low = await producer.enqueue('q', 'low', { priority: 5 });
-    const jobs = await producer.enqueueMany('q', plain(6));
+    const jobs = await producer.enqueueMany('q', plainJobs(6));
     const ids = jobs.map(({ id }) => id);
     for (const { id } of await consumer.claim('q', { ...ANN, limit: 3 })) {
       if (id !== ids[0]) await consumer.move(id, { ...ANN, stage: REVIEW });
@@ -231,14 +231,14 @@ describeEngines('the lists of those who hand out work', (setup) => {
 });
 
 describeEngines('one queue', (setup) => {
-  it('is worked by people, then by people and code, then by code alone', async () => {
+  it('can be worked by people, then by people and code, then by code alone', async () => {
     const { producer, consumer, events, runner, admin } = await (
       await setup()
     ).start({
       ...{ handlers: { q: () => 'code' }, autoStart: false },
       queues: { q: { concurrency: 1, prefetch: 0 } },
     });
-    await producer.enqueueMany('q', plain(3));
+    await producer.enqueueMany('q', plainJobs(3));
     const byPeople = await consumer.claim('q', { ...ANN, limit: 2 });
     await consumer.complete(byPeople[0]!.id, { ...ANN, result: 'ann' });
 
@@ -252,5 +252,35 @@ describeEngines('one queue', (setup) => {
     const results = (await admin.find({ state: 'completed' })).jobs.map(({ result }) => result);
     expect(results.filter((result) => result === 'ann')).toHaveLength(1);
     expect(results.filter((result) => result === 'code')).toHaveLength(2);
+  });
+});
+
+describeEngines('a stage with a job whose id no number can hold', (setup) => {
+  // Only another program writes such ids. A double rounds the first one to the id of another job, the second one not.
+  const UNSAFE_IDS = ['-9007199254740993', '-9007199254740994'];
+
+  it.each(UNSAFE_IDS)('still gives its other jobs to claims (%s)', async (unsafeId) => {
+    const world = await setup();
+    const { producer, consumer } = await world.start({ autoStart: false });
+    const jobs = await producer.enqueueMany('q', plainJobs(2));
+    for (const { id } of jobs) await consumer.claim('q', ANN).then(() => consumer.move(id, { ...ANN, stage: REVIEW }));
+    await world.sql(`UPDATE sql_queue_jobs SET id = ${unsafeId} WHERE id = ${jobs[0]!.id}`);
+    await world.sql(`UPDATE sql_queue_stages SET job_id = ${unsafeId} WHERE job_id = ${jobs[0]!.id}`);
+
+    const claimed = await consumer.claim('q', { ...ANN, stage: REVIEW });
+
+    expect(claimed).toMatchObject([{ id: jobs[1]!.id }]);
+  });
+
+  it('loses the rows of other jobs that are gone', async () => {
+    const world = await setup();
+    const { store } = await world.start({ autoStart: false });
+    for (const id of ['5', '9007199254740994']) {
+      await world.sql(`INSERT INTO sql_queue_stages (job_id, queue, stage, priority) VALUES (${id}, 'q', 's', 0)`);
+    }
+
+    await store.cleanUp(10);
+
+    expect(await world.sql('SELECT priority FROM sql_queue_stages WHERE job_id = 5')).toEqual([]);
   });
 });

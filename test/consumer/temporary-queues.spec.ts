@@ -9,7 +9,7 @@ const temporary = {
 } as const;
 
 describeEngines('a temporary queue without a worker', (setup) => {
-  it('stays as long as somebody claims from it, who need not know that it is one', async () => {
+  it('does not expire while a consumer without its options claims from it', async () => {
     const world = await setup();
     const { runner } = await world.start(temporary);
     await runner.stop();
@@ -28,7 +28,7 @@ describeEngines('a temporary queue without a worker', (setup) => {
     expect(await admin.queues()).toEqual([]);
   });
 
-  it('is noted as used no more often than four times within its time', async () => {
+  it('stores its last use at most four times within its expiry time', async () => {
     const world = await setup();
     const { runner } = await world.start(temporary);
     await runner.stop();

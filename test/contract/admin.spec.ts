@@ -1,17 +1,17 @@
-import { endOf, flushOf, outcomes, settled } from '../support/jobs.js';
+import { finalBatchOf, completionBatchOf, outcomes, completionOf } from '../support/jobs.js';
 import type { JobRecord } from '../../lib/job/job.js';
-import type { JobFilter } from '../../lib/store/admin-store.js';
-import { pages } from '../support/pages.js';
+import type { JobFilter } from '../../lib/store/admin/admin-store.js';
+import { readPages } from '../support/read-pages.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const forever = () => 60_000;
 
-/** One job in each state there is. */
+/** Creates one job in each state. */
 async function oneOfEach({ put, claim, jobs, admin }: World) {
   const scheduled = await put({ delayMs: 60_000 });
   for (const outcome of [outcomes.complete, outcomes.dead]) {
     await put({});
-    await jobs.settle(endOf(await claim(), outcome));
+    await jobs.complete(finalBatchOf(await claim(), outcome));
   }
   const cancelled = await put({});
   await admin.cancel(cancelled[0]!, forever);
@@ -21,7 +21,7 @@ async function oneOfEach({ put, claim, jobs, admin }: World) {
   return { scheduled: scheduled[0]!, cancelled: cancelled[0]!, active: active[0]!, waiting: waiting[0]! };
 }
 
-describeStores('counting', (setup) => {
+describeStores('counts()', (setup) => {
   const none = {
     ...{ scheduled: 0, waiting: 0, staged: 0, prefetched: 0, active: 0, blocked: 0 },
     ...{ completed: 0, dead: 0, cancelled: 0 },
@@ -37,38 +37,38 @@ describeStores('counting', (setup) => {
     expect(await world.admin.counts('other')).toEqual(none);
   });
 
-  it('tells claimed jobs that have not begun from those that may run', async () => {
+  it('counts prefetched jobs apart from jobs that may run', async () => {
     const { put, claim, admin } = await setup();
     await put(...Array.from({ length: 7 }, () => ({})));
-    await claim({ limit: 4, started: 1 });
-    await claim({ limit: 2, started: 2 });
+    await claim({ limit: 4, startLimit: 1 });
+    await claim({ limit: 2, startLimit: 2 });
 
     expect(await admin.counts()).toEqual({ ...none, active: 3, prefetched: 3, waiting: 1 });
     expect(await admin.counts('q')).toEqual({ ...none, active: 3, prefetched: 3, waiting: 1 });
   });
 
-  it('counts a job by the claim that has it, not by one that has let it go', async () => {
+  it('counts a job by its current claim, and not by an earlier one', async () => {
     const { put, claim, jobs, admin } = await setup();
     await put({}, {});
     const first = await claim({ limit: 2 });
-    await jobs.settle(flushOf([settled(first, first.jobs[0]!, outcomes.release)]));
-    await claim({ limit: 1, started: 0 });
+    await jobs.complete(completionBatchOf([completionOf(first, first.jobs[0]!, outcomes.release)]));
+    await claim({ limit: 1, startLimit: 0 });
 
     expect(await admin.counts()).toEqual({ ...none, active: 1, prefetched: 1 });
   });
 
-  it('tells jobs that wait in a stage from those that wait for workers', async () => {
+  it('counts jobs in a stage apart from jobs that wait for workers', async () => {
     const { put, claim, consumer, jobs, admin, advance } = await setup();
     const ids = await put({}, {}, {}, {});
     const assignee = { workerId: 'w', owner: 'ann', leaseMs: null };
     for (const id of ids.slice(0, 3)) {
-      await consumer.assign(id, assignee, 'whoever', () => ({ maxAttempts: 5 }));
+      await consumer.assign(id, assignee, 'anyone', () => ({ maxAttempts: 5 }));
       await consumer.move(id, { owner: 'ann' }, 'review');
     }
-    await consumer.assign(ids[0]!, assignee, 'whoever', () => ({ maxAttempts: 5 }));
+    await consumer.assign(ids[0]!, assignee, 'anyone', () => ({ maxAttempts: 5 }));
 
     expect(await admin.counts()).toEqual({ ...none, waiting: 1, staged: 2, active: 1 });
-    await consumer.end(ids[0]!, { owner: 'ann' }, () => ({ outcome: outcomes.snooze, keepMs: false }));
+    await consumer.end(ids[0]!, { owner: 'ann' }, () => ({ outcome: outcomes.snooze, retentionMs: false }));
     expect(await admin.counts('q')).toEqual({ ...none, waiting: 1, staged: 2, scheduled: 1 });
     advance(120_000);
     await jobs.promote(10);
@@ -76,7 +76,7 @@ describeStores('counting', (setup) => {
     expect(await admin.counts('q')).toEqual({ ...none, staged: 3, active: 1 });
   });
 
-  it('counts a job once that has left the claim of many for one of its own', async () => {
+  it('counts a job once after it moved from a shared claim to its own', async () => {
     const { put, claim, jobs, admin } = await setup();
     await put(...Array.from({ length: 1_001 }, () => ({})));
     const { id: from, jobs: claimed } = await claim({ claimId: 1, limit: 1_001 });
@@ -85,10 +85,10 @@ describeStores('counting', (setup) => {
     expect(await admin.counts()).toEqual({ ...none, active: 1_001 });
   });
 
-  it('counts a job that is tried again as waiting', async () => {
+  it('counts a retried job as waiting', async () => {
     const { put, claim, jobs, admin } = await setup();
     await put({}, {});
-    await jobs.settle(endOf(await claim(), outcomes.retry));
+    await jobs.complete(finalBatchOf(await claim(), outcomes.retry));
 
     expect(await admin.counts()).toEqual({ ...none, waiting: 2 });
   });
@@ -103,21 +103,21 @@ describeStores('counting', (setup) => {
   });
 });
 
-describeStores('looking at a job', (setup) => {
-  it('finds it wherever it stands', async () => {
+describeStores('get()', (setup) => {
+  it('returns a job in any state', async () => {
     const world = await setup();
     const ids = await oneOfEach(world);
 
     for (const [state, id] of Object.entries(ids)) expect(await world.admin.get(id)).toMatchObject({ id, state });
   });
 
-  it('finds nothing where there is none', async () => {
+  it('returns null for an unknown id', async () => {
     const { admin } = await setup();
 
     expect(await admin.get(4_711)).toBeNull();
   });
 
-  it('shows who runs it since when', async () => {
+  it('returns the worker and the start time of an active job', async () => {
     const { put, claim, admin } = await setup();
     const [id] = await put({});
 
@@ -128,7 +128,7 @@ describeStores('looking at a job', (setup) => {
     expect(record.startedAt!.getTime()).toBeGreaterThanOrEqual(record.createdAt.getTime());
   });
 
-  it('shows its times by the clock of the database', async () => {
+  it('returns times by the clock of the database', async () => {
     const { put, admin } = await setup();
     const [id] = await put({ delayMs: 3_600_000 });
 
@@ -139,10 +139,10 @@ describeStores('looking at a job', (setup) => {
   });
 });
 
-describeStores('finding jobs', (setup) => {
+describeStores('find()', (setup) => {
   const all = { order: 'oldest', limit: 100 } as const;
 
-  it('finds those of a queue, a name and a state', async () => {
+  it('finds jobs by queue, name and state', async () => {
     const world = await setup();
     const { waiting } = await oneOfEach(world);
     const [named] = await world.put({ name: 'welcome' });
@@ -160,10 +160,10 @@ describeStores('finding jobs', (setup) => {
   it('pages through live and finished jobs in the order of their ids', async () => {
     const { put, claim, jobs, admin } = await setup();
     const ids = await put(...Array.from({ length: 9 }, (_, n) => ({ priority: n % 3 })));
-    await jobs.settle(endOf(await claim({ limit: 4 })));
+    await jobs.complete(finalBatchOf(await claim({ limit: 4 })));
 
-    const oldest = await pages((page) => admin.find({}, page), { order: 'oldest', limit: 4 });
-    const newest = await pages((page) => admin.find({}, page), { order: 'newest', limit: 4 });
+    const oldest = await readPages((page) => admin.find({}, page), { order: 'oldest', limit: 4 });
+    const newest = await readPages((page) => admin.find({}, page), { order: 'newest', limit: 4 });
 
     expect(oldest.map((jobs) => jobs.map(({ id }) => id))).toEqual([ids.slice(0, 4), ids.slice(4, 8), ids.slice(8)]);
     expect(newest.flat().map(({ id }) => id)).toEqual([...ids].reverse());
@@ -178,10 +178,10 @@ describeStores('finding jobs', (setup) => {
       await put(...Array.from({ length: 5 }, (_, n) => ({ queue, delayMs: 90_000 - 10_000 * (n >> 1), priority: -n })));
       const taken = await claim({ queue, limit: 2 });
       await claim({ queue, limit: 2 });
-      await world.jobs.settle(endOf(taken, outcomes.dead));
+      await world.jobs.complete(finalBatchOf(taken, outcomes.dead));
     }
     const [staged] = await put({ queue: 'q' });
-    await consumer.assign(staged!, { workerId: 'w', owner: 'ann', leaseMs: null }, 'whoever', () => ({
+    await consumer.assign(staged!, { workerId: 'w', owner: 'ann', leaseMs: null }, 'anyone', () => ({
       maxAttempts: 1,
     }));
     await consumer.move(staged!, { owner: 'ann' }, 'review');
@@ -198,8 +198,8 @@ describeStores('finding jobs', (setup) => {
         const place = ({ runAt, priority, id }: JobRecord) => runAt!.getTime() * 1e6 + priority * 1e3 + id;
         expected.sort((a, b) => (order === 'oldest' ? 1 : -1) * (place(a) - place(b)));
       }
-      const found = await pages((page) => admin.find(filter, page), { order, limit: 2 });
-      const ids = await pages((page) => admin.findIds(filter, page), { order, limit: 3 });
+      const found = await readPages((page) => admin.find(filter, page), { order, limit: 2 });
+      const ids = await readPages((page) => admin.findIds(filter, page), { order, limit: 3 });
 
       expect([filter, found.flat().map(({ id }) => id)]).toEqual([filter, expected.map(({ id }) => id)]);
       expect(ids.flat()).toEqual(expected.map(({ id }) => id));
@@ -207,7 +207,7 @@ describeStores('finding jobs', (setup) => {
     expect(all).toHaveLength(35);
   });
 
-  it('looks at a bounded number of jobs for a page, and says where to go on', async () => {
+  it('reads a bounded number of jobs per page, and returns the position of the next page', async () => {
     const { put, admin } = await setup();
     await put(...Array.from({ length: 5_500 }, () => ({})));
     const [last] = await put({ name: 'rare' });

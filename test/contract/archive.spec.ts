@@ -1,8 +1,8 @@
 import { DataSource } from 'typeorm';
-import { sqlQueueArchiveEntity } from '../../lib/store/entities/history.entity.js';
-import { sqlQueueMigrations } from '../../lib/store/migrations/typeorm-migrations.js';
+import { sqlQueueArchiveEntity } from '../../lib/store/schema/entities/history.entity.js';
+import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
 import { archivedTo } from '../support/archives.js';
-import { endOf, outcomes } from '../support/jobs.js';
+import { finalBatchOf, outcomes } from '../support/jobs.js';
 import { describeStores, type Setup } from '../support/stores.js';
 
 const archive = { to: 'kept_jobs' };
@@ -18,7 +18,7 @@ async function setupArchive(setup: Setup) {
     outcome: (typeof outcomes)[keyof typeof outcomes] = outcomes.complete,
   ) => {
     const ids = await world.put(...Array.from({ length: jobsToEnd }, () => ({ payload: '"é"', headers: '{"h":"1"}' })));
-    await world.jobs.settle(endOf(await world.claim({ limit: jobsToEnd }), outcome, { keepMs }));
+    await world.jobs.complete(finalBatchOf(await world.claim({ limit: jobsToEnd }), outcome, { retentionMs: keepMs }));
     return ids;
   };
   const kept = () => world.sql<Record<string, unknown>>('SELECT * FROM kept_jobs ORDER BY id');
@@ -26,7 +26,7 @@ async function setupArchive(setup: Setup) {
 }
 
 describeStores('an archive', (setup, { inMemory, server }) => {
-  it('gets finished jobs whose retention is over, just as they were in the history, and no others', async () => {
+  it('receives unchanged the finished jobs whose retention is over, and no others', async () => {
     const { archiving, finish, kept, sql, advance, admin } = await setupArchive(setup);
     const [completed] = await finish(1, 1_000);
     const [dead] = await finish(1, 1_000, outcomes.dead);
@@ -42,7 +42,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     expect((await admin.find({}, { order: 'oldest', limit: 9 })).jobs.map(({ id }) => id)).toEqual([later]);
   });
 
-  it('gets no more at a time than it may', async () => {
+  it('receives at most the given number of jobs per call', async () => {
     const { archiving, finish, kept, advance } = await setupArchive(setup);
     await finish(5);
 
@@ -52,7 +52,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     expect(await kept()).toHaveLength(5);
   });
 
-  it('gets each job once where several move them at once', async () => {
+  it('receives each job once from concurrent calls', async () => {
     const { archiving, finish, kept, advance, open } = await setupArchive(setup);
     const ids = await finish(60);
     const { jobs: other } = await open({ archives });
@@ -65,7 +65,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     expect((await kept()).map(({ id }) => Number(id))).toEqual(ids);
   });
 
-  it('is not troubled by a job that it has already', async () => {
+  it('accepts a job that it already holds', async () => {
     const { archiving, finish, kept, advance, sql } = await setupArchive(setup);
     await finish(2);
     advance(1);
@@ -75,7 +75,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     expect(await kept()).toHaveLength(2);
   });
 
-  it('leaves no job behind that is retried in the same moment', async () => {
+  it('receives no job that is retried at the same time', async () => {
     const { archiving, finish, kept, advance, admin } = await setupArchive(setup);
     const ids = await finish(20, 0, outcomes.dead);
     advance(1);
@@ -87,18 +87,18 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     expect([...archived, ...retried].sort((a, b) => a - b)).toEqual(ids);
   });
 
-  it('gets the jobs of its own queues, and those of a queue without one are deleted', async () => {
+  it('receives the jobs of its own queues, while jobs of a queue without an archive are deleted', async () => {
     const { put, jobs, claim, sql, advance, open, admin } = await setupArchive(setup);
     await sql('DROP TABLE IF EXISTS other_jobs');
     const tables: Readonly<Record<string, string>> = { mail: 'kept_jobs', sms: 'kept_jobs', photos: 'other_jobs' };
     const { jobs: archiving } = await open({
-      archives: { tables: ['kept_jobs', 'other_jobs'], of: (queue) => tables[queue] },
+      archives: { tables: ['kept_jobs', 'other_jobs'], tableOf: (queue) => tables[queue] },
     });
     const ids: Record<string, number> = {};
     for (const queue of ['mail', 'logs', 'photos', 'sms']) {
       const [id] = await put({ queue });
       ids[queue] = id!;
-      await jobs.settle(endOf(await claim({ queue }), outcomes.complete, { keepMs: 0 }));
+      await jobs.complete(finalBatchOf(await claim({ queue }), outcomes.complete, { retentionMs: 0 }));
     }
     advance(1);
 
@@ -112,7 +112,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     expect(await admin.counts()).toMatchObject({ completed: 0 });
   });
 
-  it('that is missing is named with the way out, where it is only checked', async () => {
+  it('is named with the way out in the error if its table is missing and migrations are only checked', async () => {
     const { open } = await setup();
 
     const opened = open({ archives: archivedTo('nowhere'), migrate: 'check' });
@@ -121,18 +121,18 @@ describeStores('an archive', (setup, { inMemory, server }) => {
     await expect(opened).rejects.toThrow(/archive.*sqlQueueMigrations\(\{ archive \}\)/s);
   });
 
-  it('with a table of another shape is refused', async () => {
+  it('is rejected if its table has other columns', async () => {
     const { open, sql } = await setup();
     await sql('CREATE TABLE IF NOT EXISTS oddly_shaped (id INT PRIMARY KEY)');
 
     await expect(open({ archives: archivedTo('oddly_shaped') })).rejects.toMatchObject({
       code: 'SCHEMA_OUT_OF_DATE',
-      message: expect.stringMatching(/column.*a table that is not there yet/is) as string,
+      message: expect.stringMatching(/column.*a table that does not exist yet/is) as string,
     });
   });
 
   it.each(['x; DROP TABLE y', '', 'sql_queue_jobs', 'SQL_QUEUE_HISTORY', 'x'.repeat(51), 7])(
-    'cannot be a table named %p',
+    'is rejected if its table name is %p',
     async (to) => {
       const { open } = await setup();
 
@@ -142,7 +142,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
 
   if (inMemory) return;
 
-  it('of each queue can be made by a migration, each table once', async () => {
+  it('can be created per queue by a migration, each table once', async () => {
     const { connect, sql, open } = await setup();
     const tables = ['mail_archive', 'photo_archive'];
     for (const table of tables) await sql(`DROP TABLE IF EXISTS ${table}`);
@@ -151,15 +151,15 @@ describeStores('an archive', (setup, { inMemory, server }) => {
 
     await dataSource.runMigrations();
 
-    await open({ archives: { tables, of: () => undefined }, migrate: 'check' });
+    await open({ archives: { tables, tableOf: () => undefined }, migrate: 'check' });
     for (const table of tables) expect(await sql(`SELECT id FROM ${table}`)).toEqual([]);
     for (const _ of tables) await dataSource.undoLastMigration();
-    await expect(open({ archives: { tables, of: () => undefined }, migrate: 'check' })).rejects.toMatchObject({
+    await expect(open({ archives: { tables, tableOf: () => undefined }, migrate: 'check' })).rejects.toMatchObject({
       code: 'SCHEMA_OUT_OF_DATE',
     });
   });
 
-  it('can be made by a migration, passes the check then, and is what its entity says', async () => {
+  it('can be created by a migration, passes the check, and matches its entity', async () => {
     const { archiving, finish, advance, connect, sql, open } = await setupArchive(setup);
     await sql('DROP TABLE kept_jobs');
     const dataSource: DataSource = await connect({

@@ -1,7 +1,7 @@
 import mysql2, { type PoolOptions } from 'mysql2';
 import type { EntityManager } from 'typeorm';
-import { claimOf, newJob, settled } from '../support/jobs.js';
-import { keyed } from '../support/keyed.js';
+import { claimRequest, newJob, completionOf } from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const MODES = ['', 'NO_BACKSLASH_ESCAPES', 'ANSI_QUOTES,NO_BACKSLASH_ESCAPES', 'ANSI,PIPES_AS_CONCAT'];
@@ -12,8 +12,8 @@ const TEXTS = [
   `? :now {jobs} \`jobs\` /* # -- \n\t\u0000\u001a `,
 ];
 
-describeStoresOf(['mysql', 'mariadb'], "a job that is enqueued in a caller's session", (setup) => {
-  it.each(MODES)('stays as it is, and does nothing else, with the sql_mode %j', async (mode) => {
+describeStoresOf(['mysql', 'mariadb'], "a job enqueued in a caller's session", (setup) => {
+  it.each(MODES)('is stored unchanged, without other effects, with the sql_mode %j', async (mode) => {
     const { dataSource, jobs, sql } = await setup();
 
     for (const text of TEXTS) {
@@ -21,11 +21,14 @@ describeStoresOf(['mysql', 'mariadb'], "a job that is enqueued in a caller's ses
       const job = { name: text, payload: texts, headers: texts };
       await inMode(dataSource.manager, mode, async (manager) => {
         await jobs.enqueue([newJob(job), newJob({ ...job, delayMs: 1 })], manager);
-        await jobs.enqueueKeyedWithin([keyed({ key: text }, job)], manager);
-        await jobs.enqueueKeyedWithin([keyed({ key: text, onConflict: 'replace' }, { ...job, priority: 1 })], manager);
+        await jobs.enqueueKeyedInTransaction([keyedJob({ key: text }, job)], manager);
+        await jobs.enqueueKeyedInTransaction(
+          [keyedJob({ key: text, onConflict: 'replace' }, { ...job, priority: 1 })],
+          manager,
+        );
       });
       await jobs.promote(9);
-      const taken = await jobs.claim(claimOf({ limit: 9, started: 9 }));
+      const taken = await jobs.claim(claimRequest({ limit: 9, startLimit: 9 }));
 
       expect(taken.map(({ name, payload, headers }) => ({ name, payload, headers }))).toEqual([job, job, job]);
       expect(await keysOf(sql)).toEqual([text]);
@@ -33,7 +36,7 @@ describeStoresOf(['mysql', 'mariadb'], "a job that is enqueued in a caller's ses
     }
   });
 
-  it('stays as it is where the mode changes in the middle of the transaction', async () => {
+  it('is stored unchanged if the mode changes within the transaction', async () => {
     const { dataSource, jobs } = await setup();
     const payload = JSON.stringify(TEXTS);
 
@@ -43,11 +46,11 @@ describeStoresOf(['mysql', 'mariadb'], "a job that is enqueued in a caller's ses
       await jobs.enqueue([newJob({ payload })], manager);
     });
 
-    const taken = await jobs.claim(claimOf({ limit: 9 }));
+    const taken = await jobs.claim(claimRequest({ limit: 9 }));
     expect(taken.map((job) => job.payload)).toEqual([payload, payload]);
   });
 
-  it('stays as it is where every session of the application, and of the library, begins in another mode', async () => {
+  it('is stored unchanged if each session of the application and the library starts in another mode', async () => {
     const { connect, open } = await setup();
     const dataSource = await connect({ driver: beginningWith("SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'") });
     const { jobs } = await open({ dataSource });
@@ -56,11 +59,11 @@ describeStoresOf(['mysql', 'mariadb'], "a job that is enqueued in a caller's ses
     await dataSource.transaction((manager) => jobs.enqueue([newJob({ payload })], manager));
     await jobs.enqueue([newJob({ payload })]);
 
-    const taken = await jobs.claim(claimOf({ limit: 9 }));
+    const taken = await jobs.claim(claimRequest({ limit: 9 }));
     expect(taken.map((job) => job.payload)).toEqual([payload, payload]);
   });
 
-  it.each(MODES)('keeps its result where its handler completes it with the sql_mode %j', async (mode) => {
+  it.each(MODES)('keeps its result if its handler completes it with the sql_mode %j', async (mode) => {
     const { connect, open, admin, claim, put } = await setup();
     const { jobs } = await open({ dataSource: await connect() });
     const [id] = await put({});
@@ -69,14 +72,14 @@ describeStoresOf(['mysql', 'mariadb'], "a job that is enqueued in a caller's ses
 
     await jobs.completeWith(async (manager) => {
       await manager.query('SET SESSION sql_mode = ?', [mode]);
-      return { value: 1, settlement: settled(taken, taken.jobs[0]!, { kind: 'complete', result }) };
+      return { value: 1, completion: completionOf(taken, taken.jobs[0]!, { kind: 'complete', result }) };
     });
 
     expect((await admin.get(id!))?.result).toEqual(JSON.parse(result));
   });
 });
 
-/** mysql2 with connections that begin with this statement. */
+/** mysql2, whose connections start with this statement. */
 function beginningWith(sql: string): object {
   const createPool = (options: PoolOptions) => {
     const pool = mysql2.createPool(options);

@@ -1,14 +1,14 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { newJob } from '../support/jobs.js';
-import { keyed } from '../support/keyed.js';
-import { producerOn } from '../support/producer-on.js';
+import { keyedJob } from '../support/keyed-job.js';
+import { openProducer } from '../support/open-producer.js';
 import { describeStores } from '../support/stores.js';
 
 // TypeORM has one query runner on SQLite, which it never releases.
 const ENDED = /got one whose (transaction has ended|QueryRunner has no open transaction)/;
 
-describeStores('enqueueing in the caller’s transaction', (setup, { inMemory }) => {
-  it('puts the job in exactly once when it commits', async () => {
+describeStores('an enqueue in the caller’s transaction', (setup, { inMemory }) => {
+  it('stores each job exactly once when the transaction commits', async () => {
     const { dataSource, jobs, claim } = await setup();
 
     const ids = await dataSource.transaction((manager) => jobs.enqueue([newJob(), newJob()], manager));
@@ -17,7 +17,7 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     expect(taken.jobs.map(({ id }) => id)).toEqual(ids);
   });
 
-  it('puts nothing in when it rolls back', async () => {
+  it('stores nothing when the transaction rolls back', async () => {
     const { dataSource, jobs, claim } = await setup();
 
     const work = dataSource.transaction(async (manager) => {
@@ -29,9 +29,9 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     expect((await claim()).jobs).toEqual([]);
   });
 
-  it('shows the job to nobody before it commits', async () => {
+  it('stores a job that is invisible to claims until the commit', async () => {
     const { dataSource, jobs, claim } = await setup();
-    if (inMemory) return; // One connection: whoever else asks waits for the end of the transaction.
+    if (inMemory) return; // One connection: each other caller waits for the end of the transaction.
 
     await dataSource.transaction(async (manager) => {
       await jobs.enqueue([newJob()], manager);
@@ -43,7 +43,7 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     expect((await claim()).jobs).toHaveLength(1);
   });
 
-  it('takes a query runner as well as a manager', async () => {
+  it('accepts a query runner as well as a manager', async () => {
     const { dataSource, jobs, claim } = await setup();
     const runner = dataSource.createQueryRunner();
     await runner.startTransaction();
@@ -55,7 +55,7 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     expect((await claim()).jobs).toEqual([]);
   });
 
-  it('is refused with the manager of another DataSource', async () => {
+  it('is rejected with the manager of another DataSource', async () => {
     const { connect, jobs } = await setup();
     const other = await connect();
 
@@ -64,7 +64,7 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     await expect(enqueued).rejects.toThrow(/expected a manager of the DataSource that holds the queue/);
   });
 
-  it('is refused with what is no manager', async () => {
+  it('is rejected with an object that is not a manager', async () => {
     const { jobs } = await setup();
 
     await expect(jobs.enqueue([newJob()], {} as never)).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
@@ -75,9 +75,9 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     ['a manager whose transaction has ended', managerOfEnded, ENDED],
     ['a manager whose transaction was rolled back', managerOfRolledBack, ENDED],
     ['a QueryRunner without a transaction', runnerOfNone, 'got one whose QueryRunner has no open transaction'],
-  ])('is refused with %s, whatever is enqueued', async (_title, given, problem) => {
+  ])('is rejected with %s by every enqueue method', async (_title, given, problem) => {
     const world = await setup();
-    const producer = producerOn(world, () => ({ maxWaiting: 9 }));
+    const producer = openProducer(world, () => ({ maxWaiting: 9 }));
     const manager = await given(world.dataSource);
 
     const enqueues = [
@@ -87,7 +87,7 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
       () => producer.publish('topic', 0, { manager }),
       () => producer.withManager(manager).enqueue('q', 0),
       () => world.jobs.enqueue([newJob()], manager),
-      () => world.jobs.enqueueKeyedWithin([keyed({ key: 'k' })], manager),
+      () => world.jobs.enqueueKeyedInTransaction([keyedJob({ key: 'k' })], manager),
     ];
 
     for (const enqueue of enqueues) {
@@ -100,7 +100,7 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     expect(await world.sql('SELECT key_hash FROM sql_queue_keys')).toEqual([]);
   });
 
-  it('is refused with dataSource.manager while the transaction of another manager is open', async () => {
+  it('is rejected with dataSource.manager while the transaction of another manager is open', async () => {
     const { dataSource, jobs, sql } = await setup();
 
     const refused = await dataSource.transaction(() =>
@@ -119,7 +119,7 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
     expect((await claim()).jobs).toHaveLength(1);
   });
 
-  it('answers the ids of more jobs than one statement holds', async () => {
+  it('returns the ids of more jobs than one statement holds', async () => {
     const { dataSource, jobs, admin } = await setup();
     const many = Array.from({ length: 2_500 }, (_, n) => newJob({ payload: `${n}` }));
 
@@ -133,9 +133,9 @@ describeStores('enqueueing in the caller’s transaction', (setup, { inMemory })
 });
 
 describeStores('a producer in the caller’s transaction', (setup) => {
-  it('counts what waits without waiting for the end of it', async () => {
+  it('counts the waiting jobs before the end of the transaction', async () => {
     const world = await setup();
-    const producer = producerOn(world, () => ({ maxWaiting: 2 }));
+    const producer = openProducer(world, () => ({ maxWaiting: 2 }));
 
     const refused = await world.dataSource.transaction(async (manager) => {
       await producer.enqueue('q', 0, { manager });
@@ -148,9 +148,9 @@ describeStores('a producer in the caller’s transaction', (setup) => {
     expect(await world.admin.counts()).toMatchObject({ waiting: 3 });
   });
 
-  it('does not wait for the count of somebody who waits for the end of it', async () => {
+  it('does not wait for the count of a call that waits for the end of the transaction', async () => {
     const world = await setup();
-    const producer = producerOn(world, () => ({ maxWaiting: 2 }));
+    const producer = openProducer(world, () => ({ maxWaiting: 2 }));
 
     const outside = await world.dataSource.transaction(async (manager) => {
       const waiting = producer.enqueue('q', 0);

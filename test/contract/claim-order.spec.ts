@@ -1,9 +1,9 @@
-import { endOf, idsOf, outcomes } from '../support/jobs.js';
+import { finalBatchOf, idsOf, outcomes } from '../support/jobs.js';
 import { describeStrategies } from '../support/stores.js';
 
-// Claims begin where the last ones of the process ended. What that must never hide is here.
-describeStrategies('claiming on and on', (setup) => {
-  it('sees a more urgent job at once', async () => {
+// Claims start at the scan cursor of their process. These tests show that it never hides a job.
+describeStrategies('a sequence of claims', (setup) => {
+  it('finds a more urgent job at once', async () => {
     const { put, claim } = await setup();
     await put(...Array.from({ length: 6 }, () => ({ priority: 5 })));
     await claim({ limit: 2 });
@@ -14,7 +14,7 @@ describeStrategies('claiming on and on', (setup) => {
     expect(idsOf(jobs)).toEqual([urgent]);
   });
 
-  it('sees a job whose priority lies between those it has been claiming', async () => {
+  it('finds a job with a priority between those of the claimed jobs', async () => {
     const { put, claim } = await setup();
     await put({ priority: 1 }, { priority: 9 }, { priority: 9 }, { priority: 9 });
     await claim({ limit: 2 });
@@ -25,19 +25,19 @@ describeStrategies('claiming on and on', (setup) => {
     expect(idsOf(jobs)).toEqual([first, between]);
   });
 
-  it('sees a released job at its old place', async () => {
+  it('finds a released job at its old position', async () => {
     const { put, claim, jobs: store } = await setup();
     const [first, , third] = await put({}, {}, {}, {}, {});
     const released = await claim({ limit: 1 });
     await claim({ limit: 1 });
-    await store.settle(endOf(released, outcomes.release));
+    await store.complete(finalBatchOf(released, outcomes.release));
 
     const { jobs } = await claim({ limit: 2 });
 
     expect(idsOf(jobs)).toEqual([first, third]);
   });
 
-  it('sees a promoted job at its old place', async () => {
+  it('finds a promoted job at its old position', async () => {
     const { put, claim, advance, jobs: store } = await setup();
     const [delayed, , third] = await put({ delayMs: 1_000 }, {}, {}, {}, {});
     await claim({ limit: 1 });
@@ -49,13 +49,13 @@ describeStrategies('claiming on and on', (setup) => {
     expect(idsOf(jobs)).toEqual([delayed, third]);
   });
 
-  it('finds what stands behind everything it has claimed before it takes the queue for empty', async () => {
+  it('finds a job behind its scan cursor before it reports an empty queue', async () => {
     const { put, claim, open } = await setup();
     const [first, second] = await put({}, {}, {});
     const elsewhere = await open();
     const taken = await claim({ limit: 1 });
     await claim({ limit: 1 });
-    await elsewhere.jobs.settle(endOf(taken, outcomes.release));
+    await elsewhere.jobs.complete(finalBatchOf(taken, outcomes.release));
 
     const { jobs } = await claim({ limit: 9 });
 

@@ -1,8 +1,8 @@
-import { claimOf, idsOf, outcomes, settled, flushOf } from '../support/jobs.js';
+import { claimRequest, idsOf, outcomes, completionOf, completionBatchOf } from '../support/jobs.js';
 import { describeStrategies } from '../support/stores.js';
 
-describeStrategies('claiming', (setup) => {
-  it('never hands one job to two callers', async () => {
+describeStrategies('a claim', (setup) => {
+  it('never returns a job to two callers', async () => {
     const { put, claim } = await setup();
     await put(...Array.from({ length: 100 }, () => ({})));
 
@@ -12,7 +12,7 @@ describeStrategies('claiming', (setup) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('hands out every job while several callers claim until nothing is left', async () => {
+  it('returns every job while several callers claim until the queue is empty', async () => {
     const { put, claim } = await setup();
     const ids = await put(...Array.from({ length: 100 }, () => ({})));
 
@@ -25,7 +25,7 @@ describeStrategies('claiming', (setup) => {
     expect(drained.flat().sort((a, b) => a - b)).toEqual(ids);
   });
 
-  it('hands out the smaller priority first, and the older job within one', async () => {
+  it('returns jobs by priority, and the oldest first within a priority', async () => {
     const { put, claim } = await setup();
     const [a, b, c, d] = await put({ priority: 5 }, { priority: -1 }, { priority: 5 }, { priority: -1 });
 
@@ -34,7 +34,7 @@ describeStrategies('claiming', (setup) => {
     expect(idsOf(jobs)).toEqual([b, d, a, c]);
   });
 
-  it('hands out the youngest of the most urgent first where the order is lifo', async () => {
+  it('returns the youngest of the most urgent jobs first if the order is lifo', async () => {
     const { put, claim } = await setup();
     const [a, b, c, d] = await put({ priority: 5 }, { priority: -1 }, { priority: 5 }, { priority: -1 });
 
@@ -45,7 +45,7 @@ describeStrategies('claiming', (setup) => {
     expect([first, second, third].map(({ jobs }) => idsOf(jobs))).toEqual([[d], [b], [c, a]]);
   });
 
-  it('hands out no more than was asked for', async () => {
+  it('returns at most the requested number of jobs', async () => {
     const { put, claim } = await setup();
     const [a, b, c] = await put({}, {}, {});
 
@@ -55,14 +55,14 @@ describeStrategies('claiming', (setup) => {
     expect([idsOf(first.jobs), idsOf(second.jobs)]).toEqual([[a, b], [c]]);
   });
 
-  it('hands out nothing of another queue, not even of one that differs in case', async () => {
+  it('returns no job of another queue, even if the names differ only in case', async () => {
     const { put, claim } = await setup();
     await put({ queue: 'Q' }, { queue: 'q2' });
 
     expect((await claim({ limit: 9 })).jobs).toEqual([]);
   });
 
-  it('hands out jobs of a paused queue: not to ask is the business of whoever claims', async () => {
+  it('returns jobs of a paused queue, since only the caller honours the pause', async () => {
     const { put, claim, admin } = await setup();
     await put({});
     await admin.setPaused('q', true);
@@ -70,18 +70,18 @@ describeStrategies('claiming', (setup) => {
     expect((await claim()).jobs).toHaveLength(1);
   });
 
-  it('counts the attempt when the job is claimed', async () => {
+  it('counts the attempt', async () => {
     const { put, claim, jobs } = await setup();
     await put({});
 
     const first = await claim();
-    await jobs.settle(flushOf([settled(first, first.jobs[0]!, outcomes.retry)]));
+    await jobs.complete(completionBatchOf([completionOf(first, first.jobs[0]!, outcomes.retry)]));
     const second = await claim();
 
     expect([first, second].map((taken) => taken.jobs[0]?.attempt)).toEqual([1, 2]);
   });
 
-  it('fills in how often a job may be tried where enqueue did not say', async () => {
+  it('sets the maximum of attempts if the enqueue did not', async () => {
     const { put, claim, admin } = await setup();
     const [says] = await put({ maxAttempts: 9 }, {});
 
@@ -91,15 +91,15 @@ describeStrategies('claiming', (setup) => {
     expect((await admin.get(says! + 1))?.maxAttempts).toBe(3);
   });
 
-  it('leaves no claim behind where there was nothing to claim', async () => {
+  it('stores no claim if the queue is empty', async () => {
     const { jobs, sql } = await setup();
 
-    await jobs.claim(claimOf());
+    await jobs.claim(claimRequest());
 
     expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
-  it('puts what is suspected of killing workers at the end', async () => {
+  it('returns poison candidates last', async () => {
     const { put, claim, sql } = await setup();
     const [suspect, other] = await put({}, {});
     const error = '{"name":"WorkerLostError","message":"","code":"WORKER_LOST"}';

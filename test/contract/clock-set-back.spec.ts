@@ -1,25 +1,25 @@
-import { claimOf, idsOf, LEASE_MS, rescueRules } from '../support/jobs.js';
+import { claimRequest, idsOf, LEASE_MS, rescueRules } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
 const TWO_HOURS_MS = 7_200_000;
 const ANN = { workerId: 'people', owner: 'ann' };
 
-describeStores('after the server’s clock was set back by two hours', (setup) => {
-  it('rescues the jobs of a dead worker one lease later', async () => {
-    const { put, claim, jobs, advance } = await setup();
-    await jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+describeStores('a server whose clock was set back by two hours', (setup) => {
+  it('has the jobs of a dead worker rescued one lease later', async () => {
+    const { put, claim, jobs, workers, advance } = await setup();
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
     await put({});
     const dead = await claim();
 
     advance(-TWO_HOURS_MS);
-    const { lapseInMs } = await jobs.survey(['q']);
+    const { leaseExpiryInMs } = await jobs.summarizeWork(['q']);
     const atOnce = await jobs.rescue(rescueRules());
-    const upcoming = await jobs.upcoming();
+    const upcoming = await jobs.readUpcoming();
     advance(LEASE_MS);
     const later = await jobs.rescue(rescueRules());
 
-    expect([lapseInMs, atOnce]).toEqual([0, []]);
-    expect(upcoming.lapseInMs).toBeLessThanOrEqual(LEASE_MS);
+    expect([leaseExpiryInMs, atOnce]).toEqual([0, []]);
+    expect(upcoming.leaseExpiryInMs).toBeLessThanOrEqual(LEASE_MS);
     expect(later.map(({ job }) => job.id)).toEqual(idsOf(dead.jobs));
   });
 
@@ -34,13 +34,13 @@ describeStores('after the server’s clock was set back by two hours', (setup) =
     const held = await jobs.extend([id]);
     advance(LEASE_MS - 5_000);
 
-    expect(held).toEqual([{ claimId: id, cancelled: [] }]);
+    expect(held).toEqual([{ claimId: id, cancelRequested: [] }]);
     expect(await jobs.rescue(rescueRules())).toEqual([]);
   });
 
-  it('sees nothing to rescue in leases that were written since', async () => {
-    const { put, claim, jobs, advance } = await setup();
-    await jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+  it('reports no expired lease among leases written since', async () => {
+    const { put, claim, jobs, workers, advance } = await setup();
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
     await put({}, {});
     const { id } = await claim();
 
@@ -48,13 +48,13 @@ describeStores('after the server’s clock was set back by two hours', (setup) =
     await jobs.extend([id]);
     await claim();
 
-    expect((await jobs.survey(['q'])).lapseInMs).toBeGreaterThan(0);
+    expect((await jobs.summarizeWork(['q'])).leaseExpiryInMs).toBeGreaterThan(0);
   });
 
-  it('leaves a job with the person who has it without an end', async () => {
+  it('leaves a job to the owner of an unlimited assignment', async () => {
     const { put, consumer, jobs, advance } = await setup();
     const [id] = await put({});
-    await consumer.assign(id!, { ...ANN, leaseMs: null }, 'whoever', () => ({ maxAttempts: 5 }));
+    await consumer.assign(id!, { ...ANN, leaseMs: null }, 'anyone', () => ({ maxAttempts: 5 }));
 
     advance(-TWO_HOURS_MS);
     await jobs.rescue(rescueRules());
@@ -63,15 +63,15 @@ describeStores('after the server’s clock was set back by two hours', (setup) =
     expect(await jobs.rescue(rescueRules())).toEqual([]);
   });
 
-  it('notes no completion before its beginning', async () => {
+  it('stores no finish time before the start time', async () => {
     const { put, consumer, advance, sql } = await setup();
     const [id] = await put({});
-    await consumer.assign(id!, { ...ANN, leaseMs: 60_000 }, 'whoever', () => ({ maxAttempts: 5 }));
+    await consumer.assign(id!, { ...ANN, leaseMs: 60_000 }, 'anyone', () => ({ maxAttempts: 5 }));
 
     advance(-TWO_HOURS_MS);
     await consumer.end(id!, { owner: 'ann' }, () => ({
       outcome: { kind: 'complete', result: null },
-      keepMs: TWO_HOURS_MS,
+      retentionMs: TWO_HOURS_MS,
     }));
 
     const [row] = await sql<{ ran: number }>('SELECT finished_at - started_at AS ran FROM sql_queue_history');
@@ -79,17 +79,17 @@ describeStores('after the server’s clock was set back by two hours', (setup) =
   });
 });
 
-describeStores('a lease that a person has extended beyond its first length', (setup) => {
+describeStores('a lease that a claim holder has extended beyond its first duration', (setup) => {
   it('is not shortened', async () => {
     const { put, consumer, jobs, advance } = await setup();
     const [id] = await put({});
-    await consumer.assign(id!, { ...ANN, leaseMs: 1_000 }, 'whoever', () => ({ maxAttempts: 5 }));
+    await consumer.assign(id!, { ...ANN, leaseMs: 1_000 }, 'anyone', () => ({ maxAttempts: 5 }));
 
     await consumer.extend(id!, { owner: 'ann' }, TWO_HOURS_MS);
     await jobs.rescue(rescueRules());
     advance(TWO_HOURS_MS - 60_000);
 
     expect(await jobs.rescue(rescueRules())).toEqual([]);
-    await expect(jobs.claim(claimOf())).resolves.toEqual([]);
+    await expect(jobs.claim(claimRequest())).resolves.toEqual([]);
   });
 });

@@ -1,15 +1,23 @@
-import { endOf, ERROR, flushOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
+import {
+  finalBatchOf,
+  ERROR,
+  completionBatchOf,
+  LEASE_MS,
+  outcomes,
+  rescueRules,
+  completionOf,
+} from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const deadLetter = 'dlq';
 const all = { order: 'oldest', limit: 100 } as const;
 
-describeStores('a job that dies', (setup) => {
-  it('is in the history, and a copy of it waits in its dead-letter queue', async () => {
+describeStores('a dead job', (setup) => {
+  it('is in the history, and its copy waits in its dead-letter queue', async () => {
     const { put, claim, jobs, admin } = await setup();
     const [id] = await put({ payload: '{"é":1}', name: 'welcome', priority: -2, headers: '{"trace":"x"}' });
 
-    await jobs.settle(endOf(await claim(), outcomes.dead, { deadLetter }));
+    await jobs.complete(finalBatchOf(await claim(), outcomes.dead, { deadLetter }));
 
     expect(await admin.get(id!)).toMatchObject({ state: 'dead', queue: 'q', error: ERROR });
     expect((await admin.find({ queue: deadLetter }, all)).jobs).toMatchObject([
@@ -25,56 +33,58 @@ describeStores('a job that dies', (setup) => {
     ]);
   });
 
-  it('has its dead letter also where no history of it is kept', async () => {
+  it('has its dead letter even without retention', async () => {
     const { put, claim, jobs, admin } = await setup();
     const [id] = await put({});
 
-    await jobs.settle(endOf(await claim(), outcomes.dead, { deadLetter, keepMs: false }));
+    await jobs.complete(finalBatchOf(await claim(), outcomes.dead, { deadLetter, retentionMs: false }));
 
     expect(await admin.get(id!)).toBeNull();
     expect((await admin.find({}, all)).jobs).toMatchObject([{ queue: deadLetter, state: 'waiting' }]);
   });
 
-  it('makes no dead letter where its claim was lost', async () => {
+  it('makes no dead letter if its claim was lost', async () => {
     const { put, claim, jobs, admin, sql } = await setup();
     await put({}, {});
     const taken = await claim({ limit: 2 });
     await sql(`UPDATE sql_queue_jobs SET claim_id = 0, state = 'waiting' WHERE id = ${taken.jobs[0]!.id}`);
 
-    const lost = await jobs.settle(endOf(taken, outcomes.dead, { deadLetter }));
+    const { lost } = await jobs.complete(finalBatchOf(taken, outcomes.dead, { deadLetter }));
 
     expect(lost.size).toBe(1);
     expect((await admin.find({ queue: deadLetter }, all)).jobs).toHaveLength(1);
   });
 
-  it('makes one dead letter, however often its end is told', async () => {
+  it('makes one dead letter even if its outcome is written twice', async () => {
     const { put, claim, jobs, admin } = await setup();
     await put({});
-    const end = endOf(await claim(), outcomes.dead, { deadLetter });
+    const end = finalBatchOf(await claim(), outcomes.dead, { deadLetter });
 
-    await jobs.settle(end);
-    await jobs.settle({ ...end, again: true });
+    await jobs.complete(end);
+    await jobs.complete({ ...end, mayHaveCommitted: true });
 
     expect((await admin.find({ queue: deadLetter }, all)).jobs).toHaveLength(1);
   });
 
-  it('as a dead letter is dead, and goes no further', async () => {
+  it('makes no dead letter if it is itself a dead letter', async () => {
     const { put, claim, jobs, admin } = await setup();
     await put({});
-    await jobs.settle(endOf(await claim(), outcomes.dead, { deadLetter }));
+    await jobs.complete(finalBatchOf(await claim(), outcomes.dead, { deadLetter }));
 
-    await jobs.settle(endOf(await claim({ queue: deadLetter }), outcomes.dead, { deadLetter: 'q' }));
+    await jobs.complete(finalBatchOf(await claim({ queue: deadLetter }), outcomes.dead, { deadLetter: 'q' }));
 
     expect(await admin.counts()).toMatchObject({ waiting: 0, dead: 2 });
   });
 
-  it('makes a dead letter among others that end in other ways', async () => {
+  it('makes its dead letter in a batch of different outcomes', async () => {
     const { put, claim, jobs, admin } = await setup();
     await put(...Object.keys(outcomes).map(() => ({})));
     const taken = await claim({ limit: 9 });
 
-    const ends = Object.values(outcomes).map((outcome, n) => settled(taken, taken.jobs[n]!, outcome, { deadLetter }));
-    await jobs.settle(flushOf(ends));
+    const ends = Object.values(outcomes).map((outcome, n) =>
+      completionOf(taken, taken.jobs[n]!, outcome, { deadLetter }),
+    );
+    await jobs.complete(completionBatchOf(ends));
 
     const [letter, ...others] = (await admin.find({ queue: deadLetter }, all)).jobs;
     const dead = ends.find(({ outcome }) => outcome.kind === 'dead')!;
@@ -82,7 +92,7 @@ describeStores('a job that dies', (setup) => {
     expect(others).toEqual([]);
   });
 
-  it('when its worker is rescued from makes the dead letter that its claim speaks of', async () => {
+  it('makes the dead letter that its claim names when it is rescued', async () => {
     const world = await setup();
     await world.put({});
     await world.claim({ deadLetter });
@@ -100,11 +110,11 @@ describeStores('a job that dies', (setup) => {
   });
 });
 
-describeStores('a job that dies in the hands of somebody who is no worker', (setup) => {
+describeStores('a dead job of a claim holder', (setup) => {
   const leaseMs = LEASE_MS;
   const to = { workerId: 'people', owner: 'ann', leaseMs: null };
 
-  it('was handed off, and has its dead letter', async () => {
+  it('makes its dead letter if it was handed off', async () => {
     const world = await setup();
     await world.put({});
     const { id: from, workerId, jobs } = await world.claim({ claimId: 1, deadLetter });
@@ -115,14 +125,14 @@ describeStores('a job that dies in the hands of somebody who is no worker', (set
     expect((await world.admin.find({ queue: deadLetter }, all)).jobs).toHaveLength(1);
   });
 
-  it.each(['nobody', 'another owner'])('was assigned from %s, and has its dead letter', async (holder) => {
+  it.each(['no owner', 'another owner'])('makes its dead letter if it was assigned from %s', async (holder) => {
     const world = await setup();
     const { consumer } = world;
     const [id] = await world.put({});
-    if (holder !== 'nobody') {
-      await consumer.assign(id!, { ...to, owner: 'ben' }, 'whoever', () => ({ maxAttempts: 1, deadLetter }));
+    if (holder !== 'no owner') {
+      await consumer.assign(id!, { ...to, owner: 'ben' }, 'anyone', () => ({ maxAttempts: 1, deadLetter }));
     }
-    await consumer.assign(id!, to, 'whoever', () => ({ maxAttempts: 1, deadLetter }));
+    await consumer.assign(id!, to, 'anyone', () => ({ maxAttempts: 1, deadLetter }));
     await consumer.extend(id!, { owner: 'ann' }, leaseMs);
 
     await dieInSilence(world);

@@ -1,8 +1,8 @@
 import { idsOf, newJob } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
-describeStores('enqueueing', (setup) => {
-  it('answers the ids of the jobs in their order', async () => {
+describeStores('enqueue()', (setup) => {
+  it('returns the ids of the jobs in their order', async () => {
     const { jobs, claim } = await setup();
 
     const ids = await jobs.enqueue(['"a"', '"b"', '"c"'].map((payload) => newJob({ payload })));
@@ -15,7 +15,7 @@ describeStores('enqueueing', (setup) => {
     ]);
   });
 
-  it('puts a thousand jobs in at once', async () => {
+  it('stores a thousand jobs at once', async () => {
     const { jobs, sql } = await setup();
 
     const ids = await jobs.enqueue(Array.from({ length: 1_000 }, (_, n) => newJob({ payload: `${n}` })));
@@ -26,7 +26,7 @@ describeStores('enqueueing', (setup) => {
   });
 
   it.each(['name', 'priority', 'maxAttempts', 'headers', 'overrides'] as const)(
-    'stores the same of a plain job alone as beside one with its own %s, which is kept',
+    'stores a plain job identically alone and beside a job with its own %s, which is stored too',
     async (option) => {
       const { jobs, sql } = await setup();
       const own = { name: 'n', priority: 7, maxAttempts: 2, headers: '{"a":"b"}', overrides: '{"timeoutMs":5}' };
@@ -43,7 +43,7 @@ describeStores('enqueueing', (setup) => {
     },
   );
 
-  it('gives every one of several callers the ids of its own jobs', async () => {
+  it('returns to each of several callers the ids of its own jobs', async () => {
     const { jobs, admin } = await setup();
 
     const answers = await Promise.all(
@@ -57,7 +57,7 @@ describeStores('enqueueing', (setup) => {
     }
   });
 
-  it('keeps a payload of a megabyte whole', async () => {
+  it('stores a payload of a megabyte unchanged', async () => {
     const { put, claim } = await setup();
     const payload = JSON.stringify("'é\\😀\n".repeat(90_000));
 
@@ -66,13 +66,13 @@ describeStores('enqueueing', (setup) => {
     expect((await claim({ limit: 2 })).jobs.map((job) => job.payload === payload)).toEqual([true, true]);
   });
 
-  it('does nothing for no jobs', async () => {
+  it('does nothing for an empty list', async () => {
     const { jobs } = await setup();
 
     expect(await jobs.enqueue([])).toEqual([]);
   });
 
-  it('keeps everything that was said of a job', async () => {
+  it('stores every field of a job', async () => {
     const { put, claim } = await setup();
     const [id] = await put({
       queue: 'q',
@@ -90,7 +90,7 @@ describeStores('enqueueing', (setup) => {
     expect(jobs[0]).toMatchObject({ payload: '{"to":"a"}', headers: '{"trace":"1"}', overrides: { timeoutMs: 5 } });
   });
 
-  it('does not hand out a delayed job before its time', async () => {
+  it('hides a delayed job from claims until it is due', async () => {
     const { put, claim, jobs, advance } = await setup();
     const [, now] = await put({ delayMs: 60_000 }, {});
 
@@ -103,7 +103,7 @@ describeStores('enqueueing', (setup) => {
     expect(second.jobs).toHaveLength(1);
   });
 
-  it('never gives an id out twice, also when the last job is gone', async () => {
+  it('never reuses an id, even after the last job is deleted', async () => {
     const { put, admin } = await setup();
     const [first] = await put({});
     await admin.remove([first!]);

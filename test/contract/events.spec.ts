@@ -1,33 +1,43 @@
 import type { EntityManager } from 'typeorm';
 import type { OpenStore } from '../../lib/store/open-store.js';
-import { claimOf, endOf, ERROR, flushOf, newJob, outcomes, rescueRules, settled, LEASE_MS } from '../support/jobs.js';
-import { keyed } from '../support/keyed.js';
+import {
+  claimRequest,
+  finalBatchOf,
+  ERROR,
+  completionBatchOf,
+  newJob,
+  outcomes,
+  rescueRules,
+  completionOf,
+  LEASE_MS,
+} from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { describeStores } from '../support/stores.js';
 
 const KEEP = () => 60_000;
 
-describeStores('changes to jobs of a queue that wants them recorded', (setup) => {
-  /** A store that records what becomes of jobs in `q`, and how often it was told that something was. */
+describeStores('the events of a queue with stored events', (setup) => {
+  /** Opens a store that stores the events of queue `q`, and counts how often it reports committed events. */
   async function recorded() {
     const world = await setup();
     const told = { times: 0 };
-    const recorder = { isRecorded: (queue: string) => queue === 'q', onRecorded: () => void told.times++ };
+    const recorder = { emitsEvents: (queue: string) => queue === 'q', onEventsCommitted: () => void told.times++ };
     const store = await world.open({ recorder });
     return { world, store, told, ...actions(store) };
   }
 
-  it('are recorded, each once and with all there is to know of it, in the order in which they happen', async () => {
+  it('are stored once each, with all fields, in the order in which they happen', async () => {
     const { store, claim, read, world } = await recorded();
 
     const [good, bad] = await store.jobs.enqueue([newJob({ name: 'good' }), newJob({ name: 'bad' })]);
     const taken = await claim(2);
-    await store.jobs.settle(
-      flushOf(
+    await store.jobs.complete(
+      completionBatchOf(
         [
-          settled(taken, taken.jobs[0]!, { kind: 'complete', result: '{"a":[1,null,"é"]}' }),
-          settled(taken, taken.jobs[1]!, outcomes.dead, { ranMs: 3.6 }),
+          completionOf(taken, taken.jobs[0]!, { kind: 'complete', result: '{"a":[1,null,"é"]}' }),
+          completionOf(taken, taken.jobs[1]!, outcomes.dead, { ranMs: 3.6 }),
         ],
-        { claims: [{ id: taken.id, started: 2, finished: true }] },
+        { claims: [{ id: taken.id, startLimit: 2, isFinished: true }] },
       ),
     );
 
@@ -53,16 +63,16 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     ['cancel', ['cancelled']],
     ['release', ['released']],
     ['snooze', ['snoozed']],
-  ] as const)('tell what a run came to: %s', async (outcome, events) => {
+  ] as const)('include the outcome of an attempt: %s', async (outcome, events) => {
     const { store, claim, names } = await recorded();
     await store.jobs.enqueue([newJob()]);
 
-    await store.jobs.settle(endOf(await claim(), outcomes[outcome]));
+    await store.jobs.complete(finalBatchOf(await claim(), outcomes[outcome]));
 
     expect(await names()).toEqual(['enqueued', 'claimed', ...events]);
   });
 
-  it('tell that a job was due, cancelled, retried and removed', async () => {
+  it('include the promotion, cancellation, retry and removal of a job', async () => {
     const { store, world, names, claim } = await recorded();
     const [first, second, third] = await store.jobs.enqueue([
       ...[newJob({ delayMs: 1_000 }), newJob({ delayMs: 60_000 }), newJob({ delayMs: 60_000 })],
@@ -72,8 +82,8 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     await store.admin.cancel(first!, KEEP);
     await store.admin.retry([first!, second!]);
     await store.admin.remove([third!]);
-    await store.jobs.settle(endOf(await claim(), outcomes.dead));
-    await store.admin.replay([first!], { to: undefined, firstMs: 0, everyMs: 0 });
+    await store.jobs.complete(finalBatchOf(await claim(), outcomes.dead));
+    await store.admin.replay([first!], { to: undefined, firstMs: 0, intervalMs: 0 });
     await store.admin.remove([first!]);
 
     expect(await names(first)).toEqual([
@@ -83,7 +93,7 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     expect(await names(third)).toEqual(['enqueued', 'removed']);
   });
 
-  it('tell what becomes of jobs that are taken from a holder that fell silent', async () => {
+  it('include the rescue of a job whose lease expired, and its outcome', async () => {
     const { store, world, names, claim } = await recorded();
     const ids = await store.jobs.enqueue([newJob(), newJob(), newJob()]);
     const { jobs } = await claim(3);
@@ -99,35 +109,35 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     expect(await names(ids[2])).toEqual(['enqueued', 'claimed', 'rescued', 'cancelled']);
   });
 
-  it('tell what people do with jobs, and not that one hands a job to another', async () => {
+  it('include the actions of claim holders, except for a hand-over between owners', async () => {
     const { store, names } = await recorded();
     const [id] = await store.jobs.enqueue([newJob()]);
     const to = (owner: string) => ({ workerId: 'w', owner, leaseMs: null });
 
-    await store.consumer.assign(id!, to('ann'), 'whoever', () => ({ maxAttempts: 5 }));
-    await store.consumer.assign(id!, to('ben'), 'whoever', () => ({ maxAttempts: 5 }));
+    await store.consumer.assign(id!, to('ann'), 'anyone', () => ({ maxAttempts: 5 }));
+    await store.consumer.assign(id!, to('ben'), 'anyone', () => ({ maxAttempts: 5 }));
     await store.consumer.move(id!, { owner: 'ben' }, 'review');
-    await store.consumer.takeFromStage({ ...to('cleo'), queue: 'q', stage: 'review', limit: 1, maxAttempts: 5 });
-    await store.consumer.end(id!, { owner: 'cleo' }, () => ({ outcome: outcomes.complete, keepMs: 60_000 }));
+    await store.consumer.claimFromStage({ ...to('cleo'), queue: 'q', stage: 'review', limit: 1, maxAttempts: 5 });
+    await store.consumer.end(id!, { owner: 'cleo' }, () => ({ outcome: outcomes.complete, retentionMs: 60_000 }));
 
     expect(await names(id)).toEqual(['enqueued', 'claimed', 'released', 'claimed', 'completed']);
   });
 
-  it('are recorded for jobs with keys', async () => {
+  it('are stored for jobs with keys', async () => {
     const { store, names } = await recorded();
-    const answers = await store.jobs.enqueueKeyed([[keyed({ key: 'k' })], [keyed({ key: 'k' })]]);
+    const answers = await store.jobs.enqueueKeyed([[keyedJob({ key: 'k' })], [keyedJob({ key: 'k' })]]);
 
     expect(answers.flat()).toHaveLength(2);
     expect(await names()).toEqual(['enqueued']);
   });
 
-  it('tell that dead letters were put in, also where their origin is not recorded', async () => {
+  it('include the enqueue of a dead letter, even if its source queue stores no events', async () => {
     const { store, read, claim, world } = await recorded();
     await store.jobs.enqueue([newJob({ queue: 'other', name: 'a' }), newJob({ queue: 'other', name: 'b' })]);
     const taken = await claim(2, 'other');
 
-    const died = taken.jobs.map((job) => settled(taken, job, outcomes.dead, { deadLetter: 'q' }));
-    await store.jobs.settle(flushOf(died, { claims: [{ id: taken.id, started: 2, finished: true }] }));
+    const died = taken.jobs.map((job) => completionOf(taken, job, outcomes.dead, { deadLetter: 'q' }));
+    await store.jobs.complete(completionBatchOf(died, { claims: [{ id: taken.id, startLimit: 2, isFinished: true }] }));
 
     const letters = await world.sql<{ id: number; name: string }>(`SELECT id, name FROM sql_queue_jobs ORDER BY id`);
     expect(letters.map(({ name }) => name)).toEqual(['a', 'b']);
@@ -136,17 +146,17 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     );
   });
 
-  it('are not recorded for other queues', async () => {
+  it('are not stored for other queues', async () => {
     const { store, read, claim, told } = await recorded();
     await store.jobs.enqueue([newJob({ queue: 'other' })]);
 
-    await store.jobs.settle(endOf(await claim(1, 'other')));
+    await store.jobs.complete(finalBatchOf(await claim(1, 'other')));
 
     expect(await read()).toEqual([]);
     expect(told.times).toBe(0);
   });
 
-  it('are there when the transaction of the caller commits, and not if it rolls back', async () => {
+  it("are stored when the caller's transaction commits, and not if it rolls back", async () => {
     const { store, world, names, told } = await recorded();
     const enqueue = (manager: EntityManager) => store.jobs.enqueue([newJob(), newJob()], manager);
 
@@ -164,14 +174,14 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     expect(told.times).toBe(1);
   });
 
-  it('are recorded for a job that completes in the transaction of its handler, or not at all', async () => {
+  it('include a completion in the transaction of a handler exactly if that transaction commits', async () => {
     const { store, names, claim } = await recorded();
     await store.jobs.enqueue([newJob(), newJob()]);
     const taken = await claim(2);
     const [good, late] = taken.jobs as [(typeof taken.jobs)[0], (typeof taken.jobs)[0]];
     const complete = (job: typeof good, claimId = taken.id) =>
       store.jobs.completeWith(() =>
-        Promise.resolve({ value: 0, settlement: settled({ ...taken, id: claimId }, job, outcomes.complete) }),
+        Promise.resolve({ value: 0, completion: completionOf({ ...taken, id: claimId }, job, outcomes.complete) }),
       );
 
     await complete(good);
@@ -181,19 +191,19 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     expect(await names(late.id)).toEqual(['enqueued', 'claimed']);
   });
 
-  it('are not recorded of jobs whose lease is lost, and are of the others in the same flush', async () => {
+  it('exclude jobs of a lost lease, and include the other jobs of the same batch', async () => {
     const { store, world, names, claim } = await recorded();
     const [kept, lost] = await store.jobs.enqueue([newJob(), newJob()]);
     const taken = await claim(2);
     await world.sql(`UPDATE sql_queue_jobs SET claim_id = 0, state = 'waiting' WHERE id = ${lost}`);
 
-    expect((await store.jobs.settle(endOf(taken))).size).toBe(1);
+    expect((await store.jobs.complete(finalBatchOf(taken))).lost.size).toBe(1);
 
     expect(await names(kept)).toEqual(['enqueued', 'claimed', 'completed']);
     expect(await names(lost)).toEqual(['enqueued', 'claimed']);
   });
 
-  it('are recorded however many and however large they are', async () => {
+  it('are stored for any number of jobs with results of any size', async () => {
     const { store, names, claim } = await recorded();
     const many = 1_200;
     await store.jobs.enqueue(Array.from({ length: many }, () => newJob()));
@@ -201,15 +211,15 @@ describeStores('changes to jobs of a queue that wants them recorded', (setup) =>
     const rest = await claim(1_000);
     const result = JSON.stringify('x'.repeat(10_000));
 
-    await store.jobs.settle(endOf(taken, { kind: 'complete', result }));
-    await store.jobs.settle(endOf(rest, outcomes.dead));
+    await store.jobs.complete(finalBatchOf(taken, { kind: 'complete', result }));
+    await store.jobs.complete(finalBatchOf(rest, outcomes.dead));
 
     const counts: Record<string, number> = {};
     for (const name of await names()) counts[name] = (counts[name] ?? 0) + 1;
     expect(counts).toEqual({ enqueued: many, claimed: many, completed: 1_000, failed: 200, dead: 200 });
   });
 
-  it('are deleted after ten minutes, a batch at a time, and not before', async () => {
+  it('are deleted after ten minutes, batch after batch, and not before', async () => {
     const { store, world, names } = await recorded();
     await store.jobs.enqueue([newJob(), newJob(), newJob()]);
     world.advance(599_000);
@@ -231,10 +241,10 @@ function of(jobId: number | undefined, name: string) {
 }
 
 function actions({ jobs, events }: OpenStore) {
-  const read = async () => (await events.after(0, 10_000)).map(({ id: _id, atMs: _at, ...event }) => event);
+  const read = async () => (await events.readAfter(0, 10_000)).map(({ id: _id, atMs: _at, ...event }) => event);
   return {
     claim: async (limit = 1, queue = 'q') => {
-      const request = claimOf({ limit, queue });
+      const request = claimRequest({ limit, queue });
       return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
     },
     read,

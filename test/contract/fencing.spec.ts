@@ -1,16 +1,25 @@
-import type { Settlement } from '../../lib/store/job-store.js';
-import { endOf, flushOf, idsOf, LEASE_MS, outcomes, rescueRules, settled, type Claim } from '../support/jobs.js';
+import type { Completion } from '../../lib/store/jobs/completion.js';
+import {
+  finalBatchOf,
+  completionBatchOf,
+  idsOf,
+  LEASE_MS,
+  outcomes,
+  rescueRules,
+  completionOf,
+  type Claim,
+} from '../support/jobs.js';
 import { describeStrategies, type World } from '../support/stores.js';
 
-const jobIdsOf = (settlements: ReadonlySet<Settlement>) => Array.from(settlements, ({ job }) => job.id);
+const jobIdsOf = (settlements: ReadonlySet<Completion>) => Array.from(settlements, ({ job }) => job.id);
 
-describeStrategies('a worker that has lost its lease', (setup) => {
-  /** Two jobs of one claim, the first of which has gone on to another worker. */
+describeStrategies('a worker without its lease', (setup) => {
+  /** Creates two jobs in one claim. Another worker has claimed the first of them since. */
   async function lostFirst({ put, claim, jobs }: World) {
     await put({}, {});
     const lost = await claim({ workerId: 'lost', limit: 2 });
     const [first, second] = lost.jobs;
-    await jobs.settle(flushOf([settled(lost, first!, outcomes.release)]));
+    await jobs.complete(completionBatchOf([completionOf(lost, first!, outcomes.release)]));
     const owner = await claim({ workerId: 'owner' });
     return { lost, owner, first: first!, second: second! };
   }
@@ -19,163 +28,168 @@ describeStrategies('a worker that has lost its lease', (setup) => {
     const world = await setup();
     const { lost, owner, first } = await lostFirst(world);
 
-    const answer = await world.jobs.settle(flushOf([settled(lost, first, outcomes[kind])]));
+    const { lost: answer } = await world.jobs.complete(completionBatchOf([completionOf(lost, first, outcomes[kind])]));
 
     expect(jobIdsOf(answer)).toEqual([first.id]);
     expect(await world.admin.get(first.id)).toMatchObject({ state: 'active', worker: 'owner', attempt: 1 });
     expect(idsOf(owner.jobs)).toEqual([first.id]);
   });
 
-  it('still settles the jobs of the same flush that are its own', async () => {
+  it('still completes its own jobs in the same batch', async () => {
     const world = await setup();
     const { lost, first, second } = await lostFirst(world);
 
-    const answer = await world.jobs.settle(endOf(lost));
+    const { lost: answer } = await world.jobs.complete(finalBatchOf(lost));
 
     expect(jobIdsOf(answer)).toEqual([first.id]);
     expect(await world.admin.get(second.id)).toMatchObject({ state: 'completed' });
     expect(await world.admin.get(first.id)).toMatchObject({ state: 'active', worker: 'owner' });
   });
 
-  it('cannot complete a job that is finished already', async () => {
+  it('cannot complete a finished job', async () => {
     const world = await setup();
     const { lost, owner, first } = await lostFirst(world);
-    await world.jobs.settle(endOf(owner, { kind: 'complete', result: '"owner"' }));
+    await world.jobs.complete(finalBatchOf(owner, { kind: 'complete', result: '"owner"' }));
 
-    const answer = await world.jobs.settle(flushOf([settled(lost, first, { kind: 'complete', result: '"lost"' })]));
+    const { lost: answer } = await world.jobs.complete(
+      completionBatchOf([completionOf(lost, first, { kind: 'complete', result: '"lost"' })]),
+    );
 
     expect(jobIdsOf(answer)).toEqual([first.id]);
     expect(await world.admin.get(first.id)).toMatchObject({ state: 'completed', result: 'owner' });
   });
 
-  it('settles a job under the claim that holds, also beside an outcome under the one that is lost', async () => {
+  it('completes a job under its current claim, even beside an outcome under a lost claim', async () => {
     const { put, claim, jobs, advance, admin, sql } = await setup();
     const [id] = await put({});
     const lost = await claim();
     advance(LEASE_MS);
     await jobs.rescue(rescueRules());
-    const [old, current] = [endOf(lost, { kind: 'complete', result: '"old"' }), endOf(await claim())];
+    const [old, current] = [finalBatchOf(lost, { kind: 'complete', result: '"old"' }), finalBatchOf(await claim())];
 
-    const answer = await jobs.settle({
-      settlements: [...old.settlements, ...current.settlements],
+    const { lost: answer } = await jobs.complete({
+      completions: [...old.completions, ...current.completions],
       claims: [...old.claims, ...current.claims].sort((a, b) => a.id - b.id),
-      again: false,
-      mayBeTaken: new Set(),
+      mayHaveCommitted: false,
+      mayBeRescued: new Set(),
     });
 
-    expect([...answer]).toEqual(old.settlements);
+    expect([...answer]).toEqual(old.completions);
     expect(await admin.get(id!)).toMatchObject({ state: 'completed', attempt: 2, result: null });
     expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
-  it('cannot complete a job that was rescued from it', async () => {
+  it('cannot complete a job that was rescued', async () => {
     const { put, claim, jobs, advance, admin } = await setup();
     const [id] = await put({});
     const lost = await claim();
     advance(LEASE_MS);
     await jobs.rescue(rescueRules());
 
-    const answer = await jobs.settle(endOf(lost));
+    const { lost: answer } = await jobs.complete(finalBatchOf(lost));
 
     expect(jobIdsOf(answer)).toEqual([id]);
     expect(await admin.get(id!)).toMatchObject({ state: 'waiting' });
   });
 
-  it('still completes a job that nobody has rescued yet', async () => {
+  it('still completes a job with an expired lease that is not rescued yet', async () => {
     const { put, claim, jobs, advance, admin } = await setup();
     const [id] = await put({});
     const late = await claim();
 
     advance(LEASE_MS + 1);
 
-    expect([...(await jobs.settle(endOf(late)))]).toEqual([]);
+    expect([...(await jobs.complete(finalBatchOf(late))).lost]).toEqual([]);
     expect(await admin.get(id!)).toMatchObject({ state: 'completed' });
   });
 
-  it('cannot settle one job twice', async () => {
+  it('cannot complete a job twice', async () => {
     const { put, claim, jobs } = await setup();
     await put({});
     const taken = await claim();
-    await jobs.settle(endOf(taken, outcomes.release));
+    await jobs.complete(finalBatchOf(taken, outcomes.release));
 
-    expect(jobIdsOf(await jobs.settle(endOf(taken)))).toEqual(idsOf(taken.jobs));
+    expect(jobIdsOf((await jobs.complete(finalBatchOf(taken))).lost)).toEqual(idsOf(taken.jobs));
   });
 });
 
-describeStrategies('a flush whose answer was lost', (setup) => {
+describeStrategies('a repeated completion batch', (setup) => {
   const again = (claim: Claim, outcome: (typeof outcomes)[keyof typeof outcomes]) => ({
-    ...endOf(claim, outcome),
-    again: true,
+    ...finalBatchOf(claim, outcome),
+    mayHaveCommitted: true,
   });
 
-  it.each(Object.keys(outcomes) as (keyof typeof outcomes)[])('is done once when %s is said again', async (kind) => {
+  it.each(Object.keys(outcomes) as (keyof typeof outcomes)[])(
+    'is applied once if the first batch with %s was committed',
+    async (kind) => {
+      const { put, claim, jobs, admin } = await setup();
+      const [id] = await put({});
+      const taken = await claim();
+      await jobs.complete(finalBatchOf(taken, outcomes[kind]));
+      const before = await admin.get(id!);
+
+      const { lost } = await jobs.complete(again(taken, outcomes[kind]));
+
+      expect([...lost]).toEqual([]);
+      expect(await admin.get(id!)).toEqual(before);
+    },
+  );
+
+  it('is applied if the first batch was not committed', async () => {
     const { put, claim, jobs, admin } = await setup();
     const [id] = await put({});
-    const taken = await claim();
-    await jobs.settle(endOf(taken, outcomes[kind]));
-    const before = await admin.get(id!);
 
-    const lost = await jobs.settle(again(taken, outcomes[kind]));
-
-    expect([...lost]).toEqual([]);
-    expect(await admin.get(id!)).toEqual(before);
-  });
-
-  it('is done now where it had not been done', async () => {
-    const { put, claim, jobs, admin } = await setup();
-    const [id] = await put({});
-
-    const lost = await jobs.settle(again(await claim(), outcomes.complete));
+    const { lost } = await jobs.complete(again(await claim(), outcomes.complete));
 
     expect([...lost]).toEqual([]);
     expect(await admin.get(id!)).toMatchObject({ state: 'completed' });
   });
 
-  it('answers the jobs that were lost meanwhile', async () => {
+  it('returns the jobs that were lost meanwhile', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({});
     const taken = await claim();
     advance(LEASE_MS);
     await jobs.rescue(rescueRules());
 
-    const lost = await jobs.settle(again(taken, outcomes.complete));
+    const { lost } = await jobs.complete(again(taken, outcomes.complete));
 
     expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
   });
 
-  it('answers the jobs that were to go back and may have been rescued instead, as their lease may have lapsed', async () => {
+  it('returns retried jobs as lost if their lease may have expired, since they may have been rescued instead', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({});
     const taken = await claim();
     advance(LEASE_MS);
     await jobs.rescue(rescueRules());
 
-    const lost = await jobs.settle({ ...again(taken, outcomes.retry), mayBeTaken: new Set([taken.id]) });
+    const { lost } = await jobs.complete({ ...again(taken, outcomes.retry), mayBeRescued: new Set([taken.id]) });
 
     expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
   });
 
-  it('answers the jobs that another worker has finished meanwhile', async () => {
+  it('returns the jobs that another worker has finished meanwhile', async () => {
     const { put, claim, jobs, advance, admin } = await setup();
     const [id] = await put({});
     const taken = await claim({ workerId: 'first' });
     advance(LEASE_MS);
     await jobs.rescue(rescueRules());
-    await jobs.settle(endOf(await claim({ workerId: 'second' })));
+    await jobs.complete(finalBatchOf(await claim({ workerId: 'second' })));
 
-    const lost = await jobs.settle(again(taken, outcomes.complete));
+    const { lost } = await jobs.complete(again(taken, outcomes.complete));
 
     expect(jobIdsOf(lost)).toEqual(idsOf(taken.jobs));
     expect(await admin.get(id!)).toMatchObject({ state: 'completed', worker: 'second', attempt: 2 });
   });
 
-  it('answers the jobs that were lost before it, where others of it still stand', async () => {
+  it('returns the jobs that were lost before it, even if the claim still owns others', async () => {
     const { put, claim, jobs, admin } = await setup();
     await put({}, {});
     const taken = await claim({ limit: 2 });
-    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!, outcomes.release)]));
+    await jobs.complete(completionBatchOf([completionOf(taken, taken.jobs[0]!, outcomes.release)]));
 
-    const lost = await jobs.settle(again(taken, outcomes.snooze));
+    const { lost } = await jobs.complete(again(taken, outcomes.snooze));
 
     expect(jobIdsOf(lost)).toEqual([taken.jobs[0]!.id]);
     expect(await admin.get(taken.jobs[0]!.id)).toMatchObject({ state: 'waiting' });

@@ -1,21 +1,23 @@
-import { endOf, outcomes, settled, flushOf } from '../support/jobs.js';
-import { pages } from '../support/pages.js';
+import { finalBatchOf, outcomes, completionOf, completionBatchOf } from '../support/jobs.js';
+import { readPages } from '../support/read-pages.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const all = { order: 'oldest', limit: 1_000 } as const;
 const error = { name: 'TypeError', message: '{"name":"Other", "code":"OTHER"', code: 'E_CODE', stack: 's' };
 
-/** Jobs of that queue that died of the errors, in their order. */
+/** Creates dead jobs in the queue, one per error, in their order. */
 async function dead({ put, claim, jobs }: World, queue: string, ...errors: object[]): Promise<number[]> {
   const ids = await put(...errors.map(() => ({ queue })));
   const taken = await claim({ queue, limit: errors.length });
-  const ends = taken.jobs.map((job, n) => settled(taken, job, { kind: 'dead', error: { ...error, ...errors[n] } }));
-  await jobs.settle(flushOf(ends));
+  const ends = taken.jobs.map((job, n) =>
+    completionOf(taken, job, { kind: 'dead', error: { ...error, ...errors[n] } }),
+  );
+  await jobs.complete(completionBatchOf(ends));
   return ids;
 }
 
-describeStores('finding finished jobs', (setup) => {
-  it('finds those of an error by its code and by its name, and no others', async () => {
+describeStores('find()', (setup) => {
+  it('finds finished jobs by the code or the name of their error, and no others', async () => {
     const world = await setup();
     const [a, b] = await dead(world, 'q', {}, { name: 'RangeError', code: undefined });
     await world.put({});
@@ -29,7 +31,7 @@ describeStores('finding finished jobs', (setup) => {
     expect(await find({ otherThan: 'RangeError' })).toHaveLength(2);
   });
 
-  it('finds those that finished within a time', async () => {
+  it('finds jobs that finished within a period', async () => {
     const world = await setup();
     const [early] = await dead(world, 'q', {});
     const finishedAt = (await world.admin.get(early!))!.finishedAt!;
@@ -46,17 +48,17 @@ describeStores('finding finished jobs', (setup) => {
   });
 
   it.each([{ state: 'dead' } as const, { queue: 'q7' }, {}, { name: 'default' }])(
-    'pages through those of many queues and states in the order of ids: %p',
+    'pages through the finished jobs of many queues and states in the order of their ids: %p',
     async (filter) => {
       const world = await setup();
       for (let n = 0; n < 40; n++) await dead(world, `q${n % 20}`, {});
       for (const queue of ['q7', 'q8']) {
         await world.put({ queue });
-        await world.jobs.settle(endOf(await world.claim({ queue }), outcomes.complete));
+        await world.jobs.complete(finalBatchOf(await world.claim({ queue }), outcomes.complete));
       }
       const whole = (await world.admin.find(filter, all)).jobs;
 
-      const found = await pages((page) => world.admin.find(filter, page), { order: 'oldest', limit: 3 });
+      const found = await readPages((page) => world.admin.find(filter, page), { order: 'oldest', limit: 3 });
       const paged = found.flat().map(({ id }) => id);
 
       expect(paged).toEqual(whole.map(({ id }) => id));

@@ -1,14 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
-import type { JobStore } from '../../lib/store/job-store.js';
-import type { KeyedAnswer, PlacedJob } from '../../lib/store/key-store.js';
+import type { JobStore } from '../../lib/store/jobs/job-store.js';
+import type { KeyedCallResult, KeyedJobResult } from '../../lib/store/keys/key-store.js';
 import { eventually } from '../support/eventually.js';
-import { claimOf, endOf, idsOf, newJob } from '../support/jobs.js';
-import { keyed } from '../support/keyed.js';
+import { claimRequest, finalBatchOf, idsOf, newJob } from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
 describeStores("a key in a caller's transaction", (setup) => {
-  it('is held exactly when that commits', async () => {
+  it('is owned exactly if the transaction commits', async () => {
     const { dataSource, jobs, sql } = await setup();
     const within = (manager: EntityManager) => putWithin(jobs, manager, { key: 'k' });
 
@@ -22,7 +22,7 @@ describeStores("a key in a caller's transaction", (setup) => {
     expect(again).toEqual([{ ...placed[0], outcome: 'existing' }]);
   });
 
-  it('is held by a job of that very transaction, which can be replaced in it', async () => {
+  it('is owned by a job of the same transaction, which can be replaced in it', async () => {
     const { dataSource, jobs, sql } = await setup();
 
     const outcomes = await dataSource.transaction(async (manager) => {
@@ -36,7 +36,7 @@ describeStores("a key in a caller's transaction", (setup) => {
     expect(await sql('SELECT priority FROM sql_queue_jobs')).toEqual([{ priority: 7 }]);
   });
 
-  it('is held as that very transaction has last taken it', async () => {
+  it('follows its last use in the same transaction', async () => {
     const { dataSource, jobs, sql, advance } = await setup();
     await dataSource.transaction((manager) => putWithin(jobs, manager, { key: 'k', keyUntil: 1_000 }));
 
@@ -52,7 +52,7 @@ describeStores("a key in a caller's transaction", (setup) => {
     expect(await sql('SELECT id FROM sql_queue_jobs')).toHaveLength(1);
   });
 
-  it('that is held refuses the job, and leaves the transaction to its owner', async () => {
+  it('rejects a job if the key is owned, and leaves the transaction usable', async () => {
     const { dataSource, jobs, sql } = await setup();
     await dataSource.transaction((manager) => putWithin(jobs, manager, { key: 'k' }));
 
@@ -62,14 +62,14 @@ describeStores("a key in a caller's transaction", (setup) => {
       return error;
     });
 
-    expect(refused).toMatchObject({ code: 'DUPLICATE_KEY', holder: 'waiting' });
+    expect(refused).toMatchObject({ code: 'DUPLICATE_KEY', jobState: 'waiting' });
     expect(await sql('SELECT name FROM sql_queue_jobs ORDER BY id')).toEqual([
       { name: 'default' },
       { name: 'instead' },
     ]);
   });
 
-  it('can be one of many, held and free', async () => {
+  it('can be one of many keys, owned and free', async () => {
     const { dataSource, jobs } = await setup();
     await dataSource.transaction((manager) => putWithin(jobs, manager, { key: '3' }, { key: '5' }));
     const many = Array.from({ length: 8 }, (_, n) => ({ key: `${n}` }));
@@ -80,20 +80,20 @@ describeStores("a key in a caller's transaction", (setup) => {
   });
 });
 
-describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup) => {
+describeStoresOf(['mysql', 'mariadb'], "a locked key in a caller's transaction", (setup) => {
   it.each(['REPEATABLE READ', 'READ COMMITTED', 'SERIALIZABLE'] as const)(
-    'is looked at as it is now, whatever the transaction has seen (%s)',
+    'is read in its current state, not in the snapshot of the transaction (%s)',
     async (isolation) => {
       const { dataSource, jobs, claim } = await setup();
       await put(jobs, { key: 'done' });
       const taken = await claim();
       await put(jobs, { key: 'new' });
-      await jobs.settle(endOf(await claim()));
+      await jobs.complete(finalBatchOf(await claim()));
 
       const placed = await dataSource.transaction(isolation, async (manager) => {
-        // From here on REPEATABLE READ sees no change.
+        // From here on, a REPEATABLE READ transaction reads its snapshot.
         await manager.query('SELECT 1 FROM sql_queue_schema');
-        await jobs.settle(endOf(taken));
+        await jobs.complete(finalBatchOf(taken));
         await put(jobs, { key: 'new' });
         return putWithin(jobs, manager, { key: 'done' }, { key: 'new' });
       });
@@ -102,13 +102,13 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
     },
   );
 
-  it('makes others with that key wait for the commit, and none with another', async () => {
+  it('makes other calls with that key wait for the commit, and no call with another key', async () => {
     const { dataSource, jobs } = await setup();
-    const meanwhile: KeyedAnswer[] = [];
+    const meanwhile: KeyedCallResult[] = [];
 
     const [placed] = await dataSource.transaction(async (manager) => {
       const first = await putWithin(jobs, manager, { key: 'k' });
-      meanwhile.push(...(await jobs.enqueueKeyed([[keyed({ key: 'k' })], [keyed({ key: 'other' })]])));
+      meanwhile.push(...(await jobs.enqueueKeyed([[keyedJob({ key: 'k' })], [keyedJob({ key: 'other' })]])));
       return first;
     });
     const afterwards = await put(jobs, { key: 'k' });
@@ -121,19 +121,19 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
     const world = await setup();
     const { dataSource, jobs } = world;
     await put(jobs, { key: 'warm' });
-    let second!: Promise<readonly PlacedJob[]>;
+    let second!: Promise<readonly KeyedJobResult[]>;
 
     const [first] = await dataSource.transaction(async (manager) => {
       const placed = await putWithin(jobs, manager, { key: 'k' });
       second = dataSource.transaction((other) => putWithin(jobs, other, { key: 'k' }));
-      await someoneWaits(world);
+      await untilConnectionWaits(world);
       return placed;
     });
 
     expect(await second).toEqual([{ ...first, outcome: 'existing' }]);
   });
 
-  it('lets no worker have a replaced job before the commit, and holds up none of the others', async () => {
+  it('hides a replaced job from workers until the commit, and delays no other jobs', async () => {
     const { dataSource, jobs, advance } = await setup();
     const debounced = { key: 'k', onConflict: 'replace', keyUntil: 'started', delay: '1s' } as const;
     const [first] = await put(jobs, debounced);
@@ -142,18 +142,18 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
 
     const during = await dataSource.transaction(async (manager) => {
       await putWithin(jobs, manager, debounced);
-      const promoted = await jobs.promote(10);
-      return { promoted, ids: idsOf(await jobs.claim(claimOf({ limit: 10 }))) };
+      const { length: promoted } = await jobs.promote(10);
+      return { promoted, ids: idsOf(await jobs.claim(claimRequest({ limit: 10 }))) };
     });
     advance(2_000);
     await jobs.promote(10);
-    const late = await jobs.claim(claimOf({ limit: 10 }));
+    const late = await jobs.claim(claimRequest({ limit: 10 }));
 
     expect(during).toEqual({ promoted: 1, ids: [other] });
     expect(idsOf(late)).toEqual([first!.id]);
   });
 
-  it('held until its job has started keeps that from starting before the commit', async () => {
+  it('keeps its job from starting before the commit if it is owned until the start', async () => {
     const { dataSource, jobs, claim } = await setup();
     const options = { key: 'k', keyUntil: 'started' } as const;
     const [first] = await put(jobs, options);
@@ -172,18 +172,18 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
     await put(jobs, { key: 'k' });
     const taken = await claim();
 
-    const lost = await dataSource.transaction(async (manager) => {
+    const { lost } = await dataSource.transaction(async (manager) => {
       await putWithin(jobs, manager, { key: 'k' });
-      return jobs.settle(endOf(taken));
+      return jobs.complete(finalBatchOf(taken));
     });
 
     expect(lost.size).toBe(0);
   });
 
-  it('can be used twice in one transaction where it was last used long ago', async () => {
+  it('can be used twice in one transaction if its last use was long ago', async () => {
     const { dataSource, jobs, claim, advance } = await setup();
     await put(jobs, { key: 'k' });
-    await jobs.settle(endOf(await claim()));
+    await jobs.complete(finalBatchOf(await claim()));
     advance(3_000_000);
 
     const outcomes = await dataSource.transaction(async (manager) => [
@@ -195,14 +195,14 @@ describeStoresOf(['mysql', 'mariadb'], "a key in a caller's transaction", (setup
   });
 });
 
-async function put(jobs: JobStore, ...options: EnqueueOptions[]): Promise<readonly PlacedJob[]> {
-  const [answer] = await jobs.enqueueKeyed([options.map((one) => keyed(one))]);
-  return answer as readonly PlacedJob[];
+async function put(jobs: JobStore, ...options: EnqueueOptions[]): Promise<readonly KeyedJobResult[]> {
+  const [answer] = await jobs.enqueueKeyed([options.map((one) => keyedJob(one))]);
+  return answer as readonly KeyedJobResult[];
 }
 
 async function putWithin(jobs: JobStore, manager: EntityManager, ...options: EnqueueOptions[]) {
-  const placed = await jobs.enqueueKeyedWithin(
-    options.map((one) => keyed(one)),
+  const placed = await jobs.enqueueKeyedInTransaction(
+    options.map((one) => keyedJob(one)),
     manager,
   );
   return placed!;
@@ -212,8 +212,8 @@ function fail(): never {
   throw new Error('undone');
 }
 
-/** Resolves when somebody asks for the lock of a key, which takes no time where it is free. */
-async function someoneWaits({ sql }: World): Promise<void> {
+/** Resolves when a connection waits for the lock of a key. The lock takes no time if the key is free. */
+async function untilConnectionWaits({ sql }: World): Promise<void> {
   await eventually(async () => {
     const rows = await sql<{ info: string | null }>(
       'SELECT info FROM information_schema.processlist WHERE db = DATABASE()',

@@ -1,11 +1,11 @@
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { DuplicateKeyError } from '../../lib/job/errors.js';
 import type { NewJob } from '../../lib/job/job.js';
-import type { KeyedAnswer, PlacedJob } from '../../lib/store/key-store.js';
-import type { JobStore } from '../../lib/store/job-store.js';
-import { claimOf, endOf, idsOf, LEASE_MS, newJob, outcomes, rescueRules } from '../support/jobs.js';
-import { keyed } from '../support/keyed.js';
-import { producerOn } from '../support/producer-on.js';
+import type { KeyedCallResult, KeyedJobResult } from '../../lib/store/keys/key-store.js';
+import type { JobStore } from '../../lib/store/jobs/job-store.js';
+import { claimRequest, finalBatchOf, idsOf, LEASE_MS, newJob, outcomes, rescueRules } from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
+import { openProducer } from '../support/open-producer.js';
 import { describeStores, describeStrategies } from '../support/stores.js';
 
 const UNTIL_FINISHED = [
@@ -14,13 +14,13 @@ const UNTIL_FINISHED = [
   ['cancelled', outcomes.cancel],
 ] as const;
 const GOES_ON = [
-  ['waits for its next attempt', outcomes.retry],
+  ['waits for its retry', outcomes.retry],
   ['was released', outcomes.release],
   ['was snoozed', outcomes.snooze],
 ] as const;
 
 describeStores('a key', (setup) => {
-  it('that nobody holds is no reason not to put the job in', async () => {
+  it('stores the job if the key is free', async () => {
     const { jobs, admin } = await setup();
 
     const [placed] = await put(jobs, { key: 'k' });
@@ -29,7 +29,7 @@ describeStores('a key', (setup) => {
     expect(await admin.get(placed!.id)).toMatchObject({ state: 'waiting', key: 'k' });
   });
 
-  it('that another waiting job holds answers that one', async () => {
+  it('returns the waiting job that owns the key', async () => {
     const { jobs, sql } = await setup();
     const [first] = await put(jobs, { key: 'k', name: 'one' });
 
@@ -42,7 +42,7 @@ describeStores('a key', (setup) => {
     expect(await sql('SELECT name FROM sql_queue_jobs')).toEqual([{ name: 'one' }]);
   });
 
-  it('is one of its queue alone, and every character of it counts', async () => {
+  it('belongs to one queue, and every character of it counts', async () => {
     const { jobs, sql } = await setup();
     const keys = [
       'k',
@@ -61,7 +61,7 @@ describeStores('a key', (setup) => {
 
     const placed = [
       ...(await put(jobs, ...keys.map((key) => ({ key })))),
-      ...(await enqueued(jobs, [keyed({ key: 'k' }, { queue: 'other' })])),
+      ...(await enqueued(jobs, [keyedJob({ key: 'k' }, { queue: 'other' })])),
     ];
 
     expect(placed.map(({ outcome }) => outcome)).toEqual(Array.from({ length: keys.length + 1 }, () => 'created'));
@@ -69,25 +69,34 @@ describeStores('a key', (setup) => {
     expect(rows.map(({ options }) => (JSON.parse(options) as { key: string }).key)).toEqual(keys);
   });
 
-  it('that another job holds refuses one that says so', async () => {
+  it("rejects a job with onConflict 'reject' if another job owns the key", async () => {
     const { jobs, sql } = await setup();
     const [first] = await put(jobs, { key: 'k' });
 
     const refused = await refusal(jobs, { key: 'k', onConflict: 'reject' });
 
-    expect(refused).toMatchObject({ code: 'DUPLICATE_KEY', queue: 'q', key: 'k', jobId: first!.id, holder: 'waiting' });
+    expect(refused).toMatchObject({
+      code: 'DUPLICATE_KEY',
+      queue: 'q',
+      key: 'k',
+      jobId: first!.id,
+      jobState: 'waiting',
+    });
     expect(await sql('SELECT id FROM sql_queue_jobs')).toHaveLength(1);
   });
 
   it.each([
     ['waits', {}],
     ['is scheduled', { delay: '1h' as const }],
-  ])('of a job that %s gives its place to one that replaces it', async (_, options) => {
+  ])("lets a job with onConflict 'replace' replace a key owner that %s", async (_, options) => {
     const { jobs, admin, claim } = await setup();
     const [first] = await put(jobs, { key: 'k', headers: { a: '1' }, ...options });
 
     const [placed] = await enqueued(jobs, [
-      keyed({ key: 'k', onConflict: 'replace', name: 'two', priority: 3, headers: { b: '2' } }, { payload: '"new"' }),
+      keyedJob(
+        { key: 'k', onConflict: 'replace', name: 'two', priority: 3, headers: { b: '2' } },
+        { payload: '"new"' },
+      ),
     ]);
 
     expect(placed).toEqual({ id: first!.id, name: 'two', outcome: 'replaced' });
@@ -97,31 +106,31 @@ describeStores('a key', (setup) => {
     expect(idsOf((await claim()).jobs)).toEqual([first!.id]);
   });
 
-  it('of a job that waits for its next attempt gives its place, with all attempts, to one that replaces it', async () => {
+  it('lets a job replace a key owner that waits for its retry, with all attempts', async () => {
     const { jobs, admin, claim } = await setup();
     await put(jobs, { key: 'k' });
-    await jobs.settle(endOf(await claim(), { ...outcomes.retry, delayMs: 60_000 }));
+    await jobs.complete(finalBatchOf(await claim(), { ...outcomes.retry, delayMs: 60_000 }));
 
     const [placed] = await put(jobs, { key: 'k', onConflict: 'replace' });
 
     expect(await admin.get(placed!.id)).toMatchObject({ state: 'waiting', attempt: 0, error: null });
   });
 
-  it('of an active job is not given away', async () => {
+  it('keeps an active key owner from being replaced', async () => {
     const { jobs, claim } = await setup();
     const [first] = await put(jobs, { key: 'k' });
     await claim();
 
     const refused = await refusal(jobs, { key: 'k', onConflict: 'replace' });
 
-    expect(refused).toMatchObject({ code: 'DUPLICATE_KEY', jobId: first!.id, holder: 'active' });
+    expect(refused).toMatchObject({ code: 'DUPLICATE_KEY', jobId: first!.id, jobState: 'active' });
     expect(refused.message).toContain(`keyUntil: 'started'`);
   });
 
-  it('pushes its job out with each one that replaces it, which makes a debounce', async () => {
+  it('delays its job anew with each replacement, which makes a debounce', async () => {
     const { jobs, advance, claim } = await setup();
     const debounced = { key: 'k', onConflict: 'replace', keyUntil: 'started', delay: '10s' } as const;
-    const say = (payload: string) => enqueued(jobs, [keyed(debounced, { payload })]);
+    const say = (payload: string) => enqueued(jobs, [keyedJob(debounced, { payload })]);
 
     const [first] = await say('1');
     advance(8_000);
@@ -140,12 +149,12 @@ describeStores('a key', (setup) => {
     expect(next).toMatchObject({ outcome: 'created' });
   });
 
-  it('held for a time lets one job through in it, which makes a throttle', async () => {
+  it('admits one job within its duration, which makes a throttle', async () => {
     const { jobs, advance, claim } = await setup();
     const throttled = { key: 'k', keyUntil: '10s' } as const;
 
     const [first] = await put(jobs, throttled);
-    await jobs.settle(endOf(await claim()));
+    await jobs.complete(finalBatchOf(await claim()));
     advance(9_000);
     const [second] = await put(jobs, throttled);
     const refused = await refusal(jobs, { ...throttled, onConflict: 'replace' });
@@ -153,19 +162,19 @@ describeStores('a key', (setup) => {
     const [third] = await put(jobs, throttled);
 
     expect(second).toEqual({ id: first!.id, name: 'default', outcome: 'existing' });
-    expect(refused).toMatchObject({ jobId: first!.id, holder: 'finished' });
+    expect(refused).toMatchObject({ jobId: first!.id, jobState: 'finished' });
     expect(third).toMatchObject({ outcome: 'created' });
   });
 
-  it('is held by the last job of several put in together that took it', async () => {
+  it('is owned by the last job of one call that took it', async () => {
     const { jobs, sql } = await setup();
 
     const placed = await enqueued(jobs, [
-      keyed({ key: 'k' }, { payload: '1' }),
+      keyedJob({ key: 'k' }, { payload: '1' }),
       newJob({ payload: '2' }),
-      keyed({ key: 'k' }, { payload: '3' }),
-      keyed({ key: 'k', onConflict: 'replace' }, { payload: '4' }),
-      keyed({ key: 'other' }, { payload: '5' }),
+      keyedJob({ key: 'k' }, { payload: '3' }),
+      keyedJob({ key: 'k', onConflict: 'replace' }, { payload: '4' }),
+      keyedJob({ key: 'other' }, { payload: '5' }),
     ]);
 
     expect(placed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'existing', 'replaced', 'created']);
@@ -178,12 +187,12 @@ describeStores('a key', (setup) => {
     ]);
   });
 
-  it('that refuses one of several jobs refuses all of them, and none of another call', async () => {
+  it('rejects all jobs of a call if it rejects one of them, and no other call', async () => {
     const { jobs, sql } = await setup();
     await put(jobs, { key: 'held' });
-    const call = [newJob(), keyed({ key: 'k' }), keyed({ key: 'held', onConflict: 'reject' })];
+    const call = [newJob(), keyedJob({ key: 'k' }), keyedJob({ key: 'held', onConflict: 'reject' })];
 
-    const answers = await jobs.enqueueKeyed([call, [keyed({ key: 'k' })], [keyed({ key: 'held' })]]);
+    const answers = await jobs.enqueueKeyed([call, [keyedJob({ key: 'k' })], [keyedJob({ key: 'held' })]]);
 
     expect(answers).toMatchObject([
       { code: 'DUPLICATE_KEY', key: 'held' },
@@ -193,10 +202,10 @@ describeStores('a key', (setup) => {
     expect(await sql('SELECT id FROM sql_queue_jobs')).toHaveLength(2);
   });
 
-  it('that refuses a job by another one of the same call names no job, since none was put in', async () => {
+  it('names no job in its error if the key owner is in the same rejected call', async () => {
     const { jobs, sql } = await setup();
 
-    const [answer] = await jobs.enqueueKeyed([[keyed({ key: 'k' }), keyed({ key: 'k', onConflict: 'reject' })]]);
+    const [answer] = await jobs.enqueueKeyed([[keyedJob({ key: 'k' }), keyedJob({ key: 'k', onConflict: 'reject' })]]);
 
     expect(answer).toMatchObject({ code: 'DUPLICATE_KEY', jobId: null });
     expect(await sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
@@ -208,7 +217,7 @@ describeStores('a key', (setup) => {
     const taken = await claim();
 
     const [meanwhile] = await put(jobs, { key: 'k' });
-    await jobs.settle(endOf(taken, outcome));
+    await jobs.complete(finalBatchOf(taken, outcome));
     const [afterwards] = await put(jobs, { key: 'k' });
 
     expect([meanwhile!.outcome, afterwards!.outcome]).toEqual(['existing', 'created']);
@@ -217,14 +226,14 @@ describeStores('a key', (setup) => {
   it.each(GOES_ON)('is not free while its job %s', async (_, outcome) => {
     const { jobs, claim } = await setup();
     await put(jobs, { key: 'k' });
-    await jobs.settle(endOf(await claim(), outcome));
+    await jobs.complete(finalBatchOf(await claim(), outcome));
 
     const [placed] = await put(jobs, { key: 'k' });
 
     expect(placed!.outcome).toBe('existing');
   });
 
-  it('is free when its job was removed, by whomever', async () => {
+  it('is free when its job was removed, by the library or by SQL', async () => {
     const { jobs, admin, sql } = await setup();
     const [first] = await put(jobs, { key: 'a' }, { key: 'b' }, { key: 'c' });
 
@@ -236,7 +245,7 @@ describeStores('a key', (setup) => {
     expect(placed.map(({ outcome }) => outcome)).toEqual(['created', 'created', 'created']);
   });
 
-  it('held until its job has started is free when that is claimed', async () => {
+  it("is free when its job is claimed if keyUntil is 'started'", async () => {
     const { jobs, claim } = await setup();
     const options = { key: 'k', keyUntil: 'started' } as const;
     const [first] = await put(jobs, options);
@@ -249,25 +258,25 @@ describeStores('a key', (setup) => {
     expect(active).toMatchObject({ outcome: 'created' });
   });
 
-  it('held until its job has started stays free while that waits for its next attempt', async () => {
+  it("stays free while its job waits for its retry if keyUntil is 'started'", async () => {
     const { jobs, claim } = await setup();
     const options = { key: 'k', keyUntil: 'started' } as const;
     await put(jobs, options);
-    await jobs.settle(endOf(await claim(), { ...outcomes.retry, delayMs: 60_000 }));
+    await jobs.complete(finalBatchOf(await claim(), { ...outcomes.retry, delayMs: 60_000 }));
 
     const [placed] = await put(jobs, options);
 
     expect(placed).toMatchObject({ outcome: 'created' });
   });
 
-  it('keeps what became of its job for ten minutes, also where the history keeps nothing', async () => {
+  it('retains the outcome of its job for ten minutes, even in a queue without retention', async () => {
     const { jobs, admin, claim, advance } = await setup();
     const [first] = await put(jobs, { key: 'k' });
     await jobs.enqueue([newJob()]);
     const taken = await claim({ limit: 2 });
     const [joined] = await put(jobs, { key: 'k', onConflict: 'coalesce' });
 
-    await jobs.settle(endOf(taken, { kind: 'complete', result: '"done"' }, { keepMs: false }));
+    await jobs.complete(finalBatchOf(taken, { kind: 'complete', result: '"done"' }, { retentionMs: false }));
     advance(599_000);
     await jobs.prune(10);
     const kept = await admin.get(joined!.id);
@@ -279,10 +288,10 @@ describeStores('a key', (setup) => {
     expect((await admin.find({}, { order: 'oldest', limit: 10 })).jobs).toEqual([]);
   });
 
-  it('keeps an outcome as long as its queue does, where that is longer', async () => {
+  it('retains an outcome for the retention of its queue if that is longer', async () => {
     const { jobs, admin, claim, advance } = await setup();
     const [first] = await put(jobs, { key: 'k' });
-    await jobs.settle(endOf(await claim(), outcomes.dead, { keepMs: 3_600_000 }));
+    await jobs.complete(finalBatchOf(await claim(), outcomes.dead, { retentionMs: 3_600_000 }));
 
     advance(3_000_000);
     await jobs.prune(10);
@@ -290,10 +299,10 @@ describeStores('a key', (setup) => {
     expect(await admin.get(first!.id)).toMatchObject({ state: 'dead' });
   });
 
-  it.each(['finished', 'started'] as const)('until %s is taken again by a job that is retried', async (keyUntil) => {
+  it.each(['finished', 'started'] as const)("is owned again by a retried job if keyUntil is '%s'", async (keyUntil) => {
     const { jobs, admin, claim } = await setup();
     const [first] = await put(jobs, { key: 'k', keyUntil });
-    await jobs.settle(endOf(await claim(), outcomes.dead));
+    await jobs.complete(finalBatchOf(await claim(), outcomes.dead));
 
     const moved = await admin.retry([first!.id]);
     const [placed] = await put(jobs, { key: 'k', keyUntil });
@@ -302,16 +311,16 @@ describeStores('a key', (setup) => {
     expect(placed).toMatchObject({ id: first!.id, outcome: 'existing' });
   });
 
-  it('that another job holds now leaves a retried one where it is', async () => {
+  it('keeps its dead job from a retry if another job owns it now', async () => {
     const { jobs, admin, claim, sql } = await setup();
     const dead = [];
     for (const key of ['k', 'k', 'free']) {
       dead.push((await put(jobs, { key }))[0]!.id);
-      await jobs.settle(endOf(await claim(), outcomes.dead));
+      await jobs.complete(finalBatchOf(await claim(), outcomes.dead));
     }
     const plain = await jobs.enqueue([newJob()]);
-    await jobs.settle(endOf(await claim(), outcomes.dead));
-    // Nothing knows of keys that were used long ago.
+    await jobs.complete(finalBatchOf(await claim(), outcomes.dead));
+    // The rows of keys that were last used long ago are deleted.
     await sql('DELETE FROM sql_queue_keys');
 
     const moved = await admin.retry([...dead, ...plain]);
@@ -322,14 +331,14 @@ describeStores('a key', (setup) => {
     expect(await admin.get(dead[1]!)).toMatchObject({ state: 'dead' });
   });
 
-  it('is taken again by a job that is replayed at a rate, and left behind by one that goes into another queue', async () => {
+  it('is owned again by a job replayed at a rate, and left by a job replayed into another queue', async () => {
     const { jobs, admin, claim } = await setup();
     const [stays] = await put(jobs, { key: 'stays' });
     const [goes] = await put(jobs, { key: 'goes' });
-    await jobs.settle(endOf(await claim({ limit: 2 }), outcomes.dead));
+    await jobs.complete(finalBatchOf(await claim({ limit: 2 }), outcomes.dead));
 
-    await admin.replay([stays!.id], { to: undefined, firstMs: 60_000, everyMs: 0 });
-    await admin.replay([goes!.id], { to: 'elsewhere', firstMs: 0, everyMs: 0 });
+    await admin.replay([stays!.id], { to: undefined, firstMs: 60_000, intervalMs: 0 });
+    await admin.replay([goes!.id], { to: 'elsewhere', firstMs: 0, intervalMs: 0 });
     const [again, anew] = [(await put(jobs, { key: 'stays' }))[0], (await put(jobs, { key: 'goes' }))[0]];
 
     expect(again).toMatchObject({ id: stays!.id, outcome: 'existing' });
@@ -337,7 +346,7 @@ describeStores('a key', (setup) => {
     expect(await admin.get(goes!.id)).toMatchObject({ queue: 'elsewhere', key: null });
   });
 
-  it('that somebody uses is not forgotten, and one that nobody does is after an hour', async () => {
+  it('is kept while it is in use, and deleted after an hour without use', async () => {
     const { jobs, advance, sql } = await setup();
     await put(jobs, { key: 'held', delay: '1d' }, { key: 'timed', keyUntil: '3h' }, { key: 'free' });
     await sql(`DELETE FROM sql_queue_jobs WHERE run_at IS NULL`);
@@ -355,7 +364,7 @@ describeStores('a key', (setup) => {
     expect(outcomes).toEqual(['existing', 'existing', 'created']);
   });
 
-  it('costs jobs without one nothing', async () => {
+  it('costs nothing for jobs without keys', async () => {
     const { jobs, sql } = await setup();
 
     await jobs.enqueue([newJob(), newJob()]);
@@ -365,9 +374,9 @@ describeStores('a key', (setup) => {
 });
 
 describeStores('a producer of jobs with keys', (setup) => {
-  it('says which of them were there', async () => {
+  it('reports which jobs existed', async () => {
     const world = await setup();
-    const producer = producerOn(world);
+    const producer = openProducer(world);
 
     const first = await producer.enqueue('q', 1, { key: 'k', name: 'one' });
     const again = await world.dataSource.transaction((manager) =>
@@ -385,15 +394,15 @@ describeStores('a producer of jobs with keys', (setup) => {
     expect(refused).toMatchObject({ name: 'DuplicateKeyError', jobId: first.id });
   });
 
-  it('refuses one for a request, whose answer is for one alone', async () => {
-    const producer = producerOn(await setup());
+  it('rejects a key for a request, since its answer belongs to one caller', async () => {
+    const producer = openProducer(await setup());
 
     await expect(producer.request('q', 0, { key: 'k' } as object)).rejects.toThrow('expected no key');
   });
 
-  it('publishes to each queue one at a time', async () => {
+  it('publishes at most one job per key to each queue', async () => {
     const world = await setup();
-    const producer = producerOn(world);
+    const producer = openProducer(world);
     for (const queue of ['a', 'b']) await world.queues.subscribe(queue, [{ topic: 'x', where: null }]);
     const held = await producer.enqueue('a', 0, { key: 'k' });
 
@@ -411,7 +420,7 @@ describeStores('a producer of jobs with keys', (setup) => {
 });
 
 describeStrategies('a job with a key', (setup) => {
-  it('is rescued like any other, and holds its key all the while', async () => {
+  it('is rescued like any other, and owns its key meanwhile', async () => {
     const { jobs, claim, advance } = await setup();
     const [first] = await put(jobs, { key: 'k' });
     await claim();
@@ -419,40 +428,40 @@ describeStrategies('a job with a key', (setup) => {
     advance(LEASE_MS + 1);
     await jobs.rescue(rescueRules());
     const [placed] = await put(jobs, { key: 'k' });
-    const again = await jobs.claim(claimOf());
+    const again = await jobs.claim(claimRequest());
 
     expect(placed).toMatchObject({ id: first!.id, outcome: 'existing' });
     expect(idsOf(again)).toEqual([first!.id]);
   });
 
-  it('that is replaced is claimed as what it is then, wherever it stands', async () => {
+  it('is claimed with its replaced fields, at any position in the queue', async () => {
     const { jobs, claim } = await setup();
     await jobs.enqueue([newJob(), newJob()]);
     const [held] = await put(jobs, { key: 'k', priority: 5 });
     await claim({ limit: 2 });
 
-    await enqueued(jobs, [keyed({ key: 'k', onConflict: 'replace', priority: -5 }, { payload: '"new"' })]);
+    await enqueued(jobs, [keyedJob({ key: 'k', onConflict: 'replace', priority: -5 }, { payload: '"new"' })]);
     const taken = await claim();
 
     expect(taken.jobs).toMatchObject([{ id: held!.id, payload: '"new"', priority: -5 }]);
   });
 });
 
-/** Puts jobs in by one call. */
-async function enqueued(jobs: JobStore, given: NewJob[]): Promise<readonly PlacedJob[]> {
+/** Enqueues jobs in one call. */
+async function enqueued(jobs: JobStore, given: NewJob[]): Promise<readonly KeyedJobResult[]> {
   const [answer] = await jobs.enqueueKeyed([given]);
   if (!Array.isArray(answer)) throw new Error(`Not put in: ${JSON.stringify(answer)}`);
-  return answer as readonly PlacedJob[];
+  return answer as readonly KeyedJobResult[];
 }
 
-function put(jobs: JobStore, ...options: EnqueueOptions[]): Promise<readonly PlacedJob[]> {
+function put(jobs: JobStore, ...options: EnqueueOptions[]): Promise<readonly KeyedJobResult[]> {
   return enqueued(
     jobs,
-    options.map((one) => keyed(one)),
+    options.map((one) => keyedJob(one)),
   );
 }
 
 async function refusal(jobs: JobStore, options: EnqueueOptions): Promise<DuplicateKeyError> {
-  const [answer]: readonly KeyedAnswer[] = await jobs.enqueueKeyed([[keyed(options)]]);
+  const [answer]: readonly KeyedCallResult[] = await jobs.enqueueKeyed([[keyedJob(options)]]);
   return answer as DuplicateKeyError;
 }

@@ -1,8 +1,8 @@
-import { endOf, flushOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
+import { finalBatchOf, completionBatchOf, LEASE_MS, outcomes, rescueRules, completionOf } from '../support/jobs.js';
 import { describeStrategies } from '../support/stores.js';
 
 describeStrategies('a lease', (setup) => {
-  it('holds on when it is extended in time', async () => {
+  it('stays valid if it is extended in time', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({});
     const { id } = await claim();
@@ -11,11 +11,11 @@ describeStrategies('a lease', (setup) => {
     const held = await jobs.extend([id]);
     advance(LEASE_MS - 5_000);
 
-    expect(held).toEqual([{ claimId: id, cancelled: [] }]);
+    expect(held).toEqual([{ claimId: id, cancelRequested: [] }]);
     expect(await jobs.rescue(rescueRules())).toEqual([]);
   });
 
-  it('that has lapsed is neither renewed nor answered', async () => {
+  it('is neither extended nor returned after it has expired', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({});
     const { id } = await claim();
@@ -27,7 +27,7 @@ describeStrategies('a lease', (setup) => {
     expect(await jobs.rescue(rescueRules())).toHaveLength(1);
   });
 
-  it('is renewed beside others that have lapsed', async () => {
+  it('is extended beside other leases that have expired', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({}, {});
     const short = await claim({ leaseMs: 1_000 });
@@ -35,10 +35,10 @@ describeStrategies('a lease', (setup) => {
 
     advance(1_000);
 
-    expect(await jobs.extend([short.id, long.id])).toEqual([{ claimId: long.id, cancelled: [] }]);
+    expect(await jobs.extend([short.id, long.id])).toEqual([{ claimId: long.id, cancelRequested: [] }]);
   });
 
-  it('brings the word of jobs that somebody wants cancelled', async () => {
+  it('returns the jobs with cancellation requests when it is extended', async () => {
     const { put, claim, jobs, admin } = await setup();
     const [a, b] = await put({}, {}, {});
     const { id } = await claim({ limit: 3 });
@@ -46,10 +46,10 @@ describeStrategies('a lease', (setup) => {
     await admin.cancel(b!, () => false);
     await admin.cancel(a!, () => false);
 
-    expect(await jobs.extend([id])).toEqual([{ claimId: id, cancelled: [b, a] }]);
+    expect(await jobs.extend([id])).toEqual([{ claimId: id, cancelRequested: [b, a] }]);
   });
 
-  it('of no claims at all is no error', async () => {
+  it('extend() accepts an empty list of claims', async () => {
     const { jobs } = await setup();
 
     expect(await jobs.extend([])).toEqual([]);
@@ -60,45 +60,45 @@ describeStrategies('a lease', (setup) => {
     await put({});
     const taken = await claim();
 
-    await jobs.settle(endOf(taken));
+    await jobs.complete(finalBatchOf(taken));
 
     expect(await jobs.extend([taken.id])).toEqual([]);
     expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 });
 
-describeStrategies('retiring a claim', (setup) => {
-  it('removes it when none of its jobs is left', async () => {
+describeStrategies('the deletion of empty claims', (setup) => {
+  it('deletes a claim without jobs', async () => {
     const { put, claim, jobs, sql } = await setup();
     await put({});
     const taken = await claim();
-    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!)]));
+    await jobs.complete(completionBatchOf([completionOf(taken, taken.jobs[0]!)]));
 
-    await jobs.retire([taken.id]);
+    await jobs.deleteEmptyClaims([taken.id]);
 
     expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
-  it('leaves it to lapse where a job still carries it', async () => {
+  it('leaves a claim with a job to expire', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({}, {});
     const taken = await claim({ limit: 2 });
-    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!)]));
+    await jobs.complete(completionBatchOf([completionOf(taken, taken.jobs[0]!)]));
 
-    await jobs.retire([taken.id]);
+    await jobs.deleteEmptyClaims([taken.id]);
     advance(LEASE_MS);
 
     expect((await jobs.rescue(rescueRules())).map(({ job }) => job.id)).toEqual([taken.jobs[1]!.id]);
   });
 
-  it('removes it when its jobs have gone back to waiting and to others', async () => {
+  it('deletes a claim whose jobs are waiting or claimed again', async () => {
     const { put, claim, jobs, sql } = await setup();
     await put({});
     const taken = await claim();
-    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!, outcomes.release)]));
+    await jobs.complete(completionBatchOf([completionOf(taken, taken.jobs[0]!, outcomes.release)]));
     const next = await claim();
 
-    await jobs.retire([taken.id, next.id]);
+    await jobs.deleteEmptyClaims([taken.id, next.id]);
 
     const rows = await sql<{ id: number }>('SELECT id FROM sql_queue_claims');
     expect(rows.map(({ id }) => Number(id))).toEqual([next.id]);

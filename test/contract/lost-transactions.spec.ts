@@ -1,5 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import { settled } from '../support/jobs.js';
+import { completionOf } from '../support/jobs.js';
 import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
 type Work = (manager: EntityManager) => Promise<unknown>;
@@ -17,7 +17,7 @@ async function setupNotes(world: World) {
     complete: (work: Work) =>
       world.jobs.completeWith(async (manager) => {
         await work(manager);
-        return { value: 'done', settlement: settled(taken, job) };
+        return { value: 'done', completion: completionOf(taken, job) };
       }),
     notes: async () =>
       (await world.sql<{ text: string }>('SELECT text FROM notes ORDER BY id')).map(({ text }) => text),
@@ -26,7 +26,7 @@ async function setupNotes(world: World) {
 
 const begin = ({ store }: World) => (store.server.name === 'sqlite' ? 'BEGIN' : 'START TRANSACTION');
 
-// Each ends the transaction, and in some cases begins another.
+// Each function ends the transaction, and some start another one.
 const endings: [title: string, end: (manager: EntityManager, world: World) => Promise<unknown>][] = [
   ['a ROLLBACK', (manager) => manager.query('ROLLBACK')],
   ['a COMMIT', (manager) => manager.query('COMMIT')],
@@ -55,8 +55,8 @@ const endings: [title: string, end: (manager: EntityManager, world: World) => Pr
   ],
 ];
 
-describeStores('a transaction that has ended before the completion of its job', (setup) => {
-  it.each(endings)('by %s completes nothing and rejects with TransactionLostError', async (_title, end) => {
+describeStores('a transaction around the completion of a job', (setup) => {
+  it.each(endings)('completes nothing and rejects with TransactionLostError after %s', async (_title, end) => {
     const world = await setup();
     const { id, complete } = await setupNotes(world);
 
@@ -69,7 +69,7 @@ describeStores('a transaction that has ended before the completion of its job', 
     expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
   });
 
-  it.each(endings)('by %s leaves the connection without a transaction', async (_title, end) => {
+  it.each(endings)('leaves the connection without a transaction after %s', async (_title, end) => {
     const world = await setup();
     const { complete, notes } = await setupNotes(world);
     const completing = complete(async (manager) => {
@@ -88,7 +88,7 @@ describeStores('a transaction that has ended before the completion of its job', 
     expect(world.dataSource.createQueryRunner().isTransactionActive).toBe(false);
   });
 
-  it('is not taken for one that has transactions within it, whether they commit or roll back', async () => {
+  it('completes the job after nested transactions, committed or rolled back', async () => {
     const world = await setup();
     const { id, complete, notes } = await setupNotes(world);
 
@@ -109,7 +109,7 @@ describeStores('a transaction that has ended before the completion of its job', 
     expect(await world.admin.get(id)).toMatchObject({ state: 'completed' });
   });
 
-  it('is not taken for one in which a statement failed', async () => {
+  it('completes the job after a failed statement', async () => {
     const world = await setup();
     const { id, complete, notes } = await setupNotes(world);
 
@@ -123,74 +123,70 @@ describeStores('a transaction that has ended before the completion of its job', 
   });
 });
 
-describeStoresOf(
-  ['mysql', 'mariadb'],
-  'a transaction that the server has ended before the completion of its job',
-  (setup) => {
-    it('by a transaction within it that the work leaves open completes nothing', async () => {
-      const world = await setup();
-      const { id, complete, notes } = await setupNotes(world);
+describeStoresOf(['mysql', 'mariadb'], 'a transaction of a handler on a server', (setup) => {
+  it('completes nothing if the work leaves a nested transaction open', async () => {
+    const world = await setup();
+    const { id, complete, notes } = await setupNotes(world);
 
-      const completing = complete(async (manager) => {
-        await manager.queryRunner!.startTransaction();
-        await manager.query(INSERT);
-      });
-
-      await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-      expect(await notes()).toEqual([]);
-      expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+    const completing = complete(async (manager) => {
+      await manager.queryRunner!.startTransaction();
+      await manager.query(INSERT);
     });
 
-    it('by an implicit commit for DDL completes nothing', async () => {
-      const world = await setup();
-      const { id, complete, notes } = await setupNotes(world);
+    await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(await notes()).toEqual([]);
+    expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+  });
 
-      const completing = complete(async (manager) => {
-        await manager.query(INSERT);
-        await manager.query('CREATE TABLE IF NOT EXISTS more_notes (id INTEGER PRIMARY KEY)');
-      });
+  it('completes nothing after an implicit commit for DDL', async () => {
+    const world = await setup();
+    const { id, complete, notes } = await setupNotes(world);
 
-      await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-      expect(await notes()).toEqual(['in the work']);
-      expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+    const completing = complete(async (manager) => {
+      await manager.query(INSERT);
+      await manager.query('CREATE TABLE IF NOT EXISTS more_notes (id INTEGER PRIMARY KEY)');
     });
 
-    it.each([
-      ['', (manager: EntityManager, sql: string) => manager.query(sql)],
-      [' in a nested transaction', (manager: EntityManager, sql: string) => manager.transaction((m) => m.query(sql))],
-    ])('by a deadlock%s that the work swallows completes nothing', async (_where, send) => {
-      const world = await setup();
-      const { id, complete, notes } = await setupNotes(world);
-      await world.sql("INSERT INTO notes (id, text) VALUES (2, 'two'), (3, 'three')");
-      const other = (await world.connect()).createQueryRunner();
-      await other.startTransaction();
-      // The server gives up the transaction that has written less.
-      for (let row = 10; row < 60; row++) await other.query(`INSERT INTO notes (id, text) VALUES (${row}, 'many')`);
-      await other.query("UPDATE notes SET text = 'other' WHERE id = 3");
-      const swallowed: unknown[] = [];
+    await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(await notes()).toEqual(['in the work']);
+    expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+  });
 
-      const completing = complete(async (manager) => {
-        await manager.query(INSERT);
-        await manager.query("UPDATE notes SET text = 'work' WHERE id = 2");
-        const waiting = send(manager, "UPDATE notes SET text = 'work' WHERE id = 3").catch((error: unknown) =>
-          swallowed.push(error),
-        );
-        await other.query("UPDATE notes SET text = 'other' WHERE id = 2");
-        await waiting;
-      });
+  it.each([
+    ['', (manager: EntityManager, sql: string) => manager.query(sql)],
+    [' in a nested transaction', (manager: EntityManager, sql: string) => manager.transaction((m) => m.query(sql))],
+  ])('completes nothing after a deadlock%s whose error the work catches', async (_where, send) => {
+    const world = await setup();
+    const { id, complete, notes } = await setupNotes(world);
+    await world.sql("INSERT INTO notes (id, text) VALUES (2, 'two'), (3, 'three')");
+    const other = (await world.connect()).createQueryRunner();
+    await other.startTransaction();
+    // On a deadlock, the server rolls back the transaction with fewer writes.
+    for (let row = 10; row < 60; row++) await other.query(`INSERT INTO notes (id, text) VALUES (${row}, 'many')`);
+    await other.query("UPDATE notes SET text = 'other' WHERE id = 3");
+    const swallowed: unknown[] = [];
 
-      await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
-      expect(swallowed).toMatchObject([{ errno: 1213 }]);
-      await other.rollbackTransaction();
-      await other.release();
-      expect(await notes()).toEqual(['two', 'three']);
-      expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+    const completing = complete(async (manager) => {
+      await manager.query(INSERT);
+      await manager.query("UPDATE notes SET text = 'work' WHERE id = 2");
+      const waiting = send(manager, "UPDATE notes SET text = 'work' WHERE id = 3").catch((error: unknown) =>
+        swallowed.push(error),
+      );
+      await other.query("UPDATE notes SET text = 'other' WHERE id = 2");
+      await waiting;
     });
-  },
-);
+
+    await expect(completing).rejects.toMatchObject({ code: 'TRANSACTION_LOST' });
+    expect(swallowed).toMatchObject([{ errno: 1213 }]);
+    await other.rollbackTransaction();
+    await other.release();
+    expect(await notes()).toEqual(['two', 'three']);
+    expect(await world.admin.get(id)).toMatchObject({ state: 'active' });
+  });
+});
 
 describeStoresOf(['sqlite'], 'a transaction of the application that overlaps the completion of a job', (setup) => {
-  it('does not count as the end of its transaction, if it begins first and ends first', async () => {
+  it("does not count as the end of the job's transaction if it starts first and ends first", async () => {
     const world = await setup();
     const { id, complete, notes } = await setupNotes(world);
     let completing: Promise<unknown> | undefined;
@@ -213,7 +209,7 @@ describeStoresOf(['sqlite'], 'a transaction of the application that overlaps the
     expect(await world.admin.get(id)).toMatchObject({ state: 'completed' });
   });
 
-  it('does not count as the end of its transaction, if it begins last and ends last', async () => {
+  it("does not count as the end of the job's transaction if it starts last and ends last", async () => {
     const world = await setup();
     const { id, complete, notes } = await setupNotes(world);
     let commit!: () => void;

@@ -1,7 +1,7 @@
 import { describeStores, describeStoresOf } from '../support/stores.js';
 
-describeStores('a plain INSERT from any language', (setup) => {
-  it('of queue and payload is a complete job', async () => {
+describeStores('a plain INSERT', (setup) => {
+  it('creates a complete job from queue and payload', async () => {
     const { sql, claim } = await setup();
 
     await sql(`INSERT INTO sql_queue_jobs (queue, payload) VALUES ('email.send', '{"to":"a@b.c"}')`);
@@ -13,7 +13,7 @@ describeStores('a plain INSERT from any language', (setup) => {
     expect(Math.abs(jobs[0]!.createdAtMs - Date.now())).toBeLessThan(60_000);
   });
 
-  it('stands in the line where its id puts it', async () => {
+  it('creates a job at the position of its id', async () => {
     const { sql, claim, put } = await setup();
     await put({ payload: '1' });
     await sql(`INSERT INTO sql_queue_jobs (queue, payload) VALUES ('q', '2')`);
@@ -24,7 +24,7 @@ describeStores('a plain INSERT from any language', (setup) => {
     expect(jobs.map(({ payload }) => payload)).toEqual(['1', '2', '3']);
   });
 
-  it('with run_at is a delayed job', async () => {
+  it('creates a delayed job from run_at', async () => {
     const { sql, claim, jobs, admin, advance } = await setup();
     const runAt = Date.now() + 60_000;
     await sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at) VALUES ('q', '1', ${runAt})`);
@@ -42,18 +42,18 @@ describeStores('a plain INSERT from any language', (setup) => {
     expect(after.jobs).toMatchObject([{ payload: '1', attempt: 1 }]);
   });
 
-  it('with run_at does not make its queue look busy', async () => {
-    const { sql, jobs } = await setup();
-    await jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+  it('does not make its queue look busy with a delayed job', async () => {
+    const { sql, jobs, workers } = await setup();
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
     await sql(`INSERT INTO sql_queue_jobs (queue, payload, run_at) VALUES ('q', '1', ${Date.now() + 60_000})`);
 
-    const { queues, dueInMs } = await jobs.survey(['q']);
+    const { queues, dueInMs } = await jobs.summarizeWork(['q']);
 
     expect(queues.get('q')?.waiting).toBe(false);
     expect(dueInMs).toBeGreaterThan(0);
   });
 
-  it('rolled back with the rest of its transaction is no job', async () => {
+  it('creates no job if its transaction rolls back', async () => {
     const { dataSource, claim } = await setup();
 
     const work = dataSource.transaction(async (manager) => {
@@ -65,7 +65,7 @@ describeStores('a plain INSERT from any language', (setup) => {
     expect((await claim()).jobs).toEqual([]);
   });
 
-  it('whose payload is no JSON is handed out as it is', async () => {
+  it('creates a job from a payload that is not JSON', async () => {
     const { sql, claim, admin } = await setup();
     await sql(`INSERT INTO sql_queue_jobs (queue, payload, headers, options) VALUES ('q', 'oops', 'oops', 'oops')`);
 
@@ -77,7 +77,7 @@ describeStores('a plain INSERT from any language', (setup) => {
 });
 
 describeStoresOf(['mysql', 'mariadb'], 'a plain INSERT', (setup) => {
-  it('by a session with another time zone is as old as it is', async () => {
+  it('stores the correct creation time in a session with another time zone', async () => {
     const { dataSource, claim } = await setup();
     const runner = dataSource.createQueryRunner();
     await runner.query(`SET time_zone = '+05:30'`);

@@ -1,18 +1,18 @@
-import { endOf, ERROR, outcomes } from '../support/jobs.js';
-import { keyed } from '../support/keyed.js';
+import { finalBatchOf, ERROR, outcomes } from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { describeStores, type World } from '../support/stores.js';
 
-const spread = { to: undefined, firstMs: 0, everyMs: 1_000 };
+const spread = { to: undefined, firstMs: 0, intervalMs: 1_000 };
 
 async function dead({ put, claim, jobs }: World, count: number): Promise<number[]> {
   const ids = await put(
     ...Array.from({ length: count }, () => ({ maxAttempts: 3, headers: '{"h":"1","dead-letter.queue":"z"}' })),
   );
-  await jobs.settle(endOf(await claim({ limit: count }), outcomes.dead));
+  await jobs.complete(finalBatchOf(await claim({ limit: count }), outcomes.dead));
   return ids;
 }
 
-describeStores('replaying', (setup) => {
+describeStores('replay()', (setup) => {
   it('spreads jobs evenly, the first at once', async () => {
     const world = await setup();
     const ids = await dead(world, 3);
@@ -31,7 +31,7 @@ describeStores('replaying', (setup) => {
     }
   });
 
-  it('goes on where the batch before has ended', async () => {
+  it('continues after the previous batch', async () => {
     const world = await setup();
     const ids = await dead(world, 2);
 
@@ -42,11 +42,11 @@ describeStores('replaying', (setup) => {
     expect(await world.admin.counts()).toMatchObject({ waiting: 0, dead: 0 });
   });
 
-  it('into another queue keeps the id, and leaves behind what the old queue has said', async () => {
+  it('keeps the id of a job that it moves into another queue, and resets the options of the old queue', async () => {
     const world = await setup();
     const ids = await dead(world, 2);
 
-    await world.admin.replay(ids, { to: 'again', firstMs: 0, everyMs: 0 });
+    await world.admin.replay(ids, { to: 'again', firstMs: 0, intervalMs: 0 });
 
     const { jobs } = await world.claim({ queue: 'again', limit: 9, maxAttempts: 7 });
     expect(jobs).toMatchObject(
@@ -55,30 +55,27 @@ describeStores('replaying', (setup) => {
     expect(await world.admin.counts()).toMatchObject({ dead: 0, active: 2 });
   });
 
-  it.each([undefined, 'q'])(
-    'takes a key again where it is free, and leaves it behind for another queue (%s)',
-    async (to) => {
-      const { jobs, claim, admin } = await setup();
-      const die = async (key: string) => {
-        const [[placed]] = (await jobs.enqueueKeyed([[keyed({ key })]])) as unknown as [[{ id: number }]];
-        await jobs.settle(endOf(await claim(), outcomes.dead));
-        return placed.id;
-      };
-      const [first, second, third] = [await die('a'), await die('a'), await die('b')];
+  it.each([undefined, 'q'])('takes a key again if it is free, and drops it for another queue (%s)', async (to) => {
+    const { jobs, claim, admin } = await setup();
+    const die = async (key: string) => {
+      const [[placed]] = (await jobs.enqueueKeyed([[keyedJob({ key })]])) as unknown as [[{ id: number }]];
+      await jobs.complete(finalBatchOf(await claim(), outcomes.dead));
+      return placed.id;
+    };
+    const [first, second, third] = [await die('a'), await die('a'), await die('b')];
 
-      const moved = await admin.replay([first, second, third], { ...spread, to });
-      const elsewhere = await admin.replay([second], { to: 'again', firstMs: 0, everyMs: 0 });
+    const moved = await admin.replay([first, second, third], { ...spread, to });
+    const elsewhere = await admin.replay([second], { to: 'again', firstMs: 0, intervalMs: 0 });
 
-      expect([moved, elsewhere]).toEqual([[first, third], [second]]);
-      expect((await claim({ queue: 'again' })).jobs).toMatchObject([{ id: second, overrides: null }]);
-      expect(await jobs.enqueueKeyed([[keyed({ key: 'a' })]])).toMatchObject([[{ id: first }]]);
-    },
-  );
+    expect([moved, elsewhere]).toEqual([[first, third], [second]]);
+    expect((await claim({ queue: 'again' })).jobs).toMatchObject([{ id: second, overrides: null }]);
+    expect(await jobs.enqueueKeyed([[keyedJob({ key: 'a' })]])).toMatchObject([[{ id: first }]]);
+  });
 
-  it('leaves completed, scheduled, waiting, active and unknown jobs as they are', async () => {
+  it('leaves completed, scheduled, waiting, active and unknown jobs unchanged', async () => {
     const { put, claim, jobs, admin } = await setup();
     const [completed] = await put({});
-    await jobs.settle(endOf(await claim()));
+    await jobs.complete(finalBatchOf(await claim()));
     const [active] = await put({});
     await claim();
     const [waiting, scheduled] = await put({}, { delayMs: 60_000 });
@@ -89,7 +86,7 @@ describeStores('replaying', (setup) => {
     expect(await admin.counts()).toEqual(before);
   });
 
-  it('moves each job once where several ask for it at once', async () => {
+  it('moves each job once if several calls name it at once', async () => {
     const world = await setup();
     const ids = await dead(world, 20);
     const other = await world.open();

@@ -1,8 +1,17 @@
-import { ERROR, endOf, flushOf, idsOf, LEASE_MS, outcomes, rescueRules, settled } from '../support/jobs.js';
+import {
+  ERROR,
+  finalBatchOf,
+  completionBatchOf,
+  idsOf,
+  LEASE_MS,
+  outcomes,
+  rescueRules,
+  completionOf,
+} from '../support/jobs.js';
 import { describeStrategies, describeStoresOf } from '../support/stores.js';
 
-describeStrategies('rescuing', (setup) => {
-  it('takes jobs whose lease has lapsed, and no others', async () => {
+describeStrategies('a rescue', (setup) => {
+  it('rescues jobs whose lease has expired, and no others', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({}, {});
     const short = await claim({ leaseMs: 1_000 });
@@ -15,7 +24,7 @@ describeStrategies('rescuing', (setup) => {
     expect(rescued[0]?.job).toMatchObject({ queue: 'q', name: 'default', workerId: 'worker-1', attempt: 1 });
   });
 
-  it('hands a job to one of several rescuers', async () => {
+  it('gives each job to one of several rescuers', async () => {
     const { put, claim, jobs, advance, open } = await setup();
     await put(...Array.from({ length: 30 }, () => ({})));
     const claims = await Promise.all(Array.from({ length: 10 }, () => claim({ limit: 3 })));
@@ -29,7 +38,7 @@ describeStrategies('rescuing', (setup) => {
   });
 
   it.each(['[', '[]'])(
-    'takes the jobs of a claim whose list is %s beside one whose id no number can hold',
+    'rescues the jobs of a claim with the list %s, beside a job whose id exceeds the safe integers',
     async (list) => {
       const { put, claim, jobs, advance, sql } = await setup();
       const ids = await put({}, {});
@@ -45,43 +54,43 @@ describeStrategies('rescuing', (setup) => {
     },
   );
 
-  it('says which jobs may have begun', async () => {
+  it('reports which jobs may have started', async () => {
     const { put, claim, jobs, advance } = await setup();
     const ids = await put({}, {}, {}, {});
-    const taken = await claim({ limit: 4, started: 1 });
-    await jobs.settle(
-      flushOf([settled(taken, taken.jobs[0]!)], { claims: [{ id: taken.id, started: 2, finished: false }] }),
+    const taken = await claim({ limit: 4, startLimit: 1 });
+    await jobs.complete(
+      completionBatchOf([completionOf(taken, taken.jobs[0]!)], {
+        claims: [{ id: taken.id, startLimit: 2, isFinished: false }],
+      }),
     );
 
     advance(LEASE_MS);
     const rescued = await jobs.rescue(rescueRules());
 
-    expect(rescued.map(({ job }) => [job.id, job.mayHaveBegun])).toEqual([
+    expect(rescued.map(({ job }) => [job.id, job.mayHaveStarted])).toEqual([
       [ids[1], true],
       [ids[2], false],
       [ids[3], false],
     ]);
   });
 
-  it('lets no more jobs of a claim begin than had begun, once it has been rescued', async () => {
+  it('keeps the rescued claim from starting further jobs', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({}, {});
-    const taken = await claim({ limit: 2, started: 1 });
-    const gone: number[] = [];
-    const onGone = (ids: ReadonlySet<number>) => void gone.push(...ids);
+    const taken = await claim({ limit: 2, startLimit: 1 });
     advance(LEASE_MS);
     await jobs.rescue(rescueRules());
 
-    const progress = { claims: [{ id: taken.id, started: 2, finished: false }] };
-    await jobs.settle({ ...flushOf([settled(taken, taken.jobs[0]!)], progress), onGone });
+    const progress = { claims: [{ id: taken.id, startLimit: 2, isFinished: false }] };
+    const { lostClaims } = await jobs.complete(completionBatchOf([completionOf(taken, taken.jobs[0]!)], progress));
 
-    expect(gone).toEqual([taken.id]);
+    expect([...lostClaims]).toEqual([taken.id]);
   });
 
-  it('counts the attempt of a job that may have begun, and of no other', async () => {
+  it('counts the attempt of a job that may have started, and of no other', async () => {
     const { put, claim, jobs, advance } = await setup();
     const [begun, waited] = await put({}, {});
-    await claim({ limit: 2, started: 1 });
+    await claim({ limit: 2, startLimit: 1 });
 
     advance(LEASE_MS);
     await jobs.rescue(rescueRules());
@@ -93,7 +102,7 @@ describeStrategies('rescuing', (setup) => {
     ]);
   });
 
-  it('keeps a job that is dead after it', async () => {
+  it('moves a dead job to the history', async () => {
     const { put, claim, jobs, advance, admin } = await setup();
     const [id] = await put({ maxAttempts: 1 });
     await claim();
@@ -104,7 +113,7 @@ describeStrategies('rescuing', (setup) => {
     expect(await admin.get(id!)).toMatchObject({ state: 'dead', error: ERROR, worker: 'worker-1' });
   });
 
-  it('cancels a job that somebody wanted cancelled', async () => {
+  it('cancels a job with a cancellation request', async () => {
     const { put, claim, jobs, advance, admin } = await setup();
     const [unwanted, other] = await put({}, {});
     await claim({ limit: 2 });
@@ -118,7 +127,7 @@ describeStrategies('rescuing', (setup) => {
     expect(await admin.get(other!)).toMatchObject({ state: 'waiting' });
   });
 
-  it('leaves no claim behind', async () => {
+  it('deletes the claim', async () => {
     const { put, claim, jobs, advance, sql } = await setup();
     await put({});
     await claim();
@@ -129,11 +138,11 @@ describeStrategies('rescuing', (setup) => {
     expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
-  it('removes the claim of a worker that died between completing its job and saying so', async () => {
+  it('deletes the claim of a worker that died between the completion of its job and the deletion of the claim', async () => {
     const { put, claim, jobs, advance, sql } = await setup();
     await put({});
     const taken = await claim();
-    await jobs.settle(flushOf([settled(taken, taken.jobs[0]!)]));
+    await jobs.complete(completionBatchOf([completionOf(taken, taken.jobs[0]!)]));
 
     advance(LEASE_MS);
 
@@ -141,7 +150,7 @@ describeStrategies('rescuing', (setup) => {
     expect(await sql('SELECT id FROM sql_queue_claims')).toEqual([]);
   });
 
-  it('takes more lapsed claims than it reads at once, one time after the other', async () => {
+  it('reads a limited number of expired claims per call', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put(...Array.from({ length: 105 }, () => ({})));
     for (let n = 0; n < 105; n++) await claim();
@@ -152,7 +161,7 @@ describeStrategies('rescuing', (setup) => {
     expect(await jobs.rescue(rescueRules())).toHaveLength(5);
   });
 
-  it('goes on with the other claims where the rules fail for one', async () => {
+  it('rescues the other claims if the rules fail for one', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({ name: 'bad' }, { name: 'good' });
     await claim({ claimId: 1 });
@@ -169,7 +178,7 @@ describeStrategies('rescuing', (setup) => {
     expect((await claim()).jobs).toMatchObject([{ name: 'good', attempt: 2 }]);
   });
 
-  it('fails where the rules fail for all there is', async () => {
+  it('fails if the rules fail for all claims', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({});
     await claim();
@@ -184,8 +193,8 @@ describeStrategies('rescuing', (setup) => {
   });
 });
 
-describeStoresOf(['mysql', 'mariadb'], 'rescuing', (setup) => {
-  it('leaves a job that an open transaction has locked, and takes it later', async () => {
+describeStoresOf(['mysql', 'mariadb'], 'a rescue among open transactions', (setup) => {
+  it('skips a job that an open transaction has locked, and rescues it later', async () => {
     const { put, claim, jobs, advance, dataSource } = await setup();
     const [locked, free] = await put({}, {});
     await claim({ limit: 2 });
@@ -201,7 +210,7 @@ describeStoresOf(['mysql', 'mariadb'], 'rescuing', (setup) => {
     expect(second.map(({ job }) => job.id)).toEqual([locked]);
   });
 
-  it('reaches a job behind any number of others that open transactions have locked', async () => {
+  it('reaches a job behind any number of locked jobs', async () => {
     const { put, claim, jobs, advance, dataSource } = await setup();
     const locked = await put(...Array.from({ length: 100 }, () => ({})));
     for (let claimId = 1; claimId <= 100; claimId++) await claim({ claimId });
@@ -218,7 +227,7 @@ describeStoresOf(['mysql', 'mariadb'], 'rescuing', (setup) => {
     expect(await jobs.rescue(rescueRules())).toHaveLength(100);
   });
 
-  it('leaves a job that completes in its handler’s own transaction', async () => {
+  it('skips a job that completes in its handler’s own transaction', async () => {
     const { put, claim, jobs, advance, admin } = await setup();
     const [id] = await put({});
     const taken = await claim();
@@ -227,10 +236,10 @@ describeStoresOf(['mysql', 'mariadb'], 'rescuing', (setup) => {
       await manager.query('SELECT id FROM sql_queue_jobs WHERE id = ? FOR UPDATE', [id]);
       advance(LEASE_MS);
       await jobs.rescue(rescueRules());
-      return { value: 1, settlement: settled(taken, taken.jobs[0]!) };
+      return { value: 1, completion: completionOf(taken, taken.jobs[0]!) };
     });
 
     expect(await admin.get(id!)).toMatchObject({ state: 'completed' });
-    expect(Array.from(await jobs.settle(endOf(taken)), ({ job }) => job.id)).toEqual([id]);
+    expect(Array.from((await jobs.complete(finalBatchOf(taken))).lost, ({ job }) => job.id)).toEqual([id]);
   });
 });

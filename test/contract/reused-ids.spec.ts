@@ -1,11 +1,11 @@
 import { archivedTo } from '../support/archives.js';
-import { claimOf, endOf, outcomes, rescueRules } from '../support/jobs.js';
+import { claimRequest, finalBatchOf, outcomes, rescueRules } from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const archives = archivedTo('kept_reused');
 
-/** Writes the history row of an earlier job that had the same id. */
-function rememberOld({ sql }: Pick<World, 'sql'>, id: number): Promise<unknown> {
+/** Writes the history row of an earlier job with the same id. */
+function insertOldHistory({ sql }: Pick<World, 'sql'>, id: number): Promise<unknown> {
   return sql(`INSERT INTO sql_queue_history (id, queue, name, state, priority, attempt, worker_id, created_at, finished_at,
                                              expires_at, payload)
               VALUES (${id}, 'old', 'old', 'completed', 0, 9, 'old', 1, 2, 9000000000000000, '"old"')`);
@@ -13,7 +13,7 @@ function rememberOld({ sql }: Pick<World, 'sql'>, id: number): Promise<unknown> 
 
 const later = { ...outcomes.complete, result: '"done"' };
 
-describeStores('a job whose id an earlier job had', (setup) => {
+describeStores('a job with the id of an earlier job', (setup) => {
   it.each([
     ['completes', outcomes.complete, 'completed'],
     ['completes with a result', later, 'completed'],
@@ -23,9 +23,9 @@ describeStores('a job whose id an earlier job had', (setup) => {
     const world = await setup();
     const { put, claim, jobs, admin } = world;
     const ids = await put(...Array.from({ length: 10 }, () => ({ payload: '"new"' })));
-    for (const id of ids.slice(0, 4)) await rememberOld(world, id);
+    for (const id of ids.slice(0, 4)) await insertOldHistory(world, id);
 
-    const lost = await jobs.settle(endOf(await claim({ limit: 10 }), outcome));
+    const { lost } = await jobs.complete(finalBatchOf(await claim({ limit: 10 }), outcome));
 
     expect([...lost]).toEqual([]);
     const records = (await admin.find({}, { order: 'oldest', limit: 20 })).jobs;
@@ -37,7 +37,7 @@ describeStores('a job whose id an earlier job had', (setup) => {
   it('is cancelled while it waits', async () => {
     const world = await setup();
     const [id] = await world.put({ payload: '"new"' });
-    await rememberOld(world, id!);
+    await insertOldHistory(world, id!);
 
     const answer = await world.admin.cancel(id!, () => 60_000);
 
@@ -45,10 +45,10 @@ describeStores('a job whose id an earlier job had', (setup) => {
     expect(await world.admin.get(id!)).toMatchObject({ state: 'cancelled', payload: 'new' });
   });
 
-  it('dies when its worker has fallen silent, and leaves a dead letter', async () => {
+  it('dies when its lease has expired, and makes a dead letter', async () => {
     const world = await setup();
     const [id] = await world.put({ payload: '"new"' });
-    await rememberOld(world, id!);
+    await insertOldHistory(world, id!);
     await world.claim({ leaseMs: 1_000, deadLetter: 'letters' });
 
     world.advance(1_001);
@@ -61,11 +61,11 @@ describeStores('a job whose id an earlier job had', (setup) => {
   it('is completed by its owner', async () => {
     const world = await setup();
     const [id] = await world.put({ payload: '"new"' });
-    await rememberOld(world, id!);
+    await insertOldHistory(world, id!);
     const assignee = { workerId: 'w', owner: 'ann', leaseMs: null };
-    await world.consumer.assign(id!, assignee, 'whoever', () => ({ maxAttempts: 3, deadLetter: false }));
+    await world.consumer.assign(id!, assignee, 'anyone', () => ({ maxAttempts: 3, deadLetter: false }));
 
-    await world.consumer.end(id!, { owner: 'ann' }, () => ({ outcome: later, keepMs: 60_000 }));
+    await world.consumer.end(id!, { owner: 'ann' }, () => ({ outcome: later, retentionMs: 60_000 }));
 
     expect(await world.admin.get(id!)).toMatchObject({ state: 'completed', payload: 'new', result: 'done' });
   });
@@ -73,36 +73,36 @@ describeStores('a job whose id an earlier job had', (setup) => {
   it('completes in its handler’s transaction', async () => {
     const world = await setup();
     const [id] = await world.put({ payload: '"new"' });
-    await rememberOld(world, id!);
-    const { settlements } = endOf(await world.claim());
+    await insertOldHistory(world, id!);
+    const { completions } = finalBatchOf(await world.claim());
 
-    await world.jobs.completeWith(() => Promise.resolve({ value: 1, settlement: settlements[0]! }));
+    await world.jobs.completeWith(() => Promise.resolve({ value: 1, completion: completions[0]! }));
 
     expect(await world.admin.get(id!)).toMatchObject({ state: 'completed', payload: 'new' });
   });
 
-  it('is not completed twice: the second outcome is lost, and the history row stays', async () => {
+  it('is completed once: a second outcome is lost, and the history row stays', async () => {
     const { put, claim, jobs, admin } = await setup();
     const [id] = await put({});
     const taken = await claim();
-    await jobs.settle(endOf(taken, outcomes.complete));
+    await jobs.complete(finalBatchOf(taken, outcomes.complete));
 
-    const lost = await jobs.settle(endOf(taken, outcomes.dead));
+    const { lost } = await jobs.complete(finalBatchOf(taken, outcomes.dead));
 
     expect(lost.size).toBe(1);
     expect(await admin.get(id!)).toMatchObject({ state: 'completed' });
   });
 
-  it('stays in the history if the archive has the earlier job, and holds up no other', async () => {
+  it('stays in the history if the archive contains the earlier job, without an effect on other jobs', async () => {
     const world = await setup();
     await world.sql('DROP TABLE IF EXISTS kept_reused');
     const { jobs } = await world.open({ archives });
     const [first, second] = await world.put({ payload: '"old"' }, {});
-    await jobs.settle(endOf(await world.claim(), outcomes.complete, { keepMs: 0 }));
+    await jobs.complete(finalBatchOf(await world.claim(), outcomes.complete, { retentionMs: 0 }));
     world.advance(1);
     await jobs.prune(10);
     await world.sql(`INSERT INTO sql_queue_jobs (id, queue, payload) VALUES (${first!}, 'q', '"new"')`);
-    await jobs.settle(endOf(await world.claim({ limit: 2 }), outcomes.complete, { keepMs: 0 }));
+    await jobs.complete(finalBatchOf(await world.claim({ limit: 2 }), outcomes.complete, { retentionMs: 0 }));
     world.advance(1);
 
     await jobs.prune(10);
@@ -118,20 +118,23 @@ describeStores('a job whose id an earlier job had', (setup) => {
   });
 });
 
-describeStores('ids that start again', (setup, { server, inMemory }) => {
+describeStores('restarted ids', (setup, { server, inMemory }) => {
   const prefix = 'reused_';
   const tables = (name: string) => `${prefix}${name}`;
 
-  /** A queue with 20 jobs, whose ids start again. */
+  /** Fills a queue with 20 jobs, then restarts its ids. */
   async function restarted(world: World, outcome: 'completed' | 'waiting' = 'completed') {
     for (const name of ['jobs', 'claims', 'history', 'progress', 'logs', 'stages', 'keys', 'waits'])
       await world.open({ prefix }).then(() => world.sql(`DELETE FROM ${tables(name)}`));
     const { jobs } = await world.open({ prefix });
     const ids = await jobs.enqueue(Array.from({ length: 20 }, () => plain));
     if (outcome === 'completed') {
-      const request = claimOf({ limit: 20, strategy: inMemory || server.name === 'sqlite' ? 'update' : 'skip-locked' });
+      const request = claimRequest({
+        limit: 20,
+        strategy: inMemory || server.name === 'sqlite' ? 'update' : 'skip-locked',
+      });
       const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
-      await jobs.settle(endOf(taken));
+      await jobs.complete(finalBatchOf(taken));
     }
     await startAgain(world);
     return ids.at(-1)!;
@@ -174,7 +177,7 @@ describeStores('ids that start again', (setup, { server, inMemory }) => {
     expect((await jobs.enqueue([plain]))[0]).toBe(501);
   });
 
-  it('are not raised beyond ids that callers wait for, or that a number can hardly hold', async () => {
+  it('are not raised beyond awaited ids, or ids near the safe integers', async () => {
     const world = await setup();
     const last = await restarted(world);
     await world.sql(`INSERT INTO ${tables('waits')} (waiter, job_id, expires_at) VALUES (1, 900, 1)`);
@@ -190,7 +193,7 @@ describeStores('ids that start again', (setup, { server, inMemory }) => {
     const world = await setup();
     await restarted(world, 'waiting');
     for (const table of ['kept_reused', 'kept_elsewhere']) await world.sql(`DROP TABLE IF EXISTS ${table}`);
-    const both = { tables: ['kept_reused', 'kept_elsewhere'], of: () => undefined };
+    const both = { tables: ['kept_reused', 'kept_elsewhere'], tableOf: () => undefined };
     await world.open({ prefix, archives: both });
     await world.sql(`INSERT INTO kept_elsewhere (id, queue, name, state, priority, attempt, created_at, finished_at, expires_at, payload)
                      VALUES (700, 'q', 'default', 'completed', 0, 1, 1, 1, 1, 'null')`);
@@ -200,7 +203,7 @@ describeStores('ids that start again', (setup, { server, inMemory }) => {
     expect((await jobs.enqueue([plain]))[0]).toBe(701);
   });
 
-  it('are raised once, however many processes boot at a time, and no job is left in the table', async () => {
+  it('are raised once by any number of booting processes, and leave no extra job', async () => {
     const world = await setup();
     const last = await restarted(world);
 
@@ -212,7 +215,7 @@ describeStores('ids that start again', (setup, { server, inMemory }) => {
     expect(await world.sql(`SELECT id FROM ${tables('jobs')}`)).toHaveLength(4);
   });
 
-  it('are left alone if they are beyond all old ones', async () => {
+  it('are unchanged if they are beyond all old ids', async () => {
     const world = await setup();
     const { jobs } = await world.open({ prefix });
     const [before] = await jobs.enqueue([plain]);

@@ -1,9 +1,9 @@
 import { DataSource } from 'typeorm';
-import { sqlQueueMigrations } from '../../lib/store/migrations/typeorm-migrations.js';
+import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
 import { describeStores } from '../support/stores.js';
 
 describeStores('the tables', (setup, { inMemory }) => {
-  it('are made once, however often and by however many they are asked for', async () => {
+  it('are created once by any number of concurrent processes', async () => {
     const { open, put, claim } = await setup();
     await put({});
     const prefix = `many${Date.now()}_`;
@@ -14,7 +14,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     expect((await claim()).jobs).toHaveLength(1);
   });
 
-  it('may have another prefix, and are a queue of their own', async () => {
+  it('are a separate queue under another prefix', async () => {
     const { open, put, claim } = await setup();
     const other = await open({ prefix: 'other_' });
     await put({});
@@ -31,13 +31,13 @@ describeStores('the tables', (setup, { inMemory }) => {
     expect(await admin.counts()).toMatchObject({ waiting: 0 });
   });
 
-  it('with a prefix that could be SQL are refused', async () => {
+  it('are rejected with a prefix that is not an identifier', async () => {
     const { open } = await setup();
 
     await expect(open({ prefix: 'x; DROP TABLE' })).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
   });
 
-  it('that are missing are named with the way out, where they are only checked', async () => {
+  it('are named with the way out in the error if they are missing and only checked', async () => {
     const { open } = await setup();
 
     const opened = open({ prefix: 'missing_', migrate: 'check' });
@@ -46,7 +46,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     await expect(opened).rejects.toThrow(/tables are missing.*sqlQueueMigrations\(\).*migrate: 'run'/s);
   });
 
-  it('pass the check once they are there', async () => {
+  it('pass the check once they exist', async () => {
     const { open } = await setup();
 
     const { admin } = await open({ migrate: 'check' });
@@ -54,7 +54,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     expect(await admin.counts()).toMatchObject({ waiting: 0 });
   });
 
-  it('of a newer release are refused, whether they would be made or checked', async () => {
+  it('are rejected by migrations and by the check if a newer release created them', async () => {
     const { open, sql } = await setup();
     await open({ prefix: 'newer_' });
     await sql('INSERT INTO newer_schema (version, applied_at) VALUES (99, 0)');
@@ -66,7 +66,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     }
   });
 
-  it('that were made in part are completed', async () => {
+  it('are completed if they were created in part', async () => {
     const { open, sql } = await setup();
     await open({ prefix: 'part_' });
     await sql('DROP TABLE part_claims');
@@ -78,7 +78,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     expect(await sql('SELECT version FROM part_schema')).toEqual([{ version: 1 }]);
   });
 
-  it('are made and dropped by TypeORM’s migrations, and pass the check in between', async () => {
+  it('are created and dropped by TypeORM’s migrations, and pass the check in between', async () => {
     const { connect, open } = await setup();
     const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'orm_' }) });
 
@@ -91,7 +91,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(/are missing/);
   });
 
-  it('that the boot has made are taken over by TypeORM’s migrations', async () => {
+  it('are adopted by TypeORM’s migrations after the boot has created them', async () => {
     const { connect, open } = await setup();
     const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'both_' }) });
     await open({ dataSource, prefix: 'both_' });
@@ -101,7 +101,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     expect(await dataSource.query('SELECT version FROM both_schema')).toEqual([{ version: 1 }]);
   });
 
-  it('are left alone by a DataSource that synchronizes', async () => {
+  it('are unchanged by a DataSource that synchronizes', async () => {
     if (inMemory) return; // A second DataSource would have another database.
     const { connect, put, claim } = await setup();
     await put({});

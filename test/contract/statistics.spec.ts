@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { endOf, flushOf, outcomes, settled } from '../support/jobs.js';
+import { finalBatchOf, completionBatchOf, outcomes, completionOf } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/history.md'), 'utf8');
@@ -9,13 +9,13 @@ const [TIMES, WORKERS, PEOPLE] = [...GUIDE.matchAll(/```sql\n([^`]*);\n```/g)].m
 );
 
 describeStores('the statistics of the guide', (setup) => {
-  it('tell how long jobs waited and ran', async () => {
+  it('report how long jobs waited and ran', async () => {
     const { put, claim, jobs, advance, sql } = await setup();
     await put(...Array.from({ length: 101 }, () => ({ queue: 'email.send' })), {});
     advance(100_000);
     const taken = await claim({ queue: 'email.send', limit: 101 });
-    const ends = taken.jobs.map((job, n) => settled(taken, job, outcomes.complete, { ranMs: 10 * n }));
-    await jobs.settle(flushOf(ends));
+    const ends = taken.jobs.map((job, n) => completionOf(taken, job, outcomes.complete, { ranMs: 10 * n }));
+    await jobs.complete(completionBatchOf(ends));
 
     const [row] = await sql<Record<string, string>>(TIMES!);
 
@@ -24,16 +24,16 @@ describeStores('the statistics of the guide', (setup) => {
     expect(Number(wait_p50)).toBeGreaterThan(90_000);
   });
 
-  it('count the wait of a delayed job, or of a retry, from the time at which it was due', async () => {
+  it('count the wait of a delayed job, or of a retry, from its due time', async () => {
     const { put, claim, jobs, advance, sql } = await setup();
     await put({ queue: 'email.send', delayMs: 3_600_000 });
     advance(3_600_000);
     await jobs.promote(10);
     const first = await claim({ queue: 'email.send' });
-    await jobs.settle(endOf(first, { ...outcomes.retry, delayMs: 3_600_000 }));
+    await jobs.complete(finalBatchOf(first, { ...outcomes.retry, delayMs: 3_600_000 }));
     advance(3_610_000);
     await jobs.promote(10);
-    await jobs.settle(endOf(await claim({ queue: 'email.send' })));
+    await jobs.complete(finalBatchOf(await claim({ queue: 'email.send' })));
 
     const [row] = await sql<Record<string, string>>(TIMES!);
 
@@ -41,7 +41,7 @@ describeStores('the statistics of the guide', (setup) => {
     expect(Number(row!['wait_p50'])).toBeLessThan(100_000);
   });
 
-  it('tell which person did how much', async () => {
+  it('report the work of each person', async () => {
     const { put, consumer, advance, sql } = await setup();
     const [first, second, third] = await put(...Array.from({ length: 3 }, () => ({ queue: 'photo.review' })));
     for (const [id, owner, heldMs] of [
@@ -49,9 +49,9 @@ describeStores('the statistics of the guide', (setup) => {
       [second!, 'bob', 2_000],
       [third!, 'ann', 4_000],
     ] as const) {
-      await consumer.assign(id, { workerId: 'w', owner, leaseMs: null }, 'whoever', () => ({ maxAttempts: 5 }));
+      await consumer.assign(id, { workerId: 'w', owner, leaseMs: null }, 'anyone', () => ({ maxAttempts: 5 }));
       advance(heldMs);
-      await consumer.end(id, { owner }, () => ({ outcome: outcomes.complete, keepMs: 60_000 }));
+      await consumer.end(id, { owner }, () => ({ outcome: outcomes.complete, retentionMs: 60_000 }));
     }
 
     const rows = await sql<Record<string, string>>(`${PEOPLE!} ORDER BY owner`);
@@ -64,7 +64,7 @@ describeStores('the statistics of the guide', (setup) => {
     expect(Number(rows[0]!['longest_ms'])).toBeLessThan(5_000);
   });
 
-  it('tell which worker did how much', async () => {
+  it('report the work of each worker', async () => {
     const { put, claim, jobs, sql } = await setup();
     await put(...Array.from({ length: 3 }, () => ({ queue: 'email.send' })));
     for (const [workerId, limit] of [
@@ -72,7 +72,9 @@ describeStores('the statistics of the guide', (setup) => {
       ['b', 2],
     ] as const) {
       const taken = await claim({ queue: 'email.send', workerId, limit });
-      await jobs.settle(flushOf(taken.jobs.map((job) => settled(taken, job, outcomes.complete, { ranMs: 50 }))));
+      await jobs.complete(
+        completionBatchOf(taken.jobs.map((job) => completionOf(taken, job, outcomes.complete, { ranMs: 50 }))),
+      );
     }
 
     const rows = await sql<Record<string, string>>(`${WORKERS!} ORDER BY worker_id`);

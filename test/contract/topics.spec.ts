@@ -1,14 +1,14 @@
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { QueueOptions } from '../../lib/job/queue-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
-import type { InTransaction } from '../../lib/producer/queue-producer.js';
-import { claimOf, endOf } from '../support/jobs.js';
-import { producerOn } from '../support/producer-on.js';
-import { recordingDriver } from '../support/recording-driver.js';
+import type { InTransaction } from '../../lib/producer/enqueued-job.js';
+import { claimRequest, finalBatchOf } from '../support/jobs.js';
+import { openProducer } from '../support/open-producer.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
 import { describeStores, describeStoresOf, type World } from '../support/stores.js';
 
-describeStores('publishing a message', (setup) => {
-  it('puts one copy into each queue that subscribes to its topic, and into no other', async () => {
+describeStores('publish()', (setup) => {
+  it('stores one copy in each queue with a subscription to the topic, and in no other', async () => {
     const world = await setup();
     await subscribe(world, 'crm.sync', { topic: 'user.created' });
     await subscribe(world, 'audit', { topic: ['order.paid', 'user.created'] });
@@ -25,7 +25,7 @@ describeStores('publishing a message', (setup) => {
     );
   });
 
-  it('puts in nothing where nobody subscribes', async () => {
+  it('stores nothing without subscriptions', async () => {
     const world = await setup();
     await subscribe(world, 'shop', { topic: 'order.paid' });
 
@@ -43,7 +43,7 @@ describeStores('publishing a message', (setup) => {
     ['user.created.*', false],
     ['User.*', false],
     ['created', false],
-  ])('reaches a queue that subscribes to %s: %p', async (topic, isReached) => {
+  ])('reaches a queue with a subscription to %s: %p', async (topic, isReached) => {
     const world = await setup();
     await subscribe(world, 'q', { topic });
 
@@ -61,7 +61,7 @@ describeStores('publishing a message', (setup) => {
     [{ tenant: 'a' }, false],
     [{ constructor: 'a' }, false],
     [{ topic: 'user.created' }, true],
-  ])('makes a copy only where its headers are those of `where`: %j %p', async (where, isReached) => {
+  ])('stores a copy only if the headers match the condition of the subscription: %j %p', async (where, isReached) => {
     const world = await setup();
     await subscribe(world, 'q', { topic: 'user.*', where });
 
@@ -71,7 +71,7 @@ describeStores('publishing a message', (setup) => {
     expect(await stored(world)).toHaveLength(copies.length);
   });
 
-  it('makes one copy for a queue that wants it for several reasons', async () => {
+  it('stores one copy in a queue with several matching subscriptions', async () => {
     const world = await setup();
     await subscribe(world, 'q', { topic: ['user.*', 'user.created', '*'] });
     await subscribe(world, 'q', { topic: 'us*', where: { region: 'eu' } });
@@ -80,7 +80,7 @@ describeStores('publishing a message', (setup) => {
     expect(await publish(world, 'user.created', 0)).toHaveLength(1);
   });
 
-  it('gives its options to each copy', async () => {
+  it('applies its options to each copy', async () => {
     const world = await setup();
     await subscribe(world, 'a', { topic: '*' });
     await subscribe(world, 'b', { topic: '*' });
@@ -95,14 +95,14 @@ describeStores('publishing a message', (setup) => {
       });
   });
 
-  it('in a transaction of the caller’s makes the copies exist exactly when it commits', async () => {
+  it('stores the copies of a caller’s transaction exactly if the transaction commits', async () => {
     const world = await setup();
     await subscribe(world, 'a', { topic: '*' });
     await subscribe(world, 'b', { topic: '*' });
 
     const committed = await world.dataSource.transaction((manager) => publish(world, 'x', 1, { manager }));
     const undone = world.dataSource.transaction(async (manager) => {
-      await producerOn(world).withManager(manager).publish('x', 2);
+      await openProducer(world).withManager(manager).publish('x', 2);
       throw new Error('no');
     });
 
@@ -125,7 +125,7 @@ describeStores('publishing a message', (setup) => {
     ['x', 0, { manager: {} }, 'INVALID_OPTIONS'],
     ['x', 1n, {}, 'PAYLOAD_INVALID'],
     ['x', undefined, {}, 'PAYLOAD_INVALID'],
-  ])('refuses %p with %p and %p, whether or not somebody subscribes', async (topic, payload, options, code) => {
+  ])('rejects %p with %p and %p, with and without subscriptions', async (topic, payload, options, code) => {
     const world = await setup();
 
     await expect(publish(world, topic, payload, options)).rejects.toMatchObject({ code });
@@ -135,7 +135,7 @@ describeStores('publishing a message', (setup) => {
     expect(await stored(world)).toEqual([]);
   });
 
-  it('says what was wrong with the message', async () => {
+  it('names the problem of the message in its error', async () => {
     const world = await setup();
 
     await expect(publish(world, 'x', 0, { dealy: 1, headers: { a: 1 } } as never)).rejects.toThrow(
@@ -146,14 +146,14 @@ describeStores('publishing a message', (setup) => {
     );
   });
 
-  it('of which one queue refuses its copy puts in none', async () => {
+  it('stores no copy if one queue rejects its copy', async () => {
     const world = await setup();
     await subscribe(world, 'a', { topic: '*' });
     await subscribe(world, 'z', { topic: '*' });
     const refusing = {
       '~standard': { version: 1, vendor: 'test', validate: () => ({ issues: [{ message: 'no' }] }) },
     } as const;
-    const producer = (z: QueueOptions) => producerOn(world, (queue) => (queue === 'z' ? z : {}));
+    const producer = (z: QueueOptions) => openProducer(world, (queue) => (queue === 'z' ? z : {}));
     await world.put({ queue: 'z' });
 
     const refusals = await Promise.all([
@@ -170,8 +170,8 @@ describeStores('publishing a message', (setup) => {
   });
 });
 
-describeStoresOf(['mysql', 'mariadb'], 'publishing in a transaction that sees an older state', (setup) => {
-  it('reaches a queue that has subscribed since that began', async () => {
+describeStoresOf(['mysql', 'mariadb'], 'publish() in a transaction with an older snapshot', (setup) => {
+  it('reaches a queue that has subscribed since the transaction began', async () => {
     const world = await setup();
 
     const copies = await world.dataSource.transaction('REPEATABLE READ', async (manager) => {
@@ -186,8 +186,8 @@ describeStoresOf(['mysql', 'mariadb'], 'publishing in a transaction that sees an
   });
 });
 
-describeStores('subscribing', (setup) => {
-  it('is known to all, and makes the queue', async () => {
+describeStores('a subscription', (setup) => {
+  it('is visible to all processes, and creates the queue', async () => {
     const world = await setup();
     await subscribe(world, 'b', { topic: ['x.*', 'a'], where: { region: ['us', 'eu', 'us'], plan: 'pro' } });
     await subscribe(world, 'a', { topic: '*' });
@@ -203,7 +203,7 @@ describeStores('subscribing', (setup) => {
     expect((await world.admin.queues()).map(({ queue }) => queue)).toEqual(['a', 'b']);
   });
 
-  it('to the same topic again replaces what was asked of its headers', async () => {
+  it('replaces the condition of an earlier subscription to the same topic', async () => {
     const world = await setup();
     await subscribe(world, 'q', { topic: ['x', 'y'], where: { region: 'eu' } });
 
@@ -216,7 +216,7 @@ describeStores('subscribing', (setup) => {
     ]);
   });
 
-  it('ends by topic, as that was written, or as a whole, and leaves the copies that are there', async () => {
+  it('ends by its exact topic or with all others of the queue, and leaves existing copies', async () => {
     const world = await setup();
     await subscribe(world, 'q', { topic: ['x', 'x*', 'y'] });
     await subscribe(world, 'other', { topic: 'x' });
@@ -237,7 +237,7 @@ describeStores('subscribing', (setup) => {
 });
 
 describeStores('a worker that declares its queues', (setup) => {
-  it('subscribes them, and changes what it wants otherwise now', async () => {
+  it('subscribes them, and updates changed conditions', async () => {
     const world = await setup();
     await declare(world, { topic: ['a', 'b'], where: { region: 'eu' } });
 
@@ -250,7 +250,7 @@ describeStores('a worker that declares its queues', (setup) => {
     ]);
   });
 
-  it('hears of subscriptions that it does not speak of, which stay', async () => {
+  it('reports subscriptions that it does not declare, and keeps them', async () => {
     const world = await setup();
     await declare(world, { topic: ['a', 'b'] });
     await subscribe(world, 'other', { topic: 'x' });
@@ -261,7 +261,7 @@ describeStores('a worker that declares its queues', (setup) => {
     expect(await world.queues.subscriptions()).toHaveLength(3);
   });
 
-  it('writes nothing where all of it is known', async () => {
+  it('writes nothing if nothing has changed', async () => {
     const world = await setup();
     await declare(world, { topic: ['a', 'b'], where: { region: ['eu', 'us'], plan: 'pro' } });
     const queueRow = () => world.sql('SELECT * FROM sql_queue_queues');
@@ -273,7 +273,7 @@ describeStores('a worker that declares its queues', (setup) => {
     expect(await queueRow()).toEqual(before);
   });
 
-  it('leaves a queue without topics to itself', async () => {
+  it('writes nothing for a queue without topics', async () => {
     const world = await setup();
 
     await declare(world);
@@ -281,7 +281,7 @@ describeStores('a worker that declares its queues', (setup) => {
     expect(await world.admin.queues()).toEqual([]);
   });
 
-  it('gets along with others that declare the same at that moment', async () => {
+  it('can declare the same queues at the same time as other workers', async () => {
     const world = await setup();
     const others = await Promise.all(Array.from({ length: 5 }, () => world.open()));
 
@@ -293,12 +293,12 @@ describeStores('a worker that declares its queues', (setup) => {
 });
 
 describeStores('a temporary queue', (setup) => {
-  it('goes with its subscriptions when it is empty and was not used for as long as it says', async () => {
+  it('expires with its subscriptions when it is empty and unused for the set time', async () => {
     const world = await setup();
     await declare(world, { topic: 'user.*' }, 60_000);
     await subscribe(world, 'stays', { topic: 'user.*' });
     world.advance(30_000);
-    await world.queues.use(['q']);
+    await world.queues.markUsed(['q']);
 
     world.advance(58_000);
     const tooEarly = await world.queues.expire();
@@ -308,7 +308,7 @@ describeStores('a temporary queue', (setup) => {
     expect([tooEarly, expired]).toEqual([[], ['q']]);
     expect(await world.admin.queues()).toMatchObject([{ queue: 'stays' }]);
     expect(await world.queues.subscriptions()).toMatchObject([{ queue: 'stays' }]);
-    expect(await world.queues.use(['q'])).toBe(false);
+    expect(await world.queues.markUsed(['q'])).toBe(false);
   });
 
   it.each<[string, (world: World) => Promise<unknown>]>([
@@ -317,15 +317,15 @@ describeStores('a temporary queue', (setup) => {
     ['an active job', ({ put, claim }) => put({}).then(() => claim())],
     [
       'a worker that is alive',
-      async ({ jobs, advance }) => {
+      async ({ workers, advance }) => {
         advance(50_000);
-        await jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['another', 'q'] });
+        await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['another', 'q'] });
         advance(-50_000);
       },
     ],
-    ['been paused', ({ admin }) => admin.setPaused('q', true)],
-    ['been declared for good', (world) => declare(world)],
-  ])('stays where it has %s', async (_, happen) => {
+    ['a pause', ({ admin }) => admin.setPaused('q', true)],
+    ['a permanent declaration', (world) => declare(world)],
+  ])('stays if it has %s', async (_, happen) => {
     const world = await setup();
     await declare(world, { topic: '*' }, 60_000);
     await happen(world);
@@ -336,26 +336,26 @@ describeStores('a temporary queue', (setup) => {
     expect(await world.queues.subscriptions()).toHaveLength(1);
   });
 
-  it('goes once its last job has ended', async () => {
+  it('expires once its last job has ended', async () => {
     const world = await setup();
     await declare(world, { topic: '*' }, 60_000);
     await publish(world, 'x', 0);
     world.advance(60_000);
 
     const before = await world.queues.expire();
-    await world.jobs.settle(endOf(await world.claim()));
+    await world.jobs.complete(finalBatchOf(await world.claim()));
 
     expect([before, await world.queues.expire()]).toEqual([[], ['q']]);
   });
 
-  it('never takes a job with it: one that is put in at that moment stays, and is run when the queue is used again', async () => {
+  it('never deletes a job: a job stored at that moment stays, and runs when the queue is used again', async () => {
     const world = await setup();
     const another = await world.connect();
     const isShared = world.store.inMemory;
     await declare(world, { topic: '*' }, 60_000);
     world.advance(60_000);
 
-    // A commit that the look for jobs comes too early for; SQLite has one writer at a time.
+    // A commit after the read for remaining jobs; SQLite has one writer at a time.
     const late = another.createQueryRunner();
     const canWait = world.store.server.name !== 'sqlite' && !isShared;
     if (canWait) {
@@ -372,12 +372,12 @@ describeStores('a temporary queue', (setup) => {
     expect(await world.admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: null }]);
     await declare(world, { topic: '*' }, 60_000);
     world.advance(1_000);
-    expect((await world.jobs.survey(['q'])).queues.get('q')).toEqual({ waiting: true, paused: false });
+    expect((await world.jobs.summarizeWork(['q'])).queues.get('q')).toEqual({ waiting: true, paused: false });
     await world.jobs.promote(10);
-    expect((await world.jobs.claim(claimOf({ limit: 9 }))).map(({ payload }) => payload)).toEqual(['1', '2']);
+    expect((await world.jobs.claim(claimRequest({ limit: 9 }))).map(({ payload }) => payload)).toEqual(['1', '2']);
   });
 
-  it('is there with its subscription after it was declared, whoever wanted to remove it meanwhile', async () => {
+  it('exists with its subscription after a declaration, even if other processes expire it at that time', async () => {
     const world = await setup();
     const others = await Promise.all([world.open(), world.open(), world.open()]);
 
@@ -390,24 +390,24 @@ describeStores('a temporary queue', (setup) => {
       ]);
 
       expect(await publish(world, 'x', 0)).toHaveLength(1);
-      await world.jobs.settle(endOf(await world.claim()));
+      await world.jobs.complete(finalBatchOf(await world.claim()));
     }
   });
 });
 
-describeStoresOf(['mysql', 'mariadb'], 'a temporary queue that was about to go', (setup) => {
+describeStoresOf(['mysql', 'mariadb'], 'an expiring temporary queue', (setup) => {
   it.each<[string, (world: World) => Promise<unknown>]>([
-    ['was used', ({ queues }) => queues.use(['q'])],
+    ['was used', ({ queues }) => queues.markUsed(['q'])],
     ['was declared', (world) => declare(world, { topic: '*' }, 60_000)],
     ['was subscribed', (world) => subscribe(world, 'q', { topic: 'x' })],
     ['was paused', ({ admin }) => admin.setPaused('q', true)],
-    ['got a job', ({ put }) => put({})],
-  ])('stays where it %s meanwhile', async (_, happen) => {
+    ['received a job', ({ put }) => put({})],
+  ])('stays if it %s meanwhile', async (_, happen) => {
     const world = await setup();
     await declare(world, { topic: '*' }, 60_000);
     world.advance(60_000);
-    // After the look for what has expired, and before the lock.
-    const driver = recordingDriver(async (sql) => {
+    // After the read for expired queues, and before the lock.
+    const driver = interceptingDriver(async (sql) => {
       if (/SELECT expires_after_ms.*FOR UPDATE/s.test(sql)) await happen(world);
     });
     const { queues } = await world.open({ dataSource: await world.connect({ driver }) });
@@ -416,18 +416,18 @@ describeStoresOf(['mysql', 'mariadb'], 'a temporary queue that was about to go',
 
     expect(expired).toEqual([]);
     expect((await world.queues.subscriptions()).map(({ topic }) => topic)).toContain('*');
-    expect(await world.queues.use(['q'])).toBe(true);
+    expect(await world.queues.markUsed(['q'])).toBe(true);
   });
 });
 
-describeStores('a queue that only ever got jobs', (setup) => {
-  it('is among the queues while it has some', async () => {
+describeStores('a queue without a declaration', (setup) => {
+  it('is listed while it has jobs', async () => {
     const { put, admin, claim, jobs } = await setup();
     await put({ queue: 'b' }, { queue: 'a', delayMs: 60_000 }, { queue: 'b' });
     await admin.setPaused('c', true);
 
     const queues = await admin.queues();
-    await jobs.settle(endOf(await claim({ queue: 'b', limit: 9 })));
+    await jobs.complete(finalBatchOf(await claim({ queue: 'b', limit: 9 })));
 
     expect(queues).toEqual([
       { queue: 'a', paused: false, expiresAfterMs: null },
@@ -439,14 +439,14 @@ describeStores('a queue that only ever got jobs', (setup) => {
 });
 
 function publish(world: World, topic: string, payload: unknown, options?: EnqueueOptions & InTransaction) {
-  return producerOn(world).publish(topic, payload, options);
+  return openProducer(world).publish(topic, payload, options);
 }
 
 function subscribe({ queues }: World, queue: string, options: SubscriptionOptions): Promise<void> {
   return queues.subscribe(queue, subscriptionsOf(options));
 }
 
-/** What a worker of queue `q` says of it. */
+/** Declares queue `q` as a worker does. */
 function declare({ queues }: World, options?: SubscriptionOptions, expiresAfterMs: number | null = null) {
   return queues.declare([{ queue: 'q', expiresAfterMs, subscriptions: options ? subscriptionsOf(options) : [] }]);
 }

@@ -1,12 +1,12 @@
-import { endOf, ERROR, outcomes } from '../support/jobs.js';
+import { finalBatchOf, ERROR, outcomes } from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
 
-describeStores('looking what became of jobs', (setup) => {
-  it('sees each where it stands, with result or error, and not those that are not there', async () => {
+describeStores('readJobs()', (setup) => {
+  it('returns each existing job with its state, result and error', async () => {
     const { put, claim, jobs, waits } = await setup();
-    const end = async (outcome: Parameters<typeof endOf>[1]) => {
+    const end = async (outcome: Parameters<typeof finalBatchOf>[1]) => {
       const taken = await claim();
-      await jobs.settle(endOf(taken, outcome));
+      await jobs.complete(finalBatchOf(taken, outcome));
     };
     const [completed, dead, cancelled, active, waiting, scheduled] = await put({}, {}, {}, {}, {}, { delayMs: 9_000 });
     await end({ kind: 'complete', result: '{"a":1}' });
@@ -14,7 +14,7 @@ describeStores('looking what became of jobs', (setup) => {
     await end(outcomes.cancel);
     await claim();
 
-    const seen = await waits.look([completed!, dead!, cancelled!, active!, waiting!, scheduled!, 4_711]);
+    const seen = await waits.readJobs([completed!, dead!, cancelled!, active!, waiting!, scheduled!, 4_711]);
 
     expect(Array.from(seen.values(), ({ id, state, result, error }) => [id, state, result, error])).toEqual(
       expect.arrayContaining([
@@ -29,65 +29,65 @@ describeStores('looking what became of jobs', (setup) => {
     expect(seen.size).toBe(6);
   });
 
-  it('misses none that ends meanwhile', async () => {
+  it('misses no job that ends during the read', async () => {
     const { put, claim, jobs, waits } = await setup();
     const ids = await put(...Array.from({ length: 100 }, () => ({})));
     const found: number[] = [];
-    const look = async () => void found.push((await waits.look(ids)).size);
+    const look = async () => void found.push((await waits.readJobs(ids)).size);
 
     for (let n = 0; n < 20; n++) {
       const taken = await claim({ limit: 5 });
-      await Promise.all([jobs.settle(endOf(taken)), look(), look(), look()]);
+      await Promise.all([jobs.complete(finalBatchOf(taken)), look(), look(), look()]);
     }
 
     expect(found.filter((size) => size !== 100)).toEqual([]);
   });
 
-  it('takes more than a statement holds', async () => {
+  it('accepts more ids than one statement holds', async () => {
     const { put, waits } = await setup();
     const [id] = await put({});
 
-    const seen = await waits.look(Array.from({ length: 12_000 }, (_, n) => id! + n));
+    const seen = await waits.readJobs(Array.from({ length: 12_000 }, (_, n) => id! + n));
 
     expect([...seen.keys()]).toEqual([id]);
   });
 });
 
 describeStores('a process that waits for jobs', (setup) => {
-  it('is found by those jobs, until it does not wait any more', async () => {
+  it('is found by the ids of these jobs until it stops waiting', async () => {
     const { waits } = await setup();
-    await waits.enlist(7, [1, 2, 3], 60_000);
-    await waits.enlist(8, [3], 60_000);
+    await waits.register(7, [1, 2, 3], 60_000);
+    await waits.register(8, [3], 60_000);
 
     expect(await waits.waitersOf([1, 9])).toEqual([7]);
     expect(new Set(await waits.waitersOf([1, 2, 3]))).toEqual(new Set([7, 8]));
-    await waits.strike(7, [3, 1]);
+    await waits.unregister(7, [3, 1]);
     expect(await waits.waitersOf([1])).toEqual([]);
     expect(await waits.waitersOf([3])).toEqual([8]);
     expect(await waits.waitersOf([2])).toEqual([7]);
   });
 
-  it('may say so again, and is seen by the next look of every worker', async () => {
-    const { jobs, waits, advance } = await setup();
-    await jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
-    const before = await jobs.survey(['q']);
-    await waits.enlist(7, [1], 60_000);
-    const first = await jobs.survey(['q']);
+  it('can register again, and is visible in the next work summary of every worker', async () => {
+    const { jobs, workers, waits, advance } = await setup();
+    await workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    const before = await jobs.summarizeWork(['q']);
+    await waits.register(7, [1], 60_000);
+    const first = await jobs.summarizeWork(['q']);
     advance(1_000);
-    await waits.enlist(7, [1], 60_000);
+    await waits.register(7, [1], 60_000);
 
-    const second = await jobs.survey(['q']);
-    await waits.strike(7, [1]);
+    const second = await jobs.summarizeWork(['q']);
+    await waits.unregister(7, [1]);
 
     expect(before.awaited).toBeNull();
     expect(second.awaited! - first.awaited!).toBeGreaterThanOrEqual(1_000);
-    expect((await jobs.survey(['q'])).awaited).toBeNull();
+    expect((await jobs.summarizeWork(['q'])).awaited).toBeNull();
   });
 
-  it('is forgotten when it has said nothing for long', async () => {
+  it('is deleted when its wait has expired', async () => {
     const { waits, advance } = await setup();
-    await waits.enlist(7, [1, 2], 1_000);
-    await waits.enlist(8, [2], 60_000);
+    await waits.register(7, [1, 2], 1_000);
+    await waits.register(8, [2], 60_000);
     advance(1_000);
 
     expect(await waits.pruneWaits(10)).toBe(2);
@@ -96,36 +96,39 @@ describeStores('a process that waits for jobs', (setup) => {
   });
 });
 
-describeStores('what is kept for whoever asked', (setup) => {
+describeStores('the outcome of a request', (setup) => {
   const request = { overrides: '{"reply":true}' };
 
-  it('goes at a word, and nothing else', async () => {
+  it('is deleted on request, and nothing else', async () => {
     const world = await setup();
     const { put, claim, jobs, waits } = world;
     const [asked, other] = await put(request, {});
-    await jobs.settle(endOf(await claim({ limit: 2 })));
-    await waits.enlist(7, [asked!, other!], 60_000);
+    await jobs.complete(finalBatchOf(await claim({ limit: 2 })));
+    await waits.register(7, [asked!, other!], 60_000);
 
-    await waits.forget(7, [asked!]);
+    await waits.deleteOutcomes(7, [asked!]);
 
-    expect([...(await waits.look([asked!, other!])).keys()]).toEqual([other]);
+    expect([...(await waits.readJobs([asked!, other!])).keys()]).toEqual([other]);
     expect(await waits.waitersOf([asked!])).toEqual([]);
     expect(await waits.waitersOf([other!])).toEqual([7]);
   });
 
-  it.each(['cancelled before it ran', 'rescued dead'])('is kept for a minute where it was %s', async (how) => {
-    const world = await setup();
-    const { put, claim, jobs, admin, waits, advance } = world;
-    const [id] = await put(request);
-    if (how === 'rescued dead') {
-      await claim();
-      advance(60_000);
-      await jobs.rescue({ decide: () => outcomes.dead, keepMs: () => false });
-    } else await admin.cancel(id!, () => false);
+  it.each(['cancelled before it ran', 'rescued dead'])(
+    'is retained for a minute if the request was %s',
+    async (how) => {
+      const world = await setup();
+      const { put, claim, jobs, admin, waits, advance } = world;
+      const [id] = await put(request);
+      if (how === 'rescued dead') {
+        await claim();
+        advance(60_000);
+        await jobs.rescue({ decide: () => outcomes.dead, retentionMs: () => false });
+      } else await admin.cancel(id!, () => false);
 
-    expect((await waits.look([id!])).get(id!)).toMatchObject({ isRequest: true });
-    expect(await historyIn(world, 60_001)).toEqual([]);
-  });
+      expect((await waits.readJobs([id!])).get(id!)).toMatchObject({ isRequest: true });
+      expect(await historyIn(world, 60_001)).toEqual([]);
+    },
+  );
 });
 
 async function historyIn({ jobs, advance, sql }: World, ms: number): Promise<unknown[]> {

@@ -3,30 +3,31 @@ import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { claimOf, endOf, newJob, type Claim } from '../support/jobs.js';
-import { keyed } from '../support/keyed.js';
+import { claimRequest, finalBatchOf, newJob, type Claim } from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const CALLERS = 20;
 const NEW_KEYS = 8;
 
-// The library's statements wait for locks longer than any test lasts: a statement that passes has waited for no other one.
+// The statements of the library wait for locks longer than a test lasts. So a statement that returns has waited for no
+// lock.
 const driver = rewritingDriver((sql) =>
   sql.replace('innodb_lock_wait_timeout = ?', 'innodb_lock_wait_timeout = ? + 600'),
 );
 
-describeStoresOf(['mysql', 'mariadb'], 'a lock of an open transaction of the application', (setup) => {
+describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the application', (setup) => {
   it.each(['REPEATABLE READ', 'READ COMMITTED'] as const)(
-    'on a new key leaves the connections of heartbeats, completions and claims free, whoever waits for the key (%s)',
+    'on a new key does not block heartbeats, completions and claims while other callers wait for the key (%s)',
     async (isolation) => {
       const { world, store, held, transaction } = await prepare();
-      const [begun, over] = [gate(), gate()];
+      const [started, over] = [gate(), gate()];
       let open = 0;
       const callers = Array.from({ length: CALLERS }, () =>
         transaction(isolation, async (manager) => {
-          if (++open === CALLERS) begun.open();
-          await begun.opened;
+          if (++open === CALLERS) started.open();
+          await started.opened;
           const outcome = await enqueueWithin(store, manager, { key: 'k' });
           await over.opened;
           return outcome;
@@ -42,13 +43,13 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock of an open transaction of the app
     },
   );
 
-  it('on rows of keys that other callers are about to create leaves those connections free', async () => {
+  it('on keys that other callers also create does not block heartbeats, completions and claims', async () => {
     const { world, store, held, transaction } = await prepare();
     const keys = Array.from({ length: NEW_KEYS }, (_, n) => ({ key: `${n}` }));
     const callers = await transaction('READ COMMITTED', async (manager) => {
-      // As another process, between its first look at the keys and their INSERT.
+      // Like another process between its first read of the keys and its INSERT.
       for (const one of keys) {
-        const { queue, key } = keyed(one);
+        const { queue, key } = keyedJob(one);
         const row = [queue, key!.hash, 4e12];
         await manager.query('INSERT INTO sql_queue_keys (queue, key_hash, kept_until) VALUES (?, ?, ?)', row);
       }
@@ -61,7 +62,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock of an open transaction of the app
     expect(await Promise.all(callers)).toEqual(keys.map(() => 'created'));
   });
 
-  it('on jobs leaves those connections free, whoever waits to cancel or remove those', async () => {
+  it('on jobs does not block heartbeats, completions and claims while cancels and removals wait for it', async () => {
     const { world, store, held, transaction } = await prepare();
     const ids = await world.put({ queue: 'locked' }, { queue: 'locked' }, { queue: 'locked' }, { queue: 'locked' });
     const verbs = await transaction('READ COMMITTED', async (manager) => {
@@ -76,7 +77,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock of an open transaction of the app
     expect(await world.sql('SELECT id FROM sql_queue_jobs WHERE queue = ?', ['locked'])).toEqual([]);
   });
 
-  it('behind the newest job leaves those connections free, whoever waits to enqueue', async () => {
+  it('behind the newest job does not block heartbeats, completions and claims while enqueues wait for it', async () => {
     const { world, store, held, transaction } = await prepare();
     const enqueues = await transaction('REPEATABLE READ', async (manager) => {
       await manager.query('SELECT id FROM sql_queue_jobs WHERE id > 4000000000 FOR UPDATE');
@@ -89,28 +90,28 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock of an open transaction of the app
     expect(await Promise.all(enqueues)).toHaveLength(8);
   });
 
-  /** A store with a job in the hands of a worker, another one that waits, and more connections than callers. */
+  /** A store with an active job, a waiting job, and more connections than callers. */
   async function prepare() {
     const world = await setup();
     const dataSource = await world.connect({ driver, poolSize: CALLERS + NEW_KEYS });
     const store = await world.open({ dataSource });
     await world.put({}, {});
-    const request = claimOf();
+    const request = claimRequest();
     const held: Claim = { id: request.claimId, workerId: request.workerId, jobs: await store.jobs.claim(request) };
     return { world, store, held, transaction: dataSource.transaction.bind(dataSource) };
   }
 });
 
-/** All that a worker does, in the same process. */
+/** The statements of a worker in the same process. */
 async function work({ jobs }: OpenStore, held: Claim): Promise<void> {
   expect(await jobs.extend([held.id])).toMatchObject([{ claimId: held.id }]);
-  await jobs.survey(['q']);
-  const { lost, jobs: next } = await jobs.settleAndClaim(endOf(held), claimOf());
+  await jobs.summarizeWork(['q']);
+  const { lost, jobs: next } = await jobs.completeAndClaim(finalBatchOf(held), claimRequest());
   expect({ lost: lost.size, next: next.length }).toEqual({ lost: 0, next: 1 });
 }
 
 async function enqueueWithin(store: OpenStore, manager: EntityManager, options: EnqueueOptions): Promise<string> {
-  const placed = await store.jobs.enqueueKeyedWithin([keyed({ ...options, name: 'keyed' })], manager);
+  const placed = await store.jobs.enqueueKeyedInTransaction([keyedJob({ ...options, name: 'keyed' })], manager);
   return placed![0]!.outcome;
 }
 

@@ -3,22 +3,22 @@ import { processesOf } from '../support/processes.js';
 
 const queue = { lease: '1s', retry: { attempts: 3, backoff: 0 } } as const;
 
-describeEngines('a worker process that is frozen past its lease', (setup) => {
-  it('finds its signal aborted and its completion refused, and the result of the other run stands', async () => {
+describeEngines('a worker process frozen past its lease', (setup) => {
+  it('finds its signal aborted and its completion rejected, and the result of the second run stands', async () => {
     const world = await setup();
     const processes = await processesOf(world);
-    const frozen = await processes.worker({ queue, tell: ['lost', 'completed'] });
+    const frozen = await processes.worker({ queue, forward: ['lost', 'completed'] });
     const { open, opened } = gate<string>();
     const heir = await world.start({ queues: { q: queue }, handlers: { q: () => opened }, autoStart: false });
     const { id } = await heir.producer.enqueue('q', { hold: true });
-    await frozen.untilSaid('holding', id);
+    await frozen.untilMessage('holding', id);
 
     frozen.signal('SIGSTOP');
     await heir.runner.start();
     await heir.events.until('started');
     frozen.signal('SIGCONT');
-    await frozen.untilSaid('aborted LEASE_LOST', id);
-    frozen.tell({ finish: true });
+    await frozen.untilMessage('aborted LEASE_LOST', id);
+    frozen.send({ finish: true });
     const lost = await frozen.events.until('lost');
     open('of the heir');
     await heir.events.until('completed');

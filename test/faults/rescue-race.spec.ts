@@ -1,16 +1,16 @@
-import { describeEngines, gate, plain } from '../support/engines.js';
+import { describeEngines, gate, plainJobs } from '../support/engines.js';
 
 const LEASE_MS = 30_000;
 const JOBS = 60;
 const queues = { q: { concurrency: JOBS, lease: LEASE_MS, retry: { attempts: 5, backoff: 0 } } } as const;
 
-describeEngines('jobs that complete while they are rescued', (setup) => {
+describeEngines('jobs with concurrent completion and rescue', (setup) => {
   it('are completed once each, by the first worker or by the second', async () => {
     const world = await setup();
     const { open, opened } = gate();
     const first = await world.start({ queues, handlers: { q: () => opened } });
     const second = await world.start({ queues, handlers: { q: () => 'second' }, autoStart: false });
-    const jobs = await first.producer.enqueueMany('q', plain(JOBS));
+    const jobs = await first.producer.enqueueMany('q', plainJobs(JOBS));
     await first.events.untilCount(JOBS, 'started');
 
     await second.runner.start();

@@ -1,15 +1,15 @@
-import { gate, plain, worldOn } from '../support/engines.js';
+import { gate, plainJobs, openWorld } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { OwnServer } from '../support/own-server.js';
 import { describeServers } from '../support/servers.js';
 
 const JOBS = 300;
 const BEFORE = 100;
-// So long that no restart outlasts it.
+// Longer than any restart.
 const LEASE_MS = 600_000;
 
 describeServers(
-  'a database that is restarted in the middle of work',
+  'workers',
   ({ name }) => {
     const cleanups: (() => Promise<void>)[] = [];
     let own: OwnServer;
@@ -20,10 +20,10 @@ describeServers(
     afterAll(() => own.end());
 
     it.each(['SIGKILL', 'SIGTERM'] as const)(
-      '(%s) finds its workers again by itself, and each job runs once',
+      'reconnect after a database restart (%s) during their work, and run each job once',
       async (signal) => {
         const connection = await own.emptyDatabase(`queue_${signal}`);
-        const { world, close } = await worldOn(own.server, connection);
+        const { world, close } = await openWorld(own.server, connection);
         cleanups.push(close);
         const { open, opened } = gate();
         const runs: number[] = [];
@@ -45,14 +45,14 @@ describeServers(
             add(event);
           };
         }
-        const jobs = await workers[0]!.producer.enqueueMany('q', plain(JOBS));
+        const jobs = await workers[0]!.producer.enqueueMany('q', plainJobs(JOBS));
         await eventually(() => completed.size >= BEFORE);
 
         const restarted = own.restart(signal);
         open();
         await restarted;
         for (const { runner } of workers) await runner.whenIdle();
-        // A claim that the server made, and could not say so, lapses.
+        // A claim whose commit the server could not answer expires.
         world.advance(LEASE_MS);
         for (const { runner } of workers) await runner.whenIdle();
 

@@ -13,22 +13,22 @@ describeEngines(
     it.each([
       ['local', '+05:30'],
       ['Z', 'SYSTEM'],
-    ])('(driver %s, session %s) means the same times as one in UTC', async (timezone, sessionTimeZone) => {
+    ])('stores the same times as a process in UTC (driver %s, session %s)', async (timezone, sessionTimeZone) => {
       const world = await setup();
       const utc = await world.start({ handlers: { r: () => undefined } });
       const processes = await processesOf({ ...world, connection: { ...world.connection, timezone } as never });
       const runAt = new Date((await world.now()) + 86_400_000);
       const before = await world.now();
       const worker = await processes.worker(
-        { queue: { lease: LEASE_MS }, sessionTimeZone, tell: ['completed'] },
+        { queue: { lease: LEASE_MS }, sessionTimeZone, forward: ['completed'] },
         { TZ: 'America/New_York' },
       );
 
-      worker.tell({ enqueue: { hold: true } });
-      await worker.untilSaid('holding');
-      worker.tell({ enqueue: {}, delay: DELAY_MS });
-      worker.tell({ enqueue: {}, runAt: runAt.getTime() });
-      await eventually(() => worker.said.filter(({ said }) => said === 'enqueued').length === 3);
+      worker.send({ enqueue: { hold: true } });
+      await worker.untilMessage('holding');
+      worker.send({ enqueue: {}, delay: DELAY_MS });
+      worker.send({ enqueue: {}, runAt: runAt.getTime() });
+      await eventually(() => worker.messages.filter(({ text }) => text === 'enqueued').length === 3);
       await utc.runner.whenIdle();
       const after = await world.now();
 
@@ -42,14 +42,14 @@ describeEngines(
       expect(timed!.runAt).toEqual(runAt);
       expect(utc.events.of('rescued')).toEqual([]);
 
-      worker.tell({ finish: true });
+      worker.send({ finish: true });
       await worker.events.until('completed');
     });
   },
   ['mysql', 'mariadb'],
 );
 
-/** The next due one first. */
+/** The next due job first. */
 async function scheduled(admin: QueueAdmin): Promise<JobRecord[]> {
   const jobs = (await admin.find({ state: 'scheduled' })).jobs;
   return jobs.sort((a, b) => a.runAt!.getTime() - b.runAt!.getTime());

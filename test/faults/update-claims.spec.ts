@@ -1,17 +1,17 @@
-import { claimOf, idsOf, LEASE_MS, rescueRules } from '../support/jobs.js';
-import { recordingDriver, statementsOf } from '../support/recording-driver.js';
-import { openFaulty, SENDING } from '../support/store-faults.js';
+import { claimRequest, idsOf, LEASE_MS, rescueRules } from '../support/jobs.js';
+import { interceptingDriver, statementsOf } from '../support/intercepting-driver.js';
+import { openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const LISTS = /^\s*UPDATE sql_queue_claims/;
 const MARKS = /^\s*UPDATE sql_queue_jobs/;
 const READS = /^\s*SELECT id, name.*claim_id = /s;
 
-/** A store that stops for good in front of the statement that matches. */
-async function dyingBefore(world: World, statement: RegExp) {
+/** A store that fails from the first matching statement on. */
+async function openStoreFailingBefore(world: World, statement: RegExp) {
   let isDead = false;
   const stopped: string[] = [];
-  const driver = recordingDriver((sql) => {
+  const driver = interceptingDriver((sql) => {
     isDead ||= statement.test(sql);
     if (!isDead) return Promise.resolve();
     stopped.push(sql);
@@ -30,29 +30,31 @@ describeStoresOf(
       { before: 'the UPDATE', statement: MARKS, marked: 0 },
       { before: 'its jobs are read', statement: READS, marked: 2 },
       { before: 'it lists its jobs', statement: LISTS, marked: 2 },
-    ])('of a process that dies before $before leaves every job to others', async ({ statement, marked }) => {
+    ])('leaves every job to other workers if its process dies before $before', async ({ statement, marked }) => {
       const world = await setup();
       const ids = await world.put({}, {}, {});
-      const { jobs } = await dyingBefore(world, statement);
+      const { jobs } = await openStoreFailingBefore(world, statement);
 
-      await expect(jobs.claim(claimOf({ limit: 2, started: 2 }))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      await expect(jobs.claim(claimRequest({ limit: 2, startLimit: 2 }))).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+      });
       const active = await world.sql(`SELECT id FROM sql_queue_jobs WHERE state = 'active'`);
       world.advance(LEASE_MS);
       const rescued = await world.jobs.rescue(rescueRules());
 
       expect([active.length, rescued.length]).toEqual([marked, marked]);
-      // No handler had begun: no attempt is counted.
-      expect(rescued.map(({ job }) => job.mayHaveBegun)).not.toContain(true);
+      // No handler has started, so no attempt is counted.
+      expect(rescued.map(({ job }) => job.mayHaveStarted)).not.toContain(true);
       expect(await world.sql('SELECT id FROM sql_queue_claims')).toEqual([]);
       const { jobs: next } = await world.claim({ limit: 9 });
       expect(next.map(({ id, attempt }) => [id, attempt])).toEqual(ids.map((id) => [id, 1]));
     });
 
-    it('marks nothing with an UPDATE that reaches the server after its claim was rescued', async () => {
+    it('marks nothing with an UPDATE that reaches the server after the claim was rescued', async () => {
       const world = await setup();
       await world.put({}, {}, {});
-      const { jobs, stopped } = await dyingBefore(world, MARKS);
-      await expect(jobs.claim(claimOf({ limit: 2 }))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      const { jobs, stopped } = await openStoreFailingBefore(world, MARKS);
+      await expect(jobs.claim(claimRequest({ limit: 2 }))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
       world.advance(LEASE_MS);
       await world.jobs.rescue(rescueRules());
 
@@ -65,12 +67,12 @@ describeStoresOf(
       const world = await setup();
       await world.put({}, {}, {}, {});
       const updates: string[] = [];
-      const driver = recordingDriver((text) => {
+      const driver = interceptingDriver((text) => {
         updates.push(...statementsOf(text).filter((sql) => MARKS.test(sql)));
         return Promise.resolve();
       });
       const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
-      const claimed = await jobs.claim(claimOf({ limit: 2 }));
+      const claimed = await jobs.claim(claimRequest({ limit: 2 }));
 
       await world.sql(updates[0]!);
 
@@ -78,15 +80,15 @@ describeStoresOf(
       expect(active.map(({ id }) => Number(id))).toEqual(idsOf(claimed));
     });
 
-    it.each(SENDING)(
-      'is made once if the answer to its UPDATE is lost, with statements sent $sent',
+    it.each(SEND_MODES)(
+      'marks its jobs once if the answer to its UPDATE is lost, with statements sent $sent',
       async (sending) => {
         const world = await setup();
         const ids = await world.put({}, {}, {}, {});
-        const { jobs, arm, disarm } = await openFaulty(world, sending);
+        const { jobs, arm, disarm } = await openFaultyStore(world, sending);
 
-        arm('unheard', sending.multipleStatements ? 2 : 3);
-        const claimed = await jobs.claim(claimOf({ limit: 2 }));
+        arm('unanswered', sending.multipleStatements ? 2 : 3);
+        const claimed = await jobs.claim(claimRequest({ limit: 2 }));
         disarm();
 
         expect(idsOf(claimed)).toEqual(ids.slice(0, 2));
@@ -100,22 +102,25 @@ describeStoresOf(
     it.each([
       { where: 'at the head', priority: 0 },
       { where: 'behind the others', priority: 1 },
-    ])('removes a job $where whose id no number can hold, and has the others', async ({ priority }) => {
-      const world = await setup();
-      const ids = await world.put({}, {});
-      await world.sql(`INSERT INTO sql_queue_jobs (id, queue, payload, priority, created_at)
+    ])(
+      'ends a job $where as dead if its id exceeds the safe integers, and claims the other jobs',
+      async ({ priority }) => {
+        const world = await setup();
+        const ids = await world.put({}, {});
+        await world.sql(`INSERT INTO sql_queue_jobs (id, queue, payload, priority, created_at)
                        VALUES (-9007199254740993, 'q', '1', ${priority}, 1)`);
 
-      const { jobs } = await world.claim({ limit: 9 });
+        const { jobs } = await world.claim({ limit: 9 });
 
-      expect(idsOf(jobs)).toEqual(ids);
-      const [dead] = await world.sql<{ error: string }>(`SELECT error FROM sql_queue_history WHERE state = 'dead'`);
-      expect(JSON.parse(dead!.error)).toMatchObject({ code: 'MALFORMED_JOB' });
-      const [claim] = await world.sql<{ job_ids: string }>('SELECT job_ids FROM sql_queue_claims');
-      expect(JSON.parse(claim!.job_ids)).toEqual(ids);
-    });
+        expect(idsOf(jobs)).toEqual(ids);
+        const [dead] = await world.sql<{ error: string }>(`SELECT error FROM sql_queue_history WHERE state = 'dead'`);
+        expect(JSON.parse(dead!.error)).toMatchObject({ code: 'MALFORMED_JOB' });
+        const [claim] = await world.sql<{ job_ids: string }>('SELECT job_ids FROM sql_queue_claims');
+        expect(JSON.parse(claim!.job_ids)).toEqual(ids);
+      },
+    );
 
-    it('lists a job whose row cannot be understood beside the others', async () => {
+    it('lists a malformed job beside the others', async () => {
       const world = await setup();
       const ids = await world.put({}, {});
       await world.sql(`UPDATE sql_queue_jobs SET options = '{"backoff":null}' WHERE id = ${ids[0]}`);
@@ -128,24 +133,24 @@ describeStoresOf(
       ]);
     });
 
-    it('keeps its jobs from the sweep of stuck jobs while it lists none', async () => {
+    it('protects its jobs from the cleanup of stuck jobs before it lists them', async () => {
       const world = await setup();
       await world.put({}, {}, {});
-      const { jobs } = await dyingBefore(world, LISTS);
-      await expect(jobs.claim(claimOf({ limit: 2 }))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      const { jobs } = await openStoreFailingBefore(world, LISTS);
+      await expect(jobs.claim(claimRequest({ limit: 2 }))).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
 
-      await world.jobs.sweep(100);
+      await world.jobs.cleanUp(100);
 
       const states = await world.sql<{ state: string }>('SELECT state FROM sql_queue_jobs ORDER BY id');
       expect(states.map(({ state }) => state)).toEqual(['active', 'active', 'waiting']);
     });
 
-    it('that finds nothing leaves no row behind', async () => {
+    it('leaves no row if it finds no job', async () => {
       const world = await setup();
       await world.put({});
       const stores = await Promise.all([world.open(), world.open(), world.open()]);
 
-      const claimed = await Promise.all(stores.map(({ jobs }) => jobs.claim(claimOf())));
+      const claimed = await Promise.all(stores.map(({ jobs }) => jobs.claim(claimRequest())));
 
       expect(claimed.flat()).toHaveLength(1);
       expect(await world.sql('SELECT id FROM sql_queue_claims')).toHaveLength(1);

@@ -1,50 +1,98 @@
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { basename, join, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** Every TypeScript block of a document that begins with its imports, which says that it is a whole file. */
-async function examplesOf(file: string): Promise<{ name: string; code: string }[]> {
-  const text = await readFile(file, 'utf8');
-  const blocks = [...text.matchAll(/^```ts\n(import [\s\S]*?)^```$/gm)];
-  return blocks.map(([, code], index) => ({ name: `${basename(file, '.md')}-${index + 1}.ts`, code: code! }));
+/** Pages without application code: tables of contents, measurements and statements. */
+const WITHOUT_EXAMPLE = [
+  'docs/README.md',
+  'docs/benchmarks.md',
+  'docs/reliability.md',
+  'docs/guides/costs.md',
+  'docs/guides/other-languages.md',
+];
+
+interface Page {
+  readonly page: string;
+  readonly examples: readonly string[];
 }
 
-describe('the examples of the README and the guides', () => {
+/** Every TypeScript block that starts with imports, because such a block is a whole file. */
+async function pageOf(file: string): Promise<Page> {
+  const text = await readFile(file, 'utf8');
+  return {
+    page: relative(root, file),
+    examples: [...text.matchAll(/^```ts\n(import [\s\S]*?)^```$/gm)].map(([, code]) => code!),
+  };
+}
+
+async function pagesIn(folder: string): Promise<Page[]> {
+  const names = (await readdir(join(root, folder))).filter((name) => name.endsWith('.md'));
+  return Promise.all(names.sort().map((name) => pageOf(join(root, folder, name))));
+}
+
+describe('the examples of the README and the documentation', () => {
   const folder = join(root, 'node_modules/.cache/nestjs-sql-queue/examples');
+  let pages: Page[];
+
+  beforeAll(async () => {
+    const nested = await Promise.all([pagesIn('docs'), pagesIn('docs/guides')]);
+    pages = [await pageOf(join(root, 'README.md')), ...nested.flat()];
+  });
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('compile in a project as `nest new` makes it', async () => {
-    const guides = (await readdir(join(root, 'docs/guides'))).map((name) => join(root, 'docs/guides', name));
-    const examples = (await Promise.all([join(root, 'README.md'), ...guides].map(examplesOf))).flat();
-    await rm(folder, { recursive: true, force: true });
-    await mkdir(folder, { recursive: true });
-    for (const { name, code } of examples) await writeFile(join(folder, name), code);
-    const config = {
-      extends: join(root, 'tsconfig.base.json'),
-      compilerOptions: {
-        module: 'nodenext',
-        noEmit: true,
-        paths: {
-          'nestjs-sql-queue': [join(root, 'lib/index.ts')],
-          'nestjs-sql-queue/*': [join(root, 'lib/*/index.ts')],
-        },
-      },
-      files: examples.map(({ name }) => name),
-    };
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+  it('are on every page that explains how to use the library', () => {
+    const missing = pages.filter(({ examples }) => examples.length === 0).map(({ page }) => page);
 
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const problems = await run(process.execPath, [tsc, '-p', folder]).then(
-      () => '',
-      (error: { stdout: string }) => error.stdout,
-    );
-
-    expect(problems).toBe('');
-    expect(examples.length).toBeGreaterThanOrEqual(4);
+    expect(missing.sort()).toEqual([...WITHOUT_EXAMPLE].sort());
   });
+
+  it('compile in a project of `nest new`', async () => {
+    const files = pages.flatMap(({ page, examples }) =>
+      examples.map((code, index) => ({
+        name: `${page.replace(/\.md$/, '').replaceAll('/', '-')}-${index + 1}.ts`,
+        code,
+      })),
+    );
+    // A declaration of QueueJobs counts for all files of a project, so each example with one is a project of its own.
+    const declares = ({ code }: { code: string }) => code.includes(`declare module 'nestjs-sql-queue'`);
+    const projects = [files.filter((file) => !declares(file)), ...files.filter(declares).map((file) => [file])];
+
+    await rm(folder, { recursive: true, force: true });
+    const problems: string[] = [];
+    for (const [index, project] of projects.entries())
+      problems.push(await problemsOf(join(folder, `${index}`), project));
+
+    expect(problems.join('')).toBe('');
+  }, 60_000);
 });
+
+/** The compiler's output for a project of these files; empty if it has no problem. */
+async function problemsOf(folder: string, files: readonly { name: string; code: string }[]): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  for (const { name, code } of files) await writeFile(join(folder, name), code);
+  const config = {
+    extends: join(root, 'tsconfig.base.json'),
+    compilerOptions: {
+      module: 'nodenext',
+      noEmit: true,
+      types: ['node', 'jest'],
+      paths: {
+        'nestjs-sql-queue': [join(root, 'lib/index.ts')],
+        'nestjs-sql-queue/*': [join(root, 'lib/*/index.ts')],
+      },
+    },
+    files: files.map(({ name }) => name),
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  return run(process.execPath, [tsc, '-p', folder]).then(
+    () => '',
+    (error: { stdout: string }) => error.stdout,
+  );
+}

@@ -1,27 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JobContext } from '../../lib/runtime/job-context.js';
-import { typeIn } from '../support/client.js';
+import type { JobContext } from '../../lib/worker/run/job-context.js';
+import { runInClient } from '../support/database-client.js';
 import { describeEngines, type World } from '../support/engines.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/other-languages.md'), 'utf8');
 
-/** The guide's SQL by the headings it stands under. */
+/** The SQL of the guide, by heading. */
 const BLOCKS = new Map(
   [...GUIDE.matchAll(/^### (.+)$[^]*?^```sql\n([^]*?)^```$/gm)].map(([, heading, sql]) => [heading!, sql!]),
 );
 
 const START = 'Once, when the program starts';
-// What a program does between two blocks, so that a lease can lapse before the second.
+// The effect of an expired lease between two blocks.
 const RESCUED = `UPDATE sql_queue_jobs SET state = 'waiting', claim_id = 0; DELETE FROM sql_queue_claims;`;
 
 describeEngines(
-  `the SQL of the guide for other languages, typed into the database's own client,`,
+  `the SQL of the guide for other languages, in the client of the database,`,
   (setup, server) => {
-    // Without a client on this machine there is nothing to prove.
+    // Skipped on a machine without a client.
     const itWithClient = server.client === undefined ? it.skip : it;
 
-    itWithClient('puts in jobs that a handler runs, with their headers, priorities and delays', async () => {
+    itWithClient('enqueues jobs with headers, priorities and delays, which a handler runs', async () => {
       const world = await setup();
       const { admin, runner, events } = await world.start({
         ...{ handlers: { 'photo.resize': (job: JobContext) => job.headers['trace'] ?? 'none' }, autoStart: false },
@@ -42,7 +42,7 @@ describeEngines(
       ]);
     });
 
-    itWithClient('claims the best job, keeps its lease, and completes it', async () => {
+    itWithClient('claims the first job by priority, extends its lease, and completes it', async () => {
       const world = await setup();
       const { admin } = await world.start({ autoStart: false });
       await type(world, 'A job', 'A job with everything');
@@ -64,7 +64,7 @@ describeEngines(
       expect(await world.sql('SELECT * FROM sql_queue_claims')).toEqual([]);
     });
 
-    itWithClient('takes nothing where nothing waits, and tells of a pause', async () => {
+    itWithClient('claims no job from a queue without waiting jobs, and reports a pause', async () => {
       const world = await setup();
       const { admin } = await world.start({ autoStart: false });
       await admin.pause('photo.resize');
@@ -75,7 +75,7 @@ describeEngines(
       expect(await world.sql('SELECT * FROM sql_queue_claims')).toEqual([]);
     });
 
-    itWithClient('fails a job until it is dead, between which Nest promotes it', async () => {
+    itWithClient('fails a job until it is dead, while Nest promotes its retries', async () => {
       const world = await setup();
       const { admin, store } = await world.start({ autoStart: false });
       await type(world, START, 'A job with everything');
@@ -98,7 +98,7 @@ describeEngines(
       expect(await world.sql('SELECT * FROM sql_queue_jobs')).toEqual([]);
     });
 
-    itWithClient('gives a job back unharmed', async () => {
+    itWithClient('releases a job without a lost attempt', async () => {
       const world = await setup();
       const { admin } = await world.start({ autoStart: false });
 
@@ -108,20 +108,17 @@ describeEngines(
       expect(await world.sql('SELECT * FROM sql_queue_claims')).toEqual([]);
     });
 
-    itWithClient.each(['Complete', 'Fail', 'Release'])(
-      'does nothing to a job whose lease was lost: %s',
-      async (end) => {
-        const world = await setup();
-        const { admin } = await world.start({ autoStart: false });
+    itWithClient.each(['Complete', 'Fail', 'Release'])('changes no job after a lost lease: %s', async (end) => {
+      const world = await setup();
+      const { admin } = await world.start({ autoStart: false });
 
-        await typeIn(world, `${sqlOf(START, 'A job', 'Claim')} ${RESCUED} ${sqlOf('Heartbeat', end)}`);
+      await runInClient(world, `${sqlOf(START, 'A job', 'Claim')} ${RESCUED} ${sqlOf('Heartbeat', end)}`);
 
-        expect(await admin.get(1)).toMatchObject({ state: 'waiting', attempt: 1, error: null });
-        expect(await world.sql('SELECT * FROM sql_queue_history')).toEqual([]);
-      },
-    );
+      expect(await admin.get(1)).toMatchObject({ state: 'waiting', attempt: 1, error: null });
+      expect(await world.sql('SELECT * FROM sql_queue_history')).toEqual([]);
+    });
 
-    itWithClient('shares a queue with handlers, which rescue what a program left behind', async () => {
+    itWithClient('shares a queue with handlers, which rescue jobs of an ended program', async () => {
       const world = await setup();
       const { admin, runner, events } = await world.start({
         ...{ handlers: { 'photo.resize': () => 'by Nest' }, autoStart: false },
@@ -136,7 +133,7 @@ describeEngines(
       expect(await admin.get(1)).toMatchObject({ state: 'completed', attempt: 2, result: 'by Nest' });
     });
 
-    itWithClient('is all that the guide prints', () => {
+    itWithClient('includes every SQL block of the guide', () => {
       expect([...GUIDE.matchAll(/^```sql$/gm)]).toHaveLength(BLOCKS.size);
     });
   },
@@ -144,7 +141,7 @@ describeEngines(
 );
 
 function type(world: World, ...headings: string[]): Promise<string> {
-  return typeIn(world, sqlOf(...headings));
+  return runInClient(world, sqlOf(...headings));
 }
 
 function sqlOf(...headings: string[]): string {

@@ -7,7 +7,7 @@ import {
   type SqlQueueModuleOptions,
 } from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
-import { refusal, start, temporaryFolder } from './support/application.js';
+import { startError, start, temporaryFolder } from './support/application.js';
 
 class Jobs {
   @QueueProcessor('q')
@@ -28,8 +28,8 @@ class Jobs {
 
 const GONE = { completed: 0 } as const;
 
-describe('the option archive', () => {
-  /** Runs one job of each queue, prunes, and answers the ids and the queues of the jobs in each table. */
+describe('the option `archive`', () => {
+  /** Runs one job of each queue, prunes, and returns the queues of the jobs in each table. */
   async function archivedBy(
     options: SqlQueueModuleOptions,
     tables: readonly string[],
@@ -39,11 +39,11 @@ describe('the option archive', () => {
     const { get, idle, admin, close } = await start({ providers: [Jobs] }, { ...options, connection });
     for (const queue of queues) await get(QueueProducer).enqueue(queue, 0);
     await idle();
-    const left = async () => {
+    const remaining = async () => {
       const { completed, dead } = await admin.counts();
       return completed + dead;
     };
-    while ((await left()) > 0) await admin.prune();
+    while ((await remaining()) > 0) await admin.prune();
     await close();
     const dataSource = await new DataSource(connection).initialize();
     const read = async (table: string) => {
@@ -55,13 +55,13 @@ describe('the option archive', () => {
     return found;
   }
 
-  it('has jobs move there at the end of their retention, but none of a queue without completed jobs', async () => {
+  it('moves jobs at the end of their retention, but no job of a queue that retains no completed jobs', async () => {
     const options = { archive: { to: 'kept_jobs' }, defaults: { retention: GONE } };
 
     expect(await archivedBy(options, ['kept_jobs'])).toEqual({ kept_jobs: ['q', 'dying'] });
   });
 
-  it('of a queue wins over that of the module and over a retention of false', async () => {
+  it('of a queue overrides that of the module and a retention of false', async () => {
     const options = {
       archive: { to: 'kept_jobs' },
       defaults: { retention: GONE },
@@ -73,14 +73,14 @@ describe('the option archive', () => {
     expect(found).toEqual({ kept_jobs: ['q'], brief_jobs: ['brief'] });
   });
 
-  it('of some queues leaves the jobs of all others without an archive', async () => {
+  it('of some queues leaves the jobs of other queues without an archive', async () => {
     const options = { defaults: { retention: GONE }, queues: { 'd*': { archive: { to: 'some_jobs' } } } };
 
     expect(await archivedBy(options, ['some_jobs'])).toEqual({ some_jobs: ['dying'] });
   });
 
-  it('is refused for several queues at once, and outside of the options of the module', async () => {
-    const error = (await refusal(
+  it('is rejected for several invalid queues at once, and outside the options of the module', async () => {
+    const error = (await startError(
       {},
       {
         defaults: { archive: false } as QueueOptions,
@@ -89,20 +89,21 @@ describe('the option archive', () => {
     )) as InvalidOptionsError;
 
     expect(error.problems).toEqual([
-      'defaults: archive belongs into the options of the module, as `archive` or `queues: { name: { archive } }`',
+      'defaults: "archive" belongs to the options of the module, as `archive` or `queues: { name: { archive } }`',
       'queues["a"]: expected archive.to to be 1 to 50 of the characters A-Z a-z 0-9 _, got "a b"',
       'queues["b"]: expected archive to be { to }, got true',
       'queues["d"]: expected queue options, got 7',
     ]);
   });
 
-  it('is checked at boot, with the other options', async () => {
-    const wrong = (archive: unknown) => refusal({}, { archive: archive as ArchiveOptions, enhancers: 'some' as never });
+  it('is checked at boot together with the other options', async () => {
+    const wrong = (archive: unknown) =>
+      startError({}, { archive: archive as ArchiveOptions, enhancers: 'some' as never });
 
     expect(((await wrong({ to: 'a b', too: 1 })) as InvalidOptionsError).problems).toEqual([
-      expect.stringMatching(/^expected enhancers/),
       'unknown option "too", did you mean "to"?',
       'expected archive.to to be 1 to 50 of the characters A-Z a-z 0-9 _, got "a b"',
+      expect.stringMatching(/^expected enhancers/),
     ]);
     expect(((await wrong('x')) as InvalidOptionsError).problems).toContain('expected archive to be { to }, got "x"');
   });

@@ -28,12 +28,12 @@ import {
   QueueProducer,
   SqlQueueModule,
 } from 'nestjs-sql-queue';
-import { IN_MEMORY, refusal, refusalOf, start } from './support/application.js';
+import { IN_MEMORY, startError, startErrorOf, start } from './support/application.js';
 
 const jobsOf = (...payloads: unknown[]) => payloads.map((payload) => ({ payload }));
 
 describe('a handler with the option `batch`', () => {
-  it('is called with a list of jobs, and can end each in its own way', async () => {
+  it('receives a list of jobs, and can end each job differently', async () => {
     const calls: unknown[] = [];
     class Clicks {
       readonly greeting = 'counted';
@@ -67,7 +67,7 @@ describe('a handler with the option `batch`', () => {
     ]);
   });
 
-  it('can answer with a promise or an observable, as any other', async () => {
+  it('can return a promise or an observable, like other handlers', async () => {
     class Clicks {
       @QueueProcessor('promise', { batch: 10 })
       promise(jobs: JobContext[]) {
@@ -87,7 +87,7 @@ describe('a handler with the option `batch`', () => {
     }
   });
 
-  it('on a class makes lists of what each of its @JobHandler() methods is given', async () => {
+  it('on a class receives lists in each of its @JobHandler() methods', async () => {
     const calls: unknown[] = [];
     @QueueProcessor('mail', { batch: 10 })
     class Mails {
@@ -125,7 +125,7 @@ describe('a handler with the option `batch`', () => {
     ]);
   });
 
-  it('on one method of a class does not make lists for the others', async () => {
+  it('on one method of a class does not change the other methods', async () => {
     const calls: unknown[] = [];
     @QueueProcessor('mail')
     class Mails {
@@ -153,7 +153,7 @@ describe('a handler with the option `batch`', () => {
     expect(calls).toEqual(expect.arrayContaining([1, [2, 3]]));
   });
 
-  it('on a class whose handle() takes them works as well', async () => {
+  it('on a class receives lists in handle()', async () => {
     @QueueProcessor('mail', { batch: 10 })
     class Mails {
       handle(jobs: JobContext[]) {
@@ -168,12 +168,12 @@ describe('a handler with the option `batch`', () => {
   });
 });
 
-describe('the parameters of a handler of batches', () => {
-  it('are lists of what their decorators say, in the order of the jobs', async () => {
+describe('the parameters of a batch handler', () => {
+  it('are lists as their decorators define, in the order of the jobs', async () => {
     let got: unknown[] = [];
     const Tenants = createParamDecorator((_: unknown, context: ExecutionContext) => {
       const [jobs] = context.getArgs<[JobContext[]]>();
-      return jobs.map(({ headers }) => headers.tenant ?? 'nobody');
+      return jobs.map(({ headers }) => headers.tenant ?? 'none');
     });
     class Handlers {
       @QueueProcessor('q', { batch: 10 })
@@ -203,11 +203,11 @@ describe('the parameters of a handler of batches', () => {
       ['t', undefined],
       [{ trace: 't', tenant: 'acme' }, {}],
       jobs.map(({ id }) => id),
-      ['acme', 'nobody'],
+      ['acme', 'none'],
     ]);
   });
 
-  it('go through pipes as lists', async () => {
+  it('pass through pipes as lists', async () => {
     @Injectable()
     class Units {
       readonly factor = 2;
@@ -235,8 +235,8 @@ describe('the parameters of a handler of batches', () => {
   });
 });
 
-describe('a request-scoped handler of batches', () => {
-  it('is made anew for each call, and its REQUEST is the list of jobs', async () => {
+describe('a request-scoped batch handler', () => {
+  it('is created for each call, and its REQUEST is the list of jobs', async () => {
     const made: unknown[] = [];
     @Injectable({ scope: Scope.REQUEST })
     class Mails {
@@ -260,13 +260,13 @@ describe('a request-scoped handler of batches', () => {
   });
 });
 
-describe('around a batch', () => {
-  it('a guard is asked once, and where it refuses all of its jobs fail', async () => {
-    const asked: unknown[] = [];
+describe('for a batch,', () => {
+  it('a guard runs once, and all jobs fail if it rejects the call', async () => {
+    const guarded: unknown[] = [];
     class Guard implements CanActivate {
       canActivate(context: ExecutionContext) {
         const jobs = context.getArgByIndex<JobContext[]>(0);
-        asked.push(jobs.map(({ payload }) => payload));
+        guarded.push(jobs.map(({ payload }) => payload));
         return jobs.every(({ payload }) => payload !== 'forbidden');
       }
     }
@@ -287,14 +287,14 @@ describe('around a batch', () => {
       bad.map(() => ({ state: 'dead', attempt: 1, error: { name: 'ForbiddenException' } })),
     );
 
-    expect(asked).toEqual([
+    expect(guarded).toEqual([
       ['a', 'b'],
       ['c', 'forbidden'],
     ]);
     expect(handled).toEqual(['a', 'b']);
   });
 
-  it('an interceptor sees the list, and can change what becomes of each job', async () => {
+  it('an interceptor receives the list, and can change the outcome of each job', async () => {
     class Loud implements NestInterceptor {
       intercept(context: ExecutionContext, next: CallHandler<PromiseSettledResult<string>[]>) {
         const jobs = context.getArgByIndex<JobContext[]>(0);
@@ -326,7 +326,7 @@ describe('around a batch', () => {
     ]);
   });
 
-  it('a filter is told of the failure, and what it gives stands for what the handler would have answered', async () => {
+  it('a filter receives the failure, and its result replaces the result of the handler', async () => {
     const caught: unknown[] = [];
     @Catch(TypeError)
     class Filter implements ExceptionFilter {
@@ -362,7 +362,7 @@ describe('around a batch', () => {
     expect(caught).toEqual(['wrong']);
   });
 
-  it('a filter does not come between a job and its verdict', async () => {
+  it('a filter does not catch the outcome that a job gave itself', async () => {
     @Catch()
     class Filter implements ExceptionFilter {
       catch() {
@@ -388,7 +388,7 @@ describe('around a batch', () => {
 });
 
 describe('the option `batch`', () => {
-  it('is said at boot, where there is one', async () => {
+  it('is logged at boot for each handler with a batch', async () => {
     class Handlers {
       @QueueProcessor('click.count', { batch: 100, concurrency: 2 })
       count() {}
@@ -404,16 +404,16 @@ describe('the option `batch`', () => {
     ]);
   });
 
-  it('stops the boot where it stands in the options of the module: only the handler knows what it takes', async () => {
+  it('stops the boot in the options of the module, because only the handler can take batches', async () => {
     const options = {
       connection: IN_MEMORY,
       defaults: { batch: 10 },
       queues: { mail: { batch: 5, leese: '30s' }, 'report.*': { batch: 2 } },
     };
 
-    const error = await refusalOf({ imports: [SqlQueueModule.forRoot(options as never)] });
+    const error = await startErrorOf({ imports: [SqlQueueModule.forRoot(options as never)] });
 
-    const way = 'batch belongs into the options of @QueueProcessor(), next to the handler';
+    const way = '"batch" belongs to the options of @QueueProcessor(), next to the handler';
     expect(error).toMatchObject({
       code: 'INVALID_OPTIONS',
       problems: [
@@ -425,7 +425,7 @@ describe('the option `batch`', () => {
     });
   });
 
-  it.each([0, 1_001, 2.5, -1, '10', null, NaN, true])('stops the boot where it is %p', async (batch) => {
+  it.each([0, 1_001, 2.5, -1, '10', null, NaN, true])('stops the boot if its value is %p', async (batch) => {
     class OnMethod {
       @QueueProcessor('mail', { batch: batch as never })
       send() {}
@@ -435,7 +435,7 @@ describe('the option `batch`', () => {
       handle() {}
     }
 
-    const error = (await refusal({ providers: [OnMethod, OnClass] })) as Error & { problems: string[] };
+    const error = (await startError({ providers: [OnMethod, OnClass] })) as Error & { problems: string[] };
 
     expect(error.problems).toEqual([
       expect.stringMatching(/^OnMethod\.send: expected batch to be a whole number from 1 to 1000, got /),
@@ -444,7 +444,7 @@ describe('the option `batch`', () => {
     ]);
   });
 
-  it('may stand beside options of the queue that stand somewhere else', async () => {
+  it('can be set in another place than the other options of the queue', async () => {
     @QueueProcessor('mail', { concurrency: 3 })
     class Mails {
       @JobHandler('a')

@@ -2,7 +2,7 @@ import { getConsumerToken, getProducerToken, QueueConsumer, QueueProducer } from
 import { compile, queueModule } from './support/application.js';
 
 describe('QueueConsumer', () => {
-  it('is there for every module, also in a process that does not work', async () => {
+  it('is available in every module, even in a process without a worker', async () => {
     const app = await compile({ imports: [queueModule({ worker: false })] });
     const { id } = await app.get(QueueProducer).enqueue('photo.review', { photo: 7 });
     const consumer = app.get(QueueConsumer);
@@ -13,7 +13,7 @@ describe('QueueConsumer', () => {
     expect(task).toMatchObject({ id, payload: { photo: 7 } });
   });
 
-  it('of a named instance knows the jobs of that one alone', async () => {
+  it('of a named instance accesses only the jobs of that instance', async () => {
     const app = await compile({
       imports: [queueModule({ worker: false }), queueModule({ name: 'audit', worker: false })],
     });

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { QueueProducer, SqlQueueModule, sqlQueueEntities, type SqlQueueJobRow } from 'nestjs-sql-queue';
 import { DataSource, EntitySchema } from 'typeorm';
-import { afterTest, compile, IN_MEMORY, queueModule, refusalOf, temporaryFolder } from './support/application.js';
+import { afterTest, compile, IN_MEMORY, queueModule, startErrorOf, temporaryFolder } from './support/application.js';
 
 const produceOnly = { worker: false, connection: undefined } as const;
 
@@ -17,7 +17,7 @@ describe('the database of the queue', () => {
     afterTest(() => Promise.resolve(process.chdir(home)));
   });
 
-  it('is a file in the working directory where the application has no DataSource, and the log says so', async () => {
+  it('is a logged file in the working directory if the application has no DataSource', async () => {
     const { get, log, ended } = await compile({ imports: [SqlQueueModule.forRoot()] });
 
     const job = await get(QueueProducer).enqueue('q', 1);
@@ -27,7 +27,7 @@ describe('the database of the queue', () => {
     expect(log.at('log')).toContain('No DataSource in the application: the queue is kept in ./sql-queue.sqlite.');
   });
 
-  it('is the DataSource of the application where there is one', async () => {
+  it('is the DataSource of the application if there is one', async () => {
     const { get, log } = await compile({
       imports: [TypeOrmModule.forRoot(IN_MEMORY), SqlQueueModule.forRoot({ worker: false })],
     });
@@ -39,7 +39,7 @@ describe('the database of the queue', () => {
     expect(log.at('log').join()).not.toContain('No DataSource');
   });
 
-  it('is the DataSource of the application also where that comes last and asynchronously', async () => {
+  it('is the DataSource of the application even if that is imported last and asynchronously', async () => {
     const { get } = await compile({
       imports: [
         SqlQueueModule.forRoot({ worker: false }),
@@ -52,7 +52,7 @@ describe('the database of the queue', () => {
     expect(await get(DataSource).query('SELECT queue FROM sql_queue_jobs')).toEqual([{ queue: 'q' }]);
   });
 
-  it('is what `connection` says, also where the application has a DataSource', async () => {
+  it('is the given `connection` even if the application has a DataSource', async () => {
     const { get } = await compile({
       imports: [
         TypeOrmModule.forRoot(IN_MEMORY),
@@ -66,7 +66,7 @@ describe('the database of the queue', () => {
     expect(await get(DataSource).query(`SELECT name FROM sqlite_master WHERE name LIKE 'sql_queue%'`)).toEqual([]);
   });
 
-  it('is the DataSource of the name that is given', async () => {
+  it('is the DataSource with the given name', async () => {
     const { get } = await compile({
       imports: [
         TypeOrmModule.forRoot(IN_MEMORY),
@@ -81,8 +81,8 @@ describe('the database of the queue', () => {
     expect(await get(DataSource).query(`SELECT name FROM sqlite_master WHERE name LIKE 'sql_queue%'`)).toEqual([]);
   });
 
-  it('stops the boot where no DataSource has the name that is given', async () => {
-    const error = await refusalOf({
+  it('stops the boot if no DataSource has the given name', async () => {
+    const error = await startErrorOf({
       imports: [TypeOrmModule.forRoot(IN_MEMORY), queueModule({ ...produceOnly, dataSource: 'jbos' })],
     });
 
@@ -90,7 +90,7 @@ describe('the database of the queue', () => {
     expect(error.message).toContain(`expected a DataSource named 'jbos' in the application, got none`);
   });
 
-  it('is a DataSource object that is given, which stays open where it was open', async () => {
+  it('is a given DataSource object, and an open DataSource stays open', async () => {
     const dataSource = await new DataSource(IN_MEMORY).initialize();
     afterTest(() => dataSource.destroy());
     const { app, get } = await compile({ imports: [queueModule({ ...produceOnly, dataSource })] });
@@ -101,7 +101,7 @@ describe('the database of the queue', () => {
     expect(await dataSource.query('SELECT queue FROM sql_queue_jobs')).toHaveLength(1);
   });
 
-  it('is opened and closed with the application where it was given as an object that was not open', async () => {
+  it('is opened and closed with the application if the given DataSource object is not open', async () => {
     const dataSource = new DataSource(IN_MEMORY);
     const { app, get } = await compile({ imports: [queueModule({ ...produceOnly, dataSource })] });
 
@@ -112,9 +112,9 @@ describe('the database of the queue', () => {
     expect(dataSource.isInitialized).toBe(false);
   });
 
-  it('is not silently another one where the application cannot connect to its own', async () => {
+  it('is never replaced silently if the application cannot connect to its own', async () => {
     const unreachable = join(process.cwd(), 'no-such-folder');
-    const error = await refusalOf({
+    const error = await startErrorOf({
       imports: [
         TypeOrmModule.forRootAsync({
           useFactory: () => ({ ...IN_MEMORY, database: 'x', retryAttempts: 1, retryDelay: 0 }),
@@ -128,17 +128,17 @@ describe('the database of the queue', () => {
     expect(existsSync('sql-queue.sqlite')).toBe(false);
   });
 
-  it('is not silently another one where the DataSource of the application is out of sight', async () => {
+  it('is never replaced silently if the DataSource of the application is not visible', async () => {
     @Module({ providers: [{ provide: DataSource, useFactory: () => new DataSource(IN_MEMORY).initialize() }] })
     class Hidden {}
 
-    const error = await refusalOf({ imports: [Hidden, SqlQueueModule.forRoot()] });
+    const error = await startErrorOf({ imports: [Hidden, SqlQueueModule.forRoot()] });
 
     expect(error.message).toContain('is not visible to SqlQueueModule');
     expect(existsSync('sql-queue.sqlite')).toBe(false);
   });
 
-  it('can be given where the DataSource of the application is out of sight', async () => {
+  it('can be given as an object if the DataSource of the application is not visible', async () => {
     const hidden = await new DataSource(IN_MEMORY).initialize();
     @Module({ providers: [{ provide: DataSource, useValue: hidden }] })
     class Hidden {}
@@ -153,7 +153,7 @@ describe('the database of the queue', () => {
 });
 
 describe('the entities of the queue', () => {
-  it.each([undefined, 'other_'])('are loaded by autoLoadEntities, with the prefix %p', async (prefix) => {
+  it.each([undefined, 'other_'])('are loaded by autoLoadEntities with the prefix %p', async (prefix) => {
     const { get } = await compile({
       imports: [
         TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true }),
@@ -167,7 +167,7 @@ describe('the entities of the queue', () => {
     expect(await get(DataSource).getRepository(jobs).find()).toMatchObject([{ queue: 'q', payload: '1' }]);
   });
 
-  it('work where they are listed by hand, and repositories of them can be injected', async () => {
+  it('work in a list of entities, and their repositories can be injected', async () => {
     const jobs = sqlQueueEntities()[0]!;
     const { get } = await compile({
       imports: [
@@ -183,7 +183,7 @@ describe('the entities of the queue', () => {
     expect(await get<{ count(): Promise<number> }>(getRepositoryToken(jobs) as string).count()).toBe(1);
   });
 
-  it('work beside other EntitySchemas, listed by hand and loaded as well', async () => {
+  it('work beside other EntitySchemas if they are both listed and loaded automatically', async () => {
     class User {}
     const schemas = ['Job', 'Queue', 'User'].map(
       (name) =>
@@ -209,13 +209,13 @@ describe('the entities of the queue', () => {
     expect(await dataSource.getRepository<SqlQueueJobRow>('SqlQueueJob').find()).toMatchObject([{ queue: 'q' }]);
   });
 
-  it('come in an array of their own each time', () => {
+  it('are returned in a new array by each call', () => {
     sqlQueueEntities().length = 0;
 
     expect(sqlQueueEntities()).not.toEqual([]);
   });
 
-  it('are neither made nor dropped by synchronize, and dropSchema of the application leaves the queue usable', async () => {
+  it('are neither created nor dropped by synchronize, and the queue works after dropSchema', async () => {
     const { get, ended } = await compile({
       imports: [
         TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true, synchronize: true, dropSchema: true }),

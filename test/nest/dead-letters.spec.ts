@@ -7,13 +7,13 @@ import {
   type QueueOptions,
   type SqlQueueModuleOptions,
 } from 'nestjs-sql-queue';
-import { refusal, start } from './support/application.js';
+import { startError, start } from './support/application.js';
 
 const refused = async (options: SqlQueueModuleOptions, ...providers: Type[]) =>
-  (await refusal({ providers }, options)) as InvalidOptionsError;
+  (await startError({ providers }, options)) as InvalidOptionsError;
 
 describe('dead-letter queues', () => {
-  it('are refused where one is the queue itself, or has one of its own, all at once', async () => {
+  it('are rejected all at once if one is the queue itself or has a dead-letter queue of its own', async () => {
     const itself = await refused({ queues: { q: { deadLetter: 'q' }, r: { deadLetter: 'not fine' } } });
     const chained = await refused({
       queues: { a: { deadLetter: 'b' }, b: { deadLetter: 'c' }, 'x.*': { deadLetter: 'a' } },
@@ -21,7 +21,7 @@ describe('dead-letter queues', () => {
 
     expect(itself.problems).toEqual([
       'queues["q"]: expected deadLetter to be another queue, got "q"',
-      expect.stringMatching(/^queues\["r"\]: expected deadLetter to be 1 to 100 of .*, got "not fine"$/),
+      expect.stringMatching(/^queues\["r"\]: expected deadLetter to be false or 1 to 100 of .*, got "not fine"$/),
     ]);
     expect(chained).toMatchObject({
       code: 'INVALID_OPTIONS',
@@ -32,7 +32,7 @@ describe('dead-letter queues', () => {
     });
   });
 
-  it('are refused where a decorator names its own queue, or closes a circle', async () => {
+  it('are rejected if a decorator names its own queue or closes a cycle', async () => {
     class Own {
       @QueueProcessor('q', { deadLetter: 'q' })
       handle() {}
@@ -51,8 +51,8 @@ describe('dead-letter queues', () => {
 
   it.each<[string, Record<string, QueueOptions>, QueueOptions]>([
     ['for all queues', {}, { deadLetter: 'mail.dead' }],
-    ['for all that begin so', { 'mail.*': { deadLetter: 'mail.dead' } }, {}],
-  ])('can be said %s, and do not mean themselves', async (_, queues, defaults) => {
+    ['for a prefix', { 'mail.*': { deadLetter: 'mail.dead' } }, {}],
+  ])('can be configured %s without applying to the dead-letter queue itself', async (_, queues, defaults) => {
     class Mails {
       letters: string[] = [];
 

@@ -60,7 +60,7 @@ const globals = [
 ];
 
 describe.each([undefined, 'local', 'none'] as const)('with enhancers: %p', (enhancers) => {
-  it('the global guards, interceptors, pipes and filters of the application leave handlers alone', async () => {
+  it('the global guards, interceptors, pipes and filters of the application do not run around handlers', async () => {
     const { get, ended } = await start({ providers: [Echo, ...globals] }, { ...(enhancers && { enhancers }) });
 
     const forbidden = await get(QueueProducer).enqueue('echo', 'forbidden');
@@ -84,7 +84,7 @@ describe("with enhancers: 'all'", () => {
     expect(await ended(broken)).toMatchObject({ state: 'completed', result: 'forgiven: broken' });
   });
 
-  it('those of request scope do too, and their REQUEST is the job', async () => {
+  it('request-scoped global enhancers run too, and their REQUEST is the job', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class JobGuard implements CanActivate {
       constructor(@Inject(REQUEST) private readonly job: JobContext) {}
@@ -107,7 +107,7 @@ describe("with enhancers: 'all'", () => {
 });
 
 describe("with enhancers: 'none'", () => {
-  it('guards, interceptors and filters on the handler do not run, pipes of its parameters do', async () => {
+  it('guards, interceptors and filters on a handler do not run, but pipes of its parameters do', async () => {
     class Guarded {
       @QueueProcessor('guarded')
       @UseGuards(Guard)

@@ -17,7 +17,7 @@ import {
 import { REQUEST } from '@nestjs/core';
 import { map } from 'rxjs';
 import { JobContext, JobPayload, QueueProcessor, QueueProducer } from 'nestjs-sql-queue';
-import { refusal, start } from './support/application.js';
+import { startError, start } from './support/application.js';
 
 @Injectable()
 class Rules {
@@ -98,7 +98,7 @@ describe('guards, interceptors and pipes on a handler', () => {
       expect(await ended(job)).toMatchObject({ state: 'completed', result: 'HELLO!' });
     });
 
-    it('can keep a job from it', async () => {
+    it('can reject a job before it runs', async () => {
       const { get, ended } = await feature();
 
       const job = await get(QueueProducer).enqueue('echo', 'forbidden');
@@ -110,8 +110,8 @@ describe('guards, interceptors and pipes on a handler', () => {
   it.each([
     { provide: 'echo', useValue: new EchoByClass() },
     { provide: 'echo', useFactory: () => new EchoByClass() },
-  ])('stop the boot where Nest would not make them: %p', async (provider) => {
-    const error = await refusal({ providers: [Rules, provider] });
+  ])('stop the boot if Nest does not instantiate them: %p', async (provider) => {
+    const error = await startError({ providers: [Rules, provider] });
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
     expect(error.message).toMatch(
@@ -119,7 +119,7 @@ describe('guards, interceptors and pipes on a handler', () => {
     );
   });
 
-  it('run on what a value or a factory provides where they are instances', async () => {
+  it('run on an object from a value or a factory if they are instances', async () => {
     class EchoByInstances {
       @QueueProcessor('echo')
       @UseGuards(new Guard(new Rules()))
@@ -132,14 +132,14 @@ describe('guards, interceptors and pipes on a handler', () => {
       providers: [{ provide: 'echo', useFactory: () => new EchoByInstances() }],
     });
 
-    const heard = await get(QueueProducer).enqueue('echo', 'hello');
+    const allowed = await get(QueueProducer).enqueue('echo', 'hello');
     const refused = await get(QueueProducer).enqueue('echo', 'forbidden');
 
-    expect(await ended(heard)).toMatchObject({ state: 'completed', result: 'HELLO!' });
+    expect(await ended(allowed)).toMatchObject({ state: 'completed', result: 'HELLO!' });
     expect(await ended(refused)).toMatchObject({ state: 'dead' });
   });
 
-  it('may be of transient or request scope', async () => {
+  it('can be transient or request-scoped', async () => {
     @Injectable({ scope: Scope.TRANSIENT })
     class TransientGuard extends Guard {}
     @Injectable({ scope: Scope.REQUEST })
@@ -178,7 +178,7 @@ describe('guards, interceptors and pipes on a handler', () => {
     }
   });
 
-  it('of the module that provides the handler are taken, where two modules provide its class', async () => {
+  it('belong to the module that provides the handler if two modules provide its class', async () => {
     @Injectable()
     class Name {
       value = '';

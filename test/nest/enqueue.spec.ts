@@ -8,7 +8,7 @@ import {
   type StandardSchemaV1,
 } from 'nestjs-sql-queue';
 import { DataSource, type EntityManager } from 'typeorm';
-import { afterTest, compile, IN_MEMORY, QUICK, start } from './support/application.js';
+import { afterTest, compile, IN_MEMORY, FAST_POLL, start } from './support/application.js';
 
 class Mails {
   readonly sent: unknown[] = [];
@@ -22,7 +22,7 @@ class Mails {
 const cyclic: Record<string, unknown> = {};
 cyclic.self = cyclic;
 
-describe('enqueue refuses, before any SQL,', () => {
+describe('before any SQL, enqueue rejects', () => {
   it.each<[string, unknown[], object]>([
     [
       'an unknown option',
@@ -34,18 +34,18 @@ describe('enqueue refuses, before any SQL,', () => {
       ['mail', 1, { delay: '5 minutes' }],
       { code: 'INVALID_OPTIONS', problem: 'delay to be a duration' },
     ],
-    ['a queue name that is none', ['no mail', 1], { code: 'INVALID_OPTIONS', problem: 'queue name' }],
-    ['options that are none', ['mail', 1, 'soon'], { code: 'INVALID_OPTIONS', problem: 'got "soon"' }],
+    ['an invalid queue name', ['no mail', 1], { code: 'INVALID_OPTIONS', problem: 'queue name' }],
+    ['invalid options', ['mail', 1, 'soon'], { code: 'INVALID_OPTIONS', problem: 'got "soon"' }],
     ['a cycle', ['mail', cyclic], { code: 'PAYLOAD_INVALID', problem: 'mail' }],
     ['a function', ['mail', () => 1], { code: 'PAYLOAD_INVALID', problem: 'mail' }],
-    ['too much', ['mail', 'x'.repeat(2_000_000)], { code: 'PAYLOAD_TOO_LARGE', problem: '1048576' }],
+    ['a payload over the limit', ['mail', 'x'.repeat(2_000_000)], { code: 'PAYLOAD_TOO_LARGE', problem: '1048576' }],
     [
-      'what the schema of the queue refuses',
+      'a payload that the schema of the queue rejects',
       ['checked', 'text'],
       { code: 'PAYLOAD_INVALID', problem: 'expected a number' },
     ],
-    ['a manager that is none', ['mail', 1, { manager: {} }], { code: 'INVALID_OPTIONS', problem: 'manager' }],
-  ])('%s, and goes on working', async (_what, given, { code, problem }: { code?: string; problem?: string }) => {
+    ['an invalid manager', ['mail', 1, { manager: {} }], { code: 'INVALID_OPTIONS', problem: 'manager' }],
+  ])('%s, and works afterwards', async (_what, given, { code, problem }: { code?: string; problem?: string }) => {
     const { get, ended } = await start({ providers: [Mails] }, { queues: { checked: { schema: numbers } } });
     const producer = get(QueueProducer);
 
@@ -55,7 +55,7 @@ describe('enqueue refuses, before any SQL,', () => {
     expect(await ended(await producer.enqueue('mail', 'fine'))).toMatchObject({ state: 'completed', id: 1 });
   });
 
-  it('a job of many that is wrong, and then stores none of them', async () => {
+  it('one invalid job of many, and stores none of them', async () => {
     const { get } = await start({ providers: [Mails] }, { worker: false });
 
     const refused = get(QueueProducer).enqueueMany('mail', [
@@ -81,7 +81,7 @@ describe('enqueue refuses, before any SQL,', () => {
 describe('enqueue in a transaction of the application', () => {
   async function shop() {
     const world = await compile({
-      imports: [TypeOrmModule.forRoot(IN_MEMORY), SqlQueueModule.forRoot({ worker: QUICK })],
+      imports: [TypeOrmModule.forRoot(IN_MEMORY), SqlQueueModule.forRoot({ worker: FAST_POLL })],
       providers: [Mails],
     });
     await world.app.init();
@@ -91,7 +91,7 @@ describe('enqueue in a transaction of the application', () => {
 
   const order = (manager: EntityManager) => manager.query('INSERT INTO orders VALUES (1)');
 
-  it('stores the job with it', async () => {
+  it('stores the job with the transaction', async () => {
     const { dataSource, producer, get, idle } = await shop();
 
     await dataSource.transaction(async (manager) => {

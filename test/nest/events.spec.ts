@@ -1,7 +1,7 @@
 import { Controller } from '@nestjs/common';
 import { join } from 'node:path';
 import { JobContext, OnQueueEvent, QueueProcessor, QueueProducer, type QueueEvent } from 'nestjs-sql-queue';
-import { signal, start, temporaryFolder } from './support/application.js';
+import { gate, start, temporaryFolder } from './support/application.js';
 
 class Work {
   @QueueProcessor('work', { retry: { attempts: 2, backoff: 0 } })
@@ -16,7 +16,7 @@ class Work {
 }
 
 class Listener {
-  readonly heard: QueueEvent[] = [];
+  readonly received: QueueEvent[] = [];
 
   @OnQueueEvent('started')
   @OnQueueEvent('completed')
@@ -24,7 +24,7 @@ class Listener {
   @OnQueueEvent('dead')
   @OnQueueEvent('snoozed')
   listen(event: QueueEvent) {
-    this.heard.push(event);
+    this.received.push(event);
   }
 }
 
@@ -33,18 +33,15 @@ describe('a listener', () => {
     ['succeeds', ['started 1', 'completed 1']],
     ['fails once', ['started 1', 'failed 1', 'started 2', 'completed 2']],
     ['fails', ['started 1', 'failed 1', 'started 2', 'failed 2', 'dead 2']],
-  ])(
-    'hears what happens to a job that %s, each event once, on one method with several decorators',
-    async (payload, events) => {
-      const { get, ended } = await start({ providers: [Work, Listener] });
+  ])('receives each event of a job that %s once, on one method with several decorators', async (payload, events) => {
+    const { get, ended } = await start({ providers: [Work, Listener] });
 
-      await ended(await get(QueueProducer).enqueue('work', payload));
+    await ended(await get(QueueProducer).enqueue('work', payload));
 
-      expect(get(Listener).heard.map(({ event, attempt }) => `${event} ${attempt}`)).toEqual(events);
-    },
-  );
+    expect(get(Listener).received.map(({ event, attempt }) => `${event} ${attempt}`)).toEqual(events);
+  });
 
-  it('is told which job it was, how long it took, and its result or error', async () => {
+  it('receives the job, its duration, and its result or error', async () => {
     const { get, ended } = await start({ providers: [Work, Listener] });
 
     const good = await get(QueueProducer).enqueue('work', 'succeeds', { name: 'n' });
@@ -53,7 +50,7 @@ describe('a listener', () => {
     await ended(bad);
 
     const about = { queue: 'work', ranMs: expect.any(Number) as number };
-    expect(get(Listener).heard.filter(({ event }) => event !== 'started')).toEqual([
+    expect(get(Listener).received.filter(({ event }) => event !== 'started')).toEqual([
       expect.objectContaining({ ...about, event: 'completed', jobId: good.id, name: 'n', result: 'result' }),
       expect.objectContaining({ ...about, event: 'failed', jobId: bad.id }),
       expect.objectContaining({
@@ -63,15 +60,15 @@ describe('a listener', () => {
     ]);
   });
 
-  it('hears what this process does to jobs besides running them, and of nothing that is rolled back', async () => {
-    const heard: string[] = [];
+  it('receives enqueues and admin changes of its process, and no event for a call without effect', async () => {
+    const received: string[] = [];
     class Steered {
       @OnQueueEvent('enqueued')
       @OnQueueEvent('cancelled')
       @OnQueueEvent('retried')
       @OnQueueEvent('removed')
       listen({ event, jobId, queue, name, attempt }: QueueEvent) {
-        heard.push(`${event} ${jobId} ${queue} ${name} ${attempt}`);
+        received.push(`${event} ${jobId} ${queue} ${name} ${attempt}`);
       }
     }
     const { get, admin } = await start({ providers: [Work, Steered] });
@@ -84,38 +81,38 @@ describe('a listener', () => {
     await admin.remove(other.id);
     await admin.remove(4_711);
 
-    expect(heard).toEqual([
+    expect(received).toEqual([
       ...[`enqueued ${id} work n 0`, `cancelled ${id} work n 0`, `retried ${id} work n 0`],
       ...[`enqueued ${other.id} work default 0`, `removed ${other.id} work default 0`],
     ]);
   });
 
-  it('hears only of its queue where it names one, and may be a method of a controller or of a handler', async () => {
-    const heard: string[] = [];
+  it('with a queue receives only its events, and can be a method of a controller or a handler', async () => {
+    const received: string[] = [];
     @Controller()
-    class Ears {
+    class Listeners {
       @OnQueueEvent('completed', { queue: 'other' })
       @OnQueueEvent('dead', { queue: 'work' })
       listen({ queue, event }: QueueEvent) {
-        heard.push(`${queue} ${event}`);
+        received.push(`${queue} ${event}`);
       }
     }
     class HandlerToo extends Work {
       @OnQueueEvent('completed', { queue: 'work' })
       completed({ queue }: QueueEvent) {
-        heard.push(`${queue} itself`);
+        received.push(`${queue} itself`);
       }
     }
-    const { get, idle } = await start({ controllers: [Ears], providers: [HandlerToo] });
+    const { get, idle } = await start({ controllers: [Listeners], providers: [HandlerToo] });
 
     for (const payload of ['succeeds', 'fails']) await get(QueueProducer).enqueue('work', payload);
     await get(QueueProducer).enqueue('other', null);
     await idle();
 
-    expect(heard.sort()).toEqual(['other completed', 'work dead', 'work itself']);
+    expect(received.sort()).toEqual(['other completed', 'work dead', 'work itself']);
   });
 
-  it('that throws or rejects is logged, and disturbs neither the job nor the other listeners', async () => {
+  it('affects neither the job nor other listeners if it throws or rejects, and its error is logged', async () => {
     class Broken {
       @OnQueueEvent('completed')
       throws() {
@@ -127,11 +124,11 @@ describe('a listener', () => {
         return Promise.reject(new Error('deaf too'));
       }
     }
-    const told = signal<QueueEvent>();
+    const delivered = gate<QueueEvent>();
     class Fine {
       @OnQueueEvent('completed')
       listen(event: QueueEvent) {
-        told.give(event);
+        delivered.give(event);
       }
     }
     const { get, ended, log } = await start({ providers: [Work, Broken, Fine] });
@@ -139,16 +136,16 @@ describe('a listener', () => {
     const job = await get(QueueProducer).enqueue('work', 'succeeds');
 
     expect(await ended(job)).toMatchObject({ state: 'completed' });
-    expect(await told.given).toMatchObject({ jobId: job.id });
+    expect(await delivered.given).toMatchObject({ jobId: job.id });
     expect(log.at('error')).toEqual([
       'A listener for "completed" threw: Error: deaf',
       'A listener for "completed" threw: Error: deaf too',
     ]);
   });
 
-  it('is told when the database has been: the job is already what the event says', async () => {
+  it('runs after the commit, when the job already has the state of the event', async () => {
     const states: unknown[] = [];
-    const both = signal();
+    const both = gate();
     const { get, admin } = await start({
       providers: [
         Work,
@@ -176,23 +173,23 @@ describe('a listener', () => {
 });
 
 describe('a listener from anywhere', () => {
-  it('hears what another process does, from a process that runs no jobs, and hears it once', async () => {
+  it('receives events of another process once, in a process that runs no jobs', async () => {
     const file = join(await temporaryFolder(), 'queue.sqlite');
     const connection = { type: 'better-sqlite3', database: file } as const;
-    const heard: QueueEvent[] = [];
-    const last = signal();
+    const received: QueueEvent[] = [];
+    const last = gate();
     class Everywhere {
       @OnQueueEvent('enqueued', { from: 'anywhere' })
       @OnQueueEvent('completed', { from: 'anywhere', queue: 'work' })
       listen(event: QueueEvent) {
-        heard.push(event);
+        received.push(event);
         if (event.event === 'completed') last.give();
       }
     }
     class Here {
       @OnQueueEvent('completed')
       listen(event: QueueEvent) {
-        heard.push(event);
+        received.push(event);
       }
     }
     const queues = { 'w*': { events: true } };
@@ -205,24 +202,24 @@ describe('a listener from anywhere', () => {
     await dashboard.close();
 
     const about = { queue: 'work', jobId: id, name: 'n', owner: null, at: expect.any(Date) as Date };
-    expect(heard).toEqual([
+    expect(received).toEqual([
       { ...about, event: 'enqueued', attempt: 0, ranMs: null },
       { ...about, event: 'completed', attempt: 1, ranMs: expect.any(Number) as number, result: 'result' },
     ]);
   });
 
-  it('is told by a process that only produces, and hears what it does itself', async () => {
-    const told = signal<QueueEvent>();
+  it('receives events of its own process if that only produces', async () => {
+    const delivered = gate<QueueEvent>();
     class Everywhere {
       @OnQueueEvent('enqueued', { from: 'anywhere' })
       listen(event: QueueEvent) {
-        told.give(event);
+        delivered.give(event);
       }
     }
     const { get } = await start({ providers: [Everywhere] }, { worker: false, defaults: { events: true } });
 
     const { id } = await get(QueueProducer).enqueue('any', 0);
 
-    expect(await told.given).toMatchObject({ jobId: id, queue: 'any' });
+    expect(await delivered.given).toMatchObject({ jobId: id, queue: 'any' });
   });
 });

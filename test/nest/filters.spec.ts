@@ -13,7 +13,7 @@ class Work {
   }
 }
 
-/** A handler behind a filter that answers so. */
+/** A handler with a filter that returns `answer`. */
 function behind(answer: (error: Error, job: JobContext) => unknown) {
   const caught: Error[] = [];
   @Catch(BrokenError)
@@ -35,11 +35,11 @@ function behind(answer: (error: Error, job: JobContext) => unknown) {
 
 describe('an exception filter on a handler', () => {
   it.each([
-    ['what it gives', (error: Error, job: JobContext) => `${error.message} ${String(job.payload)}`, 'broken broken'],
-    ['what it promises', () => Promise.resolve('later'), 'later'],
-    ['what its observable emits', () => of('emitted'), 'emitted'],
-    ['false, where that is what it gives', () => false, false],
-  ])('makes a result of a failure: %s', async (_title, answer, result) => {
+    ['its value', (error: Error, job: JobContext) => `${error.message} ${String(job.payload)}`, 'broken broken'],
+    ['its promise', () => Promise.resolve('later'), 'later'],
+    ['its observable', () => of('emitted'), 'emitted'],
+    ['false', () => false, false],
+  ])('turns a failure into a result: %s', async (_title, answer, result) => {
     const { Handlers } = behind(answer);
     const { get, ended } = await start({ providers: [Handlers] });
 
@@ -51,7 +51,7 @@ describe('an exception filter on a handler', () => {
   it.each([
     ['nothing', () => undefined],
     ['a promise of nothing', () => Promise.resolve()],
-  ])('that gives %s has only been told', async (_title, answer) => {
+  ])('with a return value of %s only observes the error', async (_title, answer) => {
     const { Handlers, caught } = behind(answer);
     const { get, ended, log } = await start({ providers: [Handlers] });
 
@@ -73,7 +73,7 @@ describe('an exception filter on a handler', () => {
     ],
     ['rejects', () => Promise.reject(new Error('translated'))],
     ['lets its observable fail', () => throwError(() => new Error('translated'))],
-  ])('that %s replaces the error', async (_title, answer) => {
+  ])('replaces the error if it %s', async (_title, answer) => {
     const { Handlers } = behind(answer);
     const { get, ended } = await start({ providers: [Handlers] });
 
@@ -82,7 +82,7 @@ describe('an exception filter on a handler', () => {
     expect(await ended(job)).toMatchObject({ state: 'dead', error: { message: 'translated' } });
   });
 
-  it('for other errors leaves them alone, and Nest logs none of them', async () => {
+  it('leaves other errors unchanged, and Nest logs none of them', async () => {
     const { Handlers, caught } = behind(() => 'never');
     const { get, ended, log } = await start({ providers: [Handlers] }, { enhancers: 'all' });
 
@@ -93,7 +93,7 @@ describe('an exception filter on a handler', () => {
     expect(log.at('error')).toEqual([expect.stringMatching(/^Job \d+ .* is dead after attempt \d of \d: TypeError: /)]);
   });
 
-  it('for all errors does not see a job that is snoozed', async () => {
+  it('for all errors does not catch the snooze of a job', async () => {
     const caught: unknown[] = [];
     @Catch()
     @Injectable()

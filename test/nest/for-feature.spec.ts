@@ -11,7 +11,7 @@ import {
   SqlQueueModule,
   SqlQueueRunner,
 } from 'nestjs-sql-queue';
-import { compile, IN_MEMORY, queueModule, QUICK, refusal, refusalOf, start } from './support/application.js';
+import { compile, IN_MEMORY, queueModule, FAST_POLL, startError, startErrorOf, start } from './support/application.js';
 
 @Injectable()
 class Signups {
@@ -41,7 +41,7 @@ describe('SqlQueueModule.forFeature', () => {
     expect(await ended(job)).toMatchObject({ state: 'completed', result: 'ada' });
   });
 
-  it('provides a queue that enqueues many, and knows its name', async () => {
+  it('provides a queue with its name that enqueues many jobs', async () => {
     const { get, idle } = await start({ imports: [SignupsModule], providers: [Emails] });
     const { emails } = get(Signups);
 
@@ -74,15 +74,15 @@ describe('SqlQueueModule.forFeature', () => {
     expect([paused, await isPaused()]).toEqual([[['email.welcome', true]], [['email.welcome', false]]]);
   });
 
-  it('works beside a module that is not global', async () => {
+  it('works beside a module with isGlobal: false', async () => {
     const { app, get, ended } = await compile({
       imports: [
         SignupsModule,
         SqlQueueModule.forRootAsync({
           isGlobal: false,
-          // The engine comes up long after the rest.
+          // The engine starts long after the rest.
           useFactory: () =>
-            new Promise((resolve) => setImmediate(() => resolve({ connection: IN_MEMORY, worker: QUICK }))),
+            new Promise((resolve) => setImmediate(() => resolve({ connection: IN_MEMORY, worker: FAST_POLL }))),
         }),
       ],
       providers: [Emails],
@@ -95,7 +95,7 @@ describe('SqlQueueModule.forFeature', () => {
     expect(await get(Signups).emails.counts()).toMatchObject({ completed: 1 });
   });
 
-  it('is replaced in tests by its token', async () => {
+  it('can be replaced in tests by its token', async () => {
     const enqueued: unknown[] = [];
     const module = await Test.createTestingModule({
       providers: [
@@ -112,14 +112,14 @@ describe('SqlQueueModule.forFeature', () => {
     expect(enqueued).toEqual([{ to: 'ada' }]);
   });
 
-  it('stops the boot where there is no SqlQueueModule.forRoot()', async () => {
-    const error = await refusalOf({ imports: [SignupsModule] });
+  it('stops the boot without SqlQueueModule.forRoot()', async () => {
+    const error = await startErrorOf({ imports: [SignupsModule] });
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
     expect(error.message).toContain('expected SqlQueueModule.forRoot() in the application, got none');
   });
 
-  it('takes one name, or names and options, and the options count', async () => {
+  it('accepts one name, or names with options, and the options apply', async () => {
     class Feature {
       constructor(
         @InjectQueue('one') readonly one: Queue<'one'>,
@@ -144,7 +144,7 @@ describe('SqlQueueModule.forFeature', () => {
     expect(log.at('log')).toContain('small → Feature.small_: concurrency 3, 1 attempts, lease 30 s');
   });
 
-  it('lets several modules give a queue the same options', async () => {
+  it('accepts the same options of a queue from several modules', async () => {
     const feature = () => SqlQueueModule.forFeature(['other', { name: 'small', maxPayloadBytes: 10 }]);
     @Module({ imports: [feature()] })
     class Another {}
@@ -162,8 +162,8 @@ describe('SqlQueueModule.forFeature', () => {
     }
     const feature = (maxPayloadBytes: number) => SqlQueueModule.forFeature({ name: 'small', maxPayloadBytes });
 
-    const two = await refusal({ imports: [feature(1), feature(2)] });
-    const decorated = await refusal({ imports: [feature(1)], providers: [Decorated] });
+    const two = await startError({ imports: [feature(1), feature(2)] });
+    const decorated = await startError({ imports: [feature(1)], providers: [Decorated] });
 
     expect(two.message).toContain(
       'queue "small" has options at SqlQueueModule.forFeature() and at SqlQueueModule.forFeature()',
@@ -173,7 +173,7 @@ describe('SqlQueueModule.forFeature', () => {
     );
   });
 
-  it('refuses options that are none, and queues beside one another', () => {
+  it('rejects invalid options and queues as separate arguments', () => {
     const { forFeature } = SqlQueueModule as unknown as { forFeature(...given: unknown[]): void };
 
     expect(() => forFeature({ name: 'q', atempts: 1, batch: 3 })).toThrow(/queue "q": .*unknown option "atempts"/s);
@@ -183,14 +183,14 @@ describe('SqlQueueModule.forFeature', () => {
     expect(() => forFeature(['one'], { instanc: 'x' })).toThrow('unknown option "instanc", did you mean "instance"?');
   });
 
-  it('refuses names that are none', () => {
+  it('rejects invalid names', () => {
     expect(() => SqlQueueModule.forFeature(['fine', 'not fine'])).toThrow(
       /expected queue name to be .* got "not fine"/,
     );
   });
 });
 
-describe('a module that is not global', () => {
+describe('a module with isGlobal: false', () => {
   @Injectable()
   class Injected {
     constructor(
@@ -200,7 +200,7 @@ describe('a module that is not global', () => {
     ) {}
   }
 
-  it('provides its producer, admin and runner where it is imported', async () => {
+  it('provides its producer, admin and runner to modules that import it', async () => {
     const queue = queueModule({ isGlobal: false });
     @Module({ imports: [queue], providers: [Injected] })
     class Feature {}
@@ -211,16 +211,16 @@ describe('a module that is not global', () => {
     expect(get(Injected).runner).toBe(get(SqlQueueRunner));
   });
 
-  it('provides them nowhere else', async () => {
+  it('provides nothing to other modules', async () => {
     @Module({ providers: [Injected] })
     class Feature {}
 
-    const error = await refusalOf({ imports: [queueModule({ isGlobal: false }), Feature] });
+    const error = await startErrorOf({ imports: [queueModule({ isGlobal: false }), Feature] });
 
     expect(error.message).toContain('QueueProducer');
   });
 
-  it('is otherwise the default: every module sees them', async () => {
+  it('is not the default: by default every module can inject its providers', async () => {
     @Module({ providers: [Injected] })
     class Feature {}
 

@@ -7,7 +7,7 @@ import {
   type SqlQueueModuleOptions,
   type SqlQueueOptionsFactory,
 } from 'nestjs-sql-queue';
-import { compile, IN_MEMORY, QUICK, refusalOf } from './support/application.js';
+import { compile, IN_MEMORY, FAST_POLL, startErrorOf } from './support/application.js';
 
 @Injectable()
 class Config {
@@ -37,7 +37,7 @@ class Handlers {
 }
 
 function optionsWith(attempts: number): SqlQueueModuleOptions {
-  return { connection: IN_MEMORY, defaults: { retry: attempts }, worker: QUICK };
+  return { connection: IN_MEMORY, defaults: { retry: attempts }, worker: FAST_POLL };
 }
 
 describe('SqlQueueModule.forRootAsync', () => {
@@ -55,14 +55,14 @@ describe('SqlQueueModule.forRootAsync', () => {
         inject: [Config],
         useFactory: ({ attempts }: Config) => optionsWith(attempts),
       },
-      'a factory with something optional that is not there': {
+      'a factory with a missing optional dependency': {
         inject: [{ token: 'nowhere', optional: true }],
         useFactory: (missing?: number) => optionsWith(missing ?? 3),
       },
       'a class that it provides itself': { imports: [ConfigModule], useClass: Options },
       'a provider that exists': { imports: [OptionsModule], useExisting: Options },
     }),
-  )('takes the options from %s', async (_source, source) => {
+  )('accepts options from %s', async (_source, source) => {
     const { app, get, ended } = await compile({
       imports: [SqlQueueModule.forRootAsync(source)],
       providers: [Handlers],
@@ -74,7 +74,7 @@ describe('SqlQueueModule.forRootAsync', () => {
     expect(await ended(job)).toMatchObject({ state: 'completed', result: 3 });
   });
 
-  it('makes no second one of a provider that exists', async () => {
+  it('creates no second instance of an existing provider', async () => {
     let made = 0;
     @Injectable()
     class Counted extends Options {
@@ -93,13 +93,13 @@ describe('SqlQueueModule.forRootAsync', () => {
     expect(made).toBe(1);
   });
 
-  it('refuses to be without a source of options', () => {
+  it('rejects a call without a source of options', () => {
     expect(() => SqlQueueModule.forRootAsync({})).toThrow(
       'SqlQueueModule.forRootAsync() expected useFactory, useClass or useExisting, got none of them.',
     );
   });
 
-  it('refuses options that the factory would have to give', () => {
+  it('rejects options that belong in the result of the factory', () => {
     const options = { useFactory: () => optionsWith(3), queues: { q: { concurrency: 1 } }, usefactory: 1 };
 
     expect(() => SqlQueueModule.forRootAsync(options)).toThrow(
@@ -112,16 +112,16 @@ describe('SqlQueueModule.forRootAsync', () => {
     );
   });
 
-  it('stops the boot with the error that the factory throws', async () => {
-    const error = await refusalOf({
+  it('stops the boot with the error of the factory', async () => {
+    const error = await startErrorOf({
       imports: [SqlQueueModule.forRootAsync({ useFactory: () => Promise.reject(new Error('no configuration')) })],
     });
 
     expect(error.message).toBe('no configuration');
   });
 
-  it.each([undefined, null, 'sqlite'])('stops the boot where the factory gives %p', async (given) => {
-    const error = await refusalOf({
+  it.each([undefined, null, 'sqlite'])('stops the boot if the factory returns %p', async (given) => {
+    const error = await startErrorOf({
       imports: [SqlQueueModule.forRootAsync({ useFactory: () => given as never })],
     });
 
@@ -129,8 +129,8 @@ describe('SqlQueueModule.forRootAsync', () => {
     expect(error.message).toContain('expected an object, got ');
   });
 
-  it('says where an option belongs that a factory cannot decide', async () => {
-    const error = await refusalOf({
+  it('rejects an option of the factory that must be set beside it', async () => {
+    const error = await startErrorOf({
       imports: [SqlQueueModule.forRootAsync({ useFactory: () => ({ prefix: 'my_' }) as never })],
     });
 

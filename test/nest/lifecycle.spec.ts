@@ -22,10 +22,10 @@ import { join } from 'node:path';
 import {
   afterTest,
   compile,
-  QUICK,
+  FAST_POLL,
   queueModule,
-  refusalOf,
-  signal,
+  startErrorOf,
+  gate,
   start,
   temporaryFolder,
 } from './support/application.js';
@@ -39,8 +39,8 @@ class Mails {
   }
 }
 
-describe('while the application comes up', () => {
-  it('the producer works from onModuleInit on, and work begins in onApplicationBootstrap', async () => {
+describe('during the start of the application', () => {
+  it('the producer works from onModuleInit on, and workers start in onApplicationBootstrap', async () => {
     const states: [string, string, number][] = [];
     @Injectable()
     class Early implements OnModuleInit, OnApplicationBootstrap {
@@ -70,7 +70,7 @@ describe('while the application comes up', () => {
     expect(get(Mails).sent).toEqual(['early']);
   });
 
-  it('the producer works in other providers already when they are made', async () => {
+  it('the producer already works in factories of other providers', async () => {
     const { ended, get } = await start({
       providers: [
         Mails,
@@ -86,15 +86,15 @@ describe('while the application comes up', () => {
   });
 });
 
-describe('while the application closes', () => {
-  it('jobs that run may end, no other begins, and the producer works until the end', async () => {
-    const begun = signal();
-    const go = signal();
+describe('during the shutdown of the application', () => {
+  it('running jobs may end, no other job starts, and the producer works until the end', async () => {
+    const started = gate();
+    const go = gate();
     const order: string[] = [];
     class Slow {
       @QueueProcessor('slow', { concurrency: 1, prefetch: 0 })
       async run(job: JobContext<string>) {
-        begun.give();
+        started.give();
         await go.given;
         order.push(`ran ${job.payload}`);
       }
@@ -121,7 +121,7 @@ describe('while the application closes', () => {
     const connection = { type: 'better-sqlite3', database: join(folder, 'q.sqlite') } as const;
     const { close, get } = await start({ providers: [Slow, Late] }, { connection });
     await get(QueueProducer).enqueueMany('slow', [{ payload: 'first' }, { payload: 'second' }]);
-    await begun.given;
+    await started.given;
 
     await close();
 
@@ -136,8 +136,8 @@ describe('while the application closes', () => {
     ]);
   });
 
-  it('the work is over before the connections of the application are', async () => {
-    const begun = signal();
+  it('the worker stops before the connections of the application close', async () => {
+    const started = gate();
     let usable: unknown;
     @Injectable()
     class Slow {
@@ -145,7 +145,7 @@ describe('while the application closes', () => {
 
       @QueueProcessor('slow')
       async run(job: JobContext) {
-        begun.give();
+        started.give();
         await new Promise((resolve) => job.signal.addEventListener('abort', resolve));
         usable = await this.dataSource.query('SELECT 1 AS one');
         return 'ended';
@@ -155,13 +155,13 @@ describe('while the application closes', () => {
     const { app, close, get } = await compile({
       imports: [
         TypeOrmModule.forRoot({ type: 'better-sqlite3', database: join(folder, 'app.sqlite') }),
-        SqlQueueModule.forRoot({ worker: { ...QUICK, shutdown: { timeout: 0 } } }),
+        SqlQueueModule.forRoot({ worker: { ...FAST_POLL, shutdown: { timeout: 0 } } }),
       ],
       providers: [Slow],
     });
     await app.init();
     await get(QueueProducer).enqueue('slow', null);
-    await begun.given;
+    await started.given;
 
     await close();
 
@@ -169,7 +169,7 @@ describe('while the application closes', () => {
     expect(get(DataSource).isInitialized).toBe(false);
   });
 
-  it('nothing runs any more once it is closed, and the producer says so', async () => {
+  it('no job runs after the close, and the producer rejects calls', async () => {
     const folder = await temporaryFolder();
     const connection = { type: 'better-sqlite3', database: join(folder, 'q.sqlite') } as const;
     const { close, get } = await start({ providers: [Mails] }, { connection });
@@ -180,7 +180,7 @@ describe('while the application closes', () => {
     expect(get(Mails).sent).toEqual([]);
   });
 
-  it('may be closed twice, and without having come up', async () => {
+  it('a second close and a close before the start are safe', async () => {
     const twice = await start({ providers: [Mails] });
     const never = await compile({ imports: [queueModule()], providers: [Mails] });
 
@@ -191,7 +191,7 @@ describe('while the application closes', () => {
     expect(twice.runner.state).toBe('stopped');
   });
 
-  it('other providers still see the queue in their last hook before the connections close', async () => {
+  it('other providers can still read the queue in their last hook before the connections close', async () => {
     let counts: unknown;
     @Injectable()
     class Report implements BeforeApplicationShutdown, OnApplicationShutdown {
@@ -214,14 +214,14 @@ describe('while the application closes', () => {
   });
 });
 
-describe('an application that does not come up', () => {
+describe('an application with a failed start', () => {
   it.each([
     ['its handlers contradict one another', [class A extends Mails {}, class B extends Mails {}]],
     ['a handler names an instance that does not exist', [Mails, unknownInstance()]],
-  ])('closes what the queue has opened: %s', async (_why, providers) => {
+  ])('closes the connections of the queue: %s', async (_why, providers) => {
     const opened = [new DataSource(inMemory()), new DataSource(inMemory())] as const;
 
-    await refusalOf({
+    await startErrorOf({
       imports: [
         queueModule({ connection: undefined, dataSource: opened[0] }),
         queueModule({ connection: undefined, dataSource: opened[1], name: 'other' }),
@@ -232,7 +232,7 @@ describe('an application that does not come up', () => {
     expect(opened.map(({ isInitialized }) => isInitialized)).toEqual([false, false]);
   });
 
-  it('closes what the queue has opened, and stops what has begun: the work of another instance cannot begin', async () => {
+  it('closes connections and stops started workers if the worker of another instance cannot start', async () => {
     const opened = [new DataSource(inMemory()), new DataSource(inMemory())] as const;
     const runners: SqlQueueRunner[] = [];
     class Handlers extends Mails {
@@ -251,7 +251,7 @@ describe('an application that does not come up', () => {
       onApplicationBootstrap() {}
     }
 
-    const error = await refusalOf({
+    const error = await startErrorOf({
       imports: [
         queueModule({ connection: undefined, dataSource: opened[0] }),
         queueModule({ connection: undefined, dataSource: opened[1], name: 'other' }),

@@ -5,8 +5,8 @@ declare const NEST_MAJOR: number;
 
 const require = createRequire(import.meta.url);
 
-describe('the Nest these suites run on', () => {
-  it.each(['common', 'core', 'typeorm'])('@nestjs/%s has the version the project is named after', (name) => {
+describe('the Nest of these test suites', () => {
+  it.each(['common', 'core', 'typeorm'])('uses @nestjs/%s in the version of its test project', (name) => {
     const { version } = require(`@nestjs/${name}/package.json`) as { version: string };
 
     expect(Number.parseInt(version, 10)).toBe(NEST_MAJOR);

@@ -1,8 +1,8 @@
 import { JobContext, QueueProcessor, QueueProducer, SqlQueueModule, type QueueOptions } from 'nestjs-sql-queue';
-import { IN_MEMORY, refusalOf, start } from './support/application.js';
+import { IN_MEMORY, startErrorOf, start } from './support/application.js';
 
-describe('wrong options of the module', () => {
-  it('stop the boot, all in one error', async () => {
+describe('invalid options of the module', () => {
+  it('stop the boot with one error', async () => {
     const options = {
       conection: {},
       defaults: { lease: 'soon', retry: { atempts: 1 } },
@@ -12,7 +12,7 @@ describe('wrong options of the module', () => {
       schema: { migrate: 'maybe' },
     };
 
-    const error = await refusalOf({ imports: [SqlQueueModule.forRoot(options as never)] });
+    const error = await startErrorOf({ imports: [SqlQueueModule.forRoot(options as never)] });
 
     expect(error).toMatchObject({
       code: 'INVALID_OPTIONS',
@@ -25,14 +25,14 @@ describe('wrong options of the module', () => {
         expect.stringMatching(/^queues\["mail"\]: expected queue options, got 3$/),
         'worker: unknown option "autostart", did you mean "autoStart"?',
         expect.stringMatching(/^worker: expected poll\.max to be/),
-        `expected enhancers to be 'local', 'all' or 'none', got "some"`,
         `expected schema.migrate to be 'run', 'check' or 'off', got "maybe"`,
+        `expected enhancers to be 'local', 'all' or 'none', got "some"`,
       ],
     });
   });
 
-  it('stop the boot before anything is connected', async () => {
-    const error = await refusalOf({
+  it('stop the boot before any connection', async () => {
+    const error = await startErrorOf({
       imports: [
         SqlQueueModule.forRoot({
           connection: { type: 'better-sqlite3', database: '/no/such/folder/at/all' },
@@ -44,7 +44,7 @@ describe('wrong options of the module', () => {
     expect(error.message).toContain('enhancers');
   });
 
-  it('refuse a DataSource of a kind that is none', () => {
+  it('include a DataSource of an invalid type', () => {
     expect(() => SqlQueueModule.forRoot({ dataSource: 5 as never })).toThrow(
       'expected dataSource to be a DataSource, or the name or token of one, got "number"',
     );
@@ -79,7 +79,7 @@ describe('the options of a queue', () => {
     return (await ended(job)).result;
   }
 
-  it('are those of the library where nothing is said', async () => {
+  it('are those of the library if none are set', async () => {
     const { log } = await start(
       { providers: [handlersWith()] },
       { defaults: { retry: { attempts: undefined, backoff: undefined } as never } },
@@ -88,7 +88,7 @@ describe('the options of a queue', () => {
     expect(log.at('log')).toContain('mail.send → Handlers.handle: concurrency 10, 5 attempts, lease 30 s');
   });
 
-  it('come from `defaults`, else', async () => {
+  it('come from `defaults`', async () => {
     expect(await attemptsWith({ defaults: { retry: 11 } })).toBe(11);
   });
 
@@ -96,7 +96,7 @@ describe('the options of a queue', () => {
     expect(await attemptsWith({ defaults: { retry: 11 } }, { retry: 12 })).toBe(12);
   });
 
-  it('come from a prefix in `queues` rather than from the decorator, and the longer prefix wins', async () => {
+  it('come from a prefix in `queues` rather than from the decorator, and the longest prefix wins', async () => {
     const queues = { 'mail.*': { retry: 14 }, '*': { retry: 13 }, 'report.*': { retry: 99 } };
 
     expect(await attemptsWith({ queues: { '*': { retry: 13 } } }, { retry: 12 })).toBe(13);
@@ -115,7 +115,7 @@ describe('the options of a queue', () => {
     expect(await attemptsWith(all, { retry: 12 }, 16)).toBe(16);
   });
 
-  it('leave alone what they do not name, also inside `retry`, and undefined names nothing', async () => {
+  it('keep the options that another place does not set, even inside `retry`, and ignore undefined', async () => {
     const { log } = await start(
       { providers: [handlersWith({ concurrency: 7, lease: undefined as never })] },
       {
@@ -129,7 +129,7 @@ describe('the options of a queue', () => {
 });
 
 describe('the log at boot', () => {
-  it('has one line for each handler, and says what its queue may do', async () => {
+  it('has one line for each handler with the limits of its queue', async () => {
     class Handlers {
       @QueueProcessor('mail')
       send() {}

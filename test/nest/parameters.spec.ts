@@ -11,7 +11,7 @@ import { JobContext, JobCtx, JobHeader, JobPayload, JobSignal, QueueProcessor, Q
 import { start } from './support/application.js';
 
 describe('the parameters of a handler', () => {
-  it('are its job where none is decorated', async () => {
+  it('are its job if none is decorated', async () => {
     let got: unknown[] = [];
     class Handlers {
       @QueueProcessor('q')
@@ -32,7 +32,7 @@ describe('the parameters of a handler', () => {
     });
   });
 
-  it('are what their decorators say, in any order', async () => {
+  it('follow their decorators in any order', async () => {
     let got: unknown[] = [];
     class Handlers {
       @QueueProcessor('q')
@@ -65,7 +65,7 @@ describe('the parameters of a handler', () => {
     expect(got).toEqual([true, 't', undefined, job.id, undefined, { trace: 't', user: 'u' }, [1, 2], true]);
   });
 
-  it('go through pipes: instances, classes with dependencies, and those of Nest', async () => {
+  it('pass through pipes: instances, classes with dependencies, and those of Nest', async () => {
     @Injectable()
     class Units {
       readonly factor = 100;
@@ -98,11 +98,11 @@ describe('the parameters of a handler', () => {
     expect(await ended(bad)).toMatchObject({ state: 'dead', error: { name: 'BadRequestException' } });
   });
 
-  it('are told to a pipe as a body, with their type, so that validating pipes take care of the payload', async () => {
-    const seen: ArgumentMetadata[] = [];
+  it('reach pipes as a body with their type, so that validating pipes check the payload', async () => {
+    const received: ArgumentMetadata[] = [];
     class Recorder implements PipeTransform {
       transform(value: unknown, metadata: ArgumentMetadata) {
-        seen.push(metadata);
+        received.push(metadata);
         return value;
       }
     }
@@ -120,19 +120,19 @@ describe('the parameters of a handler', () => {
 
     await ended(await get(QueueProducer).enqueue('q', { to: 'ada' }));
 
-    expect(seen).toHaveLength(2);
-    expect(seen).toContainEqual(expect.objectContaining({ type: 'body', metatype: Mail }));
-    expect(seen).toContainEqual(expect.objectContaining({ type: 'custom', metatype: String, data: 'trace' }));
+    expect(received).toHaveLength(2);
+    expect(received).toContainEqual(expect.objectContaining({ type: 'body', metatype: Mail }));
+    expect(received).toContainEqual(expect.objectContaining({ type: 'custom', metatype: String, data: 'trace' }));
   });
 
-  it('can be what custom decorators of the application say', async () => {
+  it('can have custom decorators of the application', async () => {
     const Tenant = createParamDecorator((fallback: string, context: ExecutionContext) => {
       const [job] = context.getArgs<[JobContext]>();
       return `${context.getType()} ${job.headers.tenant ?? fallback}`;
     });
     class Handlers {
       @QueueProcessor('q')
-      handle(@JobPayload() payload: number, @Tenant('nobody') tenant: string) {
+      handle(@JobPayload() payload: number, @Tenant('none') tenant: string) {
         return [payload, tenant];
       }
     }
@@ -142,10 +142,10 @@ describe('the parameters of a handler', () => {
     const other = await get(QueueProducer).enqueue('q', 2);
 
     expect(await ended(job)).toMatchObject({ result: [1, 'sql-queue acme'] });
-    expect(await ended(other)).toMatchObject({ result: [2, 'sql-queue nobody'] });
+    expect(await ended(other)).toMatchObject({ result: [2, 'sql-queue none'] });
   });
 
-  it('are those of the method that runs, where a subclass overrides it', async () => {
+  it('are those of the overriding method in a subclass', async () => {
     class Base {
       @QueueProcessor('q')
       handle(@JobPayload(ParseIntPipe) first: unknown, @JobHeader('trace') second?: unknown): unknown {

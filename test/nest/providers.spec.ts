@@ -4,7 +4,7 @@ import { start, type World } from './support/application.js';
 
 class Mailer {
   readonly sent: unknown[] = [];
-  readonly told: number[] = [];
+  readonly completedIds: number[] = [];
   readonly #greeting = 'hello';
 
   @QueueProcessor('mail')
@@ -15,11 +15,11 @@ class Mailer {
 
   @OnQueueEvent('completed')
   completed({ jobId }: { jobId: number }) {
-    this.told.push(jobId);
+    this.completedIds.push(jobId);
   }
 
   get trap(): never {
-    throw new Error('Nobody shall look at a getter.');
+    throw new Error('A getter must not run.');
   }
 }
 
@@ -30,9 +30,9 @@ const forms = {
   'a class': { providers: [Mailer] },
   'a class under another token': { providers: [{ provide: 'mailer', useClass: Mailer }] },
   'a value': { providers: [{ provide: 'mailer', useValue: new Mailer() }] },
-  'what a factory made': { providers: [{ provide: 'mailer', useFactory: () => new Mailer() }] },
-  'what a factory promised': { providers: [{ provide: 'mailer', useFactory: () => Promise.resolve(new Mailer()) }] },
-  'a class that has an alias': { providers: [Mailer, { provide: 'mailer', useExisting: Mailer }] },
+  'the result of a factory': { providers: [{ provide: 'mailer', useFactory: () => new Mailer() }] },
+  'the promise of a factory': { providers: [{ provide: 'mailer', useFactory: () => Promise.resolve(new Mailer()) }] },
+  'a class with an alias': { providers: [Mailer, { provide: 'mailer', useExisting: Mailer }] },
   'a value under two tokens': (() => {
     const mailer = new Mailer();
     return {
@@ -42,7 +42,7 @@ const forms = {
       ],
     };
   })(),
-  'what a factory hands on': {
+  'an injected provider from a factory': {
     providers: [Mailer, { provide: 'mailer', useFactory: (mailer: Mailer) => mailer, inject: [Mailer] }],
   },
   'a controller': { controllers: [MailController] },
@@ -50,21 +50,21 @@ const forms = {
 };
 
 describe('a handler', () => {
-  it.each(Object.entries(forms))('can be a method of %s, and runs once a job', async (_form, metadata) => {
+  it.each(Object.entries(forms))('can be a method of %s, and runs once per job', async (_form, metadata) => {
     @Module(metadata)
     class Feature {}
     const { get, ended } = await start({ imports: [Feature] });
     const mailer = get<Mailer>(tokenOf(metadata));
-    mailer.sent.length = mailer.told.length = 0;
+    mailer.sent.length = mailer.completedIds.length = 0;
 
     const job = await get(QueueProducer).enqueue('mail', 'ada');
 
     expect(await ended(job)).toMatchObject({ state: 'completed', result: 'hello ada' });
     expect(mailer.sent).toEqual(['ada']);
-    expect(mailer.told).toEqual([job.id]);
+    expect(mailer.completedIds).toEqual([job.id]);
   });
 
-  it('is the overriding method where a subclass overrides it, with or without a decorator', async () => {
+  it('is the overriding method of a subclass, with or without a decorator', async () => {
     class Decorated extends Mailer {
       @QueueProcessor('loud')
       override send(job: JobContext<string>) {
@@ -84,7 +84,7 @@ describe('a handler', () => {
     expect(runner.queues).toEqual(['loud']);
   });
 
-  it('of a module that nobody imports is not there', async () => {
+  it('is not registered if no application module imports its module', async () => {
     @Module({ providers: [Mailer] })
     class Elsewhere {}
 
@@ -94,7 +94,7 @@ describe('a handler', () => {
     expect(runner.state).toBe('stopped');
   });
 
-  it('is found beside providers that are all kinds of values', async () => {
+  it('is found beside providers with values of all kinds', async () => {
     const odd = [
       undefined,
       null,
@@ -119,7 +119,7 @@ describe('a handler', () => {
     expect(runner.queues).toEqual(['mail']);
   });
 
-  it('keeps its `this`, and private fields behind it', async () => {
+  it('keeps its `this` and its private fields', async () => {
     @Injectable()
     class Counter {
       #count = 0;
@@ -139,7 +139,7 @@ describe('a handler', () => {
 });
 
 describe('a class with @QueueProcessor', () => {
-  it('handles jobs by name with its @JobHandler methods, and the others with the one that names none', async () => {
+  it('handles jobs by name with its @JobHandler methods, and other jobs with the method without a name', async () => {
     @QueueProcessor('mail')
     class Mails {
       @JobHandler('welcome')
@@ -163,7 +163,7 @@ describe('a class with @QueueProcessor', () => {
     expect(results).toEqual(['welcome', 'other goodbye', 'other default']);
   });
 
-  it('handles them with handle()', async () => {
+  it('handles jobs with handle()', async () => {
     @QueueProcessor('mail', { concurrency: 3 })
     class Mails {
       handle(job: JobContext) {
@@ -178,7 +178,7 @@ describe('a class with @QueueProcessor', () => {
     ]);
   });
 
-  it('handles with a handle() that it inherits, and each subclass its own queue', async () => {
+  it('handles jobs with an inherited handle(), and each subclass handles its own queue', async () => {
     abstract class Base {
       handle(job: JobContext) {
         return `${this.constructor.name} ${job.queue}`;
@@ -194,7 +194,7 @@ describe('a class with @QueueProcessor', () => {
     expect(await resultsOf({ get, ended }, 'b', [undefined])).toEqual(['B b']);
   });
 
-  it('may have a method for another queue', async () => {
+  it('can have a method for another queue', async () => {
     @QueueProcessor('mail')
     class Mails {
       handle(job: JobContext) {

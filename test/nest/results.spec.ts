@@ -2,12 +2,12 @@ import { EMPTY, NEVER, of, throwError } from 'rxjs';
 import { JobContext, QueueAdmin, QueueProcessor, QueueProducer, UnrecoverableError } from 'nestjs-sql-queue';
 import { start } from './support/application.js';
 
-describe('what a handler returns', () => {
+describe('the return value of a handler', () => {
   it.each([
     ['a value', () => ({ a: [1, 'b', null] }), { a: [1, 'b', null] }],
     ['a promise', () => Promise.resolve('later'), 'later'],
-    ['an observable, of which the last value counts', () => of(1, 2, 3), 3],
-    ['an observable without a value', () => EMPTY, null],
+    ['the last value of an observable', () => of(1, 2, 3), 3],
+    ['an empty observable', () => EMPTY, null],
     ['nothing', () => undefined, null],
     ['false', () => false, false],
   ])('completes the job with %s', async (_title, answer, result) => {
@@ -25,7 +25,7 @@ describe('what a handler returns', () => {
   });
 });
 
-describe('what a handler throws', () => {
+describe('the error of a handler', () => {
   class BoomError extends Error {
     override readonly name = 'BoomError';
   }
@@ -57,13 +57,13 @@ describe('what a handler throws', () => {
       error: { name: 'BoomError', message: 'boom', stack: expect.stringContaining('results.spec') as unknown },
     });
     expect(attempts).toEqual([1, 2, 3]);
-    // By the queue alone: Nest logs nothing of it.
+    // Only the queue logs the error; Nest does not.
     expect(log.at('error')).toEqual([
       expect.stringMatching(/^Job \d+ .* is dead after attempt 3 of 3: BoomError: boom$/),
     ]);
   });
 
-  it('is final where it says so', async () => {
+  it('fails the job finally if it is an UnrecoverableError', async () => {
     class Handlers {
       @QueueProcessor('q', { retry: 3 })
       handle() {
@@ -78,8 +78,8 @@ describe('what a handler throws', () => {
   });
 });
 
-describe('a handler that leaves by its context', () => {
-  it.each(['release', 'snooze', 'discard'] as const)('does so with %s(), and Nest logs no error', async (verb) => {
+describe('a handler with an outcome of its own', () => {
+  it.each(['release', 'snooze', 'discard'] as const)('ends by %s(), and Nest logs no error', async (verb) => {
     class Handlers {
       runs = 0;
 
@@ -105,8 +105,8 @@ describe('a handler that leaves by its context', () => {
   });
 });
 
-describe('a handler whose observable never ends', () => {
-  it('is timed out', async () => {
+describe('a handler with an endless observable', () => {
+  it('times out', async () => {
     class Handlers {
       @QueueProcessor('q', { timeout: '10ms' })
       handle() {

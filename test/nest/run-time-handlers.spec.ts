@@ -1,5 +1,5 @@
 import { InvalidOptionsError, JobContext, QueueProcessor, QueueProducer } from 'nestjs-sql-queue';
-import { refusal, start } from './support/application.js';
+import { startError, start } from './support/application.js';
 
 class Mails {
   @QueueProcessor('mail')
@@ -19,7 +19,7 @@ describe('SqlQueueRunner.handle()', () => {
     expect(runner.queues).toEqual([]);
   });
 
-  it('registers before the start what the start works', async () => {
+  it('registers a handler before the start', async () => {
     const { get, runner, ended } = await start({}, { worker: { autoStart: false } });
     const job = await get(QueueProducer).enqueue('plugin.one', 0);
 
@@ -29,7 +29,7 @@ describe('SqlQueueRunner.handle()', () => {
     expect(await ended(job)).toMatchObject({ state: 'completed' });
   });
 
-  it('takes the options of the module, which count more than its own', async () => {
+  it('applies the options of the module, which override its own', async () => {
     const { get, runner, ended } = await start({}, { queues: { 'plugin.*': { retry: { attempts: 2, backoff: 0 } } } });
     let runs = 0;
 
@@ -43,7 +43,7 @@ describe('SqlQueueRunner.handle()', () => {
     expect(runs).toBe(2);
   });
 
-  it('refuses a queue with a decorated handler, and a dead-letter queue that has one of its own', async () => {
+  it('rejects a queue with a decorated handler, and a dead-letter queue with one of its own', async () => {
     const { runner } = await start({ providers: [Mails] }, { queues: { letters: { deadLetter: 'more.letters' } } });
 
     await expect(runner.handle('mail', {}, () => 'done')).rejects.toThrow(InvalidOptionsError);
@@ -62,7 +62,7 @@ describe('SqlQueueRunner.handle()', () => {
     expect(await admin.counts('plugin.one')).toMatchObject({ waiting: 1 });
   });
 
-  it('and a decorator together for one queue keep the application from coming up', async () => {
+  it('stops the boot together with a decorator for the same queue', async () => {
     class Plugin {
       constructor(private readonly runner: { handle: (...given: unknown[]) => Promise<unknown> }) {}
 
@@ -71,7 +71,7 @@ describe('SqlQueueRunner.handle()', () => {
       }
     }
     const { SqlQueueRunner } = await import('nestjs-sql-queue');
-    const error = await refusal({
+    const error = await startError({
       providers: [
         Mails,
         { provide: Plugin, useFactory: (runner: never) => new Plugin(runner), inject: [SqlQueueRunner] },

@@ -1,5 +1,5 @@
 import { JobContext, QueueAdmin, QueueProcessor, QueueProducer } from 'nestjs-sql-queue';
-import { refusal, signal, start } from './support/application.js';
+import { startError, gate, start } from './support/application.js';
 
 class Mails {
   readonly sent: unknown[] = [];
@@ -24,20 +24,20 @@ describe('with worker: false', () => {
     expect(await get(QueueAdmin).workers()).toEqual([]);
   });
 
-  it('wrong handlers stop the boot nevertheless, as they would elsewhere', async () => {
+  it('invalid handlers stop the boot nevertheless', async () => {
     class Twice {
       @QueueProcessor('mail')
       again() {}
     }
 
-    const error = await refusal({ providers: [Mails, Twice] }, { worker: false });
+    const error = await startError({ providers: [Mails, Twice] }, { worker: false });
 
     expect(error.message).toContain('two handlers');
   });
 });
 
 describe('with autoStart: false', () => {
-  it('work begins with SqlQueueRunner.start() and ends with stop(), and again', async () => {
+  it('the worker starts with SqlQueueRunner.start(), stops with stop(), and can start again', async () => {
     const { get, runner, idle } = await start({ providers: [Mails] }, { worker: { autoStart: false } });
     const producer = get(QueueProducer);
     await producer.enqueue('mail', 1);
@@ -77,7 +77,7 @@ describe('with autoStart: false', () => {
 describe('a queue with paused: true', () => {
   const paused = { queues: { mail: { paused: true } } };
 
-  it('waits for resume(), which may also come before the start', async () => {
+  it('waits for resume(), even if that comes before the start', async () => {
     const started = await start({ providers: [Mails] }, paused);
     const early = await start({ providers: [Mails] }, { ...paused, worker: { autoStart: false } });
     for (const { get } of [started, early]) await get(QueueProducer).enqueue('mail', 1);
@@ -95,7 +95,7 @@ describe('a queue with paused: true', () => {
 });
 
 describe('SqlQueueRunner', () => {
-  it('works the queues that have handlers, as `worker.queues` allows', async () => {
+  it('works the queues with handlers that `worker.queues` allows', async () => {
     const only = await start({ providers: [Mails] }, { worker: { queues: { include: ['rep*'] } } });
     const but = await start({ providers: [Mails] }, { worker: { queues: { exclude: ['report'] } } });
     const none = await start({}, {});
@@ -105,7 +105,7 @@ describe('SqlQueueRunner', () => {
     expect([none.runner.queues, none.runner.state]).toEqual([[], 'stopped']);
   });
 
-  it('pauses and resumes a queue, or all, and leaves the others alone', async () => {
+  it('pauses and resumes one queue or all, and no other queue', async () => {
     const { get, runner, idle, ended } = await start({ providers: [Mails] });
     const producer = get(QueueProducer);
 
@@ -125,7 +125,7 @@ describe('SqlQueueRunner', () => {
     expect(await ended(waiting)).toMatchObject({ state: 'completed' });
   });
 
-  it('knows no queue without a handler', async () => {
+  it('rejects a queue without a handler', async () => {
     const { runner } = await start({ providers: [Mails] });
 
     expect(() => runner.pause('male')).toThrow(
@@ -133,26 +133,26 @@ describe('SqlQueueRunner', () => {
     );
   });
 
-  it('refuses a wrong timeout', async () => {
+  it('rejects an invalid timeout', async () => {
     const { runner } = await start({ providers: [Mails] });
 
     expect(() => runner.stop({ timeout: 'soon' as never })).toThrow(/expected timeout to be a duration/);
   });
 
-  it('stop() waits for what runs, and says meanwhile that it is stopping', async () => {
-    const begun = signal();
-    const go = signal();
+  it('stop() waits for running jobs in the state `stopping`', async () => {
+    const started = gate();
+    const go = gate();
     class Slow {
       @QueueProcessor('slow')
       async run() {
-        begun.give();
+        started.give();
         await go.given;
         return 'done';
       }
     }
     const { get, runner } = await start({ providers: [Slow] });
     const job = await get(QueueProducer).enqueue('slow', null);
-    await begun.given;
+    await started.given;
 
     const stopped = runner.stop();
     await get(QueueAdmin).get(job.id);
@@ -164,12 +164,12 @@ describe('SqlQueueRunner', () => {
     expect(await get(QueueAdmin).get(job.id)).toMatchObject({ state: 'completed', result: 'done' });
   });
 
-  it('stop() aborts what runs when the timeout is over, and gives it back unharmed', async () => {
-    const begun = signal();
+  it('stop() aborts running jobs after the timeout, and releases them without an attempt', async () => {
+    const started = gate();
     class Endless {
       @QueueProcessor('endless')
       run(job: JobContext) {
-        begun.give();
+        started.give();
         return new Promise((_resolve, reject) => {
           job.signal.addEventListener('abort', () => reject(job.signal.reason as Error));
         });
@@ -177,18 +177,18 @@ describe('SqlQueueRunner', () => {
     }
     const { get, runner } = await start({ providers: [Endless] });
     const job = await get(QueueProducer).enqueue('endless', null);
-    await begun.given;
+    await started.given;
 
     await runner.stop({ timeout: 0 });
 
     expect(await get(QueueAdmin).get(job.id)).toMatchObject({ state: 'waiting', attempt: 0 });
   });
 
-  it('whenIdle() waits also for jobs that jobs enqueue', async () => {
+  it('whenIdle() also waits for jobs that handlers enqueue', async () => {
     class Chain {
       done = 0;
 
-      constructor(private readonly enqueue: (left: number) => Promise<unknown>) {}
+      constructor(private readonly enqueue: (remaining: number) => Promise<unknown>) {}
 
       @QueueProcessor('chain')
       async link(job: JobContext<number>) {
@@ -200,7 +200,7 @@ describe('SqlQueueRunner', () => {
       providers: [
         {
           provide: Chain,
-          useFactory: (producer: QueueProducer) => new Chain((left) => producer.enqueue('chain', left)),
+          useFactory: (producer: QueueProducer) => new Chain((remaining) => producer.enqueue('chain', remaining)),
           inject: [QueueProducer],
         },
       ],

@@ -2,10 +2,10 @@ import { Inject, Injectable, Module, Scope } from '@nestjs/common';
 import { ContextIdFactory, ModuleRef, REQUEST, type ContextId, type HostComponentInfo } from '@nestjs/core';
 import { JobContext, JobHandler, JobPayload, OnQueueEvent, QueueProcessor, QueueProducer } from 'nestjs-sql-queue';
 import type { QueueEvent } from 'nestjs-sql-queue';
-import { afterTest, signal, start } from './support/application.js';
+import { afterTest, gate, start } from './support/application.js';
 
 describe('a request-scoped handler', () => {
-  it('is made anew for each job, and its REQUEST is the job', async () => {
+  it('is created for each job, and its REQUEST is the job', async () => {
     const made: JobContext[] = [];
     @Injectable({ scope: Scope.REQUEST })
     class Mails {
@@ -30,7 +30,7 @@ describe('a request-scoped handler', () => {
     expect(made).toHaveLength(2);
   });
 
-  it('is so also where only something that it is given is', async () => {
+  it('can be request-scoped through a dependency', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class Tenant {
       constructor(@Inject(REQUEST) readonly job: JobContext) {}
@@ -61,7 +61,7 @@ describe('a request-scoped handler', () => {
     expect(await ended(job)).toMatchObject({ result: ['hi', true, 't1'] });
   });
 
-  it('shares its context with what is resolved for the job by hand', async () => {
+  it('shares its context with providers that are resolved for the job', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class Tenant {}
     @Injectable()
@@ -83,7 +83,7 @@ describe('a request-scoped handler', () => {
     expect(await ended(job)).toMatchObject({ result: true });
   });
 
-  it('is one handler also where it has an alias', async () => {
+  it('is one handler even if it has an alias', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class Mails {
       @QueueProcessor('mail')
@@ -98,7 +98,7 @@ describe('a request-scoped handler', () => {
     expect(await ended(job)).toMatchObject({ result: 'sent' });
   });
 
-  it('fails its job where it cannot be made', async () => {
+  it('fails its job if its constructor throws', async () => {
     @Injectable({ scope: Scope.REQUEST })
     class Mails {
       constructor() {
@@ -139,7 +139,7 @@ describe('a request-scoped handler', () => {
 });
 
 describe('a transient handler', () => {
-  it('is made anew for each job', async () => {
+  it('is created for each job', async () => {
     let made = 0;
     @Injectable()
     class Dependency {}
@@ -167,7 +167,7 @@ describe('a transient handler', () => {
 });
 
 describe('a durable handler', () => {
-  it('is made once for each thing its strategy tells apart, which is its REQUEST', async () => {
+  it('is created once per context of its strategy, and its REQUEST is the payload of the context', async () => {
     const tenants = new Map<string, ContextId>();
     ContextIdFactory.apply({
       attach(contextId: ContextId, job: JobContext) {
@@ -209,17 +209,17 @@ describe('a durable handler', () => {
 });
 
 describe('a request-scoped listener', () => {
-  it('is made anew for each event, which is its REQUEST', async () => {
-    const seen: unknown[] = [];
-    const both = signal();
+  it('is created for each event, and its REQUEST is the event', async () => {
+    const received: unknown[] = [];
+    const both = gate();
     @Injectable({ scope: Scope.REQUEST })
     class Listener {
       constructor(@Inject(REQUEST) private readonly request: QueueEvent) {}
 
       @OnQueueEvent('completed')
       completed(event: QueueEvent) {
-        seen.push([event.jobId, this.request === event]);
-        if (seen.length === 2) both.give();
+        received.push([event.jobId, this.request === event]);
+        if (received.length === 2) both.give();
       }
     }
     class Mails {
@@ -231,7 +231,7 @@ describe('a request-scoped listener', () => {
     await get(QueueProducer).enqueueMany('mail', [{ payload: null }, { payload: null }]);
     await both.given;
 
-    expect(new Map(seen as [number, boolean][])).toEqual(
+    expect(new Map(received as [number, boolean][])).toEqual(
       new Map([
         [1, true],
         [2, true],

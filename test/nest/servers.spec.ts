@@ -10,7 +10,7 @@ import {
 import { DataSource, EntitySchema } from 'typeorm';
 import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeServers, freshDatabase } from '../support/servers.js';
-import { afterTest, compile, QUICK, refusalOf } from './support/application.js';
+import { afterTest, compile, FAST_POLL, startErrorOf } from './support/application.js';
 
 const notes = new EntitySchema<{ id: number; text: string }>({
   name: 'Note',
@@ -47,7 +47,7 @@ describeServers('an application', (server) => {
           synchronize: true,
           ...options,
         }),
-        SqlQueueModule.forRoot({ worker: QUICK, defaults: { retry: { attempts: 2, backoff: 0 } } }),
+        SqlQueueModule.forRoot({ worker: FAST_POLL, defaults: { retry: { attempts: 2, backoff: 0 } } }),
       ],
       providers: [{ provide: Notes, useValue: handlers }],
     });
@@ -55,7 +55,7 @@ describeServers('an application', (server) => {
     return { ...world, connection, dataSource: world.get(DataSource) };
   }
 
-  it('puts jobs in within its transactions and takes them out, beside its own tables', async () => {
+  it('enqueues jobs in its transactions and runs them, beside its own tables', async () => {
     const { get, dataSource, ended } = await notesApplication();
 
     const job = await dataSource.transaction((manager) => get(QueueProducer).enqueue('note', 'hello', { manager }));
@@ -64,7 +64,7 @@ describeServers('an application', (server) => {
     expect(await dataSource.getRepository(notes).find()).toMatchObject([{ text: 'hello' }]);
   });
 
-  it('finds nothing written where the transaction of a handler fails', async () => {
+  it('stores no write of a handler transaction that fails', async () => {
     const { get, dataSource, ended } = await notesApplication({}, new Notes(true));
 
     const job = await get(QueueProducer).enqueue('note', 'hello');
@@ -73,7 +73,7 @@ describeServers('an application', (server) => {
     expect(await dataSource.getRepository(notes).find()).toEqual([]);
   });
 
-  it('keeps its jobs from one start to the next, with synchronize', async () => {
+  it('keeps its jobs between starts with synchronize', async () => {
     const { get, close, connection } = await notesApplication();
     await get(QueueProducer).enqueue('other', 'kept');
     await close();
@@ -84,7 +84,7 @@ describeServers('an application', (server) => {
     expect(await again.query('SELECT payload FROM sql_queue_jobs')).toEqual([{ payload: '"kept"' }]);
   });
 
-  it('can drop its schema at the start: the tables of the queue are made again', async () => {
+  it('can drop its schema at the start, and the tables of the queue are created again', async () => {
     const { get, ended } = await notesApplication({ dropSchema: true });
 
     const job = await get(QueueProducer).enqueue('note', 'hello');
@@ -92,9 +92,9 @@ describeServers('an application', (server) => {
     expect(await ended(job)).toMatchObject({ state: 'completed' });
   });
 
-  it('does not come up without the tables where it only checks, and says what to do', async () => {
+  it('does not boot without the tables if it only checks them, and the error contains the way out', async () => {
     const dataSource = new DataSource(await database());
-    const error = await refusalOf({
+    const error = await startErrorOf({
       imports: [SqlQueueModule.forRoot({ dataSource, schema: { migrate: 'check' } })],
     });
 
@@ -106,7 +106,7 @@ describeServers('an application', (server) => {
     );
   });
 
-  it('comes up where it only checks and its own migrations have made the tables', async () => {
+  it('boots with `check` if its own migrations have created the tables', async () => {
     const { get, app, ended } = await compile({
       imports: [
         TypeOrmModule.forRoot({ ...(await database()), migrations: sqlQueueMigrations(), migrationsRun: true }),
@@ -122,7 +122,7 @@ describeServers('an application', (server) => {
 });
 
 describeServers(
-  'what a decorator says of its queue',
+  'the decorator of a queue',
   (server) => {
     async function refusalWith(decorated: object, connection: object = {}, defaults: object = {}) {
       class Handlers {
@@ -132,17 +132,17 @@ describeServers(
       const made = await freshDatabase(server);
       afterTest(() => made.drop());
       const dataSource = new DataSource({ ...made.connection, ...connection });
-      return refusalOf({ imports: [SqlQueueModule.forRoot({ dataSource, defaults })], providers: [Handlers] });
+      return startErrorOf({ imports: [SqlQueueModule.forRoot({ dataSource, defaults })], providers: [Handlers] });
     }
 
-    it('stops the boot where the server would not take its payloads', async () => {
+    it('stops the boot if the server does not accept its payloads', async () => {
       const error = await refusalWith({ maxPayloadBytes: 16_000_000 });
 
       expect(error).toMatchObject({ code: 'UNSUPPORTED_DATABASE' });
       expect(error.message).toMatch(/expected max_allowed_packet of at least 64065536 bytes .* got 16777216/);
     });
 
-    it('stops it where the server would not take several small ones together', async () => {
+    it('stops the boot if the server does not accept several small payloads together', async () => {
       const driver = rewritingDriver((sql) => sql.replace('@@max_allowed_packet AS', '1048576 AS'));
       const { message } = await refusalWith({}, { driver }, { maxPayloadBytes: 1_000 });
 
@@ -150,7 +150,7 @@ describeServers(
       expect(message).not.toMatch(/maxPayloadBytes/);
     });
 
-    it('stops it with a typed error where it names no queue', async () => {
+    it('stops the boot with a typed error if it names no queue', async () => {
       class Handlers {
         @QueueProcessor(undefined as never, { lease: '7s' })
         handle() {}
@@ -159,13 +159,13 @@ describeServers(
       afterTest(() => made.drop());
       const module = SqlQueueModule.forRoot({ dataSource: new DataSource(made.connection), queues: { 'a.*': {} } });
 
-      const error = await refusalOf({ imports: [module], providers: [Handlers] });
+      const error = await startErrorOf({ imports: [module], providers: [Handlers] });
 
       expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
       expect(error.message).toContain('Handlers.handle: expected queue name');
     });
 
-    it('stops it with all that is wrong, where it is wrong', async () => {
+    it('stops the boot with all its problems and their places', async () => {
       const error = await refusalWith({ maxPayloadBytes: 0, lease: 'soon' });
 
       expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
@@ -202,9 +202,9 @@ describeServers(
     it.each([
       ['a class', [ShortClass]],
       ['a method', [ShortMethod]],
-      ['a class, before one that says nothing of the same queue', [ShortClass, Silent]],
-      ['a class, behind one that says nothing of the same queue', [Silent, ShortClass]],
-    ])('close after the shortest lease that any decorator asks for: that of %s', async (_, providers) => {
+      ['a class before a class without options for the queue', [ShortClass, Silent]],
+      ['a class after a class without options for the queue', [Silent, ShortClass]],
+    ])('close after the shortest lease of any decorator: %s', async (_, providers) => {
       const made = await freshDatabase(server);
       afterTest(() => made.drop());
       const dataSource = await new DataSource(made.connection).initialize();

@@ -19,24 +19,24 @@ import {
   type QueueEvent,
 } from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
-import { compile, IN_MEMORY, queueModule, refusalOf } from './support/application.js';
+import { compile, IN_MEMORY, queueModule, startErrorOf } from './support/application.js';
 
 class Mails {
-  readonly seen: string[] = [];
+  readonly calls: string[] = [];
 
   @QueueProcessor('mail')
   main(job: JobContext<string>) {
-    this.seen.push(`main ${job.payload}`);
+    this.calls.push(`main ${job.payload}`);
   }
 
   @QueueProcessor('mail', { instance: 'audit', concurrency: 2 })
   audit(job: JobContext<string>) {
-    this.seen.push(`audit ${job.payload}`);
+    this.calls.push(`audit ${job.payload}`);
   }
 
   @OnQueueEvent('completed', { instance: 'audit' })
   audited({ queue }: QueueEvent) {
-    this.seen.push(`completed ${queue}`);
+    this.calls.push(`completed ${queue}`);
   }
 }
 
@@ -60,7 +60,7 @@ class Sender {
 const two = [queueModule(), queueModule({ name: 'audit' })];
 
 describe('several instances of the module in one application', () => {
-  /** Two with tables of their own in one database. */
+  /** Two instances with tables of their own in one database. */
   function sharing() {
     const shared = { connection: undefined, worker: false } as const;
     return compile({
@@ -72,7 +72,7 @@ describe('several instances of the module in one application', () => {
     });
   }
 
-  it('each run their own handlers and tell their own listeners', async () => {
+  it('run their own handlers and notify their own listeners', async () => {
     const { app, get } = await compile({
       imports: [
         ...two,
@@ -88,13 +88,13 @@ describe('several instances of the module in one application', () => {
     await get(Sender).audit.enqueue('b');
     await get<SqlQueueRunner>(getRunnerToken('audit')).whenIdle();
 
-    expect(get(Mails).seen).toEqual(['main a', 'audit b', 'completed mail']);
+    expect(get(Mails).calls).toEqual(['main a', 'audit b', 'completed mail']);
     expect(get(Sender).producer).toBe(app.get(getProducerToken('audit')));
     expect(get(Sender).producer).not.toBe(get(QueueProducer));
     expect(get(getQueueToken('mail', 'audit'))).toBe(get(Sender).audit);
   });
 
-  it('share a database where each has a prefix', async () => {
+  it('share a database if each has a prefix', async () => {
     const { app, get } = await sharing();
     await app.init();
 
@@ -105,7 +105,7 @@ describe('several instances of the module in one application', () => {
     expect(await get(DataSource).query('SELECT payload FROM audit_jobs')).toEqual([{ payload: '"b"' }]);
   });
 
-  it('know no job of another one’s tables by its id, and leave it as it is', async () => {
+  it('neither read nor change jobs in the tables of another instance', async () => {
     const { app, get } = await sharing();
     await app.init();
     const { id } = await get<QueueProducer>(getProducerToken('audit') as string).enqueue('check', 0);
@@ -126,7 +126,7 @@ describe('several instances of the module in one application', () => {
     expect(await own.get(id)).toEqual(before);
   });
 
-  it('say in the log who they are', async () => {
+  it('log the handlers of each instance', async () => {
     const { app, log } = await compile({ imports: two, providers: [Mails] });
 
     await app.init();
@@ -139,7 +139,7 @@ describe('several instances of the module in one application', () => {
     );
   });
 
-  it('can be asked for their handlers only by names that exist', async () => {
+  it('reject handlers for an unknown instance name', async () => {
     class Typo {
       @QueueProcessor('mail', { instance: 'adit' })
       main() {}
@@ -148,28 +148,28 @@ describe('several instances of the module in one application', () => {
       dead() {}
     }
 
-    const error = await refusalOf({ imports: two, providers: [Typo] });
+    const error = await startErrorOf({ imports: two, providers: [Typo] });
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
     expect(error.message).toMatch(/Typo\.main: .* got instance "adit" \(known: .*audit\)/);
     expect(error.message).toMatch(/Typo\.dead: .*"adit"/);
   });
 
-  it('can be asked for a queue only by names that exist', async () => {
-    const error = await refusalOf({ imports: [...two, SqlQueueModule.forFeature(['mail'], { instance: 'adit' })] });
+  it('reject a queue for an unknown instance name', async () => {
+    const error = await startErrorOf({ imports: [...two, SqlQueueModule.forFeature(['mail'], { instance: 'adit' })] });
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
     expect(error.message).toContain(`expected SqlQueueModule.forRoot({ name: 'adit' }) in the application, got none`);
   });
 
-  it('need names that set them apart', async () => {
-    const error = await refusalOf({ imports: [queueModule({ name: 'audit' }), queueModule({ name: 'audit' })] });
+  it('need distinct names', async () => {
+    const error = await startErrorOf({ imports: [queueModule({ name: 'audit' }), queueModule({ name: 'audit' })] });
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
     expect(error.message).toContain('expected one SqlQueueModule of the name "audit", got 2');
   });
 
-  it('may be imported from several places where it is the same', async () => {
+  it('can be the same instance, imported from several places', async () => {
     const audit = queueModule({ name: 'audit' });
     @Module({ imports: [audit] })
     class Feature {}
@@ -179,7 +179,7 @@ describe('several instances of the module in one application', () => {
     await expect(app.init()).resolves.toBeDefined();
   });
 
-  it.each(['', 'with space', 'a'.repeat(51)])('cannot be named %p', (name) => {
+  it.each(['', 'with space', 'a'.repeat(51)])('cannot have the name %p', (name) => {
     expect(() => SqlQueueModule.forRoot({ name })).toThrow(/expected name to be 1 to 50 of the characters/);
   });
 

@@ -10,30 +10,30 @@ import {
   type SubscriptionOptions,
 } from 'nestjs-sql-queue';
 import { QueueHarness } from 'nestjs-sql-queue/testing';
-import { refusal, start, temporaryFolder } from './support/application.js';
+import { startError, start, temporaryFolder } from './support/application.js';
 
 @Injectable()
 class Crm {
-  readonly seen: unknown[] = [];
+  readonly received: unknown[] = [];
 
   @QueueProcessor('crm.sync', { topic: 'user.*', where: { region: 'eu' }, concurrency: 2 })
   sync(job: JobContext) {
-    this.seen.push([job.headers.topic, job.payload]);
+    this.received.push([job.headers.topic, job.payload]);
   }
 }
 
 @QueueProcessor('audit', { topic: ['user.*', 'order.*'] })
 class Audit {
-  readonly seen: unknown[] = [];
+  readonly received: unknown[] = [];
 
   @JobHandler()
   write(@JobPayload() payload: unknown, @JobHeader('topic') topic: string) {
-    this.seen.push([topic, payload]);
+    this.received.push([topic, payload]);
   }
 }
 
 describe('a handler with a topic', () => {
-  it('gets a copy of each message that is published under it', async () => {
+  it('receives a copy of each message that is published under it', async () => {
     const { get, idle, log } = await start({ providers: [Crm, Audit] });
     const producer = get(QueueProducer);
 
@@ -44,8 +44,8 @@ describe('a handler with a topic', () => {
     await idle();
 
     expect(copies.map(({ queue }) => queue)).toEqual(['audit', 'crm.sync']);
-    expect(get(Crm).seen).toEqual([['user.created', 1]]);
-    expect(get(Audit).seen).toEqual([
+    expect(get(Crm).received).toEqual([['user.created', 1]]);
+    expect(get(Audit).received).toEqual([
       ['user.created', 1],
       ['user.created', 2],
       ['order.paid', 3],
@@ -53,7 +53,7 @@ describe('a handler with a topic', () => {
     expect(log.at('log')).toContainEqual(expect.stringMatching(/^crm\.sync → Crm\.sync: .*, copies of user\.\*$/));
   });
 
-  it('gets later what was published while its process was down', async () => {
+  it('receives messages later that were published while its process was down', async () => {
     const connection = { type: 'better-sqlite3', database: `${await temporaryFolder()}/queue.sqlite` } as const;
     const before = await start({ providers: [Crm] }, { connection });
     await before.close();
@@ -64,22 +64,22 @@ describe('a handler with a topic', () => {
     const after = await start({ providers: [Crm] }, { connection });
     await after.idle();
 
-    expect(after.get(Crm).seen.map((seen) => (seen as unknown[])[1])).toEqual([1, 2, 3]);
+    expect(after.get(Crm).received.map((received) => (received as unknown[])[1])).toEqual([1, 2, 3]);
   });
 
-  it('subscribes in no process that only produces', async () => {
+  it('does not subscribe in a process that only produces', async () => {
     const { get } = await start({ providers: [Crm] }, { worker: false });
 
     expect(await get(QueueAdmin).subscriptions()).toEqual([]);
   });
 
-  it('subscribes no queue that its process leaves to others', async () => {
+  it('does not subscribe in a process that excludes its queue', async () => {
     const { get } = await start({ providers: [Crm, Audit] }, { worker: { queues: { exclude: ['audit'] } } });
 
     expect(await get(QueueAdmin).subscriptions()).toMatchObject([{ queue: 'crm.sync', where: { region: 'eu' } }]);
   });
 
-  it('subscribes where work is started by hand, so that a harness sees the copies', async () => {
+  it('subscribes even without autoStart, so that a harness receives the copies', async () => {
     const { app, get } = await start({ providers: [Crm] }, { worker: { autoStart: false } });
     const harness = QueueHarness.of(app);
 
@@ -88,7 +88,7 @@ describe('a handler with a topic', () => {
     expect(await harness.drain()).toMatchObject([{ queue: 'crm.sync', outcome: 'complete' }]);
   });
 
-  it('of a temporary queue is known as such', async () => {
+  it('declares a temporary queue with its expiry', async () => {
     class Live {
       @QueueProcessor('live', { topic: '*', expiresAfter: '1h' })
       show() {}
@@ -100,11 +100,11 @@ describe('a handler with a topic', () => {
   });
 });
 
-describe('the boot is stopped by', () => {
+describe('the boot stops', () => {
   it.each([
     [{ topic: '' }, 'expected topic to be 1 to 100 of the characters'],
     [{ topic: [] }, 'expected topic to be a topic or a list of them, got []'],
-    [{ topic: ['a', 'user.*.x'] }, 'with a * at its end for all that begin so, got "user.*.x"'],
+    [{ topic: ['a', 'user.*.x'] }, 'with a * at its end for all topics with that prefix, got "user.*.x"'],
     [{ where: { region: 'eu' } }, 'expected topic to be 1 to 100 of the characters'],
     [{ topic: 'a', where: 'eu' }, 'expected where to be texts by header, got "eu"'],
     [{ topic: 'a', where: { region: 1 } }, 'expected where.region to be a text or a list of texts, got 1'],
@@ -114,42 +114,42 @@ describe('the boot is stopped by', () => {
       { topic: 'a', expiresAfter: '900ms' },
       `expected expiresAfter to be false or a duration from '1s' to '365d', got "900ms"`,
     ],
-  ])('%j in a decorator', async (options, problem) => {
+  ])('at %j in a decorator', async (options, problem) => {
     class Wrong {
       @QueueProcessor('q', options as SubscriptionOptions)
       handle() {}
     }
 
-    const { message } = await refusal({ providers: [Wrong] });
+    const { message } = await startError({ providers: [Wrong] });
 
     expect(message).toContain('Queue handlers: Wrong.handle: expected ');
     expect(message).toContain(problem);
   });
 
-  it('a topic among the options of queues, where no handler is', async () => {
-    const error = await refusal({}, { queues: { q: { topic: 'a', where: {} } as never } });
+  it('at a topic among the options of queues, away from a handler', async () => {
+    const error = await startError({}, { queues: { q: { topic: 'a', where: {} } as never } });
 
     expect(error.message).toContain(
-      'queues["q"]: topic belongs into the options of @QueueProcessor(), next to the handler',
+      'queues["q"]: "topic" belongs to the options of @QueueProcessor(), next to the handler',
     );
-    expect(error.message).toContain('queues["q"]: where belongs into the options of @QueueProcessor()');
+    expect(error.message).toContain('queues["q"]: "where" belongs to the options of @QueueProcessor()');
   });
 
-  it('topics of one queue in two places', async () => {
+  it('at topics of one queue in two places', async () => {
     @QueueProcessor('audit', { topic: 'invoice.*' })
     class More {
       @JobHandler('more')
       more() {}
     }
 
-    expect((await refusal({ providers: [Audit, More] })).message).toContain(
+    expect((await startError({ providers: [Audit, More] })).message).toContain(
       'queue "audit" has options at Audit and at More, expected them in one place',
     );
   });
 });
 
 describe('QueueAdmin', () => {
-  it('subscribes a queue by hand, and ends that', async () => {
+  it('subscribes and unsubscribes a queue', async () => {
     const { get } = await start({}, { worker: false });
     const admin = get(QueueAdmin);
 
@@ -167,17 +167,25 @@ describe('QueueAdmin', () => {
   });
 
   it.each<[string, (admin: QueueAdmin) => Promise<unknown>, RegExp]>([
-    ['a queue', (admin) => admin.subscribe('a b', { topic: 'x' }), /Invalid queue/],
-    ['no topic', (admin) => admin.subscribe('q', {} as never), /Cannot subscribe "q": expected topic/],
+    ['an invalid queue', (admin) => admin.subscribe('a b', { topic: 'x' }), /Invalid queue/],
+    ['a missing topic', (admin) => admin.subscribe('q', {} as never), /Cannot subscribe "q": expected topic/],
     [
-      'no options',
+      'missing options',
       (admin) => admin.subscribe('q', null as never),
       /Cannot subscribe "q": expected an object, got null/,
     ],
-    ['a misspelt word', (admin) => admin.subscribe('q', { topic: 'x', were: {} } as never), /did you mean "where"/],
-    ['what ends', (admin) => admin.unsubscribe('q', 'a b'), /Cannot unsubscribe "q": expected topic/],
-    ['a list that ends', (admin) => admin.unsubscribe('q', ['a'] as never), /expected one topic, or none/],
-  ])('refuses %s that is none', async (_, act, message) => {
+    ['a misspelt option', (admin) => admin.subscribe('q', { topic: 'x', were: {} } as never), /did you mean "where"/],
+    [
+      'an invalid topic to unsubscribe',
+      (admin) => admin.unsubscribe('q', 'a b'),
+      /Cannot unsubscribe "q": expected topic/,
+    ],
+    [
+      'a list of topics to unsubscribe',
+      (admin) => admin.unsubscribe('q', ['a'] as never),
+      /expected one topic, or none/,
+    ],
+  ])('rejects %s', async (_, act, message) => {
     const { get } = await start({}, { worker: false });
 
     await expect(act(get(QueueAdmin))).rejects.toMatchObject({

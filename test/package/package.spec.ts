@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-// What somebody gets who installs the package: the tarball, beside the peers of this repository.
+// The installed package: the tarball, beside the peer dependencies of this repository.
 describe('the published package', () => {
   let folder: string;
   let project: string;
@@ -45,10 +45,10 @@ describe('the published package', () => {
        import type { DynamicModule } from '@nestjs/common';
        export const module: DynamicModule = SqlQueueModule.forRoot();
        export const names: string[] = Object.keys(testing);
-       // @ts-expect-error the types are really there
+       // @ts-expect-error the types are not any
        SqlQueueModule.noSuchMethod();
        export const refused = () => [
-         // @ts-expect-error the constructor is the library's own
+         // @ts-expect-error the constructor is private to the library
          new QueueProducer({}),
        ];
       `,
@@ -63,7 +63,7 @@ describe('the published package', () => {
     await expect(result).resolves.toMatchObject({ stdout: '' });
   });
 
-  it('imports nothing that it does not declare', async () => {
+  it('imports only declared dependencies', async () => {
     const { dependencies, peerDependencies } = JSON.parse(
       await readFile(join(project, 'node_modules/nestjs-sql-queue/package.json'), 'utf8'),
     ) as Record<'dependencies' | 'peerDependencies', Record<string, string>>;
@@ -84,7 +84,7 @@ describe('the published package', () => {
     expect([...imported].filter((name) => !name.startsWith('node:') && !declared.has(name))).toEqual([]);
   });
 
-  it('holds every file that its documents link to', async () => {
+  it('contains every file that its documents link to', async () => {
     const home = join(project, 'node_modules/nestjs-sql-queue');
     const documents = (await readdir(home, { recursive: true })).filter((name) => name.endsWith('.md'));
     const missing: string[] = [];
@@ -100,7 +100,7 @@ describe('the published package', () => {
   });
 
   async function installPackage() {
-    // Through node: Jest's own module loader would take the script for one of the tests' modules.
+    // Run by node, because the module loader of Jest would treat the script as a module of the tests.
     const script = `import { pack } from './scripts/pack.mjs'; console.log(await pack(process.argv[1]));`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script, folder], {
       cwd: root,
@@ -111,7 +111,7 @@ describe('the published package', () => {
     await run('tar', ['-xzf', stdout.trim(), '--strip-components=1', '-C', target]);
   }
 
-  /** Links everything but the package itself: a peer's own dependencies lie where the link leads. */
+  /** Links everything but the package itself. The dependencies of a peer are found at the target of its link. */
   async function installPeers() {
     const { dependencies, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
       'dependencies' | 'peerDependencies',

@@ -1,17 +1,17 @@
 import { QueueFullError } from '../../lib/job/errors.js';
 import { WaitingLimit } from '../../lib/producer/waiting-limit.js';
-import { describeEngines, plain } from '../support/engines.js';
+import { describeEngines, plainJobs } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const queues = { 'few.*': {}, q: { maxWaiting: 3 } };
 
 describeEngines('a queue with maxWaiting', (setup) => {
-  it('takes jobs up to that number, and then none', async () => {
+  it('accepts jobs up to that number, and then none', async () => {
     const world = await setup();
     const { producer, admin } = await world.start({ queues, autoStart: false });
 
-    await producer.enqueueMany('q', plain(2));
-    await expect(producer.enqueueMany('q', plain(2))).rejects.toThrow(QueueFullError);
+    await producer.enqueueMany('q', plainJobs(2));
+    await expect(producer.enqueueMany('q', plainJobs(2))).rejects.toThrow(QueueFullError);
     await producer.enqueue('q', 0);
     const refused = await producer.enqueue('q', 0).catch((error: unknown) => error);
 
@@ -19,14 +19,14 @@ describeEngines('a queue with maxWaiting', (setup) => {
     expect(await admin.counts('q')).toMatchObject({ waiting: 3 });
   });
 
-  it('counts what others have put in and taken out within a second', async () => {
+  it('counts the jobs that other processes stored and claimed within the last second', async () => {
     const world = await setup();
     const clock = new FakeClock();
     const { producer } = await world.start({ queues, clock, autoStart: false });
     const other = await world.start({ autoStart: false });
     await producer.enqueue('q', 0);
 
-    await other.producer.enqueueMany('q', plain(5));
+    await other.producer.enqueueMany('q', plainJobs(5));
     await clock.advance(1_000);
     await expect(producer.enqueue('q', 0)).rejects.toThrow(QueueFullError);
     await world.sql('DELETE FROM sql_queue_jobs');
@@ -35,7 +35,7 @@ describeEngines('a queue with maxWaiting', (setup) => {
     await expect(producer.enqueue('q', 0)).resolves.toMatchObject({ queue: 'q' });
   });
 
-  it('is counted anew after ten seconds at the most, however long a count has taken', async () => {
+  it('is counted again after ten seconds at most, even if the count took longer', async () => {
     const world = await setup();
     const clock = new FakeClock();
     const { producer, store } = await world.start({ autoStart: false });
@@ -44,7 +44,7 @@ describeEngines('a queue with maxWaiting', (setup) => {
       return store.countWaiting(...asked);
     };
     const limit = new WaitingLimit({ countWaiting }, clock);
-    await producer.enqueueMany('q', plain(3));
+    await producer.enqueueMany('q', plainJobs(3));
     await expect(limit.admit('q', 1, 3)).rejects.toThrow(QueueFullError);
 
     await world.sql('DELETE FROM sql_queue_jobs');
@@ -53,7 +53,7 @@ describeEngines('a queue with maxWaiting', (setup) => {
     await limit.admit('q', 1, 3);
   });
 
-  it('takes in no more than that from a hundred who ask at once', async () => {
+  it('accepts exactly the limit from a hundred concurrent calls', async () => {
     const world = await setup();
     const { producer, admin } = await world.start({ queues: { q: { maxWaiting: 40 } }, autoStart: false });
 
@@ -63,7 +63,7 @@ describeEngines('a queue with maxWaiting', (setup) => {
     expect(await admin.counts('q')).toMatchObject({ waiting: 40 });
   });
 
-  it('counts of those that want one key the one that has it', async () => {
+  it('counts one job for many calls with one key', async () => {
     const world = await setup();
     const { producer } = await world.start({ queues, autoStart: false });
     const put = (key: string) => producer.enqueue('q', 0, { key });
@@ -76,22 +76,22 @@ describeEngines('a queue with maxWaiting', (setup) => {
     await expect(put('c')).rejects.toThrow(QueueFullError);
   });
 
-  it('counts neither jobs for later nor those that run', async () => {
+  it('counts neither scheduled nor active jobs', async () => {
     const world = await setup();
     const { producer, store } = await world.start({ queues, autoStart: false });
-    await producer.enqueueMany('q', plain(9, { delay: '1h' }));
-    await producer.enqueueMany('q', plain(3));
+    await producer.enqueueMany('q', plainJobs(9, { delay: '1h' }));
+    await producer.enqueueMany('q', plainJobs(3));
 
     expect(await store.countWaiting('q', 100)).toBe(3);
     await producer.enqueue('q', 0, { delay: '1h' });
   });
 
-  it('leaves a caller’s transaction usable when it refuses', async () => {
+  it('leaves a caller’s transaction usable when it rejects', async () => {
     const world = await setup();
     const { producer, admin } = await world.start({ queues, autoStart: false });
 
     await world.dataSource.transaction(async (manager) => {
-      await expect(producer.enqueueMany('q', plain(4), { manager })).rejects.toThrow(QueueFullError);
+      await expect(producer.enqueueMany('q', plainJobs(4), { manager })).rejects.toThrow(QueueFullError);
       await producer.enqueue('q', 0, { manager });
     });
 

@@ -8,7 +8,7 @@ import { installLibrary } from '../support/built-library.js';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-/** A sample as `npm start` compiles it, on the library as it is published, in a folder that no other build touches. */
+/** A sample as `npm start` compiles it, with the library as it is published, in a folder without other builds. */
 export interface BuiltSample {
   main: string;
   remove(): Promise<void>;
@@ -18,7 +18,7 @@ export async function buildSample(name: string): Promise<BuiltSample> {
   const folder = await mkdtemp(join(tmpdir(), 'sql-queue-sample-'));
   const output = join(folder, 'build');
   const library = join(output, 'node_modules/nestjs-sql-queue');
-  // What it reads beside itself, and all packages but the library.
+  // The files that a sample reads besides its own, and all packages but the library.
   for (const name of ['sample', 'node_modules']) await symlink(join(root, name), join(folder, name), 'dir');
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(tsconfig(output, library)));

@@ -8,7 +8,7 @@ import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
 const SAMPLE = join(import.meta.dirname, '../../sample/06-other-languages');
-// SQLite knows RETURNING from 3.35 on. Without it, or without python3, there is nothing to prove.
+// SQLite supports RETURNING since 3.35. Without it, or without python3, the tests are skipped.
 const hasPython = spawnSync('python3', ['-c', 'import sqlite3, sys; sys.exit(sqlite3.sqlite_version_info < (3, 35))']);
 const itWithPython = hasPython.status === 0 ? it : it.skip;
 
@@ -30,7 +30,7 @@ describe('the sample of other languages', () => {
   afterAll(() => built?.remove());
 
   itWithPython(
-    'has Python count what Nest puts in, and Nest write down what Python has counted',
+    'runs jobs of Nest in Python, and jobs of Python in Nest',
     async () => {
       const sample = new SampleProcess({ main: built.main, args: [], cwd: folder, env: {} });
 
@@ -44,7 +44,7 @@ describe('the sample of other languages', () => {
 });
 
 describe('the consumer in Python', () => {
-  itWithPython('completes, fails, releases and puts off jobs as a worker of the library would', async () => {
+  itWithPython('completes, fails, releases and delays jobs like a worker of the library', async () => {
     const { engine, dataSource, python } = await openFile();
     const { producer, admin } = engine;
     await producer.enqueueMany('q', [{ payload: { n: 1 } }, { payload: 2, options: { retry: 1 } }]);
@@ -72,7 +72,7 @@ print(q.enqueue({'a': 'ü'}, name='later', headers={'h': 'x'}, delay_ms=60000))`
     ]);
   });
 
-  itWithPython('does nothing to a job whose lease was lost, or in a paused queue', async () => {
+  itWithPython('changes no job after a lost lease, and claims nothing in a paused queue', async () => {
     const { engine, dataSource, python } = await openFile();
     const { producer, admin } = engine;
     const { id } = await producer.enqueue('q', 0);

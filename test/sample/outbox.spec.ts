@@ -3,13 +3,13 @@ import { DataSource } from 'typeorm';
 import { describeServers } from '../support/servers.js';
 import { runsOf, type SampleRuns } from './sample-runs.js';
 
-const PATIENCE_MS = 120_000;
+const TEST_TIMEOUT_MS = 120_000;
 
 const setup = runsOf('02-outbox');
 
 describeServers('the outbox sample', (server) => {
   it(
-    'killed again and again writes exactly one invoice for each order, and none for one that was refused',
+    'writes exactly one invoice for each order and none for a rejected order, however often it is killed',
     async () => {
       const runs = await setup(server);
 
@@ -31,11 +31,11 @@ describeServers('the outbox sample', (server) => {
         orders.map(({ id }) => ({ orderId: id })),
       );
     },
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 
   it(
-    'ends cleanly at Ctrl-C in the middle, and the next start goes on',
+    'stops cleanly at Ctrl-C during its work, and the next start continues',
     async () => {
       const { start } = await setup(server);
 
@@ -50,11 +50,11 @@ describeServers('the outbox sample', (server) => {
       expect(next.output).toContain('Orders: 0 placed, 6 refused, 54 placed before.');
       expect(next.output).toContain('Stopped: 54 orders, 54 invoiced, 0 twice, 0 jobs left.');
     },
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 });
 
-/** Looks at what the processes have left. */
+/** Reads the tables after the processes have ended. */
 async function read({ connection, cwd }: SampleRuns, sql: string): Promise<Record<string, unknown>[]> {
   const file = { type: 'better-sqlite3', database: join(cwd, 'outbox.sqlite') } as const;
   const dataSource = await new DataSource('url' in connection ? connection : file).initialize();

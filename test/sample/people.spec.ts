@@ -30,8 +30,8 @@ afterEach(async () => {
 
 afterAll(() => built?.remove());
 
-describe('the sample of people', () => {
-  it('lets people take, finish, put off and review photos, and code join in', async () => {
+describe('the people sample', () => {
+  it('lets people take, finish, put off and review photos, together with code', async () => {
     const { url, lists, post } = await start();
     const [first, second, third, fourth] = (await lists()).waiting.map(({ id }) => id);
 
@@ -56,7 +56,7 @@ describe('the sample of people', () => {
     expect(page).toContain('<h1>Photos to check</h1>');
     expect(tooLate).toMatchObject({
       status: 409,
-      body: { code: 'JOB_NOT_HELD', message: expect.stringContaining('"ann" holds it') },
+      body: { code: 'JOB_NOT_ASSIGNED', message: expect.stringContaining('"ann" holds it') },
     });
     expect(next.body).toMatchObject({ id: second, owner: 'bob' });
     expect(byPeople).toMatchObject({
@@ -72,7 +72,7 @@ describe('the sample of people', () => {
     );
   }, 60_000);
 
-  it('goes on where it was when it is started again, and says what is wrong with a request', async () => {
+  it('continues after a restart, and rejects invalid requests with the reason', async () => {
     const one = await start();
     const { body } = await one.post('tasks/next', { owner: 'ann' });
     const wrong = await Promise.all([
@@ -92,31 +92,31 @@ describe('the sample of people', () => {
   }, 60_000);
 });
 
-describe('the page of the sample of people, in two windows of a browser,', () => {
+describe('the page of the people sample, in two browser windows,', () => {
   let browser: Browser;
 
-  // Where there is none it is fetched, once.
+  // Downloads the browser once if the machine has none.
   beforeAll(async () => {
     browser = await openBrowser();
   }, 300_000);
 
   afterAll(() => browser?.close());
 
-  it('shows each of two people what the other takes and finishes, and who was faster', async () => {
+  it('shows each person the photos of the other, and the first owner of a contested photo', async () => {
     const [ann, bob] = await people();
-    const lookAgain = await bob.lookAway();
+    const resumeUpdates = await bob.pauseUpdates();
 
     await ann.press('Take', 'A lake at dawn');
     const hers = await ann.untilShown('taken', 'A lake at dawn – ann');
     await bob.press('Take', 'A lake at dawn');
-    const told = await bob.untilTold();
-    lookAgain();
+    const status = await bob.untilStatus();
+    resumeUpdates();
     const his = await bob.untilShown('taken', 'A lake at dawn – ann');
     await ann.press('Fine', 'A lake at dawn');
     for (const person of [ann, bob]) await person.untilShown('finished', 'A lake at dawn – fine, said ann');
 
     expect(hers).toEqual(['Fine', 'Refuse', 'Tomorrow', 'To review', 'Give back']);
-    expect(told).toContain('"ann" holds it');
+    expect(status).toContain('"ann" holds it');
     expect(his).toEqual([]);
     for (const person of [ann, bob]) {
       expect(await person.lists()).toEqual({
@@ -127,7 +127,7 @@ describe('the page of the sample of people, in two windows of a browser,', () =>
     }
   }, 60_000);
 
-  it('lets them put photos off, and review what the other was not sure about', async () => {
+  it('lets people put photos off, and review photos of the other', async () => {
     const [ann, bob] = await people();
 
     await ann.takeNext();
@@ -156,7 +156,7 @@ describe('the page of the sample of people, in two windows of a browser,', () =>
     expect([...ann.errors, ...bob.errors]).toEqual([]);
   }, 60_000);
 
-  it('shows what people write as the text that it is', async () => {
+  it('shows input of people as text', async () => {
     const [ann, bob] = await people();
     const title = '<img src="/none" onerror="owner()()">';
 

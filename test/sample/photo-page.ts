@@ -2,8 +2,8 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { gate } from '../support/engines.js';
 
 const SECTIONS = {
-  waiting: 'Nobody has them',
-  taken: 'Somebody has them',
+  waiting: 'Unassigned',
+  taken: 'Assigned',
   review: 'Pending review',
   putOff: 'Put off until tomorrow',
   finished: 'Finished',
@@ -11,16 +11,16 @@ const SECTIONS = {
 
 type List = keyof typeof SECTIONS;
 
-/** The page of sample/04-people, as the person in front of it sees it. */
+/** The page of sample/04-people from the view of a person. */
 export class PhotoPage {
-  /** What its script has not caught. */
+  /** The uncaught errors of its script. */
   readonly errors: string[] = [];
 
   private constructor(private readonly page: Page) {
     page.on('pageerror', ({ message }) => this.errors.push(message));
   }
 
-  /** In a window of its own. */
+  /** Opens the page in a window of its own. */
   static async open(browser: Browser, url: string, person: string): Promise<PhotoPage> {
     const context = await browser.newContext();
     const page = await context.newPage();
@@ -43,19 +43,19 @@ export class PhotoPage {
     await this.#lines().filter({ hasText: title }).getByRole('button', { name: button, exact: true }).click();
   }
 
-  /** Resolves with what can be pressed there, as soon as the list shows that line. */
+  /** Resolves with the buttons of the line as soon as the list shows it. */
   async untilShown(list: List, line: string): Promise<string[]> {
     const shown = this.#lines(list).filter({ has: this.page.getByText(line, { exact: true }) });
     await shown.waitFor();
     return shown.getByRole('button').allInnerTexts();
   }
 
-  /** Resolves with what it says, as soon as it says something. */
-  async untilTold(): Promise<string> {
+  /** Resolves with the status as soon as there is one. */
+  async untilStatus(): Promise<string> {
     return this.page.getByRole('status').filter({ hasText: /./ }).innerText();
   }
 
-  /** The lines of all lists that have any. */
+  /** The lines of all lists that are not empty. */
   async lists(): Promise<Partial<Record<List, string[]>>> {
     const shown: Partial<Record<List, string[]>> = {};
     for (const list of Object.keys(SECTIONS) as List[]) {
@@ -65,8 +65,8 @@ export class PhotoPage {
     return shown;
   }
 
-  /** Shows nothing new until it may look again. */
-  async lookAway(): Promise<() => void> {
+  /** Delays updates until the returned function is called. */
+  async pauseUpdates(): Promise<() => void> {
     const { open, opened } = gate();
     await this.page.route('**/tasks', (route) => opened.then(() => route.continue()));
     return open;

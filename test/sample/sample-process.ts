@@ -8,7 +8,7 @@ export interface SampleStart {
   env: Record<string, string | undefined>;
 }
 
-/** A running sample, as its user sees it: what it prints, how it ends, and Ctrl-C. */
+/** A running sample from the view of its user: its output, its end, and Ctrl-C. */
 export class SampleProcess {
   output = '';
   /** Resolves to the exit code, or to the signal that ended it. */
@@ -33,7 +33,7 @@ export class SampleProcess {
     void this.ended.then(() => this.#wake());
   }
 
-  /** Resolves with the first match as soon as it is printed; rejects where the process ends without. */
+  /** Resolves with the first match as soon as it is printed. Rejects if the process ends without a match. */
   async until(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.output);
@@ -51,7 +51,7 @@ export class SampleProcess {
     if (!this.#hasEnded) this.#child.kill('SIGKILL');
   }
 
-  /** The number that stands before or after the words. */
+  /** The number in the first group of the pattern. */
   number(pattern: RegExp): number {
     const match = pattern.exec(this.output);
     if (!match) throw new Error(`It did not print ${pattern}:\n${this.output}`);

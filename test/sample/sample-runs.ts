@@ -5,14 +5,14 @@ import { freshDatabase, type TestConnection, type TestServer } from '../support/
 import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-/** A folder and a database of its own, for processes that are gone with the test. */
+/** A folder and a database of its own for sample processes. Both are deleted after the test. */
 export interface SampleRuns {
   readonly cwd: string;
   readonly connection: TestConnection;
   start(): SampleProcess;
 }
 
-/** For a suite on one sample, which is built once; answers what sets up a test. */
+/** Builds the sample once per suite, and returns the setup of a test. */
 export function runsOf(name: string): (server: TestServer) => Promise<SampleRuns> {
   let built: BuiltSample;
   const cleanups: (() => unknown)[] = [];

@@ -11,7 +11,7 @@ const csv = resolve(import.meta.dirname, '../../sample/01-signups/signups.csv');
 const rows = readFileSync(csv, 'utf8').trimEnd().split('\n').slice(1);
 const brokenLines = [17, 43, 68, 95, 131, 164, 198, 222, 257, 289, 318, 341, 376];
 
-// What the mail server does with them is in its name: see mail-sink.ts. A full mailbox is tried four times.
+// The mail server decides by the domain of the address: see mail-sink.ts. A full mailbox is tried four times.
 const good = rows.length - brokenLines.length;
 const gone = countOf('gone.test');
 const full = countOf('full.test');
@@ -35,23 +35,23 @@ afterEach(async () => {
 
 afterAll(() => built?.remove());
 
-// Three databases and up to six processes at a time, on whatever machine.
-const PATIENCE_MS = 120_000;
+// Three databases and up to six processes at a time, on a machine of any speed.
+const TEST_TIMEOUT_MS = 120_000;
 
 describe('the signups sample', () => {
   it(
-    'sends every mail of the file, and tells what is wrong with it',
+    'sends every mail of the file, and reports each broken line',
     onEveryServer(async ({ start }) => {
       const sample = start(['--once']);
       const end = await sample.ended;
 
       expect(end).toBe(0);
-      expect(linesToldBroken(sample)).toEqual(brokenLines);
+      expect(reportedBrokenLines(sample)).toEqual(brokenLines);
       expect(sample.output).toContain(`Read ${rows.length} rows: ${good} signed up, 0 already signed up, 13 broken.`);
       expect(summary(sample)).toEqual(expected);
       expect(sample.output.match(/dead letter: /g)).toHaveLength(expected.dead);
     }),
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 
   it(
@@ -74,15 +74,15 @@ describe('the signups sample', () => {
       expect(new Set(sink.delivered).size).toBe(expected.completed);
       expect(sink.delivered).toHaveLength(expected.completed);
     }),
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 
   it(
-    'ends cleanly at Ctrl-C in the middle of the work, and the next start finishes it',
+    'stops cleanly at Ctrl-C during its work, and the next start finishes it',
     onEveryServer(async ({ start, people }) => {
       const emails = Array.from({ length: 80 }, (_, i) => `ada${i}@example.com`);
       const file = await people(emails);
-      // Twenty mails at a time: it is far from done when all rows are read.
+      // Twenty mails at a time, so the work is far from done when all rows are read.
       const slow = await mailSink(3_000);
       const fast = await mailSink(0);
 
@@ -99,7 +99,7 @@ describe('the signups sample', () => {
       expect(next.output).toContain('Read 80 rows: 0 signed up, 80 already signed up, 0 broken.');
       expect([...slow.delivered, ...fast.delivered].sort()).toEqual(emails.sort());
     }),
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 
   it(
@@ -127,10 +127,10 @@ describe('the signups sample', () => {
       expect(await sample.ended).toBe(0);
       expect(sample.output).toMatch(/Stopped\. Mails left to send: 0\.\n$/);
     }),
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 
-  it('tells in a line or two what is wrong with its settings', async () => {
+  it('explains invalid settings in a line or two', async () => {
     const wrong: [Record<string, string>, RegExp][] = [
       [{ SMTP_URL: 'mail.example.com', PORT: 'http' }, /^SMTP_URL: expected .*\nPORT: expected .*\n$/],
       [{ DATABASE_URL: 'postgres://127.0.0.1/x' }, /^DATABASE_URL: expected something like mysql:.*\n$/],
@@ -146,13 +146,13 @@ describe('the signups sample', () => {
     for (const [i, [, message]] of wrong.entries()) expect(samples[i]!.output).toMatch(message);
   });
 
-  it('takes another port where its own is taken', async () => {
+  it('uses another port if its own is taken', async () => {
     const folder = await temporaryFolder();
-    const nobody = await peopleIn(folder, []);
+    const empty = await peopleIn(folder, []);
 
-    const first = start(folder, [nobody]);
+    const first = start(folder, [empty]);
     const [, port] = await first.until(/Listening +http:\/\/127\.0\.0\.1:(\d+)/);
-    const second = start(folder, ['--once', nobody], { PORT: port });
+    const second = start(folder, ['--once', empty], { PORT: port });
 
     expect(await second.ended).toBe(0);
     expect(second.output).toContain(`Port ${port} is taken`);
@@ -166,7 +166,7 @@ interface World {
   people(emails: string[]): Promise<string>;
 }
 
-/** Side by side, for most of the time is spent waiting. */
+/** Runs on all servers at the same time, because most of the time is spent waiting. */
 function onEveryServer(scenario: (world: World) => Promise<void>): () => Promise<void> {
   return async () => {
     await Promise.all(
@@ -241,7 +241,7 @@ function summary(sample: SampleProcess): Summary {
   };
 }
 
-function linesToldBroken(sample: SampleProcess): number[] {
+function reportedBrokenLines(sample: SampleProcess): number[] {
   return [...sample.output.matchAll(/^ {2}line (\d+): /gm)].map(([, line]) => Number(line));
 }
 

@@ -2,13 +2,13 @@ import { describeServers } from '../support/servers.js';
 import type { SampleProcess } from './sample-process.js';
 import { runsOf } from './sample-runs.js';
 
-const PATIENCE_MS = 60_000;
+const TEST_TIMEOUT_MS = 60_000;
 
 const setup = runsOf('03-strategies');
 
 describeServers('the strategies sample', (server) => {
   it(
-    'works the queues of two instances in tables of their own, by each strategy there is',
+    'works the queues of two instances in tables of their own, by each strategy',
     async () => {
       const { start } = await setup(server);
 
@@ -21,11 +21,11 @@ describeServers('the strategies sample', (server) => {
         ...strategies.map((strategy) => ['sample_report_*', `report.${strategy}`, strategy, '300', '0']),
       ]);
     },
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 
   it(
-    'ends cleanly at Ctrl-C in the middle',
+    'stops cleanly at Ctrl-C during its work',
     async () => {
       const { start } = await setup(server);
 
@@ -36,7 +36,7 @@ describeServers('the strategies sample', (server) => {
       expect(await sample.ended).toBe(0);
       expect(rowsOf(sample).length).toBeGreaterThan(1);
     },
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 });
 

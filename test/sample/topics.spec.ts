@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-const PATIENCE_MS = 120_000;
+const TEST_TIMEOUT_MS = 120_000;
 
 let built: BuiltSample;
 let cleanups: (() => unknown)[] = [];
@@ -23,7 +23,7 @@ afterAll(() => built?.remove());
 
 describe('the topics sample', () => {
   it(
-    'brings each message to each consumer, later where one was down, and the temporary queue goes',
+    'delivers each message to each consumer, even after a downtime, and deletes the temporary queue',
     async () => {
       const { start, handled } = await setup();
 
@@ -38,11 +38,11 @@ describe('the topics sample', () => {
       expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
       expect(handled('audit.log')).toEqual(numbers(20));
     },
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 
   it(
-    'ends cleanly at Ctrl-C in the middle, and the next start goes on',
+    'stops cleanly at Ctrl-C during its work, and the next start continues',
     async () => {
       const { start, handled } = await setup();
 
@@ -57,11 +57,11 @@ describe('the topics sample', () => {
       expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
       expect(handled('audit.log')).toEqual(numbers(20));
     },
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 
   it(
-    'killed again and again loses no message and handles none that is completed again',
+    'loses no message and handles no completed message again, however often it is killed',
     async () => {
       const { start, handled } = await setup();
 
@@ -77,7 +77,7 @@ describe('the topics sample', () => {
       expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
       expect(handled('audit.log')).toEqual(numbers(20));
     },
-    PATIENCE_MS,
+    TEST_TIMEOUT_MS,
   );
 });
 

@@ -45,7 +45,7 @@ const WORKER = {
   queues: [{ include: ['a'] }, null, { exclude: 'x' }],
   concurrency: [1],
   poll: [{ min: 1 }, null, 5],
-  doorbell: ['auto', false],
+  notify: ['auto', false],
   shutdown: [{ timeout: '1s' }, null],
   heartbeat: ['main', 'thread'],
   maxBlocked: DURATIONS,
@@ -62,7 +62,7 @@ const MODULE = {
 const STATIC = { name: ['a', 'a b'], dataSource: ['x', {}], isGlobal: [true], prefix: ['x_', "x'; --", ''] };
 
 describeEngines('a thousand fuzzed jobs', (setup) => {
-  it('come back as they were, or are refused with a typed error, and nothing else happens', async () => {
+  it('are stored unchanged, or rejected with a typed error, without other effects', async () => {
     const world = await setup();
     const { producer, admin } = await world.start({ autoStart: false });
     const random = new Random(7);
@@ -96,13 +96,13 @@ describeEngines('a thousand fuzzed jobs', (setup) => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   }, 120_000);
 
-  it('are handled without a trace in any prototype', async () => {
+  it('are handled without a change of any prototype', async () => {
     const world = await setup();
-    const seen: unknown[] = [];
+    const handled: unknown[] = [];
     const { producer, events } = await world.start({
       handlers: {
         q: ({ payload, headers }) => {
-          seen.push({ ...(payload as object), ...headers });
+          handled.push({ ...(payload as object), ...headers });
           return payload;
         },
       },
@@ -113,11 +113,11 @@ describeEngines('a thousand fuzzed jobs', (setup) => {
     });
     await events.until('completed');
 
-    expect(seen).toHaveLength(1);
+    expect(handled).toHaveLength(1);
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it('can be looked for by any filter, which finds something true or is refused', async () => {
+  it('are found by valid filters, and invalid filters are rejected', async () => {
     const world = await setup();
     const { producer, admin } = await world.start({ autoStart: false });
     await producer.enqueue('q', 1);
@@ -140,7 +140,7 @@ describeEngines('a thousand fuzzed jobs', (setup) => {
 });
 
 describeEngines('fuzzed subscriptions and messages', (setup) => {
-  it('are kept as they were and reach whom they should, or are refused with a typed error', async () => {
+  it('are stored unchanged and delivered, or rejected with a typed error', async () => {
     const world = await setup();
     const { producer, admin } = await world.start({ autoStart: false });
     await admin.subscribe('all', { topic: '*' });
@@ -182,9 +182,9 @@ describe('a thousand fuzzed options', () => {
       'of its queues',
       (random) => checkModuleOptions({ queues: { [fuzzedText(random)]: fuzzedOptions(random, QUEUE) as object } }),
     ],
-    ['that decide tokens', (random) => checkStaticOptions(fuzzedOptions(random, STATIC) as object)],
+    ['of its tokens', (random) => checkStaticOptions(fuzzedOptions(random, STATIC) as object)],
     ['of one enqueue', (random) => resolveEnqueueOptions('q', fuzzedOptions(random, ENQUEUE) as object)],
-  ])('%s are taken, or refused with a typed error', (_, check) => {
+  ])('%s are accepted, or rejected with a typed error', (_, check) => {
     const random = new Random(13);
     let refused = 0;
     for (let round = 0; round < ROUNDS; round++) {
@@ -200,7 +200,7 @@ describe('a thousand fuzzed options', () => {
     expect(refused).toBeLessThan(ROUNDS);
   });
 
-  it('of a queue that are taken can be worked with', () => {
+  it('of a queue are usable if they are accepted', () => {
     const random = new Random(17);
     for (let round = 0; round < ROUNDS; round++) {
       const options = fuzzedOptions(random, QUEUE);
@@ -213,7 +213,7 @@ describe('a thousand fuzzed options', () => {
   });
 });
 
-/** What a refusal is: anything else is a fault of ours. */
+/** A rejection must have a typed error. Any other error is a defect of the library. */
 function refusal(error: unknown, given: object): undefined {
   const { code, message } = error as { code?: string; message?: string };
   if (!REFUSALS.includes(code ?? ''))

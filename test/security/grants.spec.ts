@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { archivedTo } from '../support/archives.js';
-import { describeEngines, plain, type World } from '../support/engines.js';
+import { describeEngines, plainJobs, type World } from '../support/engines.js';
 import { everyLock, everyVerb } from '../support/every-verb.js';
-import { claimOf, endOf, newJob, outcomes } from '../support/jobs.js';
+import { claimRequest, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { openStore } from '../../lib/store/open-store.js';
-import { systemClock } from '../../lib/time/clock.js';
+import { systemClock } from '../../lib/common/clock.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/security.md'), 'utf8');
 const GRANTS = [...GUIDE.matchAll(/^GRANT [^;]+;$/gm)].map(([statement]) => statement);
@@ -15,9 +15,9 @@ const GRANTS = [...GUIDE.matchAll(/^GRANT [^;]+;$/gm)].map(([statement]) => stat
 const GRANTS_ON_SCHEMA = GRANTS.filter((grant) => grant.includes("sql_queue_schema TO 'worker'"));
 
 describeEngines(
-  'an account with the documented grants and no others',
+  'an account with exactly the documented grants',
   (setup) => {
-    it('can make the tables', async () => {
+    it('can create the tables', async () => {
       const world = await setup();
       const migrator = await account(world, 'migrator');
 
@@ -26,7 +26,7 @@ describeEngines(
       await expect(producer.enqueue('q', 0)).resolves.toMatchObject({ queue: 'q' });
     });
 
-    it('can put jobs in, one, many, for later, for subscribers, in its own transactions, with a limit, with keys, and can do nothing else', async () => {
+    it('can enqueue and publish in every way, and can do nothing else', async () => {
       const world = await setup();
       const { admin } = await world.start({ autoStart: false });
       await admin.subscribe('q', { topic: '*' });
@@ -35,7 +35,7 @@ describeEngines(
 
       const engine = await world.start({ dataSource, queues, autoStart: false });
       await engine.producer.enqueue('q', 0);
-      await engine.producer.enqueueMany('q', plain(50));
+      await engine.producer.enqueueMany('q', plainJobs(50));
       await engine.producer.enqueue('q', 0, { delay: '1h' });
       await dataSource.transaction((manager) => engine.producer.enqueue('q', 0, { manager }));
       await dataSource.transaction((manager) => engine.producer.publish('user.created', 0, { manager }));
@@ -54,19 +54,19 @@ describeEngines(
         { jobs: string },
       ];
       expect(Number(jobs)).toBe(56);
-      expect(await world.sql('SELECT id FROM sql_queue_producers')).toEqual([]);
+      expect(await world.sql('SELECT id FROM sql_queue_commit_log')).toEqual([]);
       await expect(dataSource.query('DELETE FROM sql_queue_jobs')).rejects.toThrow(/denied/);
       await expect(dataSource.query('SELECT * FROM sql_queue_history')).rejects.toThrow(/denied/);
       await expect(dataSource.query('DELETE FROM sql_queue_subscriptions')).rejects.toThrow(/denied/);
     });
 
-    it('can wait, ask, and cancel what waits or runs', async () => {
+    it('can wait for jobs, request results, and cancel waiting and running jobs', async () => {
       const world = await setup();
       const queues = { q: { events: true } };
       await world.start({ queues, handlers: { q: ({ payload }) => payload } });
-      const asker = await world.start({ dataSource: await account(world, 'asker'), queues, autoStart: false });
-      const { producer } = asker;
-      const heard = await asker.hearAnywhere();
+      const requester = await world.start({ dataSource: await account(world, 'asker'), queues, autoStart: false });
+      const { producer } = requester;
+      const received = await requester.listenAnywhere();
 
       expect(await producer.request('q', 'echo')).toBe('echo');
       const { id } = await producer.enqueue('q', 'later', { delay: '1h' });
@@ -74,10 +74,10 @@ describeEngines(
       expect(await producer.cancel(id)).toBe(true);
 
       await expect(waiting).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
-      await heard.until('cancelled', { jobId: id });
+      await received.until('cancelled', { jobId: id });
     });
 
-    it('can do everything that a worker and an admin do', async () => {
+    it('can call every verb of a worker and an admin', async () => {
       const world = await setup();
       await world.start({ autoStart: false });
       const dataSource = await account(world, 'worker');
@@ -85,7 +85,7 @@ describeEngines(
       const store = await openStore({
         ...{ dataSource, clock: systemClock, skewMs: () => skewMs, migrate: 'check' },
         ...{ shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576 },
-        recorder: { isRecorded: () => true, onRecorded: () => {} },
+        recorder: { emitsEvents: () => true, onEventsCommitted: () => {} },
       });
       world.afterTest(() => store.jobs.close());
 
@@ -95,14 +95,14 @@ describeEngines(
       const queues = { another: { events: true } };
       const worker = await world.start({ dataSource, queues, handlers: { another: () => 'done' } });
       const { producer, log } = worker;
-      const heard = await worker.hearAnywhere();
+      const received = await worker.listenAnywhere();
       await producer.enqueue('another', 0);
-      await heard.until('completed');
+      await received.until('completed');
       expect(log.filter((line) => line.startsWith('error'))).toEqual([]);
       await expect(dataSource.query('DROP TABLE sql_queue_jobs')).rejects.toThrow(/denied/);
     });
 
-    it('can move finished jobs to an archive that it may read and insert into', async () => {
+    it('can move finished jobs to an archive with SELECT and INSERT privileges', async () => {
       const world = await setup();
       const archives = archivedTo('kept_jobs');
       const common = { clock: systemClock, shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576, archives };
@@ -114,15 +114,15 @@ describeEngines(
       const store = await openStore({ ...common, dataSource, migrate: 'check' });
       world.afterTest(() => store.jobs.close());
       await store.jobs.enqueue([newJob()]);
-      const request = claimOf();
+      const request = claimRequest();
       const taken = { id: request.claimId, workerId: request.workerId, jobs: await store.jobs.claim(request) };
-      await store.jobs.settle(endOf(taken, outcomes.complete, { keepMs: 0 }));
+      await store.jobs.complete(finalBatchOf(taken, outcomes.complete, { retentionMs: 0 }));
 
       expect(await store.jobs.prune(10)).toBe(1);
       expect(await world.sql('SELECT state FROM kept_jobs')).toEqual([{ state: 'completed' }]);
     });
 
-    it('is told of the guide and of `check` if it may not make the tables', async () => {
+    it('receives an error with the guide and `check` if it may not create the tables', async () => {
       const world = await setup();
       await world.sql('CREATE TABLE sql_queue_schema (version INT)');
       const dataSource = await account(world, 'reader', GRANTS_ON_SCHEMA);
@@ -135,9 +135,9 @@ describeEngines(
       });
     });
 
-    it('is told of the guide if it may not use the database', async () => {
+    it('receives an error with the guide if it may not use the database', async () => {
       const world = await setup();
-      const name = `nobody_${randomBytes(4).toString('hex')}`;
+      const name = `stranger_${randomBytes(4).toString('hex')}`;
       await world.sql(`CREATE USER '${name}'@'%'`);
       world.afterTest(() => world.sql(`DROP USER '${name}'@'%'`));
       const url = new URL((world.connection as { url: string }).url);
@@ -151,7 +151,7 @@ describeEngines(
       });
     });
 
-    it('is told of the guide if it lacks one privilege: of its own and in a transaction', async () => {
+    it('receives an error with the guide if it lacks one privilege, even in a transaction', async () => {
       const world = await setup();
       await world.start({ autoStart: false });
       const dataSource = await account(world, 'reader', GRANTS_ON_SCHEMA);
@@ -168,7 +168,7 @@ describeEngines(
       return openStore({ dataSource, ...settings } as Parameters<typeof openStore>[0]);
     }
 
-    /** A DataSource of an account that was given what the guide says, and nothing besides. */
+    /** A DataSource of an account with exactly the grants of the guide. */
     async function account(
       { sql, connection, connect, afterTest }: World,
       who: string,

@@ -1,16 +1,16 @@
 import type { EntityManager } from 'typeorm';
-import type { JobContext } from '../../lib/runtime/job-context.js';
+import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { BAD_VALUES, columnsOf, isHarmless, ROWS, type Column } from '../support/malformed.js';
+import { MALFORMED_VALUES, columnsOf, isHarmless, VALID_ROWS, type Column } from '../support/malformed-rows.js';
 
 const STANDINGS = ['waiting', 'scheduled', 'claimed', 'unlisted'] as const;
 type Standing = (typeof STANDINGS)[number];
 
-const INNOCENT = 3;
+const VALID_JOBS = 3;
 const LAST_ID = '9223372036854775807';
 
-/** How jobs are kept that stand so, but for their ids. */
+/** The columns of valid jobs with this standing, except their ids. */
 function jobColumns(standing: Standing, claimId: number, now: number): Record<string, string | number> {
   const job = { queue: `'q'`, payload: `'null'`, created_at: now, max_attempts: 3 };
   switch (standing) {
@@ -25,7 +25,7 @@ function jobColumns(standing: Standing, claimId: number, now: number): Record<st
 
 let nextId = 1;
 
-/** Jobs of that standing, in an order in which the malformed ones come first; answers their ids. */
+/** Inserts jobs with this standing, malformed ones first, and returns their ids. */
 async function put(
   manager: EntityManager,
   standing: Standing,
@@ -39,13 +39,13 @@ async function put(
   await manager.query(`INSERT INTO sql_queue_jobs (${Object.keys(columns).join(', ')}) VALUES ${rows.join(', ')}`);
   if (standing === 'claimed' || standing === 'unlisted') {
     const listed = standing === 'claimed' ? JSON.stringify(ids) : '[';
-    await manager.query(`INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, started, lease_ms, lease_until, claimed_at)
+    await manager.query(`INSERT INTO sql_queue_claims (id, worker_id, queue, job_ids, start_limit, lease_ms, lease_until, claimed_at)
                          VALUES (${claimId}, 'gone', 'q', '${listed}', ${count}, 1000, ${now - 1}, ${now - 1_001})`);
   }
   return { ids, claimId };
 }
 
-/** Writes the value into the column of the row, if the server accepts it there. */
+/** Writes the value into the column, if the server accepts it there. */
 async function write(
   manager: EntityManager,
   table: string,
@@ -61,18 +61,18 @@ async function write(
   }
 }
 
-/** Looks so often at the most, so that what never comes is told along with all else. */
-const MOST_LOOKS = 300;
+/** The maximum number of checks. A condition that never holds then counts as a problem like any other. */
+const MAX_CHECKS = 300;
 
-async function soon(look: () => Promise<boolean> | boolean): Promise<boolean> {
-  let looks = 0;
-  let isSo = false;
-  await eventually(async () => (isSo = await look()) || ++looks === MOST_LOOKS);
-  return isSo;
+async function becomesTrue(check: () => Promise<boolean> | boolean): Promise<boolean> {
+  let checks = 0;
+  let isTrue = false;
+  await eventually(async () => (isTrue = await check()) || ++checks === MAX_CHECKS);
+  return isTrue;
 }
 
-/** All that reads the tables for people. */
-async function lookAround(engine: Awaited<ReturnType<World['start']>>): Promise<void> {
+/** All reads of the admin and the consumer. */
+async function readEverything(engine: Awaited<ReturnType<World['start']>>): Promise<void> {
   const { admin, consumer } = engine;
   for (const state of [undefined, 'waiting', 'scheduled', 'active', 'completed', 'dead', 'cancelled'] as const)
     await admin.find(state === undefined ? {} : { state }, { limit: 100 });
@@ -81,10 +81,10 @@ async function lookAround(engine: Awaited<ReturnType<World['start']>>): Promise<
   await Promise.all([consumer.unassigned('q'), consumer.inStage('q', 'review'), consumer.assigned('ann')]);
 }
 
-/** Everything that a worker does from time to time. */
+/** The periodic maintenance of a worker. */
 async function upkeep({ store, queueStore }: Awaited<ReturnType<World['start']>>): Promise<void> {
   await store.prune(100);
-  await store.sweep(100);
+  await store.cleanUp(100);
   await store.pruneKeys(100);
   await queueStore.expire();
 }
@@ -92,7 +92,7 @@ async function upkeep({ store, queueStore }: Awaited<ReturnType<World['start']>>
 describeEngines('a malformed row of a job', (setup, { name }) => {
   const strategies = name === 'sqlite' ? (['update'] as const) : (['skip-locked', 'update'] as const);
   it.each(strategies)(
-    'is dead with an error that names its column, or does no harm, and harms no other job, by %s',
+    'is dead with an error that names its column, or is harmless, and affects no other job (claims by %s)',
     async (claim) => {
       const world = await setup();
       const done = new Set<number>();
@@ -112,8 +112,8 @@ describeEngines('a malformed row of a job', (setup, { name }) => {
         const now = await world.now();
         for (const standing of STANDINGS) {
           await world.dataSource.transaction(async (manager) => {
-            const values = BAD_VALUES[column.kind];
-            const { ids } = await put(manager, standing, now, values.length + INNOCENT);
+            const values = MALFORMED_VALUES[column.kind];
+            const { ids } = await put(manager, standing, now, values.length + VALID_JOBS);
             for (const [index, value] of values.entries()) {
               const id = ids[index]!;
               if (await write(manager, 'sql_queue_jobs', column, value, `id = ${id}`))
@@ -124,14 +124,14 @@ describeEngines('a malformed row of a job', (setup, { name }) => {
         }
 
         const late = () => innocent.filter((id) => !done.has(id));
-        if (!(await soon(() => late().length === 0)))
+        if (!(await becomesTrue(() => late().length === 0)))
           problems.push(`${column.name}: innocent jobs wait: ${late().join()}`);
-        await soon(async () => {
+        await becomesTrue(async () => {
           await upkeep(engine);
-          const left = await world.sql<{ id: number }>('SELECT id FROM sql_queue_jobs');
-          return left.every(({ id }) => malformed.has(Number(id)) && !mustDie(Number(id)));
+          const remaining = await world.sql<{ id: number }>('SELECT id FROM sql_queue_jobs');
+          return remaining.every(({ id }) => malformed.has(Number(id)) && !mustDie(Number(id)));
         });
-        await lookAround(engine);
+        await readEverything(engine);
 
         for (const [id, { value, standing }] of malformed) {
           if (!mustDie(id)) continue;
@@ -154,8 +154,8 @@ describeEngines('a malformed row of a job', (setup, { name }) => {
 });
 
 describeEngines('a malformed row of any other table', (setup) => {
-  it.each(Object.keys(ROWS))(
-    '(%s) disturbs no job, no call and no upkeep',
+  it.each(Object.keys(VALID_ROWS))(
+    '(%s) affects no job, no call and no maintenance',
     async (table) => {
       const world = await setup();
       const done = new Set<number>();
@@ -166,7 +166,7 @@ describeEngines('a malformed row of any other table', (setup) => {
         done.add(job.id);
       };
       const engine = await world.start({ queues, handlers: { q: handle, copies: handle } });
-      await engine.hearAnywhere();
+      await engine.listenAnywhere();
       const problems: string[] = [];
       let id = 1_000_000;
 
@@ -174,14 +174,16 @@ describeEngines('a malformed row of any other table', (setup) => {
         const now = await world.now();
         for (const value of badValues(table, column)) {
           await world.dataSource
-            .transaction((manager) => insert(manager, table, { ...ROWS[table]!(++id, now), [column.name]: value }))
+            .transaction((manager) =>
+              insert(manager, table, { ...VALID_ROWS[table]!(++id, now), [column.name]: value }),
+            )
             .catch(() => undefined);
         }
 
         try {
           await everyCall(engine, `${table}.${column.name}`);
           await upkeep(engine);
-          await lookAround(engine);
+          await readEverything(engine);
         } catch (error) {
           problems.push(`${column.name}: ${String(error).slice(0, 300)}`);
         }
@@ -195,9 +197,9 @@ describeEngines('a malformed row of any other table', (setup) => {
   );
 });
 
-// The last id of all uses up the counter: the server refuses every further INSERT of any program.
+// The last possible id exhausts the counter: the server then rejects every further INSERT.
 function badValues(table: string, { name, kind }: Column): readonly string[] {
-  return BAD_VALUES[kind].filter((value) => !(table === 'events' && name === 'id' && value === LAST_ID));
+  return MALFORMED_VALUES[kind].filter((value) => !(table === 'events' && name === 'id' && value === LAST_ID));
 }
 
 async function insert(manager: EntityManager, table: string, row: Readonly<Record<string, string | number>>) {
@@ -206,7 +208,7 @@ async function insert(manager: EntityManager, table: string, row: Readonly<Recor
   );
 }
 
-/** Jobs that run, that have keys, that are copies and that people take, beside these rows. */
+/** Jobs that run, have keys, are copied and are assigned to people, beside these rows. */
 async function everyCall({ producer, consumer, admin }: Awaited<ReturnType<World['start']>>, what: string) {
   await admin.subscribe('copies', { topic: 'topic.*' });
   const [plain, keyed, copies] = await Promise.all([

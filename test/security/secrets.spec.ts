@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { openStore } from '../../lib/store/open-store.js';
-import { systemClock } from '../../lib/time/clock.js';
+import { systemClock } from '../../lib/common/clock.js';
 import { behindProxy } from '../support/behind-proxy.js';
 import { describeEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
@@ -9,8 +9,8 @@ import { FakeClock } from '../support/fake-clock.js';
 const PASSWORD = 'hunter2-of-the-database';
 const SECRET = 'card-4111111111111111';
 
-describeEngines('what is logged, and thrown at callers,', (setup) => {
-  it('carries nothing of a payload', async () => {
+describeEngines('a log line or an error', (setup) => {
+  it('contains no part of a payload', async () => {
     const world = await setup();
     const { producer, events, log, runner } = await world.start({
       queues: { q: { retry: { attempts: 2, backoff: 0 } } },
@@ -33,9 +33,9 @@ describeEngines('what is logged, and thrown at callers,', (setup) => {
 });
 
 describeEngines(
-  'what is logged, and thrown at callers, where the database refuses or goes away',
+  'a log line or an error of a database that rejects calls or is unavailable',
   (setup) => {
-    it('carries no credentials and no payload', async () => {
+    it('contains no credentials and no payload', async () => {
       const { world, proxy, dataSource } = await behindProxy(await setup());
       const account = `'secretive'@'%'`;
       await world.sql(`CREATE USER IF NOT EXISTS ${account} IDENTIFIED BY '${PASSWORD}'`);
@@ -46,7 +46,7 @@ describeEngines(
       url.password = PASSWORD;
       const options = { ...dataSource.options, url: url.href };
 
-      // May connect, and may not use the database.
+      // The account may connect, but not use the database.
       const store = openStore({
         ...{ dataSource: { options } as never, clock: systemClock, migrate: 'run' },
         ...{ shortestLeaseMs: 30_000, largestPayloadBytes: 1_000 },

@@ -1,5 +1,5 @@
-import { claimOf, endOf, newJob } from '../support/jobs.js';
-import { recordingDriver, statementsOf } from '../support/recording-driver.js';
+import { claimRequest, finalBatchOf, newJob } from '../support/jobs.js';
+import { interceptingDriver, statementsOf } from '../support/intercepting-driver.js';
 import { describeStoresOf } from '../support/stores.js';
 
 interface Plan {
@@ -11,13 +11,14 @@ interface Plan {
 
 const PRIORITIES = 7;
 
-// What locks rows is in plans.spec.ts, at more sizes. Here are the looks without locks too, of each order.
+// plans.long.spec.ts covers the locking statements at more sizes. This file adds the reads without locks, in each
+// order.
 describeStoresOf(['mysql', 'mariadb'], 'every statement of a claim, oldest or youngest first,', (setup) => {
   it.each([60, 3_000])('reads an index and sorts nothing, among %i jobs of seven priorities', async (size) => {
     const world = await setup();
     const seen = new Set<string>();
     const problems = new Set<string>();
-    const driver = recordingDriver(async (text, ask) => {
+    const driver = interceptingDriver(async (text, ask) => {
       for (const sql of statementsOf(text).filter(readsJobs)) {
         for (const plan of await ask<Plan>(`EXPLAIN FORMAT = TRADITIONAL ${sql}`)) {
           seen.add(plan.key ?? 'none');
@@ -31,10 +32,10 @@ describeStoresOf(['mysql', 'mariadb'], 'every statement of a claim, oldest or yo
 
     for (const strategy of ['skip-locked', 'update', 'optimistic'] as const) {
       for (const order of ['fifo', 'lifo', 'fifo', 'lifo'] as const) {
-        const request = claimOf({ limit: 3, order, strategy });
+        const request = claimRequest({ limit: 3, order, strategy });
         const claimed = await jobs.claim(request);
         expect({ strategy, order, hasSome: claimed.length > 0 }).toEqual({ strategy, order, hasSome: true });
-        await jobs.settle(endOf({ id: request.claimId, workerId: request.workerId, jobs: claimed }));
+        await jobs.complete(finalBatchOf({ id: request.claimId, workerId: request.workerId, jobs: claimed }));
       }
     }
 
@@ -48,9 +49,9 @@ function readsJobs(sql: string): boolean {
 }
 
 function isBad({ table, type, Extra }: Plan, sql: string): boolean {
-  // Found empty by its key, while it was being planned.
+  // The planner already found no row for the key.
   if (table === null) return false;
-  // MySQL notes which rows an UPDATE with an order is to change before it changes them: as many as its limit.
+  // MySQL collects the rows that an UPDATE with an order will change, up to its limit.
   const sorts = sql.trimStart().startsWith('UPDATE') ? /filesort/ : /filesort|temporary/;
   return sorts.test(Extra ?? '') || type === 'ALL' || type === 'index';
 }

@@ -1,34 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JobStore } from '../../lib/store/job-store.js';
+import type { JobStore } from '../../lib/store/jobs/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
-import { claimOf, endOf, flushOf, newJob, outcomes, settled, type Claim } from '../support/jobs.js';
+import {
+  claimRequest,
+  finalBatchOf,
+  completionBatchOf,
+  newJob,
+  outcomes,
+  completionOf,
+  type Claim,
+} from '../support/jobs.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { producerOn } from '../support/producer-on.js';
-import { keyed } from '../support/keyed.js';
+import { openProducer } from '../support/open-producer.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { Traffic } from '../support/traffic.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/costs.md'), 'utf8').replace(/ +/g, ' ');
 const FULL = 500;
 
-/** The queue whose changes are recorded. */
+/** The queue with stored events. */
 const RECORDED = 'recorded';
-const recorder = { isRecorded: (queue: string) => queue === RECORDED, onRecorded: () => {} };
+const recorder = { emitsEvents: (queue: string) => queue === RECORDED, onEventsCommitted: () => {} };
 
 interface Step {
   readonly title: string;
-  /** With how many jobs it is done; else with one and with many. */
+  /** The numbers of jobs to measure; by default one and many. */
   readonly counts?: readonly number[];
-  /** Does what is to be counted, once it has been prepared. */
+  /** Prepares the step and returns the function to measure. */
   prepare(world: World, jobs: JobStore, count: number, opened: OpenStore): Promise<() => Promise<unknown>>;
 }
 
 const steps: Step[] = [
   {
     title: 'enqueue',
-    // The first of a process opens a line.
+    // The first enqueue of a process opens a commit lane.
     prepare: async (_, jobs, count) => {
       await jobs.enqueue(many(1));
       return () => jobs.enqueue(many(count));
@@ -38,70 +46,70 @@ const steps: Step[] = [
     title: 'enqueue, 50 calls at once',
     counts: [50],
     prepare: async (_, store, count, opened) => {
-      const producer = producerOn(opened);
+      const producer = openProducer(opened);
       const all = () => Promise.all(Array.from({ length: count }, () => producer.enqueue('q', 0)));
       await all();
       return all;
     },
   },
   {
-    title: 'publish, to so many queues',
+    title: 'publish, to that many queues',
     prepare: async (world, jobs, count, opened) => {
       for (let n = 0; n < count; n++) await world.queues.subscribe(`q${n}`, [{ topic: 'x', where: null }]);
       await jobs.enqueue(many(1));
-      return () => producerOn(opened).publish('x', 0);
+      return () => openProducer(opened).publish('x', 0);
     },
   },
   {
-    title: 'publish, to nobody',
+    title: 'publish, without subscribers',
     counts: [1],
-    prepare: (_, _jobs, _count, opened) => Promise.resolve(() => producerOn(opened).publish('x', 0)),
+    prepare: (_, _jobs, _count, opened) => Promise.resolve(() => openProducer(opened).publish('x', 0)),
   },
   {
     title: 'enqueue with a key',
     counts: [1],
-    // That has been used before, and is free again.
+    // The key was used before, and is free again.
     prepare: async (world, jobs) => {
-      await world.jobs.enqueueKeyed([[keyed({ key: 'k' })]]);
+      await world.jobs.enqueueKeyed([[keyedJob({ key: 'k' })]]);
       await world.sql('DELETE FROM sql_queue_jobs');
-      return () => jobs.enqueueKeyed([[keyed({ key: 'k' })]]);
+      return () => jobs.enqueueKeyed([[keyedJob({ key: 'k' })]]);
     },
   },
   {
-    title: 'enqueue with a key that is held',
+    title: 'enqueue with a key that has an owner',
     counts: [1],
     prepare: async (world, jobs) => {
-      await world.jobs.enqueueKeyed([[keyed({ key: 'k' })]]);
-      return () => jobs.enqueueKeyed([[keyed({ key: 'k' })]]);
+      await world.jobs.enqueueKeyed([[keyedJob({ key: 'k' })]]);
+      return () => jobs.enqueueKeyed([[keyedJob({ key: 'k' })]]);
     },
   },
   {
     title: 'claim',
     prepare: async (world, jobs, count) => {
       await world.put(...many(count));
-      return () => jobs.claim(claimOf({ limit: count }));
+      return () => jobs.claim(claimRequest({ limit: count }));
     },
   },
   {
     title: 'complete, kept in the history',
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
-      return () => jobs.settle(endOf(claim));
+      return () => jobs.complete(finalBatchOf(claim));
     },
   },
   {
     title: 'complete, kept with a result each',
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
-      const settlements = claim.jobs.map((job) => settled(claim, job, { kind: 'complete', result: `${job.id}` }));
-      return () => jobs.settle({ ...endOf(claim), settlements });
+      const settlements = claim.jobs.map((job) => completionOf(claim, job, { kind: 'complete', result: `${job.id}` }));
+      return () => jobs.complete({ ...finalBatchOf(claim), completions: settlements });
     },
   },
   {
     title: 'complete, not kept',
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
-      return () => jobs.settle(endOf(claim, outcomes.complete, { keepMs: false }));
+      return () => jobs.complete(finalBatchOf(claim, outcomes.complete, { retentionMs: false }));
     },
   },
   {
@@ -109,7 +117,7 @@ const steps: Step[] = [
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
       await world.put(...many(count));
-      return () => jobs.settleAndClaim(endOf(claim), claimOf({ limit: count }));
+      return () => jobs.completeAndClaim(finalBatchOf(claim), claimRequest({ limit: count }));
     },
   },
   {
@@ -117,22 +125,22 @@ const steps: Step[] = [
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
       await world.put(...many(count));
-      const flush = endOf(claim, outcomes.complete, { keepMs: false });
-      return () => jobs.settleAndClaim(flush, claimOf({ limit: count }));
+      const flush = finalBatchOf(claim, outcomes.complete, { retentionMs: false });
+      return () => jobs.completeAndClaim(flush, claimRequest({ limit: count }));
     },
   },
   {
     title: 'fail, to be retried later',
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
-      return () => jobs.settle(endOf(claim, { ...outcomes.retry, delayMs: 60_000 }));
+      return () => jobs.complete(finalBatchOf(claim, { ...outcomes.retry, delayMs: 60_000 }));
     },
   },
   {
     title: 'fail, to be retried at once',
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
-      return () => jobs.settle(endOf(claim, outcomes.retry));
+      return () => jobs.complete(finalBatchOf(claim, outcomes.retry));
     },
   },
   {
@@ -146,16 +154,17 @@ const steps: Step[] = [
   {
     title: 'prune from the history',
     prepare: async (world, jobs, count) => {
-      await world.jobs.settle(endOf(await claimed(world, count), outcomes.complete, { keepMs: 1 }));
+      await world.jobs.complete(finalBatchOf(await claimed(world, count), outcomes.complete, { retentionMs: 1 }));
       world.advance(1_000);
       return () => jobs.prune(count);
     },
   },
   {
-    title: 'let more of a claim begin',
+    title: 'start more jobs of a claim',
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count, 0);
-      return () => jobs.settle(flushOf([], { claims: [{ id: claim.id, started: count, finished: false }] }));
+      return () =>
+        jobs.complete(completionBatchOf([], { claims: [{ id: claim.id, startLimit: count, isFinished: false }] }));
     },
   },
   {
@@ -166,82 +175,82 @@ const steps: Step[] = [
     },
   },
   {
-    title: 'tell that the worker is still there',
+    title: 'report that the worker is alive',
     counts: [1],
-    prepare: async (world, jobs) => {
+    prepare: async (world, _jobs, _count, { workers }) => {
       const id = randomUUID();
-      await world.jobs.enter({ id, host: 'h', pid: 1, queues: ['q'] });
-      return () => jobs.seen(id);
+      await world.workers.register({ id, host: 'h', pid: 1, queues: ['q'] });
+      return () => workers.markSeen(id);
     },
   },
   {
-    title: 'look for work, all queues of a process',
-    prepare: (_, jobs) => Promise.resolve(() => jobs.survey(['q'])),
+    title: 'poll for work, all queues of a process',
+    prepare: (_, jobs) => Promise.resolve(() => jobs.summarizeWork(['q'])),
   },
   {
-    title: 'look what became of jobs that are waited for',
+    title: 'read the outcomes of awaited jobs',
     prepare: async (world, _jobs, count, { waits }) => {
       const ids = await world.put(...many(count));
-      return () => waits.look(ids);
+      return () => waits.readJobs(ids);
     },
   },
   {
-    title: 'note that jobs are waited for',
+    title: 'store waits for jobs',
     prepare: async (world, _jobs, count, { waits }) => {
       const ids = await world.put(...many(count));
-      return () => waits.enlist(1, ids, 60_000);
+      return () => waits.register(1, ids, 60_000);
     },
   },
   {
-    title: 'note that they are waited for no more',
+    title: 'delete waits for jobs',
     prepare: async (world, _jobs, count, { waits }) => {
       const ids = await world.put(...many(count));
-      await world.waits.enlist(1, ids, 60_000);
-      return () => waits.strike(1, ids);
+      await world.waits.register(1, ids, 60_000);
+      return () => waits.unregister(1, ids);
     },
   },
   {
-    title: 'ask who waits for jobs that have ended',
+    title: 'read the waits for finished jobs',
     prepare: async (world, _jobs, count, { waits }) => {
       const ids = await world.put(...many(count));
       return () => waits.waitersOf(ids);
     },
   },
   {
-    title: 'write the progress of jobs that run',
-    prepare: async (world, _jobs, count, { traces }) => {
+    title: 'store the progress of running jobs',
+    prepare: async (world, _jobs, count, { jobLogs }) => {
       const { id: claimId, jobs } = await claimed(world, count);
-      return () => traces.trace(jobs.map(({ id: jobId }) => ({ jobId, claimId, value: '1', lines: [] })));
+      return () => jobLogs.writeJobLogs(jobs.map(({ id: jobId }) => ({ jobId, claimId, value: '1', lines: [] })));
     },
   },
   {
-    title: 'enqueue, recorded',
+    title: 'enqueue, with events',
     prepare: async (_, jobs, count) => {
       await jobs.enqueue(many(1));
       return () => jobs.enqueue(many(count, RECORDED));
     },
   },
   {
-    title: 'claim, recorded',
+    title: 'claim, with events',
     prepare: async (world, jobs, count) => {
       await world.put(...many(count, RECORDED));
-      return () => jobs.claim(claimOf({ limit: count, queue: RECORDED }));
+      return () => jobs.claim(claimRequest({ limit: count, queue: RECORDED }));
     },
   },
   {
-    title: 'complete, kept, and claim the next, recorded',
+    title: 'complete, kept, and claim the next, with events',
     prepare: async (world, jobs, count) => {
       await world.put(...many(count, RECORDED));
-      const claim = await world.claim({ limit: count, started: count, queue: RECORDED });
+      const claim = await world.claim({ limit: count, startLimit: count, queue: RECORDED });
       await world.put(...many(count, RECORDED));
-      return () => jobs.settleAndClaim(endOf(claim), claimOf({ limit: count, queue: RECORDED }));
+      return () => jobs.completeAndClaim(finalBatchOf(claim), claimRequest({ limit: count, queue: RECORDED }));
     },
   },
   {
-    title: 'hear what was recorded',
+    title: 'read stored events',
     prepare: async (_, jobs, count, { events }) => {
       await jobs.enqueue(many(count, RECORDED));
-      return () => events.after(0, FULL);
+      return () => events.readAfter(0, FULL);
     },
   },
   {
@@ -249,33 +258,33 @@ const steps: Step[] = [
     counts: [1],
     prepare: async (world, jobs, count) => {
       const claim = await claimed(world, count);
-      const value = () => ({ value: 0, settlement: settled(claim, claim.jobs[0]!) });
+      const value = () => ({ value: 0, completion: completionOf(claim, claim.jobs[0]!) });
       return () => jobs.completeWith(() => Promise.resolve(value()));
     },
   },
 ];
 
-// SQLite has one way to claim.
+// SQLite has one claim strategy.
 const strategySteps: Step[] = (['optimistic', 'update', 'lock'] as const).map((strategy) => ({
   title: `claim by \`${strategy}\``,
   prepare: async (world, jobs, count) => {
     await world.put(...many(count));
-    return () => jobs.claim(claimOf({ limit: count, strategy }));
+    return () => jobs.claim(claimRequest({ limit: count, strategy }));
   },
 }));
 
-// A number that rises is paid by every job from then on: the guide says what it is, and this that the guide is right.
-describeStoresOf(['mysql', 'mariadb'], 'what a job costs', (setup) => {
+// Every job pays for a number that rises. The guide states the numbers, and this test keeps the guide correct.
+describeStoresOf(['mysql', 'mariadb'], 'the cost of a job', (setup) => {
   it.each([...steps, ...strategySteps])(
-    'is what the guide says: $title',
+    'equals the figure in the guide: $title',
     async ({ title, prepare, counts = [1, FULL] }) => {
       const world = await setup();
       const traffic = new Traffic();
       const dataSource = await world.connect({ driver: traffic.driver });
-      // Nothing that is done every so often is done in no time.
+      // A clock that stands still keeps periodic statements out of the count.
       const opened = await world.open({ dataSource, clock: new FakeClock(), recorder });
       const { jobs } = opened;
-      // Once beforehand, since some things are asked once for each connection.
+      // The first run opens connections, which send statements of their own.
       await (
         await prepare(world, jobs, counts.at(-1)!, opened)
       )();
@@ -283,7 +292,7 @@ describeStoresOf(['mysql', 'mariadb'], 'what a job costs', (setup) => {
 
       for (const count of counts) {
         const act = await prepare(world, jobs, count, opened);
-        traffic.take();
+        traffic.drain();
         await act();
 
         expect(GUIDE).toContain(rowOf(title, count, traffic));
@@ -291,26 +300,26 @@ describeStoresOf(['mysql', 'mariadb'], 'what a job costs', (setup) => {
     },
   );
 
-  it('is no payload that travels back to the database it came from, where jobs ended alike', async () => {
+  it('excludes payloads sent back to the database for equal completions', async () => {
     const world = await setup();
     const traffic = new Traffic();
     const { jobs } = await world.open({ dataSource: await world.connect({ driver: traffic.driver }) });
     const payload = '"nobody has to read this"';
     await world.put(...Array.from({ length: 20 }, () => ({ payload })));
     const claim = await world.claim({ limit: 20 });
-    traffic.take();
+    traffic.drain();
 
-    await jobs.settle(endOf(claim));
+    await jobs.complete(finalBatchOf(claim));
 
-    const sent = traffic.take().flatMap(({ statements }) => statements);
+    const sent = traffic.drain().flatMap(({ statements }) => statements);
     expect(sent).toHaveLength(3);
     expect(sent.filter((sql) => sql.includes('nobody has to read'))).toEqual([]);
     expect(await world.sql('SELECT DISTINCT payload FROM sql_queue_history')).toEqual([{ payload }]);
   });
 });
 
-describeStoresOf(['sqlite'], 'what a job costs', (setup) => {
-  it.each(steps)('is what the guide says: $title', async ({ title, prepare, counts = [1, FULL] }) => {
+describeStoresOf(['sqlite'], 'the cost of a job', (setup) => {
+  it.each(steps)('equals the figure in the guide: $title', async ({ title, prepare, counts = [1, FULL] }) => {
     const world = await setup();
     const traffic = new Traffic();
     const dataSource = await world.connect({ driver: await traffic.sqliteDriver() });
@@ -319,12 +328,12 @@ describeStoresOf(['sqlite'], 'what a job costs', (setup) => {
 
     for (const count of counts) {
       const act = await prepare(world, jobs, count, opened);
-      traffic.take();
+      traffic.drain();
       await act();
 
       const [statements, , commits, rows] = figuresOf(traffic);
       const listed = guideRows().find((row) => row[0] === title && row[1] === `${count}`)!;
-      // Where no connection can break, an enqueue is not counted.
+      // Enqueues are counted in the commit log only if a connection can break.
       const uncounted = /^(enqueue|publish)/.test(title) ? commits! : 0;
       const less = /^claim|and claim|^promote/.test(title) ? 1 : uncounted;
       expect([statements! + less, commits, rows! + uncounted].map(String)).toEqual([listed[2], listed[4], listed[5]]);
@@ -333,8 +342,8 @@ describeStoresOf(['sqlite'], 'what a job costs', (setup) => {
   });
 });
 
-describe('the guide to what a job costs', () => {
-  it('says nothing that is not counted', () => {
+describe('the guide to the cost of a job', () => {
+  it('contains only measured figures', () => {
     const counted = [...steps, ...strategySteps].flatMap(({ title, counts = [1, FULL] }) =>
       counts.map((count) => [title, `${count}`]),
     );
@@ -344,7 +353,7 @@ describe('the guide to what a job costs', () => {
   });
 });
 
-/** The rows of the guide's table. */
+/** Returns the rows of the guide's table. */
 function guideRows(): string[][] {
   const rows = GUIDE.split('\n').filter((line) => line.startsWith('|'));
   return rows.slice(2).map((line) => line.slice(2, -2).split(' | '));
@@ -357,9 +366,9 @@ function rowOf(title: string, count: number, traffic: Traffic): string {
   return `| ${[title, count, ...figures, perJob].join(' | ')} |`;
 }
 
-/** Statements, round trips, commits and rows written. */
+/** Returns the statements, round trips, commits and rows written. */
 function figuresOf(traffic: Traffic): number[] {
-  const done = traffic.take();
+  const done = traffic.drain();
   const sum = (of: (one: (typeof done)[number]) => number) => done.reduce((total, one) => total + of(one), 0);
   return [
     sum(({ statements }) => statements.length),
@@ -380,5 +389,5 @@ function many(count: number, queue = 'q') {
 
 async function claimed(world: World, count: number, started = count): Promise<Claim> {
   await world.put(...many(count));
-  return world.claim({ limit: count, started });
+  return world.claim({ limit: count, startLimit: started });
 }

@@ -1,14 +1,14 @@
 import { archivedTo } from '../support/archives.js';
-import { endOf, idsOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';
-import { keyed } from '../support/keyed.js';
+import { finalBatchOf, idsOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const LIMIT = 20;
 const HOUR_MS = 3_600_000;
 
-// Each verb looks at LIMIT rows at a time; more of them than that are locked, and stand in front of the free ones.
+// Each operation reads LIMIT rows at a time. More rows than that are locked, and precede the free ones.
 describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked', (setup) => {
-  /** Answers what `act` answers while an open transaction holds the rows, and no row beside them. */
+  /** Runs `act` while an open transaction holds locks on exactly these rows. */
   function whileLocked<T>(
     { dataSource }: World,
     [table, key]: [table: string, key: string],
@@ -30,30 +30,30 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     const free = await world.put({ delayMs: 2_000 }, { delayMs: 2_000, queue: 'other' });
     world.advance(3_000);
 
-    const promoted = await whileLocked(world, ['jobs', 'id'], locked, () => world.jobs.promote(LIMIT));
+    const { length: promoted } = await whileLocked(world, ['jobs', 'id'], locked, () => world.jobs.promote(LIMIT));
 
     expect(promoted).toBe(2);
     const waiting = await world.sql<{ id: string }>(`SELECT id FROM sql_queue_jobs WHERE state = 'waiting'`);
     expect(waiting.map(({ id }) => Number(id))).toEqual(free);
-    expect(await world.jobs.promote(LIMIT)).toBe(LIMIT);
+    expect(await world.jobs.promote(LIMIT)).toHaveLength(LIMIT);
   });
 
-  it('do not keep jobs that are due at the same moment from being promoted', async () => {
+  it('do not keep jobs with the same due time from being promoted', async () => {
     const world = await setup();
     const runAtMs = Date.now() - 1_000;
     const priorities = many({ runAtMs }).map((job, n) => ({ ...job, priority: (n % 3) - 1 }));
     const locked = await world.put(...priorities);
     await world.put(...many({ runAtMs, priority: 0 }).slice(0, LIMIT - 1), { runAtMs, priority: 1 });
 
-    const promoted = await whileLocked(world, ['jobs', 'id'], locked, () => world.jobs.promote(LIMIT));
+    const { length: promoted } = await whileLocked(world, ['jobs', 'id'], locked, () => world.jobs.promote(LIMIT));
 
     expect(promoted).toBe(LIMIT);
-    expect(await world.jobs.promote(2 * LIMIT)).toBe(locked.length);
+    expect(await world.jobs.promote(2 * LIMIT)).toHaveLength(locked.length);
   });
 
-  it('do not hide the next due time and the next lapse of a lease', async () => {
+  it('do not hide the next due time and the next lease expiry', async () => {
     const world = await setup();
-    await world.jobs.enter({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
     await world.put({}, {});
     const { jobs: lapsed } = await world.claim({ leaseMs: 1_000 });
     await world.claim({ leaseMs: LEASE_MS + 4_000 });
@@ -63,26 +63,26 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     const upcoming = await whileLocked(world, ['jobs', 'id'], [due, ...idsOf(lapsed)], async () => {
       await world.jobs.rescue(rescueRules());
       await world.jobs.promote(LIMIT);
-      expect(await world.jobs.survey(['q'])).toMatchObject({ dueInMs: 0, lapseInMs: 0 });
-      return world.jobs.upcoming();
+      expect(await world.jobs.summarizeWork(['q'])).toMatchObject({ dueInMs: 0, leaseExpiryInMs: 0 });
+      return world.jobs.readUpcoming();
     });
 
     expect(upcoming.dueInMs).toBeGreaterThan(LEASE_MS);
-    expect(upcoming.lapseInMs).toBeGreaterThan(0);
-    expect(upcoming.lapseInMs).toBeLessThanOrEqual(LEASE_MS);
+    expect(upcoming.leaseExpiryInMs).toBeGreaterThan(0);
+    expect(upcoming.leaseExpiryInMs).toBeLessThanOrEqual(LEASE_MS);
   });
 
   it.each([undefined, archivedTo('kept_jobs')])(
-    'do not keep others from being pruned (archives: %o)',
+    'do not keep other jobs from being pruned (archives: %o)',
     async (archives) => {
       const world = await setup();
       const { jobs } = await world.open({ archives });
       await world.put(...many({}));
       const first = await world.claim({ limit: LIMIT + 5 });
-      await jobs.settle(endOf(first, outcomes.complete, { keepMs: 0 }));
+      await jobs.complete(finalBatchOf(first, outcomes.complete, { retentionMs: 0 }));
       world.advance(1);
       await world.put({});
-      await jobs.settle(endOf(await world.claim(), outcomes.complete, { keepMs: 0 }));
+      await jobs.complete(finalBatchOf(await world.claim(), outcomes.complete, { retentionMs: 0 }));
       world.advance(1);
 
       const pruned = await whileLocked(world, ['history', 'id'], idsOf(first.jobs), () => jobs.prune(LIMIT));
@@ -93,12 +93,12 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     },
   );
 
-  it('do not keep unused keys from being forgotten', async () => {
+  it('do not keep unused keys from being deleted', async () => {
     const world = await setup();
-    await world.jobs.enqueueKeyed(many(0).map((_, n) => [keyed({ key: `locked ${n}` })]));
+    await world.jobs.enqueueKeyed(many(0).map((_, n) => [keyedJob({ key: `locked ${n}` })]));
     const locked = await world.sql<{ hash: string }>('SELECT key_hash AS hash FROM sql_queue_keys');
     world.advance(1);
-    await world.jobs.enqueueKeyed([[keyed({ key: 'free' })]]);
+    await world.jobs.enqueueKeyed([[keyedJob({ key: 'free' })]]);
     await world.sql('DELETE FROM sql_queue_jobs');
     world.advance(3 * HOUR_MS);
     const hashes = locked.map(({ hash }) => hash);
@@ -111,11 +111,11 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     expect([await world.jobs.pruneKeys(LIMIT), await world.jobs.pruneKeys(LIMIT)]).toEqual([LIMIT, 5]);
   });
 
-  it('do not keep waits that are over from being struck out', async () => {
+  it('do not keep expired waits from being deleted', async () => {
     const world = await setup();
     const ids = many(0).map((_, n) => n + 1);
-    await world.waits.enlist(1, ids, 1_000);
-    await world.waits.enlist(2, [1], 2_000);
+    await world.waits.register(1, ids, 1_000);
+    await world.waits.register(2, [1], 2_000);
     world.advance(3_000);
 
     const pruned = await whileLocked(world, ['waits', 'waiter = 1 AND job_id'], ids, () =>
@@ -126,34 +126,34 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     expect([await world.waits.pruneWaits(LIMIT), await world.waits.pruneWaits(LIMIT)]).toEqual([LIMIT, 5]);
   });
 
-  it('do not keep the progress of other jobs from being forgotten', async () => {
+  it('do not keep the progress of other jobs from being deleted', async () => {
     const world = await setup();
     await world.put(...many({}), {});
     const taken = await world.claim({ limit: LIMIT + 6 });
     const ids = idsOf(taken.jobs);
     for (const part of [ids.slice(0, -1), ids.slice(-1)]) {
-      await world.traces.trace(part.map((jobId) => ({ jobId, claimId: taken.id, value: '1', lines: [] })));
+      await world.jobLogs.writeJobLogs(part.map((jobId) => ({ jobId, claimId: taken.id, value: '1', lines: [] })));
       world.advance(1);
     }
     await world.sql('DELETE FROM sql_queue_jobs');
     world.advance(HOUR_MS);
 
     const pruned = await whileLocked(world, ['progress', 'job_id'], ids.slice(0, -1), () =>
-      world.traces.pruneTraces(LIMIT),
+      world.jobLogs.pruneJobLogs(LIMIT),
     );
 
     expect(pruned).toBe(1);
     expect(await world.sql('SELECT job_id FROM sql_queue_progress')).toHaveLength(ids.length - 1);
-    expect([await world.traces.pruneTraces(LIMIT), await world.traces.pruneTraces(LIMIT)]).toEqual([LIMIT, 5]);
+    expect([await world.jobLogs.pruneJobLogs(LIMIT), await world.jobLogs.pruneJobLogs(LIMIT)]).toEqual([LIMIT, 5]);
   });
 
   it('do not keep old events from being deleted', async () => {
     const world = await setup();
-    const recorder = { isRecorded: () => true, onRecorded: () => {} };
+    const recorder = { emitsEvents: () => true, onEventsCommitted: () => {} };
     const { jobs } = await world.open({ recorder });
-    await jobs.enqueue(many({ ...keyed({}), key: undefined }));
+    await jobs.enqueue(many({ ...keyedJob({}), key: undefined }));
     const locked = await world.sql<{ id: number }>('SELECT id FROM sql_queue_events');
-    await jobs.enqueue([{ ...keyed({}), key: undefined }]);
+    await jobs.enqueue([{ ...keyedJob({}), key: undefined }]);
     world.advance(HOUR_MS);
 
     const pruned = await whileLocked(world, ['events', 'id'], idsOf(locked), () => world.events.pruneEvents(LIMIT));
@@ -162,7 +162,7 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     expect([await world.events.pruneEvents(LIMIT), await world.events.pruneEvents(LIMIT)]).toEqual([LIMIT, 5]);
   });
 
-  it('do not keep the stages of other jobs that are gone from being swept', async () => {
+  it('do not keep the stages of other deleted jobs from being cleaned up', async () => {
     const world = await setup();
     const ids = await world.put(...many({}), {});
     for (const id of ids) {
@@ -171,15 +171,15 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     await world.sql('DELETE FROM sql_queue_jobs');
 
     const swept = await whileLocked(world, ['stages', 'job_id'], ids.slice(0, -1), async () => [
-      await world.jobs.sweep(LIMIT),
-      await world.jobs.sweep(LIMIT),
+      await world.jobs.cleanUp(LIMIT),
+      await world.jobs.cleanUp(LIMIT),
     ]);
 
     expect(swept).toEqual([0, 1]);
-    expect([await world.jobs.sweep(LIMIT), await world.jobs.sweep(LIMIT)]).toEqual([LIMIT, 5]);
+    expect([await world.jobs.cleanUp(LIMIT), await world.jobs.cleanUp(LIMIT)]).toEqual([LIMIT, 5]);
   });
 
-  it('do not keep other temporary queues from being removed', async () => {
+  it('do not keep other temporary queues from expiring', async () => {
     const world = await setup();
     for (const queue of ['a', 'b']) {
       await world.queues.declare([{ queue, expiresAfterMs: 1_000, subscriptions: [] }]);

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { DataSource } from 'typeorm';
-import { MysqlPool } from '../../lib/store/dialects/mysql-pool.js';
-import { Hosts, hostList } from '../../lib/store/dialects/hosts.js';
-import { mysql } from '../../lib/store/dialects/mysql.js';
-import { query } from '../../lib/store/sql/statement.js';
-import { Templates } from '../../lib/store/sql/template.js';
+import { MysqlPool } from '../../lib/store/mysql/mysql-pool.js';
+import { Hosts, hostList } from '../../lib/store/mysql/hosts.js';
+import { mysql } from '../../lib/store/mysql/mysql.js';
+import { query } from '../../lib/store/core/statement.js';
+import { Templates } from '../../lib/store/core/template.js';
 import { tableNames } from '../../lib/store/tables.js';
-import { systemClock } from '../../lib/time/clock.js';
+import { systemClock } from '../../lib/common/clock.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { claimOf, endOf, newJob } from '../support/jobs.js';
-import { recordingDriver } from '../support/recording-driver.js';
+import { claimRequest, finalBatchOf, newJob } from '../support/jobs.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
 import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { WireProxy } from '../support/wire-proxy.js';
@@ -21,20 +21,20 @@ const ENDS_AND_LIMITS = `
 const ROW_IMAGE = 'SELECT @@SESSION.binlog_row_image AS image';
 
 describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup) => {
-  it('keep payloads out of the binary log where they may', async () => {
+  it('keep payloads out of the binary log if they have the privilege', async () => {
     const { connect } = await setup();
 
     expect(await rowImages(await connect())).toEqual(['MINIMAL', 'MINIMAL']);
   });
 
-  it('do without the privilege for that', async () => {
+  it('work without the privilege for a smaller binary log', async () => {
     const world = await setup();
 
     expect(await rowImages(await world.connect(await plainAccount(world)))).toEqual(['FULL', 'FULL']);
   });
 
-  // Where it gives up a transaction between two statements of a text it says nothing, and goes on with the rest.
-  it('send a node of Galera one statement at a time', async () => {
+  // A Galera node can undo a transaction between two statements of one text without an error, and run the rest.
+  it('send one statement at a time to a Galera node', async () => {
     const { connect, open } = await setup();
     const texts: string[] = [];
     const driver = rewritingDriver((sql) => {
@@ -45,31 +45,31 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     texts.length = 0;
 
     await jobs.enqueue([newJob(), newJob()]);
-    const request = claimOf({ limit: 2 });
+    const request = claimRequest({ limit: 2 });
     const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
-    await jobs.settleAndClaim(endOf(taken), claimOf());
+    await jobs.completeAndClaim(finalBatchOf(taken), claimRequest());
 
     expect(taken.jobs).toHaveLength(2);
     expect(texts.filter((text) => text === 'COMMIT')).toHaveLength(3);
     expect(texts.filter((text) => text.includes(';\n'))).toEqual([]);
   });
 
-  it('neither chain transactions nor limit statements, whatever a server does with new sessions', async () => {
+  it('neither chain transactions nor limit statements, for any default of the server', async () => {
     const { connect } = await setup();
     const begun = `SET SESSION completion_type = 'CHAIN' /*!80000 , max_execution_time = 9 */ /*M! , max_statement_time = 9 */`;
-    const driver = recordingDriver(async (sql, ask) => {
+    const driver = interceptingDriver(async (sql, ask) => {
       if (sql.includes('ISOLATION LEVEL')) await ask(begun);
     });
     const templates = new Templates(tableNames(), mysql.now, () => 0);
     const pool = await MysqlPool.open(await connect({ driver }), templates, systemClock, LEASE_MS);
     afterTest.push(() => pool.close());
 
-    const [row] = await pool.repeatable(() => query<Record<'completion' | 'most', unknown>>(ENDS_AND_LIMITS));
+    const [row] = await pool.runIdempotent(() => query<Record<'completion' | 'most', unknown>>(ENDS_AND_LIMITS));
 
     expect([row!.completion, Number(row!.most)]).toEqual(['NO_CHAIN', 0]);
   });
 
-  it('do not wait for long for a table that somebody changes', async () => {
+  it('wait only briefly for a table that is being altered', async () => {
     const { dataSource, connect } = await setup();
     const templates = new Templates(tableNames(), mysql.now, () => 0);
     const pool = await MysqlPool.open(await connect(), templates, systemClock, LEASE_MS);
@@ -84,8 +84,8 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     await changing.query('UNLOCK TABLES');
   });
 
-  // On Galera, nodes do not know each other's locks: what a process does on one of them undoes what it does on another.
-  it('go to one node of a cluster, all of them, when the one before has been left', async () => {
+  // Galera nodes do not share locks, so writes of one process on two nodes can undo each other.
+  it('all move to one node of a cluster after a failover', async () => {
     const { dataSource } = await setup();
     const { url } = dataSource.options as { url: string };
     const nodes = [await WireProxy.open(url), await WireProxy.open(url)] as const;
@@ -96,13 +96,13 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     const pool = await MysqlPool.open(dataSource, templates, systemClock, LEASE_MS, new Hosts(list));
     afterTest.push(() => pool.close());
     const ask = (times: number) =>
-      Promise.all(Array.from({ length: times }, () => pool.repeatable(() => query('SELECT 1 AS one'))));
+      Promise.all(Array.from({ length: times }, () => pool.runIdempotent(() => query('SELECT 1 AS one'))));
     await ask(3);
 
-    first.decide(({ sql }) => (sql.includes('read_only') ? 'cut' : 'pass'));
+    first.onStatement(({ sql }) => (sql.includes('read_only') ? 'cut' : 'pass'));
     await ask(5);
     const onFirst: string[] = [];
-    first.decide(({ sql }) => {
+    first.onStatement(({ sql }) => {
       onFirst.push(sql);
       return 'pass';
     });
@@ -111,7 +111,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     expect(onFirst).toEqual([]);
   });
 
-  it('that have fallen silent together are given up together', async () => {
+  it('are all replaced together when they have fallen silent together', async () => {
     const { dataSource } = await setup();
     const { url } = dataSource.options as { url: string };
     const proxy = await WireProxy.open(url);
@@ -123,22 +123,22 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     const templates = new Templates(tableNames(), mysql.now, () => 0);
     const pool = await MysqlPool.open({ options } as DataSource, templates, clock, LEASE_MS);
     afterTest.push(() => pool.close());
-    const ask = () => pool.repeatable(() => query<{ one: number }>('SELECT 1 AS one'));
+    const ask = () => pool.runIdempotent(() => query<{ one: number }>('SELECT 1 AS one'));
     await Promise.all([ask(), ask(), ask(), ask()]);
     await clock.advance(LEASE_MS);
 
-    proxy.silenceOpen();
+    proxy.silenceConnections();
     const answer = ask();
-    await clock.resting(LEASE_MS);
+    await clock.untilSleeping(LEASE_MS);
     await clock.advance(LEASE_MS);
 
     expect(await answer).toEqual([{ one: 1 }]);
   }, 10_000);
 
-  /** Of two connections, open at the same time. */
+  /** Returns the setting of two connections that are open at the same time. */
   async function rowImages(dataSource: Parameters<typeof MysqlPool.open>[0]): Promise<unknown[]> {
     const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql.now, () => 0), systemClock, 30_000);
-    const borrowed = [await pool.borrow(), await pool.borrow()];
+    const borrowed = [await pool.openDedicated(), await pool.openDedicated()];
     const rows = await Promise.all(borrowed.map(({ send }) => send(() => query<{ image: string }>(ROW_IMAGE))));
     borrowed.forEach(({ drop }) => drop());
     await pool.close();

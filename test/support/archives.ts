@@ -1,6 +1,6 @@
-import type { Archives } from '../../lib/store/archive.js';
+import type { Archives } from '../../lib/store/schema/archive-options.js';
 
 /** One archive for all queues. */
 export function archivedTo(to: string): Archives {
-  return { tables: [to], of: () => to };
+  return { tables: [to], tableOf: () => to };
 }

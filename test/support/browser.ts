@@ -1,14 +1,14 @@
 import { chromium, type Browser } from 'playwright-core';
 
-// As far as it is used here.
+// The parts of the module that the tests use.
 const CHROMIUM = '../../scripts/browser/chromium.mjs';
 
-/** A real one, without windows. Whoever asks for it closes it; it ends with this process, too, however that ends. */
+/** A headless Chromium. The caller closes it, and it ends with this process in any case. */
 export async function openBrowser(): Promise<Browser> {
   const { findChromium } = (await import(CHROMIUM)) as { findChromium(): Promise<string> };
   return chromium.launch({
     executablePath: await findChromium(),
-    // It shows pages of ours alone, and root has no sandbox.
+    // Root has no sandbox, and the browser shows only pages of the samples.
     args: ['--no-sandbox', '--disable-gpu'],
     ...{ handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false },
   });

@@ -7,7 +7,7 @@ import { cached } from './cached.js';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-// What the build reads; the lock file names its compiler.
+// The inputs of the build. The lock file determines the compiler.
 const SETTINGS = [
   'package.json',
   'package-lock.json',
@@ -17,7 +17,7 @@ const SETTINGS = [
   'tsconfig.build.json',
 ];
 
-/** Puts the library into the folder as it is published: built once for all test files that ask for it. */
+/** Installs the published form of the library into the folder. All test files share one build. */
 export async function installLibrary(folder: string): Promise<void> {
   const built = await cached('build', await sources(), async (dist) => {
     await run(process.execPath, ['scripts/build.mjs', dist], { cwd: root, env: { ...process.env, NODE_OPTIONS: '' } });

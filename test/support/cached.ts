@@ -7,29 +7,29 @@ const CACHE = join(import.meta.dirname, '../../node_modules/.cache/nestjs-sql-qu
 const STALE_MS = 3_600_000;
 
 /**
- * The folder of what is made of these texts, by their paths. Named after them and moved into place when it is whole, so that
- * any number of test files may want it at once.
+ * Returns a folder with the build of these texts, which are given by path. The folder is named after their hash and
+ * renamed into place when it is complete, so concurrent test files can request it.
  *
- * @param make fills the folder it is given, which is there and empty
+ * @param make fills the empty folder it receives
  */
 export async function cached(
-  what: string,
+  kind: string,
   texts: ReadonlyMap<string, string>,
   make: (folder: string) => Promise<void>,
 ): Promise<string> {
   const digest = createHash('sha1');
   for (const [path, text] of texts) digest.update(path).update(text);
-  const folder = join(CACHE, `${what}-${digest.digest('hex').slice(0, 16)}`);
+  const folder = join(CACHE, `${kind}-${digest.digest('hex').slice(0, 16)}`);
   if (existsSync(folder)) return folder;
   const growing = `${folder}.${randomUUID()}`;
   await mkdir(growing, { recursive: true });
   await make(growing);
   await rename(growing, folder).catch(() => rm(growing, { recursive: true }));
-  await forgetStale();
+  await deleteStale();
   return folder;
 }
 
-async function forgetStale(): Promise<void> {
+async function deleteStale(): Promise<void> {
   for (const name of await readdir(CACHE)) {
     const folder = join(CACHE, name);
     const age = await stat(folder).then(

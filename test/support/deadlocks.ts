@@ -1,7 +1,7 @@
 import type { World } from './engines.js';
 
-/** How many deadlocks the server has broken since it was started. */
-export async function deadlocks({ server, sql }: Pick<World, 'server' | 'sql'>): Promise<number> {
+/** The number of deadlocks that the server has broken since its start. */
+export async function countDeadlocks({ server, sql }: Pick<World, 'server' | 'sql'>): Promise<number> {
   const [row] =
     server.name === 'mysql'
       ? await sql<{ count: number }>(`
@@ -15,8 +15,8 @@ export async function deadlocks({ server, sql }: Pick<World, 'server' | 'sql'>):
   return Number(row!.count);
 }
 
-/** What the server says of the last deadlock it has broken; empty where there was none since it was started. */
-export async function latestDeadlock({ sql }: Pick<World, 'sql'>): Promise<string> {
+/** The report of the server on its last deadlock. Empty if there was none since its start. */
+export async function readLatestDeadlock({ sql }: Pick<World, 'sql'>): Promise<string> {
   const [row] = await sql<{ Status: string }>('SHOW ENGINE INNODB STATUS');
   return /LATEST DETECTED DEADLOCK\n-+\n(.*?)\n-+\nTRANSACTIONS\n/s.exec(row!.Status)?.[1] ?? '';
 }

@@ -1,33 +1,33 @@
 import { DataSource } from 'typeorm';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
-import type { JobToEnqueue } from '../../lib/producer/queue-producer.js';
-import { mysql } from '../../lib/store/dialects/mysql.js';
-import { sqlite } from '../../lib/store/dialects/sqlite.js';
+import type { JobToEnqueue } from '../../lib/producer/enqueued-job.js';
+import { mysql } from '../../lib/store/mysql/mysql.js';
+import { sqlite } from '../../lib/store/sqlite/sqlite.js';
 import { openEngine, type Engine, type EngineSettings } from './engine.js';
-import { FakeClock, hurry } from './fake-clock.js';
+import { FakeClock, advanceUntilDone } from './fake-clock.js';
 import { describeServers, freshDatabase, type ServerName, type TestConnection, type TestServer } from './servers.js';
 
 type Settings = Partial<EngineSettings> & { autoStart?: boolean };
 
-/** An empty database, and the processes that a test lets work on it. */
+/** An empty database, and the engines that a test starts on it. */
 export interface World {
   readonly server: TestServer;
   readonly connection: TestConnection;
-  /** The application's own connections. */
+  /** The connections of the application. */
   readonly dataSource: DataSource;
-  /** An engine as one process would have it, at work unless `autoStart` is false. Closed after the test. */
+  /** Opens an engine like a process of its own, and starts it unless `autoStart` is false. Closed after the test. */
   start(settings?: Settings): Promise<Engine>;
-  /** Lets time pass for the database, as engines without a FakeClock see it. */
+  /** Advances the database time of engines without a FakeClock. */
   advance(ms: number): void;
-  /** The database's time, as those engines see it. */
+  /** The database time of those engines in milliseconds. */
   now(): Promise<number>;
   sql<Row>(text: string, values?: unknown[]): Promise<Row[]>;
   connect(options?: object): Promise<DataSource>;
-  /** Done after the test, the last one first. */
+  /** Runs after the test, in reverse order. */
   afterTest(cleanup: () => unknown): void;
 }
 
-/** Runs the suite on every server; each `setup()` in it gives a test an empty database. */
+/** Runs the suite on every server. Each `setup()` gives a test an empty database. */
 export function describeEngines(
   title: string,
   suite: (setup: () => Promise<World>, server: TestServer) => void,
@@ -46,14 +46,14 @@ function onServer(server: TestServer, suite: (setup: () => Promise<World>, serve
   suite(async () => {
     const database = await freshDatabase(server);
     cleanups.push(() => database.drop());
-    const { world, close } = await worldOn(server, database.connection);
+    const { world, close } = await openWorld(server, database.connection);
     cleanups.push(close);
     return world;
   }, server);
 }
 
-/** The same for a database that is there already; the caller closes it. */
-export async function worldOn(server: TestServer, connection: TestConnection) {
+/** Opens a world on an existing database. The caller closes it. */
+export async function openWorld(server: TestServer, connection: TestConnection) {
   const cleanups: (() => unknown)[] = [];
   let skewMs = 0;
   const connect = async (more: object = {}) => {
@@ -69,7 +69,7 @@ export async function worldOn(server: TestServer, connection: TestConnection) {
       const { clock } = settings;
       const skew = clock instanceof FakeClock ? () => clock.elapsedMs : () => skewMs;
       const engine = await openEngine({ dataSource, skewMs: skew, ...settings });
-      cleanups.push(() => (clock instanceof FakeClock ? hurry(clock, engine.close()) : engine.close()));
+      cleanups.push(() => (clock instanceof FakeClock ? advanceUntilDone(clock, engine.close()) : engine.close()));
       if (autoStart) await engine.runner.start();
       return engine;
     },
@@ -87,8 +87,8 @@ export async function worldOn(server: TestServer, connection: TestConnection) {
   return { world, close };
 }
 
-/** So many jobs for enqueueMany(). */
-export function plain(count: number, options: EnqueueOptions = {}): JobToEnqueue<number>[] {
+/** This many jobs for enqueueMany(). */
+export function plainJobs(count: number, options: EnqueueOptions = {}): JobToEnqueue<number>[] {
   return Array.from({ length: count }, () => ({ payload: 0, options }));
 }
 
@@ -99,14 +99,14 @@ export function gate<T = void>() {
   return { open, opened };
 }
 
-/** Resolves when the signal is aborted, also where it has been. */
-export async function abortOf(signal: AbortSignal): Promise<AbortSignal> {
+/** Resolves when the signal is aborted, or at once if it already is. */
+export async function untilAborted(signal: AbortSignal): Promise<AbortSignal> {
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   return signal;
 }
 
-/** As a server's connection would be, but through that port. */
-export function through(connection: TestConnection, port: number): { url: string } {
+/** The same connection through another port. */
+export function connectionThrough(connection: TestConnection, port: number): { url: string } {
   const url = new URL((connection as { url: string }).url);
   url.port = String(port);
   return { url: url.href };

@@ -1,47 +1,47 @@
 import { QUEUE_EVENTS, type QueueEvent, type QueueEventName } from '../../lib/job/queue-event.js';
-import type { QueueEvents } from '../../lib/runtime/queue-events.js';
+import type { QueueEvents } from '../../lib/events/queue-events.js';
 
-type Where = Partial<QueueEvent>;
+type EventFilter = Partial<QueueEvent>;
 
-// What a test does itself, and what leads to a run.
-const UNHEARD: readonly QueueEventName[] = ['enqueued', 'promoted', 'claimed', 'retried', 'removed'];
+// Calls of the test itself, and events that lead to a run.
+const IGNORED_EVENTS: readonly QueueEventName[] = ['enqueued', 'promoted', 'claimed', 'retried', 'removed'];
 
-/** What happened to jobs, and what is still to happen. */
+/** The events of jobs so far. A test can wait for further ones. */
 export class EventLog {
   readonly all: QueueEvent[] = [];
   #waiting: (() => void)[] = [];
 
-  listenTo(events: QueueEvents, names = QUEUE_EVENTS.filter((each) => !UNHEARD.includes(each))): void {
+  listenTo(events: QueueEvents, names = QUEUE_EVENTS.filter((each) => !IGNORED_EVENTS.includes(each))): void {
     for (const name of names) events.on(name, undefined, (event) => this.add(event));
   }
 
   add(event: QueueEvent): void {
     this.all.push(event);
-    this.#waiting.splice(0).forEach((look) => look());
+    this.#waiting.splice(0).forEach((wake) => wake());
   }
 
-  of(event: QueueEventName, where: Where = {}): QueueEvent[] {
-    return this.all.filter((seen) => seen.event === event && matches(seen, where));
+  of(event: QueueEventName, where: EventFilter = {}): QueueEvent[] {
+    return this.all.filter((one) => one.event === event && matches(one, where));
   }
 
   jobs(event: QueueEventName): number[] {
     return this.of(event).map(({ jobId }) => jobId);
   }
 
-  /** Resolves with the first such event, also where it has happened already. */
-  async until(event: QueueEventName, where: Where = {}): Promise<QueueEvent> {
+  /** Resolves with the first such event, or at once if it is in the log already. */
+  async until(event: QueueEventName, where: EventFilter = {}): Promise<QueueEvent> {
     return (await this.untilCount(1, event, where))[0]!;
   }
 
-  async untilCount(count: number, event: QueueEventName, where: Where = {}): Promise<QueueEvent[]> {
+  async untilCount(count: number, event: QueueEventName, where: EventFilter = {}): Promise<QueueEvent[]> {
     for (;;) {
-      const seen = this.of(event, where);
-      if (seen.length >= count) return seen;
+      const found = this.of(event, where);
+      if (found.length >= count) return found;
       await new Promise<void>((resolve) => this.#waiting.push(resolve));
     }
   }
 }
 
-function matches(event: QueueEvent, where: Where): boolean {
+function matches(event: QueueEvent, where: EventFilter): boolean {
   return Object.entries(where).every(([key, value]) => event[key as keyof QueueEvent] === value);
 }

@@ -1,12 +1,15 @@
 import { setTimeout } from 'node:timers/promises';
 
-const BETWEEN_LOOKS_MS = 5;
+const POLL_INTERVAL_MS = 5;
 
-/** Looks again and again until the answer is one, and hands it over. Jest's limit ends what never comes. */
-export async function eventually<T>(look: () => Promise<T | false | undefined | null> | T | false | undefined | null) {
+/**
+ * Repeats the check until it returns a truthy value, and returns that value. The timeout of Jest ends a check that
+ * never succeeds.
+ */
+export async function eventually<T>(check: () => Promise<T | false | undefined | null> | T | false | undefined | null) {
   for (;;) {
-    const answer = await look();
+    const answer = await check();
     if (answer) return answer;
-    await setTimeout(BETWEEN_LOOKS_MS);
+    await setTimeout(POLL_INTERVAL_MS);
   }
 }

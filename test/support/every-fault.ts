@@ -1,4 +1,7 @@
-/** Runs the scenario failing its first statement, then its second … until a run meets no fault; answers how many there were. */
+/**
+ * Runs the scenario with a failing first statement, then with a failing second one, until a run meets no fault. Returns
+ * the number of faults.
+ */
 export async function everyFault(scenario: (failAt: number) => Promise<{ statements: number }>): Promise<number> {
   for (let failAt = 1; ; failAt++) {
     const { statements } = await scenario(failAt);

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Clock } from '../../lib/time/clock.js';
+import type { Clock } from '../../lib/common/clock.js';
 
 interface Sleeper {
   readonly ms: number;
@@ -7,20 +7,20 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Time as a test sees it: it stands still until the test lets it pass. */
+/** A clock that stands still until the test advances it. */
 export class FakeClock implements Clock {
   #elapsedMs = 0;
   #sleepers = new Set<Sleeper>();
-  #lookers = new Set<() => void>();
-  /** Every rest that was ever asked for, in order. */
-  readonly rests: number[] = [];
+  #checks = new Set<() => void>();
+  /** The duration of every sleep so far, in order. */
+  readonly sleeps: number[] = [];
 
   get elapsedMs(): number {
     return this.#elapsedMs;
   }
 
-  /** How many rest now. */
-  get sleepers(): number {
+  /** The number of sleepers. */
+  get sleeperCount(): number {
     return this.#sleepers.size;
   }
 
@@ -34,7 +34,7 @@ export class FakeClock implements Clock {
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     if (ms <= 0 || signal?.aborted) return Promise.resolve();
-    this.rests.push(ms);
+    this.sleeps.push(ms);
     return new Promise((resolve) => {
       const sleeper: Sleeper = {
         ms,
@@ -47,20 +47,20 @@ export class FakeClock implements Clock {
       };
       this.#sleepers.add(sleeper);
       signal?.addEventListener('abort', sleeper.wake, { once: true });
-      for (const look of this.#lookers) look();
+      for (const check of this.#checks) check();
     });
   }
 
-  /** Resolves as soon as so many rest for exactly that long. */
-  resting(ms: number, sleepers = 1): Promise<void> {
+  /** Resolves as soon as this many sleepers sleep for exactly `ms`. */
+  untilSleeping(ms: number, sleepers = 1): Promise<void> {
     return new Promise((resolve) => {
-      const look = () => {
+      const check = () => {
         if ([...this.#sleepers].filter((sleeper) => sleeper.ms === ms).length < sleepers) return;
-        this.#lookers.delete(look);
+        this.#checks.delete(check);
         resolve();
       };
-      this.#lookers.add(look);
-      look();
+      this.#checks.add(check);
+      check();
     });
   }
 
@@ -72,8 +72,8 @@ export class FakeClock implements Clock {
   }
 }
 
-/** Lets time pass until it is done: for what must end, whatever it waits for. */
-export async function hurry<T>(clock: FakeClock, done: Promise<T>): Promise<T> {
+/** Advances the clock until the promise settles. */
+export async function advanceUntilDone<T>(clock: FakeClock, done: Promise<T>): Promise<T> {
   const ended = new AbortController();
   const end = () => ended.abort();
   done.then(end, end);
@@ -81,8 +81,8 @@ export async function hurry<T>(clock: FakeClock, done: Promise<T>): Promise<T> {
   return done;
 }
 
-/** A clock whose rests take no time but count: what would wait for seconds gives up at once. */
-export function hurriedClock(): Clock {
+/** A clock whose sleeps return at once but count. Timeouts of seconds expire at once. */
+export function instantClock(): Clock {
   let elapsedMs = 0;
   return {
     monotonic: () => elapsedMs,

@@ -1,7 +1,7 @@
 import type { Random } from './random.js';
 
-// What has broken other programs: quotes and comments of SQL, the placeholders of this library and of drivers, names that
-// mean something to JavaScript, texts that encodings get wrong.
+// Texts that broke other programs: SQL quotes and comments, placeholders of this library and of drivers, special names
+// of JavaScript, and texts with encoding problems.
 const FRAGMENTS = [
   ...[
     "'",
@@ -67,13 +67,13 @@ const FRAGMENTS = [
   ],
 ];
 
-/** Texts of such pieces, of all lengths up to far too long ones. */
+/** Texts of these fragments, of all lengths up to far too long. */
 export function fuzzedText(random: Random): string {
   if (random.next() < 0.02) return random.pick(FRAGMENTS).repeat(random.between(100, 3_000));
   return Array.from({ length: random.between(0, 4) }, () => random.pick(FRAGMENTS)).join('');
 }
 
-/** Values of every kind, those among them that no payload can carry. */
+/** Values of every kind, including some that no payload can contain. */
 export function fuzzedValue(random: Random, depth = 3): unknown {
   const kind = random.between(0, depth > 0 ? 15 : 12);
   switch (kind) {
@@ -117,7 +117,7 @@ export function fuzzedValue(random: Random, depth = 3): unknown {
   }
 }
 
-/** Options with these keys and others, of good values and of any. */
+/** Options with these keys and others, with valid values and arbitrary ones. */
 export function fuzzedOptions(random: Random, good: Readonly<Record<string, readonly unknown[]>>): unknown {
   if (random.next() < 0.03) return fuzzedValue(random);
   const options: Record<string, unknown> = {};

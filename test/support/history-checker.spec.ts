@@ -1,13 +1,13 @@
-import { violations, type Finished } from './history-checker.js';
-import type { Entry } from './journal.js';
+import { findViolations, type FinishedJob } from './history-checker.js';
+import type { JournalEntry } from './journal.js';
 
-const done: Finished = { id: 1, state: 'completed', attempt: 1 };
+const done: FinishedJob = { id: 1, state: 'completed', attempt: 1 };
 
-/** Lines such as 'a begin 1': who, what, in which attempt. */
-function history(...lines: string[]): Entry[] {
+/** Parses lines such as 'a begin 1': process, kind, attempt. */
+function history(...lines: string[]): JournalEntry[] {
   return lines.map((line, at) => {
     const [by, kind, attempt] = line.split(' ');
-    return { by: by!, kind: kind as Entry['kind'], job: 1, attempt: Number(attempt ?? 0), at };
+    return { by: by!, kind: kind as JournalEntry['kind'], job: 1, attempt: Number(attempt ?? 0), at };
   });
 }
 
@@ -24,7 +24,7 @@ describe('the history checker', () => {
     ],
     ['a killed worker', ['a begin 1', 'a died', 'b begin 2', 'b end 2', 'b completed 2'], { ...done, attempt: 2 }],
     [
-      'a handler that goes on after its timeout',
+      'a handler that runs on after its timeout',
       ['a begin 1', 'a failed 1', 'b begin 2', 'a end 1', 'b end 2', 'b completed 2'],
       { ...done, attempt: 2 },
     ],
@@ -33,41 +33,41 @@ describe('the history checker', () => {
       ['a begin 1', 'b begin 2', 'b end 2', 'b completed 2', 'a end 1', 'a lost 1'],
       { ...done, attempt: 2 },
     ],
-  ])('is content with %s', (_, lines, finished) => {
-    expect(violations(history(...lines), [finished])).toEqual([]);
+  ])('accepts %s', (_, lines, finished) => {
+    expect(findViolations(history(...lines), [finished])).toEqual([]);
   });
 
-  describe('if a worker hears of its attempt’s outcome when the next attempt runs', () => {
+  describe('for a worker that learns the outcome of its attempt while the next attempt runs', () => {
     const lines = ['a begin 1', 'b begin 2', 'a failed 1', 'b end 2', 'b completed 2', 'a end 1'];
     const finished = { ...done, attempt: 2 };
 
-    it('finds nothing if the database had committed that attempt’s timeout', () => {
-      expect(violations(history(...lines), [finished], [{ job: 1, attempt: 1 }])).toEqual([]);
+    it('reports nothing if the database had committed the timeout of that attempt', () => {
+      expect(findViolations(history(...lines), [finished], [{ job: 1, attempt: 1 }])).toEqual([]);
     });
 
     it.each([
       ['no timeout', []],
       ['a timeout of the next attempt', [{ job: 1, attempt: 2 }]],
       ['a timeout of another job', [{ job: 2, attempt: 1 }]],
-    ])('finds that the job ran twice at a time if the database had committed %s', (_, timedOut) => {
-      expect(violations(history(...lines), [finished], timedOut).join()).toContain('ran twice at a time');
+    ])('reports two overlapping runs if the database had committed %s', (_, timedOut) => {
+      expect(findViolations(history(...lines), [finished], timedOut).join()).toContain('ran twice at a time');
     });
   });
 
-  it('finds two runs of one attempt, whatever the database has committed', () => {
+  it('reports two runs of one attempt even if the database has committed a timeout', () => {
     const lines = ['a begin 1', 'b begin 1', 'a failed 1', 'b end 1', 'b completed 1', 'a end 1'];
 
-    expect(violations(history(...lines), [done], [{ job: 1, attempt: 1 }]).join()).toContain('ran twice at a time');
+    expect(findViolations(history(...lines), [done], [{ job: 1, attempt: 1 }]).join()).toContain('ran twice at a time');
   });
 
-  it('finds nothing where a job was given back and has not been run again', () => {
+  it('reports nothing for a released job without another run', () => {
     const given = history('p enqueued', 'a begin 1', 'a end 1', 'a snoozed 1');
 
-    expect(violations(given, [{ id: 1, state: 'scheduled', attempt: 0 }])).toEqual([]);
+    expect(findViolations(given, [{ id: 1, state: 'scheduled', attempt: 0 }])).toEqual([]);
   });
 
-  it('finds nothing where a job that gives itself back runs again in one attempt, whatever its worker was told', () => {
-    expect(violations(history(...lost, ...once), [{ ...done, kind: 'releases' }])).toEqual([]);
+  it('reports nothing for a job that releases itself and runs again in one attempt', () => {
+    expect(findViolations(history(...lost, ...once), [{ ...done, kind: 'releases' }])).toEqual([]);
   });
 
   it.each([
@@ -85,7 +85,7 @@ describe('the history checker', () => {
     ['ran twice in one attempt', [...lost, ...once], [{ ...done, kind: 'plain' }]],
     ['used more attempts than were counted', ['a begin 2', 'a end 2'], [done]],
     ['was completed, and is dead', once, [{ ...done, state: 'dead' }]],
-  ])('finds that a job %s', (problem, lines, finished) => {
-    expect(violations(history(...lines), finished).join()).toContain(problem);
+  ])('reports that a job %s', (problem, lines, finished) => {
+    expect(findViolations(history(...lines), finished).join()).toContain(problem);
   });
 });

@@ -1,23 +1,23 @@
-import type { Entry } from './journal.js';
+import type { JournalEntry } from './journal.js';
 
-/** Where a job stands at the end. */
-export interface Finished {
+/** The final state of a job. */
+export interface FinishedJob {
   readonly id: number;
   readonly state: string;
   readonly attempt: number;
-  /** What its handler does. */
+  /** The behaviour of its handler. */
   readonly kind?: string;
   readonly queue?: string;
 }
 
 const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed'];
 
-// They take back the attempt.
-const RETURNING: readonly string[] = ['releases', 'snoozes'];
+// These handlers take their attempt back.
+const RELEASING: readonly string[] = ['releases', 'snoozes'];
 
 const UNFINISHED: readonly string[] = ['scheduled', 'waiting', 'active'];
 
-interface Span {
+interface RunSpan {
   readonly by: string;
   readonly attempt: number;
   readonly from: number;
@@ -31,21 +31,21 @@ export interface TimedOut {
 }
 
 /**
- * Reads a whole history and names everything in it that must never happen; empty where it kept every promise.
+ * Returns every violation of a guarantee in a whole history. Empty if there is none.
  *
- * @param entries what all processes wrote, in the order of time
- * @param finished what the database has in the end
- * @param timedOut what the database has committed of attempts whose handlers may have gone on
+ * @param entries the entries of all processes, in the order of time
+ * @param finished the jobs in the database at the end
+ * @param timedOut committed timeouts of attempts whose handlers may have continued
  */
-export function violations(
-  entries: readonly Entry[],
-  finished: readonly Finished[],
+export function findViolations(
+  entries: readonly JournalEntry[],
+  finished: readonly FinishedJob[],
   timedOut: readonly TimedOut[] = [],
 ): string[] {
-  const over = new Set(timedOut.map(({ job, attempt }) => keyOf(job, attempt)));
+  const timedOutAttempts = new Set(timedOut.map(({ job, attempt }) => keyOf(job, attempt)));
   const found: string[] = [];
   const ends = new Map(finished.map((job) => [job.id, job]));
-  const jobs = new Map<number, Entry[]>();
+  const jobs = new Map<number, JournalEntry[]>();
   const died = new Map(entries.filter(({ kind }) => kind === 'died').map(({ by, at }) => [by, at]));
   for (const entry of entries) {
     if (entry.kind === 'died' || entry.kind === 'broken') continue;
@@ -60,10 +60,10 @@ export function violations(
       continue;
     }
     const problems = [
-      ...afterTheEnd(job, history, died),
-      ...sideBySide(job, history, died, over),
-      ...stolen(job, history),
-      ...miscounted(job, history, end),
+      ...findRunsAfterCompletion(job, history, died),
+      ...findOverlappingRuns(job, history, died, timedOutAttempts),
+      ...findStolenCompletions(job, history),
+      ...findMiscountedAttempts(job, history, end),
     ];
     if (problems.length > 0)
       found.push(
@@ -75,14 +75,18 @@ export function violations(
   return found;
 }
 
-function afterTheEnd(job: number, history: readonly Entry[], died: ReadonlyMap<string, number>): string[] {
+function findRunsAfterCompletion(
+  job: number,
+  history: readonly JournalEntry[],
+  died: ReadonlyMap<string, number>,
+): string[] {
   const completed = history.filter(({ kind }) => kind === 'completed');
   if (completed.length === 0) return [];
-  // Between its last look at its lease and the beginning a process may be frozen for long: then it is told, and the fence
-  // holds. Of one that died nobody knows.
-  const wasTold = ({ by, attempt }: Entry) =>
+  // A process may freeze between its lease check and the start of a run. Then it emits `lost`, and the fence holds. A
+  // process that died can emit nothing.
+  const lostItsLease = ({ by, attempt }: JournalEntry) =>
     died.has(by) || history.some((other) => other.kind === 'lost' && other.by === by && other.attempt === attempt);
-  const again = history.some((entry) => entry.kind === 'begin' && entry.at > completed[0]!.at && !wasTold(entry));
+  const again = history.some((entry) => entry.kind === 'begin' && entry.at > completed[0]!.at && !lostItsLease(entry));
   return [
     ...(completed.length > 1 ? [`job ${job} was completed ${completed.length} times`] : []),
     ...(again ? [`job ${job} ran again after it had completed`] : []),
@@ -90,27 +94,28 @@ function afterTheEnd(job: number, history: readonly Entry[], died: ReadonlyMap<s
 }
 
 /**
- * Runs of one job that overlap, where neither was told that its lease was lost.
+ * Overlapping runs of one job without a `lost` event.
  *
- * @param over attempts that were over for the database before any later one began, whenever their worker heard of it
+ * @param timedOutAttempts attempts that the database had ended before any later attempt started
  */
-function sideBySide(
+function findOverlappingRuns(
   job: number,
-  history: readonly Entry[],
+  history: readonly JournalEntry[],
   died: ReadonlyMap<string, number>,
-  over: ReadonlySet<string>,
+  timedOutAttempts: ReadonlySet<string>,
 ): string[] {
-  const spans: Span[] = [];
+  const spans: RunSpan[] = [];
   for (const { kind, by, attempt, at } of history) {
     if (kind === 'begin') spans.push({ by, attempt, from: at, to: died.has(by) ? at : Infinity });
     const span = spans.filter((one) => one.by === by && one.attempt === attempt).at(-1);
-    // A run whose outcome has committed is over for the queue, though its handler may go on, as after its timeout.
+    // A run with a committed outcome is over for the queue, even if its handler continues after a timeout.
     if (span && (kind === 'end' || OUTCOMES.includes(kind))) span.to = Math.min(span.to, at);
   }
-  const isLost = ({ by, attempt }: Span) =>
+  const isLost = ({ by, attempt }: RunSpan) =>
     history.some((entry) => entry.kind === 'lost' && entry.by === by && entry.attempt === attempt);
-  const isOver = (span: Span, next: Span) => next.attempt > span.attempt && over.has(keyOf(job, span.attempt));
-  const overlap = (span: Span, next: Span) => next.from < span.to && !isOver(span, next);
+  const isOver = (span: RunSpan, next: RunSpan) =>
+    next.attempt > span.attempt && timedOutAttempts.has(keyOf(job, span.attempt));
+  const overlap = (span: RunSpan, next: RunSpan) => next.from < span.to && !isOver(span, next);
   const bad = spans.some((span, index) => spans.slice(index + 1).some((next) => overlap(span, next)) && !isLost(span));
   return bad ? [`job ${job} ran twice at a time, and neither lease was lost`] : [];
 }
@@ -119,26 +124,26 @@ function keyOf(job: number, attempt: number): string {
   return `${job}/${attempt}`;
 }
 
-/** Whoever runs a later attempt has taken the lease of those before it. */
-function stolen(job: number, history: readonly Entry[]): string[] {
+/** A later attempt has taken the lease of all earlier ones. */
+function findStolenCompletions(job: number, history: readonly JournalEntry[]): string[] {
   const completed = history.find(({ kind }) => kind === 'completed');
-  const isLater = ({ kind, attempt }: Entry) => kind === 'begin' && attempt > completed!.attempt;
+  const isLater = ({ kind, attempt }: JournalEntry) => kind === 'begin' && attempt > completed!.attempt;
   return completed && history.some(isLater) ? [`job ${job} was completed by a run whose lease had been taken`] : [];
 }
 
-function miscounted(job: number, history: readonly Entry[], end: Finished): string[] {
-  const begun = history.filter(({ kind }) => kind === 'begin').map(({ attempt }) => attempt);
-  // Whoever gave a job back may have been killed, or told otherwise, before it could say so.
-  const mayHaveReturned = end.kind !== undefined && RETURNING.includes(end.kind);
-  const ways = mayHaveReturned ? ['released', 'snoozed', 'end'] : ['released', 'snoozed'];
-  const released = history.some(({ kind }) => ways.includes(kind));
-  // It is reported anyway that it was left unfinished; until it runs again, one that was given back has one attempt less.
+function findMiscountedAttempts(job: number, history: readonly JournalEntry[], end: FinishedJob): string[] {
+  const started = history.filter(({ kind }) => kind === 'begin').map(({ attempt }) => attempt);
+  // A process may have been killed, or have lost its answer, before it recorded a release.
+  const mayHaveReturned = end.kind !== undefined && RELEASING.includes(end.kind);
+  const releases = mayHaveReturned ? ['released', 'snoozed', 'end'] : ['released', 'snoozed'];
+  const released = history.some(({ kind }) => releases.includes(kind));
+  // Unfinished jobs are reported elsewhere. Until its next run, a released job has one attempt less.
   const counted = end.attempt + Number(released && UNFINISHED.includes(end.state));
-  const twice = !released && new Set(begun).size !== begun.length;
+  const twice = !released && new Set(started).size !== started.length;
   const completed = history.some(({ kind }) => kind === 'completed');
   return [
     ...(twice ? [`job ${job} ran twice in one attempt`] : []),
-    ...(Math.max(0, ...begun) > counted ? [`job ${job} used more attempts than were counted`] : []),
+    ...(Math.max(0, ...started) > counted ? [`job ${job} used more attempts than were counted`] : []),
     ...(completed && end.state !== 'completed' ? [`job ${job} was completed, and is ${end.state}`] : []),
   ];
 }

@@ -1,12 +1,13 @@
 import type { RuleParts } from '../../lib/job/user-rule.js';
-import { systemClock } from '../../lib/time/clock.js';
+import { systemClock } from '../../lib/common/clock.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../lib/job/job.js';
 import type { Outcome } from '../../lib/job/outcome.js';
-import type { JobCounts } from '../../lib/store/admin-store.js';
-import type { ClaimRequest, Flush, RescueRules, Settlement } from '../../lib/store/job-store.js';
+import type { JobCounts } from '../../lib/store/admin/admin-store.js';
+import type { CompletionBatch, Completion } from '../../lib/store/jobs/completion.js';
+import type { ClaimRequest, RescueRules } from '../../lib/store/jobs/job-store.js';
 
-/** A job as plain as can be, but for what is given. */
+/** A job with default columns, except for those in `given`. */
 export function newJob(given: Partial<NewJob> = {}): NewJob {
   return {
     queue: 'q',
@@ -22,7 +23,7 @@ export function newJob(given: Partial<NewJob> = {}): NewJob {
   };
 }
 
-/** What a claim took. */
+/** A claim with its jobs. */
 export interface Claim {
   readonly id: number;
   readonly workerId: string;
@@ -31,21 +32,21 @@ export interface Claim {
 
 export const LEASE_MS = 30_000;
 
-/** How the suite that runs claims, where a request does not say. */
-export const suite: { strategy: ClaimStrategy; lockId: number } = { strategy: 'skip-locked', lockId: 0 };
+/** The strategy and lock of the suite, for requests that set neither. */
+export const suiteClaims: { strategy: ClaimStrategy; lockId: number } = { strategy: 'skip-locked', lockId: 0 };
 
-/** A request for one job, but for what is given. */
-export function claimOf(given: Partial<ClaimRequest> = {}): ClaimRequest {
+/** A request for one job, except for the fields in `given`. */
+export function claimRequest(given: Partial<ClaimRequest> = {}): ClaimRequest {
   return {
     claimId: Math.floor(Math.random() * Number.MAX_SAFE_INTEGER),
     workerId: 'worker-1',
     queue: 'q',
     limit: 1,
     order: 'fifo',
-    strategy: suite.strategy,
-    lockId: suite.lockId,
+    strategy: suiteClaims.strategy,
+    lockId: suiteClaims.lockId,
     leaseMs: LEASE_MS,
-    started: given.limit ?? 1,
+    startLimit: given.limit ?? 1,
     maxAttempts: 5,
     ...given,
   };
@@ -62,39 +63,43 @@ export const outcomes = {
   snooze: { kind: 'snooze', delayMs: 60_000 },
 } as const satisfies Record<string, Outcome>;
 
-/** What became of a claimed job. It is kept for a minute unless something else is given. */
-export function settled(
+/** The outcome of a claimed job, which is retained for a minute unless `given` changes it. */
+export function completionOf(
   claim: Claim,
   job: ClaimedJob,
   outcome: Outcome = outcomes.complete,
-  given: Partial<Settlement> = {},
-): Settlement {
-  return { job, claimId: claim.id, workerId: claim.workerId, outcome, ranMs: 7, keepMs: 60_000, ...given };
+  given: Partial<Completion> = {},
+): Completion {
+  return { job, claimId: claim.id, workerId: claim.workerId, outcome, ranMs: 7, retentionMs: 60_000, ...given };
 }
 
-/** A flush of these settlements that says nothing of their claims. */
-export function flushOf(settlements: Settlement[], given: Partial<Flush> = {}): Flush {
-  return { settlements, claims: [], again: false, mayBeTaken: new Set(), ...given };
+/** A completion batch without progress of claims. */
+export function completionBatchOf(completions: Completion[], given: Partial<CompletionBatch> = {}): CompletionBatch {
+  return { completions, claims: [], mayHaveCommitted: false, mayBeRescued: new Set(), ...given };
 }
 
-/** A flush with which all the claim's jobs are accounted for. */
-export function endOf(claim: Claim, outcome: Outcome = outcomes.complete, given: Partial<Settlement> = {}): Flush {
-  return flushOf(
-    claim.jobs.map((job) => settled(claim, job, outcome, given)),
-    { claims: [{ id: claim.id, started: claim.jobs.length, finished: true }] },
+/** A completion batch that ends all jobs of the claim. */
+export function finalBatchOf(
+  claim: Claim,
+  outcome: Outcome = outcomes.complete,
+  given: Partial<Completion> = {},
+): CompletionBatch {
+  return completionBatchOf(
+    claim.jobs.map((job) => completionOf(claim, job, outcome, given)),
+    { claims: [{ id: claim.id, startLimit: claim.jobs.length, isFinished: true }] },
   );
 }
 
-/** Rules under which what may have begun is tried again at once, and the rest released. */
+/** Rules that retry jobs which may have started at once, and release the others. */
 export function rescueRules(given: Partial<RescueRules> = {}): RescueRules {
   return {
-    decide: ({ mayHaveBegun }) => (mayHaveBegun ? outcomes.retry : outcomes.release),
-    keepMs: () => 60_000,
+    decide: ({ mayHaveStarted }) => (mayHaveStarted ? outcomes.retry : outcomes.release),
+    retentionMs: () => 60_000,
     ...given,
   };
 }
 
-/** What asking the rules of a queue takes; chance is in the middle. */
+/** The dependencies of the rules of a queue, with a fixed random number. */
 export function ruleParts(given: Partial<RuleParts> = {}): RuleParts {
   return { random: () => 0.5, clock: systemClock, logger: { warn: () => undefined }, ...given };
 }
@@ -103,7 +108,7 @@ export function idsOf(jobs: readonly { id: number }[]): number[] {
   return jobs.map(({ id }) => id);
 }
 
-/** Jobs that a worker or a consumer has, whether or not they have begun. */
-export function claimedOf({ active, prefetched }: JobCounts): number {
+/** The number of claimed jobs, whether they run or are prefetched. */
+export function countClaimed({ active, prefetched }: JobCounts): number {
   return active + prefetched;
 }

@@ -1,23 +1,23 @@
 import type { Connection } from 'mysql2';
 import { eventually } from './eventually.js';
-import { recordingDriver } from './recording-driver.js';
+import { interceptingDriver } from './intercepting-driver.js';
 
 type Sql = (text: string) => Promise<unknown[]>;
 
-/** The connections on which those who use its driver hold their locks. */
+/** The connections that hold the worker locks of the users of its driver. */
 export class LockConnections {
   readonly #ids: number[] = [];
   readonly driver: object;
 
-  /** @param before called with each statement, which waits for it */
+  /** @param before receives each statement and delays it until it resolves */
   constructor(before: (sql: string) => Promise<void> = () => Promise.resolve()) {
-    this.driver = recordingDriver((sql, _, connection) => {
+    this.driver = interceptingDriver((sql, _, connection) => {
       if (/sql_queue_locks.*FOR UPDATE$/s.test(sql)) this.#ids.push((connection as Connection).threadId);
       return before(sql);
     });
   }
 
-  /** Ends them, and waits until the server has seen that they are gone. */
+  /** Kills the connections, and waits until the server has closed them. */
   async end(sql: Sql): Promise<void> {
     for (const id of this.#ids.splice(0)) {
       await sql(`KILL ${id}`);

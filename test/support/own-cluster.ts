@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import mysql from 'mysql2/promise';
 import { eventually } from './eventually.js';
-import { startOf } from './own-server.js';
+import { processStartTime } from './own-server.js';
 
-// scripts/databases/servers.mjs, as far as it is used here.
+// The parts of scripts/databases/servers.mjs that this class uses.
 interface ClusterRun {
   cluster(kind: string, profile: string): Promise<{ port: number; dir: string; up(): Promise<void> }>;
   end(): Promise<void>;
@@ -13,11 +13,11 @@ const NODES = 3;
 
 export type ClusterName = 'galera' | 'group-replication';
 
-/** Three nodes of one test's own, durable, that it may kill and bring back. */
+/** A durable cluster of three nodes for one test, which may kill and restart them. */
 export class OwnCluster {
   private constructor(
     private readonly run: ClusterRun,
-    private readonly made: { port: number; dir: string; up(): Promise<void> },
+    private readonly cluster: { port: number; dir: string; up(): Promise<void> },
   ) {}
 
   static async start(name: ClusterName): Promise<OwnCluster> {
@@ -32,19 +32,19 @@ export class OwnCluster {
   }
 
   get urls(): string[] {
-    return Array.from({ length: NODES }, (_, node) => `mysql://root@127.0.0.1:${this.made.port + node}/`);
+    return Array.from({ length: NODES }, (_, node) => `mysql://root@127.0.0.1:${this.cluster.port + node}/`);
   }
 
-  /** As if its power went. */
+  /** Like a power failure. */
   async kill(node: number): Promise<void> {
-    const pid = Number((await readFile(`${this.made.dir}-${node}/server.pid`, 'utf8')).split(' ')[0]);
+    const pid = Number((await readFile(`${this.cluster.dir}-${node}/server.pid`, 'utf8')).split(' ')[0]);
     process.kill(pid, 'SIGKILL');
-    await eventually(async () => (await startOf(pid)) === undefined);
+    await eventually(async () => (await processStartTime(pid)) === undefined);
   }
 
-  /** Resolves when all nodes are in the cluster again. */
-  async revive(): Promise<void> {
-    await this.made.up();
+  /** Resolves when all nodes have rejoined the cluster. */
+  async restartNodes(): Promise<void> {
+    await this.cluster.up();
   }
 
   end(): Promise<void> {
@@ -52,19 +52,19 @@ export class OwnCluster {
   }
 }
 
-/** Which of these nodes answer and may be written to. */
-export async function writableNodes(urls: readonly string[]): Promise<number[]> {
-  const able: number[] = [];
+/** The indexes of the nodes that answer and accept writes. */
+export async function findWritableNodes(urls: readonly string[]): Promise<number[]> {
+  const found: number[] = [];
   for (const [node, url] of urls.entries()) {
-    const connection = await writable([url]).catch(() => undefined);
-    if (connection) able.push(node);
+    const connection = await connectToWritableNode([url]).catch(() => undefined);
+    if (connection) found.push(node);
     await connection?.end();
   }
-  return able;
+  return found;
 }
 
-/** The first of these nodes that answers and may be written to, and sees all that any of them has committed. */
-export async function writable(urls: readonly string[]): Promise<mysql.Connection> {
+/** The first node that answers, accepts writes, and sees all commits of the cluster. */
+export async function connectToWritableNode(urls: readonly string[]): Promise<mysql.Connection> {
   let problem: unknown;
   for (const url of urls) {
     try {

@@ -7,7 +7,7 @@ import mysql from 'mysql2/promise';
 import { eventually } from './eventually.js';
 import type { TestConnection, TestServer } from './servers.js';
 
-// scripts/databases/servers.mjs, as far as it is used here.
+// The parts of scripts/databases/servers.mjs that this class uses.
 interface ServerRun {
   server(kind: string, profile: string): Promise<{ url?: string; reason?: string }>;
   file(name: string): string;
@@ -15,7 +15,7 @@ interface ServerRun {
 }
 const SERVERS = '../../scripts/databases/servers.mjs';
 
-/** A server of one test's own, durable, that it may end and start as it likes. */
+/** A durable server for one test, which may stop and restart it. */
 export class OwnServer {
   private constructor(
     private readonly run: ServerRun,
@@ -26,7 +26,7 @@ export class OwnServer {
   static async start(name: 'mysql' | 'mariadb'): Promise<OwnServer> {
     const { ServerRun } = (await import(SERVERS)) as { ServerRun: { begin(): Promise<ServerRun> } };
     const run = await ServerRun.begin();
-    // Given servers are not to be restarted.
+    // A server given by the environment must not be restarted.
     delete process.env[`${name.toUpperCase()}_URL`];
     const { url, reason } = await run.server(name, 'durable');
     if (url === undefined) {
@@ -53,19 +53,22 @@ export class OwnServer {
     return this.connectionTo(database);
   }
 
-  /** SIGKILL: as if the power went. SIGTERM: in order. Starts it again on the same files, as it was started before. */
+  /**
+   * Restarts the server on the same files with the same command. SIGKILL acts like a power failure, SIGTERM is a clean
+   * stop.
+   */
   async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
     const pid = Number((await readFile(this.#pidFile, 'utf8')).split(' ')[0]);
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
     process.kill(pid, signal);
-    await eventually(async () => (await startOf(pid)) === undefined);
-    // It names a process that nobody may have collected yet, and MySQL would take that for another server.
+    await eventually(async () => (await processStartTime(pid)) === undefined);
+    // The lock file may name an unreaped process, which MySQL would take for another server.
     await rm(join(dirname(this.#pidFile), 's.sock.lock'), { force: true });
     const again = spawn(command[0]!, command.slice(1), { detached: true, stdio: 'ignore' });
     again.unref();
-    // From here on whoever cleans up finds the new process.
-    await writeFile(this.#pidFile, `${again.pid} ${await startOf(again.pid!)}\n`);
-    await eventually(() => this.#answers());
+    // From here on, the cleanup finds the new process.
+    await writeFile(this.#pidFile, `${again.pid} ${await processStartTime(again.pid!)}\n`);
+    await eventually(() => this.#isAnswering());
   }
 
   end(): Promise<void> {
@@ -76,7 +79,7 @@ export class OwnServer {
     return join(this.run.file(`${this.name}-${this.url.port}`), 'server.pid');
   }
 
-  async #answers(): Promise<boolean> {
+  async #isAnswering(): Promise<boolean> {
     const socket = connect(Number(this.url.port), this.url.hostname);
     const greeting = once(socket, 'data').then(
       () => true,
@@ -94,8 +97,8 @@ export class OwnServer {
   }
 }
 
-/** When the process was started, in the kernel's own count; undefined where it has ended. */
-export async function startOf(pid: number): Promise<string | undefined> {
+/** The start time of the process in clock ticks of the kernel. Undefined if it has ended. */
+export async function processStartTime(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   return fields?.[0] === 'Z' ? undefined : fields?.[19];

@@ -3,27 +3,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkerSettings } from '../faults/programs/worker.js';
 import type { World } from './engines.js';
-import { violations, type Finished } from './history-checker.js';
-import { Journal, readJournals, type Entry } from './journal.js';
+import { findViolations, type FinishedJob } from './history-checker.js';
+import { Journal, readJournals, type JournalEntry } from './journal.js';
 import { ProgramProcess } from './programs.js';
 
-/** Worker and producer processes on a test's database, and the one history they all write. */
+/** Worker and producer processes on the database of a test, with one shared history. */
 export interface Processes {
   worker(settings?: Partial<WorkerSettings>, env?: Record<string, string>): Promise<ProgramProcess>;
   producer(settings: { jobs: number; failEvery: number }): Promise<ProgramProcess>;
-  /** So many producers that put in jobs with one key, one after the other, so many each. */
+  /** Starts this many producers. Each enqueues `calls` jobs with one key, one after the other. */
   racer(settings: { producers: number; calls: number }): Promise<ProgramProcess>;
-  /** So many producers that ask for one key at the same time, each time the test says so, and wait for its job. */
-  asker(settings: { producers: number }): Promise<ProgramProcess>;
-  /** What all of them wrote, in the order of time. */
-  journal(): Entry[];
-  /** Notes that the process is gone: it had no chance to write how its runs ended. */
-  died(program: ProgramProcess): void;
-  /** What must never have happened, by all journals and by what the database has in the end. */
+  /**
+   * Starts this many producers. In each round of the test they enqueue a job with one key at the same time, and wait
+   * for it.
+   */
+  requester(settings: { producers: number }): Promise<ProgramProcess>;
+  /** The entries of all processes, in the order of time. */
+  journal(): JournalEntry[];
+  /** Records the death of the process, which could not record the end of its runs. */
+  recordDeath(program: ProgramProcess): void;
+  /** The violations of guarantees according to all journals and the final database. */
   violations(): Promise<string[]>;
 }
 
-/** None outlives the test. */
+/** All processes end with the test. */
 export async function processesOf({ connection, sql, afterTest }: World): Promise<Processes> {
   const journals = await mkdtemp(join(tmpdir(), 'sql-queue-journals-'));
   afterTest(() => rm(journals, { recursive: true, force: true }));
@@ -36,12 +39,12 @@ export async function processesOf({ connection, sql, afterTest }: World): Promis
     worker: (settings = {}, env) => start('worker', { queue: {}, ...settings }, env),
     producer: (settings) => start('producer', settings),
     racer: (settings) => start('key-racer', settings),
-    asker: (settings) => start('key-asker', settings),
+    requester: (settings) => start('key-requester', settings),
     journal: () => readJournals(journals),
-    died: ({ pid }) => new Journal(journals, `worker-${pid}`).note('died'),
+    recordDeath: ({ pid }) => new Journal(journals, `worker-${pid}`).append('died'),
     violations: async () => {
-      const rows = await sql<Finished>('SELECT id, state, attempt FROM sql_queue_history');
-      return violations(
+      const rows = await sql<FinishedJob>('SELECT id, state, attempt FROM sql_queue_history');
+      return findViolations(
         readJournals(journals),
         rows.map((row) => ({ ...row, id: Number(row.id) })),
       );

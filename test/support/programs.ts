@@ -6,25 +6,25 @@ import { dirname, join, relative } from 'node:path';
 import type { QueueEvent } from '../../lib/job/queue-event.js';
 import { cached } from './cached.js';
 import { EventLog } from './event-log.js';
-import { broken } from './torture/breaks.js';
+import { breakFence } from './torture/broken-fences.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['lib', 'test/support', 'test/faults/programs'];
 
 let compiling: Promise<string> | undefined;
 
-/** What a program tells the test. */
-export type Told =
-  { ready: true } | { event: QueueEvent } | { said: string; job?: number } | { /** Jobs so far. */ completed: number };
+/** A message of a program to the test. */
+export type ProgramMessage =
+  { ready: true } | { event: QueueEvent } | { text: string; job?: number } | { /** Jobs so far. */ completed: number };
 
 /** A program of test/faults/programs in a process of its own. */
 export class ProgramProcess {
   readonly events = new EventLog();
-  readonly said: { said: string; job?: number }[] = [];
+  readonly messages: { text: string; job?: number }[] = [];
   readonly ended: Promise<unknown>;
   #waiting: (() => void)[] = [];
   hasEnded = false;
-  /** Jobs that it says it has completed. */
+  /** The number of completed jobs that it has reported. */
   completed = 0;
 
   private constructor(private readonly child: ChildProcess) {
@@ -33,10 +33,10 @@ export class ProgramProcess {
       this.hasEnded = true;
       this.#wakeWaiting();
     });
-    child.on('message', (told: Told) => this.#hear(told));
+    child.on('message', (message: ProgramMessage) => this.#receive(message));
   }
 
-  /** Resolves when the program says that it is ready. */
+  /** Resolves when the program reports that it is ready. */
   static async start(name: string, settings: object, env: Record<string, string> = {}): Promise<ProgramProcess> {
     const file = join(await (compiling ??= compile()), 'test/faults/programs', `${name}.js`);
     const child = fork(file, [JSON.stringify(settings)], {
@@ -45,11 +45,11 @@ export class ProgramProcess {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     const program = new ProgramProcess(child);
-    await program.untilSaid('ready');
+    await program.untilMessage('ready');
     return program;
   }
 
-  /** Null where it runs, or was ended by a signal. */
+  /** Null while it runs, or if a signal ended it. */
   get exitCode(): number | null {
     return this.child.exitCode;
   }
@@ -58,17 +58,17 @@ export class ProgramProcess {
     return this.child.pid!;
   }
 
-  /** Resolves when the program has said so, or has ended. */
-  async untilSaid(said: string, job?: number): Promise<void> {
-    const heard = () => this.said.some((one) => one.said === said && (job === undefined || one.job === job));
-    while (!heard() && !this.hasEnded) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  /** Resolves when the program has sent this message, or has ended. */
+  async untilMessage(text: string, job?: number): Promise<void> {
+    const isReceived = () => this.messages.some((one) => one.text === text && (job === undefined || one.job === job));
+    while (!isReceived() && !this.hasEnded) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
-  tell(message: object): void {
+  send(message: object): void {
     this.child.send(message);
   }
 
-  /** Sends the signal to this process and to no other. */
+  /** Sends the signal to this process only. */
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
@@ -78,29 +78,29 @@ export class ProgramProcess {
     await this.ended;
   }
 
-  /** Lets it end its work in order. */
+  /** Lets it finish its work and waits for its end. */
   async stop(): Promise<void> {
-    if (!this.hasEnded) this.tell({ stop: true });
+    if (!this.hasEnded) this.send({ stop: true });
     await this.ended;
   }
 
-  #hear(told: Told): void {
-    if ('event' in told) this.events.add(told.event);
-    else if ('completed' in told) this.completed = told.completed;
-    else this.said.push('ready' in told ? { said: 'ready' } : told);
+  #receive(message: ProgramMessage): void {
+    if ('event' in message) this.events.add(message.event);
+    else if ('completed' in message) this.completed = message.completed;
+    else this.messages.push('ready' in message ? { text: 'ready' } : message);
     this.#wakeWaiting();
   }
 
   #wakeWaiting(): void {
-    this.#waiting.splice(0).forEach((look) => look());
+    this.#waiting.splice(0).forEach((wake) => wake());
   }
 }
 
-/** The folder of the compiled programs. */
+/** Returns the folder of the compiled programs. */
 async function compile(): Promise<string> {
   const files = await sources();
   const texts = await Promise.all(
-    files.map(async (file) => broken(relative(ROOT, file), await readFile(file, 'utf8'))),
+    files.map(async (file) => breakFence(relative(ROOT, file), await readFile(file, 'utf8'))),
   );
   const paths = files.map((file) => relative(ROOT, file));
   return cached('programs', new Map(paths.map((path, index) => [path, texts[index]!])), async (folder) => {

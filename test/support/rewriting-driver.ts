@@ -1,22 +1,22 @@
 import mysql2 from 'mysql2';
 import type { Connection, PoolOptions } from 'mysql2';
 
-/** mysql2 before a server that gets other texts than were sent, for what no server of the tests does by itself. */
+/** mysql2 with rewritten statements, to simulate servers that the tests do not have. */
 export function rewritingDriver(rewrite: (sql: string) => string): object {
   const createPool = (options: PoolOptions) => {
     const pool = mysql2.createPool(options);
-    pool.on('connection', (made) => rewriteOn(made, rewrite));
+    pool.on('connection', (made) => rewriteStatementsOf(made, rewrite));
     return pool;
   };
   return { ...mysql2, createPool };
 }
 
-/** As of a server that accepts SKIP LOCKED and locks nothing, as TiDB and Dolt do. */
-export function withoutLocks(sql: string): string {
+/** Simulates a server that accepts SKIP LOCKED and locks nothing, such as TiDB and Dolt. */
+export function removeSkipLocked(sql: string): string {
   return sql.replaceAll('FOR UPDATE SKIP LOCKED', '');
 }
 
-function rewriteOn(connection: Connection, rewrite: (sql: string) => string): void {
+function rewriteStatementsOf(connection: Connection, rewrite: (sql: string) => string): void {
   const query = connection.query.bind(connection) as (...args: unknown[]) => unknown;
   connection.query = ((first: string | { sql: string }, ...rest: unknown[]) => {
     if (typeof first === 'string') return query(rewrite(first), ...rest);

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { describeServers, freshDatabase } from './servers.js';
 
 describeServers('a fresh database', (server) => {
-  it('is empty, takes tables and is gone after drop()', async () => {
+  it('is empty, accepts tables and is deleted by drop()', async () => {
     const database = await freshDatabase(server);
     const source = await new DataSource({ ...database.connection, entities: [] }).initialize();
     try {

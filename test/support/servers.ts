@@ -6,12 +6,12 @@ import mysql from 'mysql2/promise';
 
 export type ServerName = 'mysql' | 'mariadb' | 'sqlite';
 
-/** A database server these tests may use, as scripts/test.mjs has provided it. */
+/** A database server for the tests, as scripts/test.mjs has provided it. */
 export interface TestServer {
   name: ServerName;
   /** Empty for SQLite, which has no server. */
   url: string;
-  /** The path of the command-line client, where one is known. */
+  /** The path of the command-line client, if there is one. */
   client?: string;
 }
 
@@ -24,7 +24,7 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** What is not in this list gets no suites; the last lines of `npm test` say why. */
+/** A server without an entry gets no suites. The last lines of `npm test` give the reason. */
 export const servers: TestServer[] = [
   { name: 'mysql', url: process.env.SQL_QUEUE_TEST_MYSQL, client: process.env.SQL_QUEUE_TEST_MYSQL_CLI },
   {
@@ -35,7 +35,7 @@ export const servers: TestServer[] = [
   { name: 'sqlite', url: process.env.SQL_QUEUE_TEST_SQLITE === 'off' ? undefined : '' },
 ].filter((server): server is TestServer => server.url !== undefined);
 
-/** Runs the same suite on every server there is, or on those named in `only`. */
+/** Runs the suite on every server, or on those in `only`. */
 export function describeServers(
   title: string,
   suite: (server: TestServer) => void,
@@ -46,7 +46,7 @@ export function describeServers(
   }
 }
 
-/** A database nobody else uses. Whoever asks for it drops it, after closing all connections to it. */
+/** Creates a private database. The caller drops it after closing all connections to it. */
 export async function freshDatabase(server: TestServer): Promise<TestDatabase> {
   if (server.name === 'sqlite') return freshFile(server);
 

@@ -1,27 +1,27 @@
-import { recordingDriver, type Listener } from './recording-driver.js';
+import { interceptingDriver, type StatementListener } from './intercepting-driver.js';
 import type { World } from './stores.js';
 
 /**
- * `lost`: the connection goes away before the statement is sent. `down`: that, and the same with the next ones, so that
- * the store has to give up. `unheard`: the statement is done, and its answer lost. `deadlock`: the server has undone the
- * transaction. `lock wait`: it has undone nothing but the statement.
+ * `lost`: the connection breaks before the statement is sent. `down`: that and the next connections break, so that the
+ * store gives up. `unanswered`: the statement is executed, but its answer is lost. `deadlock`: the server rolls the
+ * transaction back. `lock wait`: the server rolls only the statement back.
  */
-export const FAULTS = ['lost', 'down', 'unheard', 'deadlock', 'lock wait'] as const;
+export const FAULTS = ['lost', 'down', 'unanswered', 'deadlock', 'lock wait'] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** How the statements of one step reach the server. */
-export const SENDING = [
+/** The way in which the statements of one step reach the server. */
+export const SEND_MODES = [
   { sent: 'one by one', multipleStatements: false },
-  { sent: 'as one text where they can', multipleStatements: true },
+  { sent: 'together if possible', multipleStatements: true },
 ] as const;
 
-// These are answers of a server, after which the connection goes on.
-const ANSWERED: Partial<Record<Fault, number>> = { deadlock: 1213, 'lock wait': 1205 };
+// Errors of a server, after which the connection remains usable.
+const SERVER_ERRNOS: Partial<Record<Fault, number>> = { deadlock: 1213, 'lock wait': 1205 };
 
-const HOW_LONG_DOWN = 8;
+const FAILURES_WHILE_DOWN = 8;
 
-/** A store of that world on a connection whose texts fail once armed: see faultyDriver. */
-export async function openFaulty(
+/** Opens a store whose connections fail after arm(): see faultyDriver. */
+export async function openFaultyStore(
   world: Pick<World, 'open' | 'connect'>,
   sending: { multipleStatements: boolean },
   settings: Parameters<World['open']>[0] = {},
@@ -31,24 +31,26 @@ export async function openFaulty(
   return { ...store, arm, disarm };
 }
 
-/** A driver whose texts, of one statement or of several, once armed, are counted, and fail from the given one on. */
+/**
+ * A driver that counts sent texts after arm(), and fails from text `failAt` on. A text has one statement or several.
+ */
 function faultyDriver({ multipleStatements }: { multipleStatements: boolean }) {
   let statements = 0;
   let armed: { fault: Fault; failAt: number } | undefined;
-  const listen: Listener = async (sql, ask) => {
+  const listen: StatementListener = async (sql, run) => {
     if (!armed) return;
     statements++;
     const { fault, failAt } = armed;
-    const last = fault === 'down' ? failAt + HOW_LONG_DOWN : failAt;
+    const last = fault === 'down' ? failAt + FAILURES_WHILE_DOWN : failAt;
     if (statements < failAt || statements > last) return;
-    if (fault === 'unheard') await ask(sql);
-    if (fault === 'deadlock') await ask('ROLLBACK');
-    const errno = ANSWERED[fault];
-    if (errno !== undefined) throw refused(errno);
+    if (fault === 'unanswered') await run(sql);
+    if (fault === 'deadlock') await run('ROLLBACK');
+    const errno = SERVER_ERRNOS[fault];
+    if (errno !== undefined) throw serverError(errno);
     throw Object.assign(new Error('Connection lost'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
   };
   return {
-    driver: recordingDriver(listen, undefined, { multipleStatements }),
+    driver: interceptingDriver(listen, undefined, { multipleStatements }),
     arm: (fault: Fault, failAt: number) => {
       armed = { fault, failAt };
       statements = 0;
@@ -60,6 +62,6 @@ function faultyDriver({ multipleStatements }: { multipleStatements: boolean }) {
   };
 }
 
-function refused(errno: number): Error {
+function serverError(errno: number): Error {
   return Object.assign(new Error(`Refused with ${errno}`), { errno });
 }

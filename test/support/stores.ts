@@ -1,43 +1,43 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { systemClock } from '../../lib/time/clock.js';
+import { systemClock } from '../../lib/common/clock.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
 import { tableNames } from '../../lib/store/tables.js';
-import { claimOf, newJob, suite as suiteOf, type Claim } from './jobs.js';
+import { claimRequest, newJob, suiteClaims as suiteOf, type Claim } from './jobs.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import { describeServers, freshDatabase, type ServerName, type TestServer } from './servers.js';
-import type { ClaimRequest } from '../../lib/store/job-store.js';
+import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
 import type { NewJob } from '../../lib/job/job.js';
 
 export interface TestStore {
   readonly server: TestServer;
-  /** A database without a file, which has no second connection. */
+  /** A database without a file, which allows one connection only. */
   readonly inMemory: boolean;
   readonly title: string;
-  /** How it is claimed from. */
+  /** The claim strategy of the suite. */
   readonly strategy: ClaimStrategy;
 }
 
-/** A store with nothing in it, and what a test needs around it. */
+/** An empty store with the tools of a test. */
 export interface World extends OpenStore {
   readonly store: TestStore;
   readonly dataSource: DataSource;
-  /** Lets time pass for the store. */
+  /** Advances the time of the store. */
   advance(ms: number): void;
-  /** A store as another process would have it, on the same tables. Closed after the test. */
+  /** Opens a store on the same tables, like another process. Closed after the test. */
   open(settings?: Partial<StoreSettings>): Promise<OpenStore>;
-  /** A connection of the application's own. Destroyed after the test. */
+  /** Opens a connection of the application. Destroyed after the test. */
   connect(options?: Partial<DataSourceOptions>): Promise<DataSource>;
-  /** A statement of the application's. */
+  /** Runs a statement of the application. */
   sql<Row>(text: string, values?: unknown[]): Promise<Row[]>;
-  /** Enqueues jobs that differ from the plainest in what is given. */
+  /** Enqueues jobs with default columns, except for those given. */
   put(...jobs: Partial<NewJob>[]): Promise<number[]>;
-  /** Claims one job, or as is asked. */
+  /** Claims one job, or as the request sets. */
   claim(request?: Partial<ClaimRequest>): Promise<Claim>;
 }
 
 export type Setup = () => Promise<World>;
 
-/** Runs the suite on every store there is; each `setup()` in it gives a test an empty one. */
+/** Runs the suite on every store. Each `setup()` gives a test an empty one. */
 export function describeStores(title: string, suite: (setup: Setup, store: TestStore) => void): void {
   describeServers(title, (server) => onStore(storeOn(server), suite));
   describeServers(
@@ -47,7 +47,7 @@ export function describeStores(title: string, suite: (setup: Setup, store: TestS
   );
 }
 
-/** The same once for each strategy of claiming that the store has. */
+/** Runs the suite once for each claim strategy of the store. */
 export function describeStrategies(title: string, suite: (setup: Setup, store: TestStore) => void): void {
   describeStores(title, suite);
   for (const strategy of ['optimistic', 'update', 'lock'] as const) {
@@ -63,7 +63,7 @@ function storeOn(server: TestServer): TestStore {
   return { server, inMemory: false, title: name, strategy: name === 'sqlite' ? 'update' : 'skip-locked' };
 }
 
-/** The same for suites about what only some servers have. */
+/** Runs the suite on some servers only. */
 export function describeStoresOf(
   names: ServerName[],
   title: string,
@@ -119,12 +119,25 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       afterTest.push(() => another.jobs.close());
       return another;
     };
-    // One that claims by chance where it has met others; no test shall know of those of the test before.
-    const { jobs, admin, consumer, queues, waits, traces, events, doorbell, waitersBell, eventsBell, locks, notices } =
-      store.strategy === 'optimistic' ? await open() : opened;
+    // An optimistic store remembers conflicts and then claims at random positions. A test must not inherit that memory.
+    const {
+      jobs,
+      workers,
+      admin,
+      consumer,
+      queues,
+      waits,
+      jobLogs,
+      events,
+      workerChannel,
+      waiterChannel,
+      eventChannel,
+      workerLocks,
+      notices,
+    } = store.strategy === 'optimistic' ? await open() : opened;
     suiteOf.lockId = 0;
     if (store.strategy === 'lock') {
-      const lock = await locks!.take('worker-1');
+      const lock = await workerLocks!.acquire('worker-1');
       suiteOf.lockId = lock.id;
       afterTest.push(() => lock.release());
     }
@@ -132,16 +145,17 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       store,
       dataSource,
       jobs,
+      workers,
       admin,
       queues,
       consumer,
       waits,
-      traces,
+      jobLogs,
       events,
-      doorbell,
-      waitersBell,
-      eventsBell,
-      locks,
+      workerChannel,
+      waiterChannel,
+      eventChannel,
+      workerLocks,
       notices,
       advance: (ms) => void (skewMs += ms),
       open,
@@ -153,8 +167,8 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       sql: (text, values) => dataSource.query(text, values),
       put: (...given) => jobs.enqueue(given.map(newJob)),
       claim: async (request = {}) => {
-        const asked = claimOf(request);
-        return { id: asked.claimId, workerId: asked.workerId, jobs: await jobs.claim(asked) };
+        const resolved = claimRequest(request);
+        return { id: resolved.claimId, workerId: resolved.workerId, jobs: await jobs.claim(resolved) };
       },
     };
   };

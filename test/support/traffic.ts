@@ -1,50 +1,50 @@
 import type { ResultSetHeader } from 'mysql2';
-import { recordingDriver, statementsOf } from './recording-driver.js';
+import { interceptingDriver, statementsOf } from './intercepting-driver.js';
 
-/** One transaction that has committed; a statement outside of any is one by itself. */
+/** One committed transaction. A statement outside of any transaction counts as one. */
 export interface Transaction {
   readonly statements: readonly string[];
   /** Rows inserted, changed and deleted. */
   readonly rowsWritten: number;
-  /** How often the database was asked, to begin and to commit included. */
+  /** The number of round trips, including BEGIN and COMMIT. */
   readonly roundTrips: number;
 }
 
 const BEGIN = /^(START TRANSACTION|BEGIN)/;
 const END = /^(COMMIT|ROLLBACK)/;
-// Said once for each connection, before its first use.
+// Sent once per connection, before its first use.
 const SET_UP = /^(SET SESSION|DO 0)/;
 
-/** What passes between a store and a database, transaction by transaction. */
+/** Records the statements between a store and its database, transaction by transaction. */
 export class Traffic {
   readonly #open = new WeakMap<object, { statements: string[]; rowsWritten: number; roundTrips: number }>();
   readonly #committed: Transaction[] = [];
 
   /** For the option `driver` of a DataSource of MySQL or MariaDB. */
-  readonly driver: object = recordingDriver(
+  readonly driver: object = interceptingDriver(
     () => Promise.resolve(),
     (text, answer, connection) => {
       const statements = statementsOf(text).map((sql) => sql.trim());
       const answers = statements.length > 1 ? (answer as unknown[]) : [answer];
       statements.forEach((sql, index) => {
         const written = Array.isArray(answers[index]) ? 0 : (answers[index] as ResultSetHeader).affectedRows;
-        this.#note(sql, written, connection, index === 0 ? 1 : 0);
+        this.#record(sql, written, connection, index === 0 ? 1 : 0);
       });
     },
     { multipleStatements: true },
   );
 
-  /** For the option `driver` of one of SQLite. */
+  /** For the option `driver` of a DataSource of SQLite. */
   sqliteDriver(): Promise<object> {
-    return sqliteDriver((sql, rowsWritten, handle) => this.#note(sql.trim(), rowsWritten, handle, 1));
+    return sqliteDriver((sql, rowsWritten, handle) => this.#record(sql.trim(), rowsWritten, handle, 1));
   }
 
   /** The transactions since the last call, in the order of their commits. */
-  take(): Transaction[] {
+  drain(): Transaction[] {
     return this.#committed.splice(0);
   }
 
-  #note(sql: string, rowsWritten: number, connection: object, roundTrips: number): void {
+  #record(sql: string, rowsWritten: number, connection: object, roundTrips: number): void {
     const open = this.#open.get(connection);
     if (open) open.roundTrips += roundTrips;
     if (SET_UP.test(sql)) return;
@@ -59,13 +59,13 @@ export class Traffic {
   }
 }
 
-/** better-sqlite3 that tells of each statement that was done. */
-async function sqliteDriver(done: (sql: string, rowsWritten: number, handle: object) => void): Promise<object> {
+/** better-sqlite3 that reports each executed statement. */
+async function sqliteDriver(onStatement: (sql: string, rowsWritten: number, handle: object) => void): Promise<object> {
   const { default: Database } = await import('better-sqlite3');
   return class Recorded extends Database {
     override exec(sql: string): this {
       super.exec(sql);
-      done(sql, 0, this);
+      onStatement(sql, 0, this);
       return this;
     }
 
@@ -77,12 +77,12 @@ async function sqliteDriver(done: (sql: string, rowsWritten: number, handle: obj
       return Object.assign(prepared, {
         run: (...values: unknown[]) => {
           const result = run.apply(prepared, values);
-          done(sql, result.changes, this);
+          onStatement(sql, result.changes, this);
           return result;
         },
         all: (...values: unknown[]) => {
           const rows = all.apply(prepared, values);
-          done(sql, writes ? rows.length : 0, this);
+          onStatement(sql, writes ? rows.length : 0, this);
           return rows;
         },
       });

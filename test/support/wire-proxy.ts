@@ -2,28 +2,28 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /**
- * What becomes of a statement. `cut`: the connection breaks before the server has it. `unheard`: the server does it, and
- * the connection breaks before the answer. `silent`: nothing is heard of the connection any more, either way, and nobody
- * closes it, as when a host is switched off. `late`: the connection breaks for the client, while the statement is still on
- * its way to the server, which it reaches when the test says so. `held`: it is on its way for so long, and nothing breaks.
+ * The fate of a statement. `cut`: the connection breaks before the server receives it. `unanswered`: the server executes
+ * it, and the connection breaks before the answer. `silent`: neither side receives anything further or closes the
+ * connection, like a host without power. `late`: the connection breaks for the client, and the statement reaches the
+ * server when the test delivers it. `held`: the statement is delayed until then, and nothing breaks.
  */
-export type Fate = 'pass' | 'cut' | 'unheard' | 'silent' | 'late' | 'held';
+export type ProxyAction = 'pass' | 'cut' | 'unanswered' | 'silent' | 'late' | 'held';
 
-export interface Sent {
+export interface SentStatement {
   readonly sql: string;
-  /** What was sent since its transaction began, itself included. */
+  /** The statements since the start of its transaction, including itself. */
   readonly transaction: readonly string[];
 }
 
 const COM_QUERY = 3;
 
-/** Stands between clients and a MySQL server, reads the statements that pass, and breaks what a test wants broken. */
+/** A proxy between clients and a MySQL server. It reads the statements, and breaks connections as a test requires. */
 export class WireProxy {
   readonly #connections = new Set<{ client: Socket; upstream: Socket; silence: () => void; isSilent: () => boolean }>();
-  #fate: (sent: Sent) => Fate = () => 'pass';
+  #action: (sent: SentStatement) => ProxyAction = () => 'pass';
   #silent = false;
-  #renumberedBy = 0;
-  #late: { upstream: Socket; packet: Buffer; isBroken: boolean }[] = [];
+  #connectionIdShift = 0;
+  #held: { upstream: Socket; packet: Buffer; isBroken: boolean }[] = [];
 
   private constructor(
     private readonly server: Server,
@@ -35,7 +35,7 @@ export class WireProxy {
     // A silent host does not close its side either.
     const server = createServer({ allowHalfOpen: true });
     const proxy = new WireProxy(server, { host: hostname, port: Number(port || 3306) });
-    server.on('connection', (client) => proxy.#join(client));
+    server.on('connection', (client) => proxy.#accept(client));
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return proxy;
@@ -45,19 +45,22 @@ export class WireProxy {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Asked for the fate of each statement from now on. */
-  decide(fate: (sent: Sent) => Fate): void {
-    this.#fate = fate;
+  /** Decides the fate of each statement from now on. */
+  onStatement(fate: (sent: SentStatement) => ProxyAction): void {
+    this.#action = fate;
   }
 
-  /** Gives clients other numbers for their connections than the server knows them by, as proxies that pool them do. */
-  renumber(by: number): void {
-    this.#renumberedBy = by;
+  /** Gives clients other connection ids than those of the server, like a pooling proxy. */
+  shiftConnectionIds(by: number): void {
+    this.#connectionIdShift = by;
   }
 
-  /** Lets the server have what is late or held; answers how much that was, when the server is done with what was late. */
-  async deliver(): Promise<number> {
-    const late = this.#late.splice(0);
+  /**
+   * Delivers late and held statements to the server. Returns their number when the server has ended the late
+   * connections.
+   */
+  async deliverHeld(): Promise<number> {
+    const late = this.#held.splice(0);
     for (const { upstream, packet, isBroken } of late) {
       upstream.write(packet);
       if (!isBroken) continue;
@@ -68,28 +71,28 @@ export class WireProxy {
     return late.length;
   }
 
-  /** What is late never gets to the server, which hears that the connection is gone. */
-  lose(): void {
-    for (const { upstream } of this.#late.splice(0)) upstream.destroy();
+  /** Drops late statements, and closes their connections for the server. */
+  dropHeld(): void {
+    for (const { upstream } of this.#held.splice(0)) upstream.destroy();
   }
 
-  /** The server notices by itself who has gone silent, as it does after a time, and gives up their connections. */
-  giveUpSilent(): void {
+  /** Closes silent connections for the server, like its timeout for dead connections. */
+  closeSilent(): void {
     for (const { upstream, isSilent } of this.#connections) if (isSilent()) upstream.destroy();
   }
 
-  /** The host that all clients run on, or the network, falls silent. */
+  /** Silences all connections and all future ones, like a failed network. */
   silence(): void {
     this.#silent = true;
-    this.silenceOpen();
+    this.silenceConnections();
   }
 
-  /** All connections there are fall silent. New ones pass. */
-  silenceOpen(): void {
+  /** Silences all existing connections. New ones pass. */
+  silenceConnections(): void {
     for (const { silence } of this.#connections) silence();
   }
 
-  /** Breaks all connections and refuses further ones. May be called twice. */
+  /** Breaks all connections and rejects new ones. It may be called twice. */
   async close(): Promise<void> {
     for (const { client, upstream } of this.#connections) {
       client.destroy();
@@ -100,12 +103,12 @@ export class WireProxy {
     await once(this.server, 'close');
   }
 
-  #join(client: Socket): void {
+  #accept(client: Socket): void {
     const upstream = connect(this.target);
     const transaction: string[] = [];
     let held = Buffer.alloc(0);
     let silent = this.#silent;
-    let unheard = false;
+    let unanswered = false;
     const connection = { client, upstream, silence: () => void (silent = true), isSilent: () => silent };
     this.#connections.add(connection);
     const breakOff = () => {
@@ -121,46 +124,46 @@ export class WireProxy {
       while (!silent && held.length >= 4 && held.length >= 4 + held.readUIntLE(0, 3)) {
         const packet = held.subarray(0, 4 + held.readUIntLE(0, 3));
         held = held.subarray(packet.length);
-        const fate = this.#fateOf(packet, transaction);
+        const fate = this.#actionFor(packet, transaction);
         if (fate === 'cut') return breakOff();
-        if (fate === 'late' || fate === 'held') this.#late.push({ upstream, packet, isBroken: fate === 'late' });
+        if (fate === 'late' || fate === 'held') this.#held.push({ upstream, packet, isBroken: fate === 'late' });
         if (fate === 'late' || fate === 'silent') silent = true;
         if (fate === 'late') client.destroy();
-        if (fate === 'pass' || fate === 'unheard') upstream.write(packet);
-        unheard = fate === 'unheard';
+        if (fate === 'pass' || fate === 'unanswered') upstream.write(packet);
+        unanswered = fate === 'unanswered';
       }
     });
     upstream.once('data', (greeting: Buffer) => {
       const number = greeting.indexOf(0, 5) + 1;
-      greeting.writeUInt32LE(greeting.readUInt32LE(number) + this.#renumberedBy, number);
+      greeting.writeUInt32LE(greeting.readUInt32LE(number) + this.#connectionIdShift, number);
     });
     upstream.on('data', (chunk: Buffer) => {
-      if (unheard) breakOff();
+      if (unanswered) breakOff();
       else if (!silent) client.write(chunk);
     });
   }
 
-  #fateOf(packet: Buffer, transaction: string[]): Fate {
+  #actionFor(packet: Buffer, transaction: string[]): ProxyAction {
     if (packet[3] !== 0 || packet[4] !== COM_QUERY) return 'pass';
     const sql = packet.subarray(5).toString();
     if (/^\W*START TRANSACTION/.test(sql)) transaction.length = 0;
     transaction.push(sql);
-    return this.#fate({ sql, transaction });
+    return this.#action({ sql, transaction });
   }
 }
 
-/** Whether it commits new jobs. */
-export function commitsJobs({ sql, transaction }: Sent): boolean {
+/** Whether the statement commits new jobs. */
+export function commitsJobs({ sql, transaction }: SentStatement): boolean {
   return sql.includes('COMMIT') && transaction.some((each) => /INSERT INTO sql_queue_jobs/.test(each));
 }
 
-/** Whether it commits the claiming of jobs. */
-export function commitsClaim({ sql, transaction }: Sent): boolean {
+/** Whether the statement commits a claim. */
+export function commitsClaim({ sql, transaction }: SentStatement): boolean {
   return sql.includes('COMMIT') && transaction.some((before) => /INSERT INTO sql_queue_claims/.test(before));
 }
 
-/** Whether it commits outcomes of jobs. */
-export function commitsOutcomes({ sql, transaction }: Sent): boolean {
+/** Whether the statement commits outcomes of jobs. */
+export function commitsOutcomes({ sql, transaction }: SentStatement): boolean {
   return (
     sql.includes('COMMIT') &&
     transaction.some((before) => /(DELETE|UPDATE).*sql_queue_jobs/s.test(before)) &&
@@ -168,39 +171,39 @@ export function commitsOutcomes({ sql, transaction }: Sent): boolean {
   );
 }
 
-/** Whether it commits what was done after a look at which jobs of a claim are still its own. */
-export function commitsLook({ sql, transaction }: Sent): boolean {
+/** Whether the statement commits a transaction that read which jobs of a claim are still its own. */
+export function commitsSurvivingCompletions({ sql, transaction }: SentStatement): boolean {
   return (
     sql.includes('COMMIT') &&
     transaction.some((before) => /SELECT id\s+FROM sql_queue_jobs.*claim_id = .*FOR UPDATE/s.test(before))
   );
 }
 
-/** Whether it commits outcomes of jobs together with the claiming of others. */
-export function commitsBoth({ sql, transaction }: Sent): boolean {
+/** Whether the statement commits outcomes together with a claim. */
+export function commitsOutcomesAndClaim({ sql, transaction }: SentStatement): boolean {
   const wrote = (table: string) => transaction.some((before) => before.includes(`INTO sql_queue_${table} `));
   return sql.includes('COMMIT') && wrote('history') && wrote('claims');
 }
 
 /**
- * That fate for the first statement that matches, then what `next` says, and none for all others. Answers when it has
- * struck.
+ * Applies the action to the first matching statement, and `next` to all later ones. `interfered` resolves when the action
+ * is applied.
  */
-export function strikeOnce(
+export function interfereOnce(
   proxy: WireProxy,
-  fate: Fate,
-  matches: (sent: Sent) => boolean,
-  next: (sent: Sent) => Fate = () => 'pass',
-): { struck: Promise<void> } {
-  let strike!: () => void;
-  const struck = new Promise<void>((resolve) => (strike = resolve));
+  action: ProxyAction,
+  matches: (sent: SentStatement) => boolean,
+  next: (sent: SentStatement) => ProxyAction = () => 'pass',
+): { interfered: Promise<void> } {
+  let markInterfered!: () => void;
+  const interfered = new Promise<void>((resolve) => (markInterfered = resolve));
   let done = false;
-  proxy.decide((sent) => {
+  proxy.onStatement((sent) => {
     if (done) return next(sent);
     if (!matches(sent)) return 'pass';
     done = true;
-    strike();
-    return fate;
+    markInterfered();
+    return action;
   });
-  return { struck };
+  return { interfered };
 }

@@ -8,7 +8,7 @@ import {
   QueueProducer,
   SqlQueueModule,
   UnknownQueueError,
-  type HandedOff,
+  type HandedOffJob,
 } from 'nestjs-sql-queue';
 import { QueueHarness } from 'nestjs-sql-queue/testing';
 
@@ -20,7 +20,7 @@ class Emails {
 
   @QueueProcessor('mail.greeting', { retry: { attempts: 2, backoff: '1m' } })
   async welcome(job: JobContext<{ to: string }>) {
-    if (job.payload.to === 'nobody' || (job.payload.to === 'shy' && job.attempt === 1)) throw new Error('refused');
+    if (job.payload.to === 'unknown' || (job.payload.to === 'shy' && job.attempt === 1)) throw new Error('refused');
     this.sent.push(job.payload.to);
     if (job.payload.to === 'ada') await this.producer.enqueue('mail.greeting', { to: 'friend of ada' });
     return { messageId: 7 };
@@ -45,7 +45,7 @@ async function setup(...more: (new () => object)[]) {
 }
 
 describe('QueueHarness', () => {
-  it('runs one job at a time, to its outcome', async () => {
+  it('runs one job at a time until its outcome', async () => {
     const { harness, producer, close } = await setup();
     const { id } = await producer.enqueue('mail.greeting', { to: 'grace' });
 
@@ -56,7 +56,7 @@ describe('QueueHarness', () => {
     await close();
   });
 
-  it('drains what handlers enqueue as well', async () => {
+  it('also drains jobs that handlers enqueue', async () => {
     const { harness, producer, emails, close } = await setup();
     await producer.enqueue('mail.greeting', { to: 'ada' });
 
@@ -67,7 +67,7 @@ describe('QueueHarness', () => {
     await close();
   });
 
-  it('gives a handler of batches a list of one job, and takes its own outcome for it', async () => {
+  it('gives a batch handler a list of one job, and uses the outcome of that job', async () => {
     class Clicks {
       @QueueProcessor('click', { batch: 10 })
       count(jobs: JobContext<string>[]) {
@@ -91,9 +91,9 @@ describe('QueueHarness', () => {
     await close();
   });
 
-  it('leaves a job open that its handler hands off, until somebody ends it', async () => {
+  it('leaves a handed-off job open until its claim holder ends it', async () => {
     class Prints {
-      readonly open: HandedOff[] = [];
+      readonly open: HandedOffJob[] = [];
 
       @QueueProcessor('print')
       async print(job: JobContext) {
@@ -111,7 +111,7 @@ describe('QueueHarness', () => {
     await close();
   });
 
-  it('makes retries and delayed jobs due by moving the clock', async () => {
+  it('makes retries and delayed jobs due by advancing the clock', async () => {
     const { harness, producer, emails, close } = await setup();
     await producer.enqueue('mail.greeting', { to: 'shy' });
     await producer.enqueue('mail.greeting', { to: 'later' }, { delay: '1h' });
@@ -128,9 +128,9 @@ describe('QueueHarness', () => {
     await close();
   });
 
-  it('says with which error a job is retried, and when it is dead', async () => {
+  it('returns the error of a retry, and of a dead job', async () => {
     const { harness, producer, close } = await setup();
-    await producer.enqueue('mail.greeting', { to: 'nobody' });
+    await producer.enqueue('mail.greeting', { to: 'unknown' });
 
     const first = await harness.runNext('mail.greeting');
     harness.advance('1m');
@@ -141,14 +141,14 @@ describe('QueueHarness', () => {
     await close();
   });
 
-  it('refuses a queue without a handler', async () => {
+  it('rejects a queue without a handler', async () => {
     const { harness, close } = await setup();
 
     await expect(harness.runNext('email.welcom')).rejects.toThrow(UnknownQueueError);
     await close();
   });
 
-  it('refuses an application whose workers run by themselves', async () => {
+  it('rejects an application with started workers', async () => {
     const { app, close } = await setup();
     const { SqlQueueRunner } = await import('nestjs-sql-queue');
     await app.get(SqlQueueRunner).start();

@@ -3,7 +3,7 @@ import { DataSource, type EntityManager } from 'typeorm';
 import { createJobContext, FakeQueueProducer, InlineQueueProducer } from 'nestjs-sql-queue/testing';
 
 describe('FakeQueueProducer', () => {
-  it('stands in for a QueueProducer and records what it was given', async () => {
+  it('replaces a QueueProducer and records its calls', async () => {
     const producer = new FakeQueueProducer();
 
     const job = await producer.enqueue('email.send', { to: 'ada' }, { delay: '5m', headers: { trace: '1' } });
@@ -20,7 +20,7 @@ describe('FakeQueueProducer', () => {
     expect(producer.payloads('email.send')).toEqual([{ to: 'ada' }, { to: 'grace' }]);
   });
 
-  it('refuses what the real one refuses', async () => {
+  it('rejects the same calls as the real producer', async () => {
     const producer = new FakeQueueProducer();
 
     await expect(producer.enqueue('email.send', { n: 1n })).rejects.toThrow(PayloadInvalidError);
@@ -35,8 +35,8 @@ describe('FakeQueueProducer', () => {
 describe.each([
   ['FakeQueueProducer', () => new FakeQueueProducer()],
   ['InlineQueueProducer', () => new InlineQueueProducer({ q: () => undefined })],
-])('the manager that is passed to a %s', (_name, producerOf) => {
-  it('may be a stand-in, and is refused if it is one of TypeORM without an open transaction', async () => {
+])('the manager passed to a %s', (_name, producerOf) => {
+  it('can be a stand-in, and is rejected if it is a TypeORM manager without an open transaction', async () => {
     const producer = producerOf();
     const dataSource = await new DataSource({ type: 'better-sqlite3', database: ':memory:' }).initialize();
     const { manager } = dataSource;
@@ -52,8 +52,8 @@ describe.each([
   });
 });
 
-describe('FakeQueueProducer, publishing,', () => {
-  it('records each message, also within a transaction, and checks it as the real one does', async () => {
+describe('FakeQueueProducer.publish()', () => {
+  it('records each message, even within a transaction, and validates it like the real producer', async () => {
     const producer = new FakeQueueProducer();
 
     const copies = await producer.publish('user.created', { id: 7 }, { headers: { region: 'eu' } });
@@ -72,7 +72,7 @@ describe('FakeQueueProducer, publishing,', () => {
 });
 
 describe('FakeQueueProducer with keys', () => {
-  it('holds them until it is cleared', async () => {
+  it('holds them until clear()', async () => {
     const producer = new FakeQueueProducer();
     const put = (payload: number, onConflict?: 'return' | 'reject' | 'replace') =>
       producer.enqueue('q', payload, { key: 'k', ...(onConflict && { onConflict }) });
@@ -102,12 +102,12 @@ describe('InlineQueueProducer', () => {
     await expect(producer.waitFor(id)).rejects.toMatchObject({ code: 'RESULT_INVALID', jobId: id, queue: 'q' });
   });
 
-  it('runs the handlers of the queues that subscribe inside publish', async () => {
-    const seen: unknown[] = [];
-    const note = ({ queue, payload, headers }: { queue: string; payload: unknown; headers: object }) =>
-      void seen.push([queue, payload, headers]);
+  it('runs the handlers of subscribed queues inside publish', async () => {
+    const received: unknown[] = [];
+    const record = ({ queue, payload, headers }: { queue: string; payload: unknown; headers: object }) =>
+      void received.push([queue, payload, headers]);
     const producer = new InlineQueueProducer(
-      { crm: note, audit: note, shop: note },
+      { crm: record, audit: record, shop: record },
       {
         crm: { topic: 'user.*', where: { region: 'eu' } },
         audit: { topic: ['*', 'user.*'] },
@@ -118,14 +118,14 @@ describe('InlineQueueProducer', () => {
     await producer.publish('user.created', 1, { headers: { region: 'eu' } });
     await producer.publish('user.created', 2);
 
-    expect(seen).toEqual([
+    expect(received).toEqual([
       ['crm', 1, { region: 'eu', topic: 'user.created' }],
       ['audit', 1, { region: 'eu', topic: 'user.created' }],
       ['audit', 2, { topic: 'user.created' }],
     ]);
   });
 
-  it('runs one job with a key at a time', async () => {
+  it('runs one job per key at a time', async () => {
     let runs = 0;
     const producer = new InlineQueueProducer({ q: async () => void (await Promise.resolve(++runs)) });
 
@@ -147,7 +147,7 @@ describe('InlineQueueProducer', () => {
     expect(sent).toEqual([['welcome', { to: 'ada' }, { trace: '1' }]]);
   });
 
-  it('rejects with what the handler throws, and names the handlers it has', async () => {
+  it('rejects with the error of the handler, and names its handlers for an unknown queue', async () => {
     const producer = new InlineQueueProducer({ broken: () => Promise.reject(new Error('no')) });
 
     await expect(producer.enqueue('broken', {})).rejects.toThrow('no');
@@ -158,15 +158,15 @@ describe('InlineQueueProducer', () => {
 });
 
 describe('createJobContext', () => {
-  it('makes a context whose verdicts can be watched', () => {
-    const verdicts: unknown[] = [];
+  it('creates a context with observable outcomes', () => {
+    const outcomes: unknown[] = [];
     const job = createJobContext(
       { to: 'ada' },
-      { attempt: 3, maxAttempts: 3, decide: (verdict) => verdicts.push(verdict) },
+      { attempt: 3, maxAttempts: 3, decide: (outcome) => outcomes.push(outcome) },
     );
 
     expect(() => job.discard('no such address')).toThrow('discarded: no such address');
     expect(job).toMatchObject({ payload: { to: 'ada' }, isLastAttempt: true });
-    expect(verdicts).toEqual([{ kind: 'discard', reason: 'no such address' }]);
+    expect(outcomes).toEqual([{ kind: 'discard', reason: 'no such address' }]);
   });
 });

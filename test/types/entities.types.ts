@@ -1,4 +1,4 @@
-// Checked by `npm run typecheck`, never run: lists of entities that the library's entities may be in.
+// Checked by `npm run typecheck`, never run: lists of entities that can contain the entities of the library.
 import { sqlQueueEntities, type SqlQueueHistoryRow } from 'nestjs-sql-queue';
 import { DataSource, EntitySchema, type DataSourceOptions } from 'typeorm';
 

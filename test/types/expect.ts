@@ -1,5 +1,5 @@
-/** Whether two types are one and the same: `any`, `unknown` and optional properties are told apart. */
+/** Whether two types are identical. It distinguishes `any`, `unknown` and optional properties. */
 export type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Compiles only where its argument is true. */
+/** Compiles only if its argument is true. */
 export type Expect<T extends true> = T;

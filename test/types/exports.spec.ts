@@ -1,9 +1,9 @@
 import * as main from 'nestjs-sql-queue';
 import * as testing from 'nestjs-sql-queue/testing';
 
-// A name more or less is a promise more or less: the change belongs into the changelog.
+// Each exported name is a promise. A change belongs into the changelog.
 describe('the public surface', () => {
-  it('of nestjs-sql-queue is these names', () => {
+  it('of nestjs-sql-queue consists of these names', () => {
     expect(Object.keys(main).sort()).toEqual([
       'DuplicateKeyError',
       'InjectQueue',
@@ -15,12 +15,12 @@ describe('the public surface', () => {
       'JobFinishedError',
       'JobHandler',
       'JobHeader',
+      'JobNotAssignedError',
       'JobNotFoundError',
-      'JobNotHeldError',
       'JobPayload',
       'JobSignal',
       'JobTimeoutError',
-      'LeaseEndedError',
+      'LeaseExpiredError',
       'LeaseLostError',
       'MalformedJobError',
       'MissingPrivilegeError',
@@ -43,8 +43,8 @@ describe('the public surface', () => {
       'StoreUnavailableError',
       'TransactionLostError',
       'UnknownQueueError',
-      'UnnameableIdError',
       'UnrecoverableError',
+      'UnsafeJobIdError',
       'UnsupportedDatabaseError',
       'WaitTimeoutError',
       'WorkerLostError',
@@ -59,7 +59,7 @@ describe('the public surface', () => {
     ]);
   });
 
-  it('of nestjs-sql-queue/testing is these names', () => {
+  it('of nestjs-sql-queue/testing consists of these names', () => {
     expect(Object.keys(testing).sort()).toEqual([
       'FakeQueueProducer',
       'InlineQueueProducer',
@@ -68,7 +68,7 @@ describe('the public surface', () => {
     ]);
   });
 
-  it('has errors with a code of their own each', () => {
+  it('has errors with a distinct code each', () => {
     const codes = [
       new main.DuplicateKeyError('q', 'k', 1, 'waiting'),
       new main.InvalidOptionsError('x', []),
@@ -76,9 +76,9 @@ describe('the public surface', () => {
       new main.JobFailedError(1, 'q', null),
       new main.JobFinishedError(1, 'q', 'dead'),
       new main.JobNotFoundError(1),
-      new main.JobNotHeldError(1, 'q', 'worker'),
+      new main.JobNotAssignedError(1, 'q', 'worker'),
       new main.JobTimeoutError(1, 'q', 1),
-      new main.LeaseEndedError('o'),
+      new main.LeaseExpiredError('o'),
       new main.LeaseLostError(1, 'q'),
       new main.MissingPrivilegeError('x'),
       new main.PayloadInvalidError('q', 'x'),
@@ -104,9 +104,9 @@ describe('the public surface', () => {
       'JobFailedError JOB_FAILED',
       'JobFinishedError JOB_FINISHED',
       'JobNotFoundError JOB_NOT_FOUND',
-      'JobNotHeldError JOB_NOT_HELD',
+      'JobNotAssignedError JOB_NOT_ASSIGNED',
       'JobTimeoutError JOB_TIMEOUT',
-      'LeaseEndedError LEASE_ENDED',
+      'LeaseExpiredError LEASE_EXPIRED',
       'LeaseLostError LEASE_LOST',
       'MissingPrivilegeError MISSING_PRIVILEGE',
       'PayloadInvalidError PAYLOAD_INVALID',

@@ -1,4 +1,4 @@
-// Checked by `npm run typecheck`, never run: what options may be written.
+// Checked by `npm run typecheck`, never run: the types of options.
 import {
   SqlQueueModule,
   type Duration,
@@ -37,7 +37,7 @@ export const options: QueueOptions[] = [
   { order: 'random' },
   // @ts-expect-error no such type
   { retry: { backoff: { type: 'linear' } } },
-  // @ts-expect-error only the handler knows what it takes
+  // @ts-expect-error an option of the handler
   { batch: 10 },
 ];
 
@@ -82,6 +82,6 @@ export const modules = [
   SqlQueueModule.forRoot({ queues: { mail: { batch: 10 } } }),
   // @ts-expect-error an option of the handler
   SqlQueueModule.forRoot({ defaults: { batch: 10 } }),
-  // @ts-expect-error what decides a table cannot come from a factory
+  // @ts-expect-error an option that decides a table cannot come from a factory
   SqlQueueModule.forRootAsync({ useFactory: () => ({ prefix: 'audit_' }) }),
 ];

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const isTypeTest = (name: string) => name.endsWith('.types.ts') || name === 'expect.ts';
 const typeTests = (await readdir(import.meta.dirname, { recursive: true })).filter(isTypeTest);
 
-// The type tests of this folder once more, against the declarations that are published.
+// The type tests of this folder, run against the published declarations.
 describe('the declarations of the built package', () => {
   let project: string;
 

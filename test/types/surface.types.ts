@@ -1,4 +1,4 @@
-// Checked by `npm run typecheck`, never run: the runner has the verbs of an application, and none of the library's own.
+// Checked by `npm run typecheck`, never run: the runner has the verbs for applications, and no internal verb.
 import type { SqlQueueRunner } from 'nestjs-sql-queue';
 import type { Equal, Expect } from './expect.js';
 

@@ -1,48 +1,48 @@
-import { backoffMs, type Backoff } from '../../lib/job/backoff.js';
+import { resolveBackoff, type Backoff } from '../../lib/job/backoff.js';
 import { ruleParts } from '../support/jobs.js';
 
 const error = new Error('no');
 const middle = () => 0.5;
 
 function delays(backoff: Backoff, random = middle): unknown[] {
-  const ms = backoffMs(backoff);
+  const ms = resolveBackoff(backoff);
   return [1, 2, 3, 60].map((attempt) => ms(attempt, error, ruleParts({ random })));
 }
 
-describe('backoff', () => {
+describe('a backoff', () => {
   it('doubles from a second up to ten minutes by default', () => {
     expect(delays({})).toEqual([1_000, 2_000, 4_000, 600_000]);
   });
 
-  it.each([0, 0.5, 1])('is always `delay` if it is fixed and has no jitter of its own (chance %p)', (chance) => {
+  it.each([0, 0.5, 1])('is always `delay` if it is fixed and without jitter (random number %p)', (chance) => {
     expect(delays({ type: 'fixed', delay: '5s' }, () => chance)).toEqual([5_000, 5_000, 5_000, 5_000]);
     expect(delays({ type: 'fixed' }, () => chance)).toEqual([1_000, 1_000, 1_000, 1_000]);
     expect(delays('5s', () => chance)).toEqual([5_000, 5_000, 5_000, 5_000]);
   });
 
-  it('is moved by chance as far as jitter allows, either way', () => {
+  it('varies randomly by at most its jitter, either way', () => {
     expect(delays({ delay: 1_000, jitter: 0.2 }, () => 0)[0]).toBe(800);
     expect(delays({ delay: 1_000, jitter: 0.2 }, () => 1)[0]).toBe(1_200);
     expect(delays({ type: 'fixed', delay: 1_000, jitter: 1 }, () => 0)[0]).toBe(0);
   });
 
-  it('is never longer than its maximum, whatever chance says', () => {
+  it('never exceeds its maximum, for any random number', () => {
     expect(delays({ delay: '1s', max: '3s', jitter: 1 }, () => 1)).toEqual([2_000, 3_000, 3_000, 3_000]);
   });
 
   it('stays a number after any number of attempts', () => {
-    expect(backoffMs({ max: '1d' })(1_000_000, error, ruleParts())).toBe(86_400_000);
+    expect(resolveBackoff({ max: '1d' })(1_000_000, error, ruleParts())).toBe(86_400_000);
   });
 
   it('may be a function of the attempt and the error', () => {
     expect(delays((attempt, { message }) => (message === 'no' ? attempt * 10 : 0))).toEqual([10, 20, 30, 600]);
   });
 
-  it('gives up where the function answers false', () => {
+  it('ends the retries if the function returns false', () => {
     expect(delays(() => false)).toEqual([false, false, false, false]);
   });
 
-  it('is the default where the function answers nonsense or throws', () => {
+  it('is the default if the function returns an invalid value or throws', () => {
     const nonsense = [() => 'soon', () => NaN, () => undefined, () => -1] as unknown as Backoff[];
     const throws = () => {
       throw new Error('bug');

@@ -1,11 +1,11 @@
-import { connectionFields, type MysqlOptions } from '../../lib/store/dialects/mysql-options.js';
+import { connectionOptions, type MysqlOptions } from '../../lib/store/mysql/mysql-options.js';
 
 function fieldsOf(options: Partial<MysqlOptions>): object {
-  return connectionFields({ type: 'mysql', ...options });
+  return connectionOptions({ type: 'mysql', ...options });
 }
 
 describe('the library’s own connections', () => {
-  it('go where the application’s go', () => {
+  it('use the address of the application’s connections', () => {
     const options = { host: 'h', port: 1, username: 'u', password: 'p', database: 'd', ssl: { ca: 'c' } };
 
     expect(fieldsOf(options)).toEqual({
@@ -18,13 +18,13 @@ describe('the library’s own connections', () => {
     });
   });
 
-  it('take nothing that would touch the application’s tables', () => {
+  it('use no option that would change the application’s tables', () => {
     expect(fieldsOf({ host: 'h', dropSchema: true, synchronize: true, timezone: 'Z', charset: 'x' })).toEqual({
       host: 'h',
     });
   });
 
-  it('understand a URL, with what is escaped in it', () => {
+  it('accept a URL with escaped characters', () => {
     expect(fieldsOf({ url: 'mysql://u%40x:p%2F@[::1]:3307/my%20db?x=1' })).toEqual({
       host: '::1',
       port: 3307,
@@ -34,7 +34,7 @@ describe('the library’s own connections', () => {
     });
   });
 
-  it('let the URL win over the fields beside it', () => {
+  it('prefer the URL to the fields beside it', () => {
     expect(fieldsOf({ url: 'mysql://u@h/d', host: 'x', port: 9, password: 'p' })).toEqual({
       host: 'h',
       port: 9,
@@ -44,13 +44,13 @@ describe('the library’s own connections', () => {
     });
   });
 
-  it('go to the primary where there is replication', () => {
+  it('use the primary of a replication', () => {
     const replication = { master: { host: 'primary', username: 'u', database: 'd' }, slaves: [{ host: 'replica' }] };
 
     expect(fieldsOf({ replication })).toEqual({ host: 'primary', user: 'u', database: 'd' });
   });
 
-  it('take from extra what says how to connect, and nothing else', () => {
+  it('use the connection fields of `extra`, and no other fields', () => {
     const extra = {
       socketPath: '/s',
       ssl: { ca: 'c' },

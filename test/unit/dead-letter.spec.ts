@@ -1,4 +1,4 @@
-import { deadLetterOf, withoutOrigin } from '../../lib/job/dead-letter.js';
+import { deadLetterOf, withoutOriginHeaders } from '../../lib/job/dead-letter.js';
 import type { ClaimedJob } from '../../lib/job/job.js';
 
 const error = { name: 'Error', message: 'no' };
@@ -16,14 +16,14 @@ function headersOf(given: Partial<ClaimedJob>, message = 'no'): Record<string, s
 }
 
 describe('a dead letter', () => {
-  it('has payload, name and priority of the job that died, and none of its options', () => {
+  it('has the payload, name and priority of the dead job, and none of its options', () => {
     expect(deadLetterOf(job(), error, 'dlq')).toMatchObject({
       ...{ queue: 'dlq', name: 'welcome', payload: '{"a":1}', priority: 3 },
       ...{ maxAttempts: null, overrides: null, delayMs: null, runAtMs: null },
     });
   });
 
-  it('has the headers of that job, and those that say where it comes from', () => {
+  it('has the headers of the dead job, and headers for its origin', () => {
     expect(headersOf({ headers: '{"trace":"x"}' })).toEqual({
       trace: 'x',
       'dead-letter.queue': 'q',
@@ -33,23 +33,23 @@ describe('a dead letter', () => {
     });
   });
 
-  it('has as much of a long error as fits into a header', () => {
+  it('shortens a long error to the size of a header', () => {
     expect(headersOf({}, 'x'.repeat(4_000))['dead-letter.error']).toHaveLength(500);
   });
 
-  it.each(['[1]', '"text"', 'no json', 'null', '7'])('can be made of a job with foreign headers (%s)', (headers) => {
+  it.each(['[1]', '"text"', 'no json', 'null', '7'])('can be made of a job with malformed headers (%s)', (headers) => {
     expect(Object.keys(headersOf({ headers }))).toHaveLength(4);
   });
 
-  it('that dies makes no other', () => {
+  it('makes no dead letter of its own', () => {
     const letter = deadLetterOf(job(), error, 'dlq')!;
 
     expect(deadLetterOf(job({ queue: 'dlq', headers: letter.headers }), error, 'q')).toBeUndefined();
   });
 
-  it('can have its origin taken away, and nothing else', () => {
-    expect(withoutOrigin('{"trace":"x","dead-letter.queue":"q"}')).toBe('{"trace":"x"}');
-    expect(withoutOrigin('{"dead-letter.queue":"q","dead-letter.id":"7"}')).toBeNull();
-    expect(withoutOrigin(null)).toBeNull();
+  it('can lose the headers of its origin, and no others', () => {
+    expect(withoutOriginHeaders('{"trace":"x","dead-letter.queue":"q"}')).toBe('{"trace":"x"}');
+    expect(withoutOriginHeaders('{"dead-letter.queue":"q","dead-letter.id":"7"}')).toBeNull();
+    expect(withoutOriginHeaders(null)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import { toMs } from '../../lib/time/duration.js';
+import { toMs } from '../../lib/common/duration.js';
 
 describe('a duration', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('a duration', () => {
     ['1.5m', 90_000],
     ['2h', 7_200_000],
     ['7d', 604_800_000],
-  ])('of %p is %i milliseconds', (given, ms) => {
+  ])('given as %p is %i milliseconds', (given, ms) => {
     expect(toMs(given)).toBe(ms);
   });
 
@@ -30,7 +30,7 @@ describe('a duration', () => {
     {},
     1n,
     '101000d',
-  ])('is not made of %p', (given) => {
+  ])('may not be %p', (given) => {
     expect(toMs(given)).toBeUndefined();
   });
 });

@@ -10,8 +10,8 @@ function problemsOf(given: unknown): readonly string[] {
   return [];
 }
 
-describe('the options of one job', () => {
-  it('leave all to the queue where nothing is said', () => {
+describe('the options of a job', () => {
+  it('resolve to the defaults of the queue if they are empty', () => {
     const plain = {
       name: 'default',
       delayMs: null,
@@ -37,7 +37,7 @@ describe('the options of one job', () => {
     });
   });
 
-  it('are told all their problems at once', () => {
+  it('report all their problems at once', () => {
     const given = {
       name: 'a b',
       delay: 'x',
@@ -61,18 +61,18 @@ describe('the options of one job', () => {
       'expected header name to be 1 to 100 of the characters A-Z a-z 0-9 . _ : -, got "a b"',
     ],
     [null, 'expected options to be an object, got null'],
-  ])('%j are refused', (given, problem) => {
+  ])('reject %j', (given, problem) => {
     expect(problemsOf(given)).toEqual([problem]);
   });
 
   it.each([[{ backoff: () => 1 }], [{ retryIf: () => true }]])(
-    'refuse functions in retry, which no row can keep',
+    'reject functions in retry, which a row cannot store',
     (retry) => {
       expect(problemsOf({ retry })[0]).toMatch(/a function can only stand in the options of the queue/);
     },
   );
 
-  it('take retry as a number of attempts or as options, as those of a queue do', () => {
+  it('accept retry as a number of attempts or as options, like those of a queue', () => {
     expect(resolveEnqueueOptions('q', { retry: 3 })).toMatchObject({ attempts: 3, overrides: null });
     expect(resolveEnqueueOptions('q', { retry: { attempts: 3, backoff: 10 } })).toMatchObject({
       attempts: 3,
@@ -81,7 +81,7 @@ describe('the options of one job', () => {
     expect(problemsOf({ retry: { attempts: 0, backof: 1 } })).toHaveLength(2);
   });
 
-  it('may have keys that the caller takes care of', () => {
+  it('may have the extra fields that the caller names', () => {
     expect(resolveEnqueueOptions('q', { manager: {} } as never, ['manager']).name).toBe('default');
     expect(problemsOf({ manager: {} })).toHaveLength(1);
   });

@@ -1,12 +1,12 @@
 import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { InvalidOptionsError } from '../../lib/job/errors.js';
-import { decideKey, isHeld, type KeyHolder } from '../../lib/job/key-decision.js';
-import { keepWithKey } from '../../lib/job/job-key.js';
+import { decideKey, isKeyTaken, type KeyOwner } from '../../lib/job/key-decision.js';
+import { keyedRetentionMs } from '../../lib/job/job-key.js';
 
-const WAITING = { isIdle: true, attempt: 0 };
-const RETRIED = { isIdle: true, attempt: 1 };
-const ACTIVE = { isIdle: false, attempt: 1 };
-const HELD: KeyHolder = { until: 'finished', hasTime: false, job: WAITING };
+const WAITING = { isUnclaimed: true, attempt: 0 };
+const RETRIED = { isUnclaimed: true, attempt: 1 };
+const ACTIVE = { isUnclaimed: false, attempt: 1 };
+const OWNED: KeyOwner = { until: 'finished', hasTime: false, job: WAITING };
 
 function problemsOf(given: object): readonly string[] {
   try {
@@ -27,13 +27,16 @@ describe('a key', () => {
     ['started', RETRIED, false],
     ['started', ACTIVE, false],
     ['started', undefined, false],
-  ] as const)('until %s with the job %j is held: %s', (until, job, held) => {
-    expect(isHeld({ until, hasTime: false, job })).toBe(held);
+  ] as const)('is owned until %s with the job %j: %s', (until, job, held) => {
+    expect(isKeyTaken({ until, hasTime: false, job })).toBe(held);
   });
 
-  it('held for a time is so whatever became of the job', () => {
-    expect([undefined, ACTIVE].map((job) => isHeld({ until: 'time', hasTime: true, job }))).toEqual([true, true]);
-    expect([undefined, ACTIVE].map((job) => isHeld({ until: 'time', hasTime: false, job }))).toEqual([false, false]);
+  it('is owned for its duration in any state of the job', () => {
+    expect([undefined, ACTIVE].map((job) => isKeyTaken({ until: 'time', hasTime: true, job }))).toEqual([true, true]);
+    expect([undefined, ACTIVE].map((job) => isKeyTaken({ until: 'time', hasTime: false, job }))).toEqual([
+      false,
+      false,
+    ]);
   });
 
   it.each([
@@ -41,23 +44,23 @@ describe('a key', () => {
     ['coalesce', 'join'],
     ['reject', 'refuse'],
     ['replace', 'replace'],
-  ] as const)('that is held by a waiting job decides for %s: %s', (onConflict, decision) => {
-    expect(decideKey(HELD, onConflict)).toBe(decision);
-    expect(decideKey({ ...HELD, job: undefined }, onConflict)).toBe('put');
+  ] as const)('decides for %s if a waiting job owns it: %s', (onConflict, decision) => {
+    expect(decideKey(OWNED, onConflict)).toBe(decision);
+    expect(decideKey({ ...OWNED, job: undefined }, onConflict)).toBe('put');
   });
 
-  it.each([ACTIVE, undefined])('gives no place away that is not a waiting one (%j)', (job) => {
+  it.each([ACTIVE, undefined])('is replaced only in a waiting job (%j)', (job) => {
     expect(decideKey({ until: 'time', hasTime: true, job }, 'replace')).toBe('refuse');
   });
 
-  it('keeps a job in the history for ten minutes, on top of the time it is held', () => {
-    expect(keepWithKey(null, false)).toBe(false);
-    expect(keepWithKey({ key: 'k', keyUntil: 'finished' }, false)).toBe(600_000);
-    expect(keepWithKey({ key: 'k', keyUntil: 60_000 }, 1)).toBe(660_000);
-    expect(keepWithKey({ key: 'k', keyUntil: 'started' }, 9e9)).toBe(9e9);
+  it('retains a job in the history for ten minutes beyond its time', () => {
+    expect(keyedRetentionMs(null, false)).toBe(false);
+    expect(keyedRetentionMs({ key: 'k', keyUntil: 'finished' }, false)).toBe(600_000);
+    expect(keyedRetentionMs({ key: 'k', keyUntil: 60_000 }, 1)).toBe(660_000);
+    expect(keyedRetentionMs({ key: 'k', keyUntil: 'started' }, 9e9)).toBe(9e9);
   });
 
-  it('is told all that is wrong with it at once', () => {
+  it('reports all problems of its options at once', () => {
     expect(problemsOf({ key: '', onConflict: 'merge', keyUntil: 'soon' })).toEqual([
       'expected key to be a text of 1 to 255 characters, got ""',
       `expected onConflict to be 'return', 'reject', 'replace' or 'coalesce', got "merge"`,
@@ -69,11 +72,14 @@ describe('a key', () => {
     ]);
   });
 
-  it.each([7, null, {}, 'x'.repeat(256), '\ud800', '🔑'.repeat(256)])('is refused where it is no text (%j)', (key) => {
-    expect(problemsOf({ key })).toHaveLength(1);
-  });
+  it.each([7, null, {}, 'x'.repeat(256), '\ud800', '🔑'.repeat(256)])(
+    'is rejected if it is not a valid text (%j)',
+    (key) => {
+      expect(problemsOf({ key })).toHaveLength(1);
+    },
+  );
 
-  it.each([0, -1, NaN, '0s', null, new Date()])('is not held for %j', (keyUntil) => {
+  it.each([0, -1, NaN, '0s', null, new Date()])('rejects the duration %j', (keyUntil) => {
     expect(problemsOf({ key: 'k', keyUntil })).toHaveLength(1);
   });
 });

@@ -7,20 +7,20 @@ describe('a queue name', () => {
   });
 
   it.each(['', ' a', 'a ', 'a b', 'émail', 'a\n', "a'", 'x'.repeat(101), 7, null, undefined, ['a']])(
-    'is not %j',
+    'may not be %j',
     (name) => {
       expect(() => checkQueueName(name)).toThrow(/expected queue name to be 1 to 100 of the characters/);
     },
   );
 });
 
-describe('a prefix of the tables', () => {
-  it('stands before the name of each', () => {
+describe('a table prefix', () => {
+  it('precedes the name of each table', () => {
     expect(tableNames('my_')).toMatchObject({ jobs: 'my_jobs', history: 'my_history' });
     expect(tableNames().jobs).toBe('sql_queue_jobs');
   });
 
-  it.each(['', 'a b', 'a`', 'a.b', "a'", 'x'.repeat(41), null])('is not %j', (prefix) => {
+  it.each(['', 'a b', 'a`', 'a.b', "a'", 'x'.repeat(41), null])('may not be %j', (prefix) => {
     expect(() => tableNames(prefix as never)).toThrow(/expected prefix to be 1 to 40/);
   });
 });

@@ -74,7 +74,7 @@ const shared = { a: 1 };
 // oxlint-disable-next-line no-sparse-arrays
 const holes = [1, , 3];
 
-describe('a value that JSON can carry', () => {
+describe('a value that JSON can represent', () => {
   it.each([
     [null],
     [0],
@@ -86,30 +86,30 @@ describe('a value that JSON can carry', () => {
     [{ a: [1, { b: null }], ключ: 'x' }],
     [[shared, shared]],
     [JSON.parse('{"__proto__":{"polluted":1},"constructor":2}')],
-  ])('comes back as it went in: %j', (value) => {
+  ])('is decoded unchanged: %j', (value) => {
     const encoded = encodeJson(value) as { text: string };
 
     expect(JSON.parse(encoded.text)).toEqual(value);
     expect(JSON.stringify(JSON.parse(encoded.text))).toBe(JSON.stringify(value));
   });
 
-  it('may have properties that are undefined, which are left out', () => {
+  it('may have undefined properties, which are omitted', () => {
     expect(encodeJson({ a: undefined, b: 1 })).toEqual({ text: '{"b":1}' });
   });
 
-  it('may say itself what it is with toJSON', () => {
+  it('may define its representation with toJSON', () => {
     expect(encodeJson({ at: new Date(0) })).toEqual({ text: '{"at":"1970-01-01T00:00:00.000Z"}' });
     expect(encodeJson({ n: { toJSON: () => 7, big: 1n } })).toEqual({ text: '{"n":7}' });
   });
 
-  it('leaves the prototype of everything else alone', () => {
+  it('changes no prototype of other objects', () => {
     encodeJson(JSON.parse('{"__proto__":{"polluted":1}}'));
 
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
   });
 });
 
-describe('a value that JSON cannot carry', () => {
+describe('a value that JSON cannot represent', () => {
   it.each([
     [undefined, 'undefined at the top level'],
     [() => 1, 'a function at the top level'],
@@ -125,7 +125,7 @@ describe('a value that JSON cannot carry', () => {
     [holes, 'an array with holes at the top level'],
     [{ a: holes }, 'an array with holes at a'],
     [circular, 'a circular reference at self.circular'],
-  ])('is refused with the place where it is (%#)', (value, what) => {
+  ])('is rejected with its position (%#)', (value, what) => {
     expect(encodeJson(value)).toEqual({ problem: `expected a value that JSON can carry, got ${what}` });
   });
 
@@ -162,14 +162,14 @@ describe('a value that JSON cannot carry', () => {
     [Object.create(null), undefined],
     [Object(7), undefined],
     [new URL('https://a.b'), undefined],
-  ])('or that it would keep in part is refused with a hint, and nothing else is (%#)', (value, problem) => {
+  ])('is rejected with a hint, as is a value with private state, while others are accepted (%#)', (value, problem) => {
     const encoded = encodeJson({ a: value });
 
     const expected = problem && { problem: `expected a value that JSON can carry, got ${problem}` };
     expect(encoded).toEqual(expected ?? { text: expect.any(String) });
   });
 
-  it('is refused where toJSON throws, answers nothing or what JSON cannot carry', () => {
+  it('is rejected if toJSON throws, or returns nothing or an invalid value', () => {
     const throws = () => {
       throw new Error('no');
     };

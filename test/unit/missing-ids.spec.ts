@@ -1,18 +1,18 @@
-import { MissingIds } from '../../lib/waiting/missing-ids.js';
+import { MissingIds } from '../../lib/listen/missing-ids.js';
 
-describe('ids that were passed over', () => {
-  it('are asked for at every look while they are young', () => {
+describe('skipped event ids', () => {
+  it('are read at every poll while they are young', () => {
     const missing = new MissingIds();
 
-    missing.between(3, 6, 0);
+    missing.addGap(3, 6, 0);
 
     expect(missing.due(0)).toEqual([4, 5]);
     expect(missing.due(4_999)).toEqual([4, 5]);
   });
 
-  it('are asked for now and then when they are older, and not any more after ten minutes', () => {
+  it('are read every 15 seconds once they are 5 seconds old, and no longer after ten minutes', () => {
     const missing = new MissingIds();
-    missing.between(3, 5, 0);
+    missing.addGap(3, 5, 0);
     missing.due(0);
 
     expect(missing.due(5_000)).toEqual([]);
@@ -22,22 +22,22 @@ describe('ids that were passed over', () => {
     expect(missing.due(700_000)).toEqual([]);
   });
 
-  it('are forgotten once they are found', () => {
+  it('are removed once they are found', () => {
     const missing = new MissingIds();
-    missing.between(3, 6, 0);
+    missing.addGap(3, 6, 0);
 
-    missing.found(4);
+    missing.remove(4);
 
     expect(missing.due(0)).toEqual([5]);
   });
 
-  it('are the last thousand of a gap, and ten thousand in all, the youngest', () => {
+  it('are at most the last thousand of a gap, and the youngest ten thousand in total', () => {
     const missing = new MissingIds();
 
-    missing.between(0, 5_000, 0);
+    missing.addGap(0, 5_000, 0);
     expect(missing.due(0)).toEqual(Array.from({ length: 1_000 }, (_, n) => 4_000 + n));
 
-    for (let n = 1; n <= 10; n++) missing.between(n * 10_000, n * 10_000 + 1_001, 0);
+    for (let n = 1; n <= 10; n++) missing.addGap(n * 10_000, n * 10_000 + 1_001, 0);
     const due = missing.due(0);
     expect(due).toHaveLength(10_000);
     expect(due[0]).toBe(10_001);

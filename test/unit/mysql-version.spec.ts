@@ -1,6 +1,6 @@
-import { versionProblem } from '../../lib/store/dialects/mysql-checks.js';
+import { versionProblem } from '../../lib/store/mysql/mysql-checks.js';
 
-describe('the version of a server', () => {
+describe('the server version', () => {
   it.each([
     '8.0.13',
     '8.0.36-28',
@@ -14,11 +14,11 @@ describe('the version of a server', () => {
     expect(versionProblem(version)).toBeUndefined();
   });
 
-  it.each(['5.7.44', '8.0.12', '8.0.11-TiDB-v7.5.0', 'unknown'])('%s is not, as a MySQL', (version) => {
+  it.each(['5.7.44', '8.0.12', '8.0.11-TiDB-v7.5.0', 'unknown'])('%s is too old for MySQL', (version) => {
     expect(versionProblem(version)).toMatch(/expected MySQL 8\.0\.13 or newer .*Upgrade the server/);
   });
 
-  it.each(['10.5.23-MariaDB', '5.5.5-10.5.23-MariaDB', '5.5.68-MariaDB'])('%s is not, as a MariaDB', (version) => {
+  it.each(['10.5.23-MariaDB', '5.5.5-10.5.23-MariaDB', '5.5.68-MariaDB'])('%s is too old for MariaDB', (version) => {
     expect(versionProblem(version)).toMatch(/expected MariaDB 10\.6 or newer/);
   });
 });

@@ -1,11 +1,11 @@
 import { JobTimeoutError, UnrecoverableError, WorkerLostError } from '../../lib/job/errors.js';
 import type { ClaimedJob } from '../../lib/job/job.js';
 import {
-  afterError as outcomeOfError,
-  afterSilence as outcomeOfSilence,
+  outcomeAfterError as outcomeOfError,
+  outcomeAfterExpiredLease as outcomeOfSilence,
   inStartOrder,
-  isSuspect,
-  startable,
+  isPoisonCandidate,
+  countStartable,
   type Outcome,
 } from '../../lib/job/outcome.js';
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
@@ -23,25 +23,25 @@ function claimed(id: number, attempt: number, code?: string): ClaimedJob {
 }
 
 describe('a job whose handler threw', () => {
-  it('is tried again after the backoff', () => {
+  it('is retried after the backoff', () => {
     const outcome = afterError(tried(2), new JobTimeoutError(1, 'q', 5), policy(), middle);
 
     expect(outcome).toMatchObject({ kind: 'retry', delayMs: 2_000, error: { code: 'JOB_TIMEOUT' } });
   });
 
-  it('is dead when its attempts are used up', () => {
+  it('is dead after its last attempt', () => {
     expect(afterError(tried(3), new Error('no'), policy(), middle)).toMatchObject({ kind: 'dead' });
     expect(afterError(tried(4), new Error('no'), policy(), middle)).toMatchObject({ kind: 'dead' });
   });
 
-  it('is dead at once when trying again is pointless', () => {
+  it('is dead at once if the error is unrecoverable', () => {
     expect(afterError(tried(1), new UnrecoverableError('no'), policy(), middle)).toMatchObject({ kind: 'dead' });
     expect(afterError(tried(1), { message: 'of another copy', code: 'UNRECOVERABLE' }, policy(), middle).kind).toBe(
       'dead',
     );
   });
 
-  it('is dead at once when retryIf or the backoff says so', () => {
+  it('is dead at once if retryIf or the backoff returns false', () => {
     const first = { retryIf: (error: Error, attempt: number) => error.message === 'try' && attempt < 2 };
 
     expect(afterError(tried(1), new Error('try'), policy(first), middle).kind).toBe('retry');
@@ -49,7 +49,7 @@ describe('a job whose handler threw', () => {
     expect(afterError(tried(1), new Error('no'), policy({ backoff: () => false }), middle).kind).toBe('dead');
   });
 
-  it('is tried again when retryIf itself throws', () => {
+  it('is retried if retryIf itself throws', () => {
     const retryIf = () => {
       throw new Error('a bug in the rule');
     };
@@ -57,68 +57,68 @@ describe('a job whose handler threw', () => {
     expect(afterError(tried(1), new Error('no'), policy({ retryIf }), middle)).toMatchObject({ kind: 'retry' });
   });
 
-  it('waits as the job itself says, before what its queue says', () => {
+  it('uses its own backoff before the backoff of its queue', () => {
     const job = tried(1, { overrides: { backoff: '7s' } });
 
     expect(afterError(job, new Error('no'), policy({ backoff: '1m' }), middle)).toMatchObject({ delayMs: 7_000 });
   });
 
-  it('may have thrown anything', () => {
+  it('is retried for any thrown value', () => {
     for (const thrown of ['text', undefined, null, 7, Symbol('s'), {}]) {
       expect(afterError(tried(1), thrown, policy(), middle).kind).toBe('retry');
     }
   });
 });
 
-describe('a job whose worker fell silent', () => {
+describe('a job of a lost worker', () => {
   const WORKER = { workerId: 'w', owner: null };
 
-  it('is released where it cannot have begun', () => {
+  it('is released if it cannot have started', () => {
     expect(afterSilence(tried(3), WORKER, false, policy(), middle)).toEqual({ kind: 'release' });
   });
 
-  it('runs again at once the first time', () => {
+  it('is retried at once the first time', () => {
     const outcome = afterSilence(tried(1), WORKER, true, policy(), middle);
 
     expect(outcome).toMatchObject({ kind: 'retry', delayMs: 0, error: { code: 'WORKER_LOST' } });
   });
 
-  it('waits as after an error from the second time on', () => {
+  it('is retried after the backoff from the second time on', () => {
     expect(afterSilence(tried(2), WORKER, true, policy(), middle)).toMatchObject({ kind: 'retry', delayMs: 2_000 });
   });
 
-  it('is dead when its attempts are used up, or the backoff says so', () => {
+  it('is dead after its last attempt, or if the backoff returns false', () => {
     expect(afterSilence(tried(3), WORKER, true, policy(), middle).kind).toBe('dead');
     expect(afterSilence(tried(2), WORKER, true, policy({ backoff: () => false }), middle).kind).toBe('dead');
   });
 });
 
-describe('a job whose holder let the lease end', () => {
-  it('says whose lease it was', () => {
+describe('a job of a claim holder with an expired lease', () => {
+  it('names the claim holder in its error', () => {
     const error = (owner: string) => afterSilence(tried(3), { workerId: 'w', owner }, true, policy(), middle);
 
-    expect(error('ann')).toMatchObject({ error: { code: 'LEASE_ENDED', message: expect.stringContaining('"ann"') } });
-    expect(error('')).toMatchObject({ error: { code: 'LEASE_ENDED', message: expect.stringContaining('token') } });
+    expect(error('ann')).toMatchObject({ error: { code: 'LEASE_EXPIRED', message: expect.stringContaining('"ann"') } });
+    expect(error('')).toMatchObject({ error: { code: 'LEASE_EXPIRED', message: expect.stringContaining('token') } });
   });
 });
 
-describe('a job suspected of killing its worker', () => {
+describe('a poison candidate', () => {
   const { code } = new WorkerLostError('w');
 
-  it('went down with one, and not in its first run', () => {
-    expect(isSuspect(claimed(1, 3, code))).toBe(true);
-    expect(isSuspect(claimed(1, 2, code))).toBe(false);
-    expect(isSuspect(claimed(1, 3, 'OTHER'))).toBe(false);
-    expect(isSuspect(claimed(1, 3))).toBe(false);
+  it('lost its worker in a later attempt than the first', () => {
+    expect(isPoisonCandidate(claimed(1, 3, code))).toBe(true);
+    expect(isPoisonCandidate(claimed(1, 2, code))).toBe(false);
+    expect(isPoisonCandidate(claimed(1, 3, 'OTHER'))).toBe(false);
+    expect(isPoisonCandidate(claimed(1, 3))).toBe(false);
   });
 
-  it('begins after all others, which keep their order', () => {
+  it('starts after all other jobs, which keep their order', () => {
     const jobs = [claimed(1, 3, code), claimed(2, 1), claimed(3, 3, code), claimed(4, 1)];
 
     expect(inStartOrder(jobs).map(({ id }) => id)).toEqual([2, 4, 1, 3]);
   });
 
-  it('begins alone', () => {
+  it('starts alone', () => {
     const suspect = claimed(1, 3, code);
     const other = claimed(2, 1);
 
@@ -127,7 +127,7 @@ describe('a job suspected of killing its worker', () => {
         [other, other],
         [other, other, suspect],
         [suspect, suspect],
-      ].map((jobs) => startable(jobs.map(isSuspect))),
+      ].map((jobs) => countStartable(jobs.map(isPoisonCandidate))),
     ).toEqual([2, 2, 1]);
   });
 });

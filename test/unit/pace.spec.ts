@@ -1,50 +1,53 @@
-import { Pace } from '../../lib/waiting/pace.js';
+import { WaitPollSchedule } from '../../lib/listen/wait-poll-schedule.js';
 import { FakeClock } from '../support/fake-clock.js';
 
-describe('how often a process looks for the jobs it waits for', () => {
+describe('the poll schedule for awaited jobs', () => {
   const setup = (jitter = 0) => {
     const clock = new FakeClock();
-    return { clock, pace: new Pace(clock, () => jitter) };
+    return { clock, pace: new WaitPollSchedule(clock, () => jitter) };
   };
 
-  it.each([1, 1_000, 20_000])('is five times in the first second and then once a second, for %i jobs', async (jobs) => {
-    const { clock, pace } = setup();
-    pace.begun();
+  it.each([1, 1_000, 20_000])(
+    'polls five times in the first second and then once a second, for %i jobs',
+    async (jobs) => {
+      const { clock, pace } = setup();
+      pace.recordNewWait();
 
-    const rests: number[] = [];
-    for (let n = 0; n < 8; n++) {
-      rests.push(pace.rest(jobs));
-      await clock.advance(rests.at(-1)!);
-    }
+      const rests: number[] = [];
+      for (let n = 0; n < 8; n++) {
+        rests.push(pace.nextIntervalMs(jobs));
+        await clock.advance(rests.at(-1)!);
+      }
 
-    expect(rests).toEqual([50, 50, 100, 200, 400, 800, 1_000, 1_000]);
-  });
+      expect(rests).toEqual([50, 50, 100, 200, 400, 800, 1_000, 1_000]);
+    },
+  );
 
-  it('is less often where a look takes more statements than a few', () => {
+  it('polls less often if a poll takes many statements', () => {
     const { pace } = setup();
 
-    expect(pace.rest(100_000)).toBe(4_000);
+    expect(pace.nextIntervalMs(100_000)).toBe(4_000);
   });
 
-  it('is often again where jobs have begun to end', async () => {
+  it('polls often again when jobs have begun to end', async () => {
     const { clock, pace } = setup();
     await clock.advance(60_000);
 
-    pace.looked('something');
+    pace.recordPoll('something');
 
-    expect(pace.rest(1)).toBe(50);
+    expect(pace.nextIntervalMs(1)).toBe(50);
   });
 
-  it('is never in step with other processes', () => {
-    expect(setup(1).pace.rest(1)).toBe(1.2 * setup(0).pace.rest(1));
+  it('differs between processes by its jitter', () => {
+    expect(setup(1).pace.nextIntervalMs(1)).toBe(1.2 * setup(0).pace.nextIntervalMs(1));
   });
 
-  it('is less and less often where it is rung in vain, and at once where it was not', async () => {
+  it('waits longer after each useless notification, and not after a useful one', async () => {
     const { clock, pace } = setup();
     const held = async () => {
-      const before = clock.rests.length;
-      const holding = pace.hold(1, new AbortController().signal);
-      const [ms = 0] = clock.rests.slice(before);
+      const before = clock.sleeps.length;
+      const holding = pace.waitForGap(1, new AbortController().signal);
+      const [ms = 0] = clock.sleeps.slice(before);
       await clock.advance(ms);
       await holding;
       return ms;
@@ -52,22 +55,22 @@ describe('how often a process looks for the jobs it waits for', () => {
 
     const gaps = [await held()];
     for (const seen of ['nothing', 'nothing', 'nothing', 'nothing', 'nothing', 'as before'] as const) {
-      pace.looked(seen);
+      pace.recordPoll(seen);
       gaps.push(await held());
     }
 
     expect(gaps).toEqual([0, 10, 20, 40, 40, 40, 5]);
   });
 
-  it('is at most every 80 ms where many jobs are waited for, however many of these end', async () => {
+  it('polls at most every 80 ms for many awaited jobs', async () => {
     const { clock, pace } = setup();
 
-    pace.looked('something');
-    const holding = pace.hold(1_000, new AbortController().signal);
+    pace.recordPoll('something');
+    const holding = pace.waitForGap(1_000, new AbortController().signal);
     await clock.advance(80);
     await holding;
 
-    expect(clock.rests).toEqual([80]);
-    expect([pace.gap(20), pace.gap(21)]).toEqual([0, 80]);
+    expect(clock.sleeps).toEqual([80]);
+    expect([pace.gapMs(20), pace.gapMs(21)]).toEqual([0, 80]);
   });
 });

@@ -16,12 +16,12 @@ describe('a payload', () => {
     expect(await encode({ a: 1 })).toBe('{"a":1}');
   });
 
-  it('that cannot be stored is refused with its queue and the place', async () => {
+  it('is rejected with its queue and the position if it cannot be stored', async () => {
     await expect(encode({ a: 1n })).rejects.toThrow(/^Payload for queue "q": .* got a BigInt \(1n\) at a$/);
     await expect(encode(undefined)).rejects.toMatchObject({ code: 'PAYLOAD_INVALID' });
   });
 
-  it('may have so many bytes, and not one more', async () => {
+  it('may have exactly the maximum of bytes', async () => {
     expect(await encode('éé', { maxPayloadBytes: 6 })).toBe('"éé"');
     await expect(encode('éé!', { maxPayloadBytes: 6 })).rejects.toMatchObject({
       code: 'PAYLOAD_TOO_LARGE',
@@ -30,12 +30,12 @@ describe('a payload', () => {
     });
   });
 
-  it('counts an emoji as the four bytes it has', () => {
+  it('counts an emoji as four bytes', () => {
     expect(() => checkSize('q', 'headers', '😀', 4)).not.toThrow();
     expect(() => checkSize('q', 'headers', '😀', 3)).toThrow(/has 4 bytes, expected at most 3/);
   });
 
-  it('is stored as it was given, and becomes what the schema makes of it before the handler', async () => {
+  it('is stored unchanged, and reaches the handler as the output of the schema', async () => {
     const options = schema(async (value) => ({ value: Number(value) }));
 
     expect(await encode('7', options)).toBe('"7"');
@@ -43,7 +43,7 @@ describe('a payload', () => {
     expect(await checkPayload('q', '7', resolveQueueOptions())).toBe('7');
   });
 
-  it('that the schema refuses is refused with all it says', async () => {
+  it('is rejected with all issues of the schema', async () => {
     const issues = [{ message: 'Required', path: ['to', { key: 0 }] }, { message: 'Too short' }];
 
     await expect(
@@ -56,7 +56,7 @@ describe('a payload', () => {
 });
 
 describe('a result', () => {
-  it('of nothing is nothing', () => {
+  it('is not stored if it is undefined', () => {
     expect(encodeResult('q', undefined, 10)).toBeNull();
     expect(encodeResult('q', null, 10)).toBe('null');
   });

@@ -1,20 +1,20 @@
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
-import { Prefetch } from '../../lib/runtime/prefetch.js';
+import { PrefetchLimits } from '../../lib/worker/queue/prefetch-limits.js';
 
-/** After runs that took so long. */
-function after(ranMs: number[], options: QueueOptions & { atOnce?: number; leaseMs?: number } = {}) {
-  const { atOnce = 10, leaseMs, ...given } = options;
+/** Returns the limits after runs with these durations in milliseconds. */
+function after(ranMs: number[], options: QueueOptions & { maxRunning?: number; leaseMs?: number } = {}) {
+  const { maxRunning = 10, leaseMs, ...given } = options;
   const resolved = resolveQueueOptions(given);
-  const prefetch = new Prefetch({ ...resolved, leaseMs: leaseMs ?? resolved.leaseMs }, atOnce);
-  for (const ms of ranMs) prefetch.note(ms);
+  const prefetch = new PrefetchLimits({ ...resolved, leaseMs: leaseMs ?? resolved.leaseMs }, maxRunning);
+  for (const ms of ranMs) prefetch.recordRunTime(ms);
   return prefetch;
 }
 
 const times = (count: number, ms: number) => Array.from({ length: count }, () => ms);
 const ofBytes = (count: number, bytes: number) => Array.from({ length: count }, () => ({ payload: 'x'.repeat(bytes) }));
 
-describe('how many jobs are claimed ahead', () => {
-  it('is none before anything is known of how long they take', () => {
+describe('the size of the prefetch', () => {
+  it('is zero before the first run', () => {
     expect(after([]).size).toBe(0);
   });
 
@@ -24,26 +24,26 @@ describe('how many jobs are claimed ahead', () => {
     [1_000, 1],
     [100, 10],
     [20, 50],
-  ])('where jobs take %i ms is what ten slots begin within a tenth of a second: %i', (ms, size) => {
+  ])('equals the jobs that ten slots start within 100 ms, for jobs of %i ms: %i', (ms, size) => {
     expect(after([ms]).size).toBe(size);
   });
 
-  it('is never without an end, also where jobs take no time at all', () => {
-    const prefetch = after([0], { atOnce: 1_000 });
-    prefetch.noteSizes(ofBytes(1, 10) as never);
+  it('is limited even for jobs that take no time', () => {
+    const prefetch = after([0], { maxRunning: 1_000 });
+    prefetch.recordPayloadSizes(ofBytes(1, 10) as never);
 
     expect(prefetch.size).toBe(1_000);
   });
 
-  it('adapts: one slow job is enough to claim few, and it takes many short ones to claim many again', () => {
+  it('falls after one slow job, and rises again after many short ones', () => {
     const prefetch = after(times(50, 1));
     const [quick] = [prefetch.size];
 
-    prefetch.note(60_000);
+    prefetch.recordRunTime(60_000);
     const slow = prefetch.size;
-    times(30, 1).forEach((ms) => prefetch.note(ms));
+    times(30, 1).forEach((ms) => prefetch.recordRunTime(ms));
     const inBetween = prefetch.size;
-    times(100, 1).forEach((ms) => prefetch.note(ms));
+    times(100, 1).forEach((ms) => prefetch.recordRunTime(ms));
 
     expect(quick).toBeGreaterThanOrEqual(100);
     expect(slow).toBe(0);
@@ -51,25 +51,25 @@ describe('how many jobs are claimed ahead', () => {
     expect(prefetch.size).toBe(quick);
   });
 
-  it('is no more than begins within a tenth of the lease', () => {
+  it('is at most the number of jobs that start within a tenth of the lease', () => {
     expect(after([5], { leaseMs: 1_000 }).size).toBe(after([5], { leaseMs: 60_000 }).size);
     expect(after([50], { leaseMs: 100 }).size).toBe(after([50]).size / 10);
   });
 
-  it('is what the queue says, if it says so', () => {
+  it('is the number of the queue option, if it is set', () => {
     expect(after([], { prefetch: 7 }).size).toBe(7);
     expect(after(times(9, 0), { prefetch: 0 }).size).toBe(0);
     expect(after(times(9, 60_000), { prefetch: 900 }).size).toBe(900);
   });
 
-  it('does not fill the memory where payloads are large', () => {
-    const prefetch = after([0], { atOnce: 1_000 });
+  it('is limited by the memory for large payloads', () => {
+    const prefetch = after([0], { maxRunning: 1_000 });
 
-    prefetch.noteSizes(ofBytes(4, 1_000_000) as never);
-    const large = [prefetch.largestClaim, prefetch.size];
-    prefetch.noteSizes(ofBytes(1, 16_000_000) as never);
-    const huge = [prefetch.largestClaim, prefetch.size];
-    prefetch.noteSizes(ofBytes(100, 10) as never);
+    prefetch.recordPayloadSizes(ofBytes(4, 1_000_000) as never);
+    const large = [prefetch.maxClaimSize, prefetch.size];
+    prefetch.recordPayloadSizes(ofBytes(1, 16_000_000) as never);
+    const huge = [prefetch.maxClaimSize, prefetch.size];
+    prefetch.recordPayloadSizes(ofBytes(100, 10) as never);
 
     expect(Math.max(...large)).toBeLessThanOrEqual(8);
     expect(huge).toEqual([1, 1]);
@@ -77,19 +77,19 @@ describe('how many jobs are claimed ahead', () => {
   });
 });
 
-describe('how many jobs may begin before the database is told of more', () => {
-  it('is as many as can run at once, where nothing is known or jobs take their time', () => {
-    expect(after([]).startedAhead).toBe(10);
-    expect(after([1_000]).startedAhead).toBe(10);
-    expect(after([], { atOnce: 500 }).startedAhead).toBe(500);
+describe('the number of jobs that may start before the next report to the database', () => {
+  it('is the number of slots if jobs are slow or their duration is unknown', () => {
+    expect(after([]).startAheadLimit).toBe(10);
+    expect(after([1_000]).startAheadLimit).toBe(10);
+    expect(after([], { maxRunning: 500 }).startAheadLimit).toBe(500);
   });
 
-  it('is more where jobs are short, up to what begins within some milliseconds', () => {
-    expect(after([5]).startedAhead).toBe(50);
-    expect(after([0]).startedAhead).toBe(500);
+  it('grows for short jobs to the number that starts within some milliseconds', () => {
+    expect(after([5]).startAheadLimit).toBe(50);
+    expect(after([0]).startAheadLimit).toBe(500);
   });
 
-  it.each([1, 2])('stays at what can run at once where a job has only %i attempts to lose', (attempts) => {
-    expect(after(times(99, 0), { retry: attempts }).startedAhead).toBe(10);
+  it.each([1, 2])('stays at the number of slots if a job has only %i attempts', (attempts) => {
+    expect(after(times(99, 0), { retry: attempts }).startAheadLimit).toBe(10);
   });
 });

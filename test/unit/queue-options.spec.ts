@@ -15,19 +15,19 @@ describe('queue options', () => {
     });
   });
 
-  it('that are undefined mean the default', () => {
+  it('have their default if they are undefined', () => {
     expect(resolveQueueOptions({ concurrency: undefined, lease: undefined }).concurrency).toBe(10);
   });
 
-  it('may say of retry how many attempts, and nothing else', () => {
+  it('accept a number of attempts as retry', () => {
     expect(resolveQueueOptions({ retry: 2 }).retry.attempts).toBe(2);
   });
 
-  it('may keep nothing', () => {
+  it('may turn retention off', () => {
     expect(resolveQueueOptions({ retention: { completed: false } }).retention).toMatchObject({ completedMs: false });
   });
 
-  it('of a nearer layer win, and what it leaves out stands', () => {
+  it('override those of a lower layer one by one', () => {
     const lower: QueueOptions = {
       concurrency: 1,
       lease: '1m',
@@ -46,7 +46,7 @@ describe('queue options', () => {
     expect(laid.retention).toEqual({ dead: '2d', completed: '1h' });
   });
 
-  it('that are right have no problems', () => {
+  it('have no problems if they are valid', () => {
     const given: QueueOptions = {
       concurrency: 1,
       retry: { backoff: { type: 'fixed' } },
@@ -59,7 +59,7 @@ describe('queue options', () => {
     expect(queueOptionProblems({})).toEqual([]);
   });
 
-  it('are told all their problems at once, each with what was expected and what was seen', () => {
+  it('report all their problems at once, each with the expectation and the value', () => {
     const given = {
       concurrency: 0,
       lease: '1 h',
@@ -76,7 +76,7 @@ describe('queue options', () => {
     expect(problems[0]).toBe('expected concurrency to be a whole number from 1 to 10000, got 0');
   });
 
-  it('that are unknown are answered with the nearest known one', () => {
+  it('suggest the nearest known name for an unknown one', () => {
     expect(queueOptionProblems({ leese: '30s' })).toEqual(['unknown option "leese", did you mean "lease"?']);
     expect(queueOptionProblems({ retry: { atempts: 3 } })).toEqual([
       'unknown option "atempts", did you mean "attempts"?',
@@ -86,13 +86,13 @@ describe('queue options', () => {
     ]);
   });
 
-  it('that are nothing alike are answered with all there are', () => {
+  it('list all known names for an unknown one without a near match', () => {
     expect(queueOptionProblems({ xyzzyxyzzy: 1 })[0]).toMatch(
       /^unknown option "xyzzyxyzzy" \(known: concurrency, retry, .+\)$/,
     );
   });
 
-  it.each([null, 7, 'text'])('are not %p', (given) => {
+  it.each([null, 7, 'text'])('may not be %p', (given) => {
     expect(queueOptionProblems(given)).toHaveLength(1);
   });
 });

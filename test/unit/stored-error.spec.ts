@@ -7,7 +7,7 @@ describe('a stored error', () => {
     expect(storedError(error)).toEqual({ name: 'TypeError', message: 'no', code: 'E_NO', stack: error.stack });
   });
 
-  it('is never longer than fits', () => {
+  it('has a limited length', () => {
     const error = new Error('x'.repeat(1_000_000));
 
     expect(JSON.stringify(storedError(error)).length).toBeLessThan(20_000);
@@ -15,13 +15,13 @@ describe('a stored error', () => {
   });
 
   it.each([['text'], [undefined], [null], [7], [7n], [Symbol('s')], [() => 1], [{ a: 1 }], [Object.create(null)]])(
-    'can be made of anything that was thrown (%#)',
+    'can be made of any thrown value (%#)',
     (thrown) => {
       expect(storedError(thrown).message).toMatch(/^A handler threw something that is no Error: /);
     },
   );
 
-  it('of another realm keeps its message', () => {
+  it('keeps the message of an error from another realm', () => {
     expect(storedError({ name: 'E', message: 'from elsewhere' })).toEqual({ name: 'E', message: 'from elsewhere' });
   });
 
@@ -29,11 +29,11 @@ describe('a stored error', () => {
     [{ message: Symbol('s') }],
     [{ message: Object.create(null) }],
     [{ message: 'x', name: Object.create(null) }],
-  ])('can be made of an error with a strange name or message (%#)', (thrown) => {
+  ])('can be made of an error with a malformed name or message (%#)', (thrown) => {
     expect(typeof storedError(thrown).message).toBe('string');
   });
 
-  it('can be made of an error whose properties throw', () => {
+  it('can be made of an error with properties that throw', () => {
     const thrown = Object.defineProperty(new Error('x'), 'message', {
       get: () => {
         throw new Error('no');

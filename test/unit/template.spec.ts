@@ -1,10 +1,10 @@
-import { Ids, Rows } from '../../lib/store/sql/statement.js';
-import { Templates } from '../../lib/store/sql/template.js';
+import { Ids, Rows } from '../../lib/store/core/statement.js';
+import { Templates } from '../../lib/store/core/template.js';
 
 const templates = new Templates({ jobs: 'my_jobs' }, 'NOW()', () => 7);
 
-describe('binding a statement', () => {
-  it('puts names in place and values beside', () => {
+describe('a bound statement', () => {
+  it('has table names in its text and values in its parameters', () => {
     const bound = templates.bind({
       sql: 'SELECT {jobs}_x FROM {jobs} WHERE a = :a AND b = :b AND c = :a',
       values: { a: 1, b: 'x' },
@@ -16,7 +16,7 @@ describe('binding a statement', () => {
     });
   });
 
-  it('makes a list of a list', () => {
+  it('expands a list to one parameter per value', () => {
     expect(templates.bind({ sql: 'id IN (:ids)', values: { ids: [3, 4] } })).toEqual({
       text: 'id IN (?, ?)',
       values: [3, 4],
@@ -29,20 +29,20 @@ describe('binding a statement', () => {
     [[1, 3, 4, 5, 2, 9, 11], '(id BETWEEN ? AND ? OR id IN (?, ?, ?))', [1, 4, 5, 9, 11]],
     [[1, 2, 3, 4, 6, 7, 8, 9], '(id BETWEEN ? AND ? OR id BETWEEN ? AND ? OR id IN (?, ?))', [1, 3, 6, 8, 4, 9]],
     [[1, 2, 3, 5, 6], '(id IN (?, ?, ?, ?, ?))', [1, 2, 3, 5, 6]],
-  ])('names the ids %j, neighbours as a range and its last one alone', (ids, text, values) => {
+  ])('names the ids %j with ranges for neighbours', (ids, text, values) => {
     expect(templates.bind({ sql: ':ids AND a = 1', values: { ids: new Ids(ids) } })).toEqual({
       text: `${text} AND a = 1`,
       values,
     });
   });
 
-  it('adds the skew to each now', () => {
+  it('adds the skew to each `:now`', () => {
     const bound = templates.bind({ sql: ':now - :a < :now', values: { a: 1 } });
 
     expect(bound).toEqual({ text: '(NOW() + ?) - ? < (NOW() + ?)', values: [7, 1, 7] });
   });
 
-  it('writes a tuple for each row, and the skew where its now stands', () => {
+  it('writes a tuple per row, with the skew of `:now` in its position', () => {
     const rows = new Rows('(?, :now + ?, ?)', [
       [1, 2, null],
       [4, 5, 'c'],
@@ -54,14 +54,14 @@ describe('binding a statement', () => {
     });
   });
 
-  it('never takes what stands in a value for a name', () => {
+  it('never interprets a value as a name', () => {
     expect(templates.bind({ sql: 'a = :a', values: { a: ':b {jobs} ?' } })).toEqual({
       text: 'a = ?',
       values: [':b {jobs} ?'],
     });
   });
 
-  it('refuses a value that is missing, an empty list and an unknown table', () => {
+  it('rejects a missing value, an empty list and an unknown table', () => {
     expect(() => templates.bind({ sql: 'a = :a', values: {} })).toThrow('No value for :a');
     expect(() => templates.bind({ sql: 'id IN (:ids)', values: { ids: [] } })).toThrow('An empty list for :ids');
     expect(() => templates.bind({ sql: '{users}', values: {} })).toThrow('No table {users}');

@@ -1,5 +1,5 @@
-import { backoffMs, type Backoff } from '../../lib/job/backoff.js';
-import { afterError } from '../../lib/job/outcome.js';
+import { resolveBackoff, type Backoff } from '../../lib/job/backoff.js';
+import { outcomeAfterError } from '../../lib/job/outcome.js';
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { ruleParts } from '../support/jobs.js';
@@ -21,7 +21,10 @@ function setup() {
   const clock = new FakeClock();
   const parts = ruleParts({ clock, logger: { warn: (line) => void log.push(line) } });
   const outcome = async (retry: QueueOptions['retry']) =>
-    (await afterError(job, error, resolveQueueOptions({ retry }).retry, parts)) as { kind: string; delayMs?: number };
+    (await outcomeAfterError(job, error, resolveQueueOptions({ retry }).retry, parts)) as {
+      kind: string;
+      delayMs?: number;
+    };
   return { log, clock, parts, outcome };
 }
 
@@ -42,12 +45,12 @@ describe('an async function in the options of a queue', () => {
     expect(log).toEqual([]);
   });
 
-  it('that never answers is waited for 5 s, and then the default applies', async () => {
+  it('is replaced by the default if it does not settle within 5 s', async () => {
     const { outcome, log, clock } = setup();
     const never = () => new Promise<false>(() => undefined);
 
     const outcomes = Promise.all([outcome({ retryIf: never, backoff: 7 }), outcome({ backoff: never })]);
-    await clock.resting(5_000, 2);
+    await clock.untilSleeping(5_000, 2);
     await clock.advance(5_000);
 
     expect(await outcomes).toMatchObject([{ delayMs: 7 }, { delayMs: 1_000 }]);
@@ -57,27 +60,27 @@ describe('an async function in the options of a queue', () => {
     ]);
   });
 
-  it('leaves no timer behind once it has answered', async () => {
+  it('keeps no timer after it has settled', async () => {
     const { outcome, clock } = setup();
 
     await outcome({ retryIf: () => Promise.resolve(true), backoff: () => Promise.resolve(7) });
 
-    expect(clock.sleepers).toBe(0);
+    expect(clock.sleeperCount).toBe(0);
   });
 });
 
-describe('a function in the options of a queue that fails', () => {
+describe('a failing function in the options of a queue', () => {
   it.each([
     ['throws', throws, /threw RangeError: a bug in the rule/],
     ['rejects', rejects, /rejected with RangeError: a bug in the rule/],
-    ['answers nonsense', broken('soon'), /answered "soon"/],
-    ['answers nothing', broken(undefined), /answered undefined/],
-    ['answers nonsense later', broken(Promise.resolve('soon')), /answered "soon"/],
-  ])('is logged, and the default applies: it %s', async (_how, rule, line) => {
+    ['returns an invalid value', broken('soon'), /answered "soon"/],
+    ['returns undefined', broken(undefined), /answered undefined/],
+    ['resolves to an invalid value', broken(Promise.resolve('soon')), /answered "soon"/],
+  ])('is logged and replaced by the default if it %s', async (_how, rule, line) => {
     const { outcome, log, parts } = setup();
 
     expect(await outcome({ retryIf: rule, backoff: 7 })).toMatchObject({ delayMs: 7 });
-    expect(await backoffMs(rule as Backoff)(1, error, parts)).toBe(1_000);
+    expect(await resolveBackoff(rule as Backoff)(1, error, parts)).toBe(1_000);
 
     expect(log).toEqual([expect.stringMatching(line), expect.stringMatching(line)]);
   });

@@ -1,24 +1,24 @@
-import { resolveWorkerOptions, workerOptionProblems } from '../../lib/runtime/worker-options.js';
+import { resolveWorkerOptions, workerOptionProblems } from '../../lib/worker/worker-options.js';
 
 describe('the options of a worker', () => {
-  it('have the doorbell on, and a poll every two seconds at the latest, where nothing is said', () => {
+  it('enable notifications and poll at most every two seconds by default', () => {
     const resolved = resolveWorkerOptions();
 
-    expect(resolved).toMatchObject({ doorbell: true, pollMinMs: 100, pollMaxMs: 2_000 });
+    expect(resolved).toMatchObject({ usesNotifications: true, pollMinMs: 100, pollMaxMs: 2_000 });
   });
 
-  it('turn the doorbell off', () => {
-    expect(resolveWorkerOptions({ doorbell: false })).toMatchObject({ doorbell: false });
-    expect(resolveWorkerOptions({ doorbell: 'auto' })).toMatchObject({ doorbell: true });
+  it('turn notifications off', () => {
+    expect(resolveWorkerOptions({ notify: false })).toMatchObject({ usesNotifications: false });
+    expect(resolveWorkerOptions({ notify: 'auto' })).toMatchObject({ usesNotifications: true });
   });
 
-  it.each([['on'], [true], [null], [0]])('refuse %j for the doorbell', (doorbell) => {
-    expect(workerOptionProblems({ doorbell })).toEqual([
-      `expected doorbell to be 'auto' or false, got ${JSON.stringify(doorbell)}`,
+  it.each([['on'], [true], [null], [0]])('reject %j for notify', (notify) => {
+    expect(workerOptionProblems({ notify })).toEqual([
+      `expected notify to be 'auto' or false, got ${JSON.stringify(notify)}`,
     ]);
   });
 
-  it('ask whether the doorbell was meant', () => {
-    expect(workerOptionProblems({ dorbell: false })).toEqual(['unknown option "dorbell", did you mean "doorbell"?']);
+  it('suggest notify for a misspelt name', () => {
+    expect(workerOptionProblems({ notfy: false })).toEqual(['unknown option "notfy", did you mean "notify"?']);
   });
 });

@@ -5,13 +5,13 @@ import { Mailer } from '../mailer.js';
 import { QuietLogger } from './quiet-logger.js';
 import type { Settings } from './settings.js';
 
-/** The application, connected with its database and its mail server. No job runs before `init()`. */
+/** Connects the application with its database and its mail server. No job runs before `init()`. */
 export async function createApp(settings: Settings, smtpUrl: string): Promise<NestExpressApplication> {
   const app = await NestFactory.create<NestExpressApplication>(AppModule.with(settings, smtpUrl), {
-    // Drop this line to see what Nest and the queue say for themselves.
+    // Remove this line to see the logs of Nest and the queue.
     logger: new QuietLogger(),
     abortOnError: false,
-    // Connections that browsers keep do not delay the end.
+    // Keep-alive connections of browsers must not delay the end.
     forceCloseConnections: true,
   });
   app.set('json spaces', 2);

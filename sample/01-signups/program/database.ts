@@ -1,33 +1,33 @@
 import type { DataSourceOptions } from 'typeorm';
+import { databaseOptions as optionsOf } from '../../shared/database.js';
 import { SetUpError } from './set-up-error.js';
 import { withoutPassword, type Settings } from './settings.js';
 
 const FILE = './signups.sqlite';
 
-type Where = Pick<Settings, 'databaseUrl'>;
+type DatabaseSettings = Pick<Settings, 'databaseUrl'>;
 
-/** The one database of the application: its users are in it, and so is its queue. */
-export function databaseOptions({ databaseUrl }: Where): DataSourceOptions {
-  if (!databaseUrl) return { type: 'better-sqlite3', database: FILE, enableWAL: true };
-  const type = databaseUrl.protocol === 'mariadb:' ? 'mariadb' : 'mysql';
-  return { type, url: databaseUrl.href, connectTimeout: 5_000 };
+/** The application's database, which holds both its users and its queue. */
+export function databaseOptions({ databaseUrl }: DatabaseSettings): DataSourceOptions {
+  const options = optionsOf(FILE, databaseUrl?.href);
+  return databaseUrl ? ({ ...options, connectTimeout: 5_000 } as DataSourceOptions) : options;
 }
 
-export function databaseTitle({ databaseUrl }: Where): string {
+export function databaseTitle({ databaseUrl }: DatabaseSettings): string {
   return databaseUrl ? withoutPassword(databaseUrl) : `${FILE} (SQLite; DATABASE_URL=mysql://… for a server)`;
 }
 
-const OF_A_DRIVER = /^(ER_|SQLITE_|PROTOCOL_|ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|EPIPE)/;
+const DRIVER_CODE = /^(ER_|SQLITE_|PROTOCOL_|ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENET|EPIPE)/;
 
-/** Turns what a driver says about a connection that failed, or broke, into something to act on. */
-export function explainDatabase(error: unknown, { databaseUrl }: Where): unknown {
+/** Turns a driver's error about a connection into one that says what to do. */
+export function explainDatabase(error: unknown, { databaseUrl }: DatabaseSettings): unknown {
   const { code, message } = error as { code?: unknown; message?: string };
-  if (typeof code !== 'string' || !OF_A_DRIVER.test(code)) return error;
+  if (typeof code !== 'string' || !DRIVER_CODE.test(code)) return error;
   if (!databaseUrl) return new SetUpError(`Cannot use ${FILE} in the current folder: ${message || code}`);
   const name = databaseUrl.pathname.slice(1);
   const wayOut =
     code === 'ER_BAD_DB_ERROR'
       ? `Create it first: CREATE DATABASE ${name}`
-      : 'DATABASE_URL says where it is; without DATABASE_URL an SQLite file is used, and no server is needed.';
+      : 'Set DATABASE_URL to its address, or unset it to use an SQLite file without a server.';
   return new SetUpError(`Cannot use ${withoutPassword(databaseUrl)}: ${message || code}\n${wayOut}`);
 }

@@ -5,12 +5,12 @@ import { SetUpError } from './set-up-error.js';
 
 const HOST = '127.0.0.1';
 
-/** Listens on the port, or on any free one where it is taken; answers the URL. */
+/** Listens on the port, or on any free one if it is taken. Returns the URL. */
 export async function listen(server: Server, port: number): Promise<string> {
   await listenOn(server, port).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE')
-      throw new SetUpError(`Cannot listen on port ${port}: ${error.message}. Choose one with PORT=…`);
-    console.log(`Port ${port} is taken, so another one was chosen (PORT=… says which).`);
+      throw new SetUpError(`Cannot listen on port ${port}: ${error.message}. Set PORT to another port`);
+    console.log(`Port ${port} is taken, so the program uses another one. Set PORT to choose one.`);
     await listenOn(server, 0);
   });
   return `http://${HOST}:${(server.address() as AddressInfo).port}`;

@@ -1,6 +1,6 @@
 import { ConsoleLogger } from '@nestjs/common';
 
-/** Nest's logger, from warnings up, without the stack of an error that ends the start: main.ts tells that in a line. */
+/** Nest's logger for warnings and errors. It omits errors that end the start, because main.ts prints their messages. */
 export class QuietLogger extends ConsoleLogger {
   constructor() {
     super({ logLevels: ['fatal', 'error', 'warn'] });

@@ -8,24 +8,24 @@ import { Progress } from '../progress.js';
 import { withoutPassword, type Settings } from './settings.js';
 import { SignupsImport } from '../signups-import.js';
 
-const PRETENDED = 'one that only pretends, and takes 100 ms a mail (SMTP_URL=smtp://… for a real one)';
+const OWN_MAIL_SERVER = "the sample's own, which delivers nothing (SMTP_URL=smtp://… for a real one)";
 
-/** Signs up who is in the file, waits until all mails are sent, and serves on until it is told to stop. */
+/** Signs up the people of the file, waits until all mails are sent, and serves until `stopping` is aborted. */
 export async function run(app: NestExpressApplication, settings: Settings, stopping: AbortSignal): Promise<void> {
-  stopping.addEventListener('abort', () => console.log('\nStopping: mails that are on their way may arrive …'));
+  stopping.addEventListener('abort', () => console.log('\nStopping: running mails may finish …'));
   await app.init();
   const url = await listen(app.getHttpServer(), settings.port);
   console.log(`Database     ${databaseTitle(settings)}`);
-  console.log(`Mail server  ${settings.smtpUrl ? withoutPassword(settings.smtpUrl) : PRETENDED}`);
+  console.log(`Mail server  ${settings.smtpUrl ? withoutPassword(settings.smtpUrl) : OWN_MAIL_SERVER}`);
   console.log(`Listening    ${url}\n`);
 
-  await workOff(app, settings.csvPath, stopping);
+  await importAndSend(app, settings.csvPath, stopping);
   if (stopping.aborted) return;
   console.log(`\n${app.get(Progress).summary()}\n`);
   if (settings.once) return;
 
   app.get(MailLog).everyMail = true;
-  console.log(`Still serving at ${url}, until Ctrl-C. Sign somebody up, and look at the queue:`);
+  console.log(`Still serving at ${url}, until Ctrl-C. Sign up and read the queue:`);
   console.log(
     `  curl ${url}/signups -H 'content-type: application/json' -d '{ "email": "you@example.com", "name": "You" }'`,
   );
@@ -33,7 +33,7 @@ export async function run(app: NestExpressApplication, settings: Settings, stopp
   if (!stopping.aborted) await once(stopping, 'abort');
 }
 
-async function workOff(app: NestExpressApplication, csvPath: string, stopping: AbortSignal): Promise<void> {
+async function importAndSend(app: NestExpressApplication, csvPath: string, stopping: AbortSignal): Promise<void> {
   const progress = app.get(Progress);
   const over = new AbortController();
   const reporting = report(progress, over.signal);
@@ -52,6 +52,6 @@ async function report(progress: Progress, over: AbortSignal): Promise<void> {
   try {
     for await (const _ of setInterval(1_000, undefined, { signal: over })) await progress.print();
   } catch {
-    // It is over; or something is wrong, and then the work itself fails and tells why.
+    // The import has ended, or it fails with the same error.
   }
 }

@@ -1,6 +1,6 @@
 import { SqlQueueError } from 'nestjs-sql-queue';
 
-/** Something the person who starts the program can put right: told in words, without a stack. */
+/** An error that the user of the program can correct. Its message is printed without a stack. */
 export class SetUpError extends Error {}
 
 export function explain(error: unknown): string {

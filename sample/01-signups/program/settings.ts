@@ -4,21 +4,21 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SetUpError } from './set-up-error.js';
 
-/** What whoever starts the program has asked for. */
+/** The settings from the environment and the command line. */
 export interface Settings {
   /** Undefined: an SQLite file in the current folder. */
   readonly databaseUrl: URL | undefined;
-  /** Undefined: a mail server of our own, which only pretends. */
+  /** Undefined: the sample's own mail server, which delivers nothing. */
   readonly smtpUrl: URL | undefined;
   readonly port: number;
   readonly csvPath: string;
-  /** End when the queue is drained, instead of serving on. */
+  /** End when the queue is empty, instead of serving. */
   readonly once: boolean;
 }
 
 const USAGE = 'npm start -- [--once] [people.csv]';
 
-/** Reads and checks them, all problems at once. */
+/** Reads and checks the settings. Reports all problems at once. */
 export function readSettings(env: NodeJS.ProcessEnv, args: string[]): Settings {
   const problems: string[] = [];
   const { once, csvPath } = readArguments(args, problems);
@@ -33,7 +33,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: string[]): Settings {
     problems.push(`DATABASE_URL: expected the name of a database at its end, as in mysql://127.0.0.1:3306/signups`);
   }
   if (!statSync(settings.csvPath, { throwIfNoEntry: false })?.isFile())
-    problems.push(`there is no file ${settings.csvPath}`);
+    problems.push(`expected a CSV file, found none at ${settings.csvPath}`);
   if (!Number.isInteger(settings.port) || settings.port < 0 || settings.port > 65_535) {
     problems.push(`PORT: expected a number from 0 (any free port) to 65535, got "${env.PORT}"`);
   }
@@ -42,7 +42,7 @@ export function readSettings(env: NodeJS.ProcessEnv, args: string[]): Settings {
 }
 
 function readArguments(args: string[], problems: string[]) {
-  // The same path from here and from the folder this is compiled into.
+  // This path is valid from this folder and from the build folder.
   const shipped = fileURLToPath(new URL('../../../sample/01-signups/signups.csv', import.meta.url));
   try {
     const { values, positionals } = parseArgs({
@@ -81,9 +81,9 @@ function readUrl(
   return undefined;
 }
 
-/** An address as it may be shown: without its password. */
+/** The URL without its password, for output. */
 export function withoutPassword(url: URL): string {
-  const shown = new URL(url);
-  if (shown.password) shown.password = '***';
-  return shown.href;
+  const copy = new URL(url);
+  if (copy.password) copy.password = '***';
+  return copy.href;
 }

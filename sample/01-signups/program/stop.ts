@@ -3,8 +3,8 @@ import { SqlQueueRunner } from 'nestjs-sql-queue';
 import { Progress } from '../progress.js';
 
 /**
- * Ends the application: no new jobs, those that run may end, and then everything closes. `app.close()` alone would do
- * the same; stopping the runner first leaves a moment to ask what is left.
+ * Stops claiming, waits for running jobs and closes the application. `app.close()` alone would do the same. Stopping
+ * the runner first allows to count the remaining mails.
  */
 export async function stop(app: NestExpressApplication): Promise<void> {
   try {

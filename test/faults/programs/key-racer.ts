@@ -5,9 +5,9 @@ import { Journal } from '../../support/journal.js';
 const { connection, journals, producers, calls } = JSON.parse(process.argv[2]!) as {
   connection: object;
   journals: string;
-  /** So many at a time. */
+  /** The number of concurrent producers. */
   producers: number;
-  /** By each of them. */
+  /** The number of calls per producer. */
   calls: number;
 };
 
@@ -21,11 +21,11 @@ await close();
 await dataSource.destroy();
 process.disconnect();
 
-/** Notes a job that it has put in, and one that it was told is there, which is done by then or will be. */
+/** Records each job that it creates, and each unfinished job that it joins. */
 async function race(): Promise<void> {
   for (let call = 0; call < calls; call++) {
     const { id, outcome } = await producer.enqueue('q', {}, { key: 'k', onConflict: 'coalesce' });
-    if (outcome === 'created') journal.note('enqueued', id);
-    else journal.noteToken('enqueued', 'joined', id);
+    if (outcome === 'created') journal.append('enqueued', id);
+    else journal.appendToken('enqueued', 'joined', id);
   }
 }

@@ -8,8 +8,8 @@ const { connection, journals, jobs, failEvery } = JSON.parse(process.argv[2]!) a
   jobs: number;
   failEvery: number;
 };
-const BATCH = 50;
-const AT_ONCE = 4;
+const BATCH_SIZE = 50;
+const CONCURRENCY = 4;
 
 const dataSource = await new DataSource(connection as DataSourceOptions).initialize();
 const { producer, close } = await openEngine({ dataSource });
@@ -17,7 +17,7 @@ const journal = new Journal(journals, `producer-${process.pid}`);
 process.send?.({ ready: true });
 
 let put = 0;
-await Promise.all(Array.from({ length: AT_ONCE }, produce));
+await Promise.all(Array.from({ length: CONCURRENCY }, produce));
 await close();
 await dataSource.destroy();
 process.disconnect();
@@ -25,10 +25,10 @@ process.disconnect();
 async function produce(): Promise<void> {
   while (put < jobs) {
     const from = put;
-    put += Math.min(BATCH, jobs - put);
+    put += Math.min(BATCH_SIZE, jobs - put);
     const batch = Array.from({ length: put - from }, (_, index) => ({
       payload: (from + index) % failEvery === 0 ? { failFirst: true } : {},
     }));
-    for (const { id } of await producer.enqueueMany('q', batch)) journal.note('enqueued', id);
+    for (const { id } of await producer.enqueueMany('q', batch)) journal.append('enqueued', id);
   }
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { QueueOptions } from '../../../lib/job/queue-options.js';
-import type { JobContext } from '../../../lib/runtime/job-context.js';
-import type { WorkerOptions } from '../../../lib/runtime/worker-options.js';
+import type { JobContext } from '../../../lib/worker/run/job-context.js';
+import type { WorkerOptions } from '../../../lib/worker/worker-options.js';
 import { openEngine } from '../../support/engine.js';
 import { Journal } from '../../support/journal.js';
 import { Random } from '../../support/random.js';
@@ -11,7 +11,7 @@ import { shiftClock } from '../../support/torture/shift-clock.js';
 
 const { connection, hosts, journals, seed, queues, worker, clockOffsetMs } = JSON.parse(process.argv[2]!) as {
   connection: object;
-  /** All nodes, the one of `connection` first. */
+  /** All nodes, the node of `connection` first. */
   hosts: readonly string[];
   journals: string;
   seed: number;
@@ -25,15 +25,15 @@ shiftClock(clockOffsetMs);
 const random = new Random(seed);
 const journal = new Journal(journals, `worker-${process.pid}`);
 const options = { ...connection, extra: { connectionLimit: POOL } } as DataSourceOptions;
-const dataSource = await new DataSource(options).initialize().catch(away);
+const dataSource = await new DataSource(options).initialize().catch(exitDatabaseAway);
 const handlers = Object.fromEntries(Object.keys(queues).map((queue) => [queue, handle]));
-const engine = await openEngine({ dataSource, hosts, worker, queues, handlers }).catch(away);
+const engine = await openEngine({ dataSource, hosts, worker, queues, handlers }).catch(exitDatabaseAway);
 let completed = 0;
 const add = engine.events.add.bind(engine.events);
 engine.events.add = (event) => {
-  // Kept in the journal only: there will be very many.
+  // Only the journal keeps events, because there are very many.
   void add;
-  if (event.event !== 'started') journal.note(event.event, event.jobId, event.attempt);
+  if (event.event !== 'started') journal.append(event.event, event.jobId, event.attempt);
   if (event.event === 'completed') completed++;
 };
 process.on('disconnect', () => process.exit(1));
@@ -41,30 +41,30 @@ process.on('message', (message: { stop?: true; block?: number }) => {
   if (message.stop) void end();
   else if (message.block) block(message.block);
 });
-await engine.runner.start().catch(away);
+await engine.runner.start().catch(exitDatabaseAway);
 process.send?.({ ready: true });
-const telling = setInterval(() => process.send?.({ completed }), 100);
+const progressTimer = setInterval(() => process.send?.({ completed }), 100);
 
 /**
- * The application's own connections go to a node that a failover has made a replica: as for any such, begin anew. A server
- * by itself will take writes again.
+ * After a failover, connections of the application may go to a replica. Then the process starts anew. A single server
+ * accepts writes again.
  */
 function requireWritable(error: unknown): never {
-  if ((error as { errno?: number }).errno === 1290 && hosts.length > 1) away();
+  if ((error as { errno?: number }).errno === 1290 && hosts.length > 1) exitDatabaseAway();
   throw error;
 }
 
-/** The database is away just now: another process will try it again. */
-function away(): never {
+/** The database is away: another process tries again. */
+function exitDatabaseAway(): never {
   process.exit(3);
 }
 
 async function handle(job: JobContext<TortureJob>): Promise<void> {
-  journal.note('begin', job.id, job.attempt);
+  journal.append('begin', job.id, job.attempt);
   try {
     await work(job);
   } finally {
-    journal.note('end', job.id, job.attempt);
+    journal.append('end', job.id, job.attempt);
   }
 }
 
@@ -75,7 +75,7 @@ async function work(job: JobContext<TortureJob>): Promise<void> {
     case 'slow':
       return sleep(random.between(50, 500));
     case 'fails':
-      if (random.next() < 0.5) throw new Error('as it was asked to');
+      if (random.next() < 0.5) throw new Error('as instructed');
       return;
     case 'snoozes':
       if (random.next() < 0.5) job.snooze(random.between(1, 100));
@@ -84,9 +84,9 @@ async function work(job: JobContext<TortureJob>): Promise<void> {
       if (random.next() < 0.5) job.release();
       return;
     case 'discards':
-      return job.discard('as it was asked to');
+      return job.discard('as instructed');
     case 'transacts':
-      // One effect for each completion: no more and no less.
+      // Exactly one effect per completion.
       await job
         .transaction((manager) => manager.query('INSERT INTO effects (job_id) VALUES (?)', [job.id]))
         .catch(requireWritable);
@@ -94,7 +94,7 @@ async function work(job: JobContext<TortureJob>): Promise<void> {
     case 'blocks':
       return block(random.between(10, 100));
     case 'exhausts':
-      // All connections that the application has, in the hands of handlers.
+      // Handlers occupy all connections of the application.
       await Promise.all(Array.from({ length: POOL }, () => dataSource.query('SELECT SLEEP(0.2)')));
   }
 }
@@ -105,9 +105,9 @@ function block(ms: number): void {
 }
 
 async function end(): Promise<void> {
-  clearInterval(telling);
+  clearInterval(progressTimer);
   await engine.runner.stop();
   await engine.close();
-  // The application's own connections may be silent ones.
+  // Silent connections of the application would keep the process alive.
   process.exit(0);
 }

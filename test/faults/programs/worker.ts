@@ -3,64 +3,64 @@ import mysql2, { type PoolOptions } from 'mysql2';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { QueueOptions } from '../../../lib/job/queue-options.js';
 import type { SubscriptionOptions } from '../../../lib/job/topics.js';
-import type { JobContext } from '../../../lib/runtime/job-context.js';
+import type { JobContext } from '../../../lib/worker/run/job-context.js';
 import type { QueueEventName } from '../../../lib/job/queue-event.js';
-import type { WorkerOptions } from '../../../lib/runtime/worker-options.js';
+import type { WorkerOptions } from '../../../lib/worker/worker-options.js';
 import { openEngine, type Engine } from '../../support/engine.js';
 import { Journal } from '../../support/journal.js';
 
-/** What a worker process is told at its start. */
+/** The settings of a worker process. */
 export interface WorkerSettings {
   readonly connection: object;
   readonly journals: string;
   readonly queue: QueueOptions;
   readonly worker?: WorkerOptions;
-  /** What its queue gets copies of. */
+  /** The subscription of its queue. */
   readonly subscription?: SubscriptionOptions;
-  /** How many there are in the process. Default 1; the test's messages are for the first. */
+  /** The number of workers in the process. Default 1. The messages of the test go to the first. */
   readonly workers?: number;
   readonly skewMs?: number;
-  /** The time zone of all its sessions, the library's own among them. */
+  /** The time zone of all sessions, including those of the library. */
   readonly sessionTimeZone?: string;
-  /** The events the test wants to hear of; all go into the journal. */
-  readonly tell?: readonly QueueEventName[];
+  /** The events to forward to the test. The journal contains all events. */
+  readonly forward?: readonly QueueEventName[];
 }
 
-/** What its jobs ask of it. */
-export interface Wish {
+/** Instructions in the payload of a job. */
+export interface JobInstructions {
   /** Ends the process from within the handler. */
   exit?: boolean;
-  /** Goes on until the test says `{ finish: true }`, or `{ finish: id }` to this job alone, whatever the signal says. */
+  /** Runs until the test sends `{ finish: true }`, or `{ finish: id }` for this job alone, even after an abort. */
   hold?: boolean;
-  /** Keeps the thread for so many milliseconds, as one does that computes without a pause. */
+  /** Blocks the thread for this many milliseconds, like a computation without a pause. */
   block?: number;
-  /** Does that so many times, tells how far it is, and lets the event loop turn once in between. */
+  /** Repeats the block this many times. Before each one it reports progress and lets the event loop turn once. */
   times?: number;
   /** Throws in its first attempt. */
   failFirst?: boolean;
-  /** What it returns: the process that has run it, or the job too. */
+  /** The result: the id of the process, or of the job as well. */
   answer?: 'process' | 'job';
 }
 
 interface Message {
   finish?: true | number;
   stop?: true;
-  enqueue?: Wish;
+  enqueue?: JobInstructions;
   delay?: number;
   runAt?: number;
 }
 
 const settings = JSON.parse(process.argv[2]!) as WorkerSettings;
-const { connection, queue, tell = [], skewMs = 0, worker = {}, workers = 1 } = settings;
+const { connection, queue, forward = [], skewMs = 0, worker = {}, workers = 1 } = settings;
 const journal = new Journal(settings.journals, `worker-${process.pid}`);
-const say = (message: object) => void process.send?.(message);
+const send = (message: object) => void process.send?.(message);
 let finish!: () => void;
 const finished = new Promise<void>((resolve) => (finish = resolve));
-const held = new Map<number, () => void>();
+const finishHandlers = new Map<number, () => void>();
 
-async function handle(job: JobContext<Wish>): Promise<number | string> {
+async function handle(job: JobContext<JobInstructions>): Promise<number | string> {
   const { id, attempt, payload, signal } = job;
-  journal.note('begin', id, attempt);
+  journal.append('begin', id, attempt);
   try {
     if (payload.exit) process.exit(1);
     for (let turn = 1; payload.block && turn <= (payload.times ?? 1); turn++) {
@@ -70,41 +70,41 @@ async function handle(job: JobContext<Wish>): Promise<number | string> {
       }
       block(id, payload.block);
     }
-    if (payload.hold) await hold(id, signal);
+    if (payload.hold) await untilFinished(id, signal);
     if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
     return payload.answer === 'job' ? `${id} by ${process.pid}` : process.pid;
   } finally {
-    journal.note('end', id, attempt);
+    journal.append('end', id, attempt);
   }
 }
 
 function block(job: number, ms: number): void {
-  say({ said: 'blocking', job });
-  // The event loop stands still all the same, and the core is free for others.
+  send({ text: 'blocking', job });
+  // Blocks the event loop, but leaves the core to other processes.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-async function hold(job: number, signal: AbortSignal): Promise<void> {
-  signal.addEventListener('abort', () => say({ said: `aborted ${(signal.reason as { code: string }).code}`, job }));
-  const alone = new Promise<void>((resolve) => held.set(job, resolve));
-  say({ said: 'holding', job });
-  await Promise.race([finished, alone]);
-  held.delete(job);
+async function untilFinished(job: number, signal: AbortSignal): Promise<void> {
+  signal.addEventListener('abort', () => send({ text: `aborted ${(signal.reason as { code: string }).code}`, job }));
+  const finishedAlone = new Promise<void>((resolve) => finishHandlers.set(job, resolve));
+  send({ text: 'holding', job });
+  await Promise.race([finished, finishedAlone]);
+  finishHandlers.delete(job);
 }
 
-const driver = settings.sessionTimeZone === undefined ? undefined : driverIn(settings.sessionTimeZone);
+const driver = settings.sessionTimeZone === undefined ? undefined : driverInTimeZone(settings.sessionTimeZone);
 const dataSource = await new DataSource({ ...connection, ...(driver && { driver }) } as DataSourceOptions).initialize();
 const engines = await Promise.all(Array.from({ length: workers }, start));
 const [engine] = engines as [Engine];
 process.on('message', (message: Message) => {
   if (message.finish === true) finish();
-  else if (message.finish !== undefined) held.get(message.finish)?.();
+  else if (message.finish !== undefined) finishHandlers.get(message.finish)?.();
   if (message.stop) void end();
   if (message.enqueue) void enqueue(message.enqueue, message);
 });
-// The test is gone.
+// The test has ended.
 process.on('disconnect', () => process.exit(1));
-say({ ready: true });
+send({ ready: true });
 
 async function start(): Promise<Engine> {
   const started = await openEngine({
@@ -116,21 +116,21 @@ async function start(): Promise<Engine> {
   const add = started.events.add.bind(started.events);
   started.events.add = (event) => {
     add(event);
-    if (event.event !== 'started') journal.note(event.event, event.jobId, event.attempt);
-    if (tell.includes(event.event)) say({ event });
+    if (event.event !== 'started') journal.append(event.event, event.jobId, event.attempt);
+    if (forward.includes(event.event)) send({ event });
   };
   await started.runner.start();
   return started;
 }
 
-async function enqueue(wish: Wish, { delay, runAt }: Message): Promise<void> {
+async function enqueue(instructions: JobInstructions, { delay, runAt }: Message): Promise<void> {
   const at = runAt === undefined ? {} : { runAt: new Date(runAt) };
-  const { id } = await engine.producer.enqueue('q', wish, { ...(delay === undefined ? {} : { delay }), ...at });
-  journal.note('enqueued', id);
-  say({ said: 'enqueued', job: id });
+  const { id } = await engine.producer.enqueue('q', instructions, { ...(delay === undefined ? {} : { delay }), ...at });
+  journal.append('enqueued', id);
+  send({ text: 'enqueued', job: id });
 }
 
-function driverIn(timeZone: string): object {
+function driverInTimeZone(timeZone: string): object {
   const createPool = (options: PoolOptions) => {
     const pool = mysql2.createPool(options);
     pool.on('connection', (made) => made.query(`SET time_zone = '${timeZone}'`));
@@ -143,7 +143,7 @@ async function end(): Promise<void> {
   await Promise.all(engines.map(({ runner }) => runner.stop()));
   await Promise.all(engines.map(({ close }) => close()));
   await dataSource.destroy();
-  // Nothing may be left that keeps the process alive.
+  // No listener may keep the process alive.
   process.removeAllListeners('disconnect');
   process.disconnect();
 }

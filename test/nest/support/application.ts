@@ -12,27 +12,27 @@ import {
   type StaticOptions,
 } from 'nestjs-sql-queue';
 
-/** A database of the queue's own that nobody else sees, and that is gone with the application. */
+/** A private database of the queue. It is deleted with the application. */
 export const IN_MEMORY = { type: 'better-sqlite3', database: ':memory:' } as const;
 
 export type Level = 'log' | 'warn' | 'error' | 'debug' | 'verbose' | 'fatal';
 
-/** What the application said, in order. */
+/** The log lines of the application, in order. */
 export class Log implements LoggerService {
   readonly lines: { level: Level; text: string }[] = [];
 
-  log = (message: unknown) => this.#note('log', message);
-  warn = (message: unknown) => this.#note('warn', message);
-  error = (message: unknown) => this.#note('error', message);
-  debug = (message: unknown) => this.#note('debug', message);
-  verbose = (message: unknown) => this.#note('verbose', message);
-  fatal = (message: unknown) => this.#note('fatal', message);
+  log = (message: unknown) => this.#append('log', message);
+  warn = (message: unknown) => this.#append('warn', message);
+  error = (message: unknown) => this.#append('error', message);
+  debug = (message: unknown) => this.#append('debug', message);
+  verbose = (message: unknown) => this.#append('verbose', message);
+  fatal = (message: unknown) => this.#append('fatal', message);
 
   at(level: Level): string[] {
     return this.lines.filter((line) => line.level === level).map(({ text }) => text);
   }
 
-  #note(level: Level, message: unknown): void {
+  #append(level: Level, message: unknown): void {
     this.lines.push({ level, text: message instanceof Error ? message.message : String(message) });
   }
 }
@@ -43,11 +43,11 @@ export interface World {
   readonly runner: SqlQueueRunner;
   readonly admin: QueueAdmin;
   get<T>(token: Type<T> | string | symbol): T;
-  /** Closes the application; once, since Nest 11 runs every hook again. */
+  /** Closes the application once, because Nest 11 would run every hook again. */
   close(): Promise<void>;
-  /** Everything this process can do has been done. */
+  /** Resolves when this process has no job left to run. */
   idle(): Promise<void>;
-  /** A job as the database has it, once nothing is left to do. */
+  /** A job as the database stores it, after this process is idle. */
   ended(job: { id: number }): Promise<JobRecord>;
 }
 
@@ -61,21 +61,21 @@ export function afterTest(cleanup: () => Promise<unknown>): void {
   cleanups.push(cleanup);
 }
 
-/** The module as most tests want it: in memory, with retries at once. */
+/** The module with the options of most tests: in memory, with immediate retries. */
 export function queueModule(options: SqlQueueModuleOptions & StaticOptions = {}) {
   const { defaults, worker, ...rest } = options;
   return SqlQueueModule.forRoot({
     connection: IN_MEMORY,
     defaults: { retry: { attempts: 1, backoff: 0 }, ...defaults },
-    worker: typeof worker === 'object' ? { ...QUICK, ...worker } : (worker ?? QUICK),
+    worker: typeof worker === 'object' ? { ...FAST_POLL, ...worker } : (worker ?? FAST_POLL),
     ...rest,
   });
 }
 
-/** Polls that do not make a test wait. */
-export const QUICK = { poll: { min: '1ms', max: '20ms' } } as const;
+/** Short poll intervals. */
+export const FAST_POLL = { poll: { min: '1ms', max: '20ms' } } as const;
 
-/** An application that has not come up yet. Closed after the test. */
+/** An application before its start. It is closed after the test. */
 export async function compile(metadata: ModuleMetadata, log = new Log()): Promise<World> {
   const builder = Test.createTestingModule(metadata).setLogger(log);
   const app = await builder.compile();
@@ -95,7 +95,7 @@ export async function compile(metadata: ModuleMetadata, log = new Log()): Promis
   };
 }
 
-/** An application that is up, with the queue in memory unless `options` or the imports say otherwise. */
+/** A started application. The queue is in memory unless `options` or the imports change that. */
 export async function start(
   { imports = [], ...metadata }: ModuleMetadata,
   options: SqlQueueModuleOptions & StaticOptions = {},
@@ -105,19 +105,19 @@ export async function start(
   return world;
 }
 
-/** The error with which an application does not come up. Whatever else happens, it is closed after the test. */
-export async function refusal(
+/** The error of a failed start. The application is closed after the test in any case. */
+export async function startError(
   { imports = [], ...metadata }: ModuleMetadata,
   options: SqlQueueModuleOptions & StaticOptions = {},
 ): Promise<Error> {
-  return refusalOf({ ...metadata, imports: [queueModule(options), ...imports] });
+  return startErrorOf({ ...metadata, imports: [queueModule(options), ...imports] });
 }
 
-/** The same for an application that says for itself how it imports the module. */
-export async function refusalOf(metadata: ModuleMetadata): Promise<Error> {
+/** Like `startError`, for an application with its own import of the module. */
+export async function startErrorOf(metadata: ModuleMetadata): Promise<Error> {
   try {
     const app = await Test.createTestingModule(metadata).setLogger(new Log()).compile();
-    // Nest 11 closes nothing that did not come up.
+    // Nest 11 closes nothing after a failed start.
     afterTest(() => app.close().catch(() => undefined));
     await app.init();
   } catch (error) {
@@ -126,15 +126,15 @@ export async function refusalOf(metadata: ModuleMetadata): Promise<Error> {
   throw new Error('The application came up.');
 }
 
-/** A folder that is gone after the test. */
+/** A folder that is deleted after the test. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sql-queue-test-'));
   afterTest(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A promise and what settles it, for a handler that tells the test where it is, or waits for it. */
-export function signal<T = void>() {
+/** A promise and its resolver, for a handler that signals the test or waits for it. */
+export function gate<T = void>() {
   let give!: (value: T) => void;
   const given = new Promise<T>((resolve) => (give = resolve));
   return { give, given };

@@ -10,15 +10,15 @@ declare const NEST_MAJOR: number;
 
 const root = resolve(import.meta.dirname, '../../..');
 
-export interface Ended {
-  /** Null where it did not end by itself in time. */
+export interface ProgramResult {
+  /** Null if it did not end within the timeout. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The library as JavaScript in a folder of its own, beside the Nest that this project of Jest runs on. */
-export async function compiledLibrary(): Promise<string> {
+/** The library as JavaScript in a folder of its own, with the Nest version of this Jest project. */
+export async function compileLibrary(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sql-queue-program-'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
   const sources = (await readdir(join(root, 'lib'), { recursive: true })).filter((name) => name.endsWith('.ts'));
@@ -26,26 +26,26 @@ export async function compiledLibrary(): Promise<string> {
     sources.map(async (name) => {
       const target = join(folder, 'lib', name.replace(/\.ts$/, '.js'));
       await mkdir(dirname(target), { recursive: true });
-      await writeFile(target, await compiled(await readFile(join(root, 'lib', name), 'utf8')));
+      await writeFile(target, await compile(await readFile(join(root, 'lib', name), 'utf8')));
     }),
   );
   await linkModules(folder);
   return folder;
 }
 
-/** Runs a TypeScript program beside the compiled library, and waits until it has ended by itself. */
-export async function runProgram(folder: string, source: string, patienceMs = 25_000): Promise<Ended> {
+/** Runs a TypeScript program beside the compiled library, and waits for its end. */
+export async function runProgram(folder: string, source: string, timeoutMs = 25_000): Promise<ProgramResult> {
   const file = join(folder, 'program.js');
-  await writeFile(file, await compiled(source));
+  await writeFile(file, await compile(source));
   return new Promise((settle) => {
-    const options = { cwd: folder, timeout: patienceMs, env: { ...process.env, NODE_OPTIONS: '' } };
+    const options = { cwd: folder, timeout: timeoutMs, env: { ...process.env, NODE_OPTIONS: '' } };
     const child = execFile(process.execPath, [file], options, (_error, stdout, stderr) =>
       settle({ code: child.exitCode, stdout, stderr }),
     );
   });
 }
 
-/** A TypeScript program beside the compiled library that the test talks to. */
+/** A TypeScript program beside the compiled library that exchanges messages with the test. */
 export class RunningProgram {
   output = '';
   readonly ended: Promise<unknown>;
@@ -59,7 +59,7 @@ export class RunningProgram {
 
   static async start(folder: string, source: string): Promise<RunningProgram> {
     const file = join(folder, 'program.js');
-    await writeFile(file, await compiled(source));
+    await writeFile(file, await compile(source));
     return new RunningProgram(
       spawn(process.execPath, [file], { cwd: folder, env: { ...process.env, NODE_OPTIONS: '' } }),
     );
@@ -69,12 +69,12 @@ export class RunningProgram {
     return this.child.exitCode;
   }
 
-  async untilSaid(...lines: readonly string[]): Promise<void> {
+  async untilOutput(...lines: readonly string[]): Promise<void> {
     await eventually(() => lines.every((line) => this.output.includes(line)) || this.exitCode !== null);
     if (this.exitCode !== null) throw new Error(`The program ended with ${this.exitCode}: ${this.output}`);
   }
 
-  tell(line: string): void {
+  send(line: string): void {
     this.child.stdin!.end(`${line}\n`);
   }
 
@@ -84,7 +84,7 @@ export class RunningProgram {
   }
 }
 
-async function compiled(source: string): Promise<string> {
+async function compile(source: string): Promise<string> {
   const { code } = await transform(source, {
     jsc: {
       target: 'es2022',

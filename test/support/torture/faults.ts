@@ -1,47 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
-import type { Fate, Sent, WireProxy } from '../wire-proxy.js';
-import type { Crew } from './crew.js';
+import type { ProxyAction, SentStatement, WireProxy } from '../wire-proxy.js';
+import type { ProcessGroup } from './process-group.js';
 import type { Random } from '../random.js';
 
-/** What a fault can reach. */
-export interface Battlefield {
+/** The targets of faults. */
+export interface FaultTarget {
   readonly random: Random;
-  readonly workers: Crew;
-  readonly producers: Crew;
-  /** All that workers and producers say to the database passes these, one for each node. */
+  readonly workers: ProcessGroup;
+  readonly producers: ProcessGroup;
+  /** One proxy per node. All traffic of workers and producers passes them. */
   readonly proxies: readonly WireProxy[];
   readonly leaseMs: number;
   /** The account of workers and producers. */
   readonly account: string;
   readonly database: string;
   readonly isMariadb: boolean;
-  /** A connection of one who may do everything, past the proxy. Closed by whoever asks for it. */
+  /** Opens an administrative connection past the proxy. The caller closes it. */
   admin(): Promise<Connection>;
-  /** Kills the server, or one node, and has it back. */
+  /** Kills and restarts the server or one node. */
   restart(): Promise<void>;
 }
 
-/** Does its harm, and resolves when it has made an end of it. */
-export type Fault = (field: Battlefield) => Promise<void>;
+/** Injects the fault, and resolves when it is over. */
+export type Fault = (field: FaultTarget) => Promise<void>;
 
 const FULL_TABLES = ['jobs', 'claims', 'history'];
 
 export const FAULTS: Readonly<Record<string, Fault>> = {
-  'worker killed': async ({ workers, random }) => workers.one(random)?.kill(),
+  'worker killed': async ({ workers, random }) => workers.pickOne(random)?.kill(),
 
-  'producer killed': async ({ producers, random }) => producers.one(random)?.kill(),
+  'producer killed': async ({ producers, random }) => producers.pickOne(random)?.kill(),
 
-  'worker frozen': (field) => frozen(field.workers, field),
+  'worker frozen': (field) => freezeOne(field.workers, field),
 
-  'producer frozen': (field) => frozen(field.producers, field),
+  'producer frozen': (field) => freezeOne(field.producers, field),
 
   'event loop blocked': async ({ workers, random, leaseMs }) => {
     workers.block(random, 2 * leaseMs);
     await sleep(2 * leaseMs);
   },
 
-  // The others go on, and so do the faults: one at a time, or all would stand still, and nothing recover.
+  // One event loop at a time: if all were blocked, no worker could recover. Other workers and faults continue.
   'event loop blocked for a minute': async ({ workers, random, leaseMs }) => {
     workers.block(random, workers.isBlocked ? 2 * leaseMs : 60_000);
     await sleep(2 * leaseMs);
@@ -50,10 +50,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'server killed': ({ restart }) => restart(),
 
   'connections killed': async (field) => {
-    await asAdmin(field, async (admin) => {
+    await withAdmin(field, async (admin) => {
       for (let round = 0; round < 5; round++) {
-        for (const id of await connections(admin, field)) {
-          // It may have gone by itself.
+        for (const id of await readConnectionIds(admin, field)) {
+          // The connection may have ended already.
           if (field.random.next() < 0.5) await admin.query(`KILL ${id}`).catch(() => undefined);
         }
         await sleep(200);
@@ -61,31 +61,31 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     });
   },
 
-  'connections cut': (field) => network(field, 0.03, ['cut', 'unheard', 'late']),
+  'connections cut': (field) => disturbNetwork(field, 0.03, ['cut', 'unanswered', 'late']),
 
   'answers lost at COMMIT': async ({ proxies, random }) => {
-    decide(proxies, ({ sql }) =>
-      sql.endsWith('COMMIT') && random.next() < 0.3 ? random.pick(['cut', 'unheard', 'late']) : 'pass',
+    setProxyAction(proxies, ({ sql }) =>
+      sql.endsWith('COMMIT') && random.next() < 0.3 ? random.pick(['cut', 'unanswered', 'late']) : 'pass',
     );
     await sleep(2_000);
-    await healed(proxies, random);
+    await healNetwork(proxies, random);
   },
 
   'network stalled': async ({ proxies, random, leaseMs }) => {
-    decide(proxies, () => 'held');
+    setProxyAction(proxies, () => 'held');
     await sleep(random.between(500, 2 * leaseMs));
-    await healed(proxies, random);
+    await healNetwork(proxies, random);
   },
 
   'connections silent': async (field) => {
-    await network(field, 0.01, ['silent']);
-    // Until then the server keeps what their transactions have locked.
+    await disturbNetwork(field, 0.01, ['silent']);
+    // Until then the server holds the locks of their transactions.
     await sleep(field.random.between(0, 10_000));
-    for (const proxy of field.proxies) proxy.giveUpSilent();
+    for (const proxy of field.proxies) proxy.closeSilent();
   },
 
   'disk full': async (field) => {
-    await asAdmin(field, async (admin) => {
+    await withAdmin(field, async (admin) => {
       const named = (table: string) => `${field.database}.torture_full_${table}`;
       const table = field.random.pick(FULL_TABLES);
       await admin.query(`
@@ -97,26 +97,26 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   'rows locked': async (field) => {
-    await asAdmin(field, async (admin) => {
+    await withAdmin(field, async (admin) => {
       await admin.query('SET SESSION innodb_lock_wait_timeout = 1');
       await admin.query('START TRANSACTION');
-      const table = field.random.pick(['jobs', 'claims', 'producers', 'history']);
+      const table = field.random.pick(['jobs', 'claims', 'commit_log', 'history']);
       await admin
         .query(`SELECT id FROM ${field.database}.sql_queue_${table} ORDER BY id LIMIT 200 FOR UPDATE`)
         .catch(() => undefined);
-      // Longer than the library waits for a lock.
+      // Longer than the lock wait timeout of the library.
       await sleep(4_000);
-      // On Galera others have aborted it by then.
+      // On Galera, another transaction has aborted it meanwhile.
       await admin.query('ROLLBACK').catch(() => undefined);
     });
   },
 
   deadlocks: async (field) => {
-    await asAdmin(field, async (admin) => {
+    await withAdmin(field, async (admin) => {
       await admin.query('SET SESSION innodb_lock_wait_timeout = 1');
       const jobs = `${field.database}.sql_queue_jobs`;
       for (let round = 0; round < 40; round++) {
-        // Against the order in which everybody else locks.
+        // Against the common lock order.
         await admin.query(`UPDATE ${jobs} SET options = options ORDER BY id DESC LIMIT 100`).catch(() => undefined);
         await sleep(25);
       }
@@ -124,19 +124,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 
   'too many connections': async (field) => {
-    await asAdmin(field, async (admin) => {
+    await withAdmin(field, async (admin) => {
       const [[{ most }]] = (await admin.query('SELECT @@GLOBAL.max_connections AS most')) as unknown as [
         [{ most: number }],
       ];
       await admin.query('SET GLOBAL max_connections = 10');
-      for (const id of await connections(admin, field)) await admin.query(`KILL ${id}`).catch(() => undefined);
+      for (const id of await readConnectionIds(admin, field)) await admin.query(`KILL ${id}`).catch(() => undefined);
       await sleep(2_000);
       await admin.query(`SET GLOBAL max_connections = ${most}`);
     });
   },
 
   'read-only': async (field) => {
-    await asAdmin(field, async (admin) => {
+    await withAdmin(field, async (admin) => {
       await admin.query(`SET GLOBAL ${field.isMariadb ? 'read_only' : 'super_read_only'} = 1`);
       await sleep(field.random.between(500, 3_000));
       await admin.query('SET GLOBAL read_only = 0');
@@ -144,35 +144,39 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
-async function frozen(crew: Crew, { random, leaseMs }: Battlefield): Promise<void> {
-  const program = crew.one(random);
+async function freezeOne(group: ProcessGroup, { random, leaseMs }: FaultTarget): Promise<void> {
+  const program = group.pickOne(random);
   program?.signal('SIGSTOP');
   await sleep(random.between(100, 2 * leaseMs));
   program?.signal('SIGCONT');
 }
 
-async function network({ proxies, random }: Battlefield, share: number, fates: readonly Fate[]): Promise<void> {
-  decide(proxies, () => (random.next() < share ? random.pick(fates) : 'pass'));
+async function disturbNetwork(
+  { proxies, random }: FaultTarget,
+  share: number,
+  actions: readonly ProxyAction[],
+): Promise<void> {
+  setProxyAction(proxies, () => (random.next() < share ? random.pick(actions) : 'pass'));
   await sleep(2_000);
-  await healed(proxies, random);
+  await healNetwork(proxies, random);
 }
 
-function decide(proxies: Battlefield['proxies'], fate: (sent: Sent) => Fate): void {
-  for (const proxy of proxies) proxy.decide(fate);
+function setProxyAction(proxies: FaultTarget['proxies'], action: (sent: SentStatement) => ProxyAction): void {
+  for (const proxy of proxies) proxy.onStatement(action);
 }
 
-/** From here on everything passes. What is still on its way gets there, or is lost. */
-async function healed(proxies: Battlefield['proxies'], random: Random): Promise<void> {
-  decide(proxies, () => 'pass');
+/** Ends the disturbance. Held statements are delivered or lost. */
+async function healNetwork(proxies: FaultTarget['proxies'], random: Random): Promise<void> {
+  setProxyAction(proxies, () => 'pass');
   await sleep(random.between(0, 300));
   for (const proxy of proxies) {
-    if (random.next() < 0.7) void proxy.deliver();
-    else proxy.lose();
+    if (random.next() < 0.7) void proxy.deliverHeld();
+    else proxy.dropHeld();
   }
 }
 
-async function asAdmin(field: Battlefield, act: (admin: Connection) => Promise<void>): Promise<void> {
-  const admin = await field.admin();
+async function withAdmin(target: FaultTarget, act: (admin: Connection) => Promise<void>): Promise<void> {
+  const admin = await target.admin();
   try {
     await act(admin);
   } finally {
@@ -180,7 +184,7 @@ async function asAdmin(field: Battlefield, act: (admin: Connection) => Promise<v
   }
 }
 
-async function connections(admin: Connection, { account }: Battlefield): Promise<number[]> {
+async function readConnectionIds(admin: Connection, { account }: FaultTarget): Promise<number[]> {
   const [rows] = await admin.query<RowDataPacket[]>('SELECT id FROM information_schema.processlist WHERE user = ?', [
     account,
   ]);

@@ -1,4 +1,4 @@
-/** Sets the clock of this process, as far as JavaScript can see it: the time of day, not the monotonic clock. */
+/** Shifts the wall clock of this process for JavaScript, but not the monotonic clock. */
 export function shiftClock(byMs: number): void {
   if (byMs === 0) return;
   const Real = Date;

@@ -1,25 +1,25 @@
-import type { Entry } from '../journal.js';
+import type { JournalEntry } from '../journal.js';
 
-/** A job as the database has it in the end, in the history or not. */
-export interface Ended {
+/** The final state of a job, in the history or not. */
+export interface TokenJob {
   readonly id: number;
   readonly token: string;
   readonly kind: string;
   readonly state: string;
 }
 
-export interface Remains {
-  readonly jobs: readonly Ended[];
-  /** What producers wrote in the transactions of their jobs. */
+export interface FinalState {
+  readonly jobs: readonly TokenJob[];
+  /** The orders that producers wrote in the transactions of their jobs. */
   readonly orders: ReadonlySet<string>;
-  /** For each row that a handler wrote in its job's own transaction, the job. */
+  /** The ids of jobs, one for each row that a handler wrote in the transaction of its job. */
   readonly effects: readonly number[];
 }
 
-/** Names what must never have become of jobs that producers put in, by what each producer was told; empty where nothing. */
-export function tokenViolations(entries: readonly Entry[], { jobs, orders, effects }: Remains): string[] {
+/** Returns every job that contradicts the acknowledgement of its producer. Empty if there is none. */
+export function findTokenViolations(entries: readonly JournalEntry[], { jobs, orders, effects }: FinalState): string[] {
   const found: string[] = [];
-  const byToken = new Map<string, Ended[]>();
+  const byToken = new Map<string, TokenJob[]>();
   for (const job of jobs) byToken.set(job.token, [...(byToken.get(job.token) ?? []), job]);
   for (const [token, same] of byToken) if (same.length > 1) found.push(`token ${token} is in ${same.length} jobs`);
 
@@ -35,14 +35,14 @@ export function tokenViolations(entries: readonly Entry[], { jobs, orders, effec
   for (const token of orders) if (!byToken.has(token)) found.push(`order ${token} committed without its job`);
 
   const completed = new Set(jobs.filter(({ state }) => state === 'completed').map(({ id }) => id));
-  const seen = new Set<number>();
+  const effective = new Set<number>();
   for (const id of effects) {
-    if (seen.has(id)) found.push(`job ${id} had its effect twice`);
+    if (effective.has(id)) found.push(`job ${id} had its effect twice`);
     if (!completed.has(id)) found.push(`job ${id} had its effect and did not complete`);
-    seen.add(id);
+    effective.add(id);
   }
   for (const { id, kind } of jobs)
-    if (kind === 'transacts' && completed.has(id) && !seen.has(id))
+    if (kind === 'transacts' && completed.has(id) && !effective.has(id))
       found.push(`job ${id} completed without its effect`);
   return found;
 }

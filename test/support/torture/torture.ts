@@ -4,63 +4,63 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { Journal } from '../journal.js';
-import { writable, writableNodes } from '../own-cluster.js';
+import { connectToWritableNode, findWritableNodes } from '../own-cluster.js';
 import { ProgramProcess } from '../programs.js';
 import { WireProxy } from '../wire-proxy.js';
-import { Crew } from './crew.js';
+import { ProcessGroup } from './process-group.js';
 import type { ClaimStrategy } from '../../../lib/job/claim-strategy.js';
-import { FAULTS, type Battlefield } from './faults.js';
+import { FAULTS, type FaultTarget } from './faults.js';
 import { Random } from '../random.js';
-import { judge } from './judge.js';
-import { noteTimeouts } from './timeouts.js';
+import { checkRun } from './check-run.js';
+import { recordTimeouts } from './timeouts.js';
 
 const ACCOUNT = 'torture';
 const DATABASE = 'torture';
 const LEASE_MS = 2_000;
-// So that it is the lock that tells of a worker's end.
+// Long enough that only the lock shows the end of a worker.
 const LEASE_UNDER_LOCK_MS = 20_000;
-// So patient that no outage uses up its attempts.
+// Long enough that no outage uses up the attempts of a job.
 const BACKOFF = { type: 'exponential', delay: 50, max: '2s' };
-// A handler's own connection may fall silent for good.
+// A connection of a handler may stay silent forever.
 const TIMEOUT_MS = 4_000;
-// Of a worker, whatever queues it has.
+// Per worker, for all its queues.
 const CONCURRENCY = 20;
 const WORKERS = 3;
 const PRODUCERS = 2;
-// How long what is left may take at the end, when no fault is on any more; a minute of it may be one that blocks the event loop.
-const SETTLE_MS = 90_000;
-// A worker that ends by itself has to say why: it could not begin, since the database was away.
-const AWAY = 3;
+// The maximum time for the remaining jobs after the last fault. One fault blocks an event loop for a minute.
+const DRAIN_TIMEOUT_MS = 90_000;
+// The exit code of a worker that could not start because the database was unavailable.
+const DATABASE_AWAY_EXIT_CODE = 3;
 
 export interface TortureSettings {
-  /** Of a server, or of the nodes of a cluster, that nothing else is on: everything may happen to them. */
+  /** The server, or the nodes of a cluster, exclusively for this run: anything may happen to them. */
   readonly urls: readonly string[];
   readonly seconds: number;
-  /** So much of it before the first fault. */
-  readonly calmMs: number;
+  /** The time before the first fault. */
+  readonly faultFreeMs: number;
   readonly seed: number;
   readonly isMariadb: boolean;
-  /** Of each a queue, which has its name. One that is there more often gets more jobs. */
+  /** One queue per strategy, with its name. A repeated strategy gets more jobs. */
   readonly strategies: readonly ClaimStrategy[];
-  /** Kills the server, or that node, and has it back. */
+  /** Kills and restarts the server or that node. */
   readonly restart: (node: number) => Promise<void>;
-  /** Between two jobs of each of a producer's loops, on average. */
+  /** The average pause between two jobs of one producer loop. */
   readonly pauseMs: number;
   readonly faults: readonly string[];
-  /** Told what goes on. */
-  readonly say: (line: string) => void;
+  /** Receives progress messages. */
+  readonly log: (line: string) => void;
 }
 
 export interface TortureReport {
   readonly jobs: Readonly<Record<string, number>>;
-  /** How many jobs of each queue were completed. */
+  /** The number of completed jobs per queue. */
   readonly completed: Readonly<Record<string, number>>;
-  /** Of each kind: how often, and the longest that no job was completed after its end, in milliseconds. */
+  /** Per fault: its count, and the longest time in milliseconds until jobs completed again. */
   readonly faults: Readonly<Record<string, { times: number; slowestMs: number }>>;
   readonly violations: readonly string[];
 }
 
-/** Lets processes work while everything breaks that can, and says what came of it. */
+/** Runs workers and producers under faults, and reports the result. */
 export async function torture(settings: TortureSettings): Promise<TortureReport> {
   const { urls, seed, strategies } = settings;
   const random = new Random(seed);
@@ -68,18 +68,18 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
   const nemesis = new Journal(journals, 'nemesis');
   await prepare(urls);
   const proxies = await Promise.all(urls.map((url) => WireProxy.open(url)));
-  // Each process prefers one node, and has the others to go to.
-  const site = async () => {
-    const able = await writableNodes(urls);
+  // Each process prefers one node, and can switch to the others.
+  const chooseNode = async () => {
+    const able = await findWritableNodes(urls);
     const first = able.length === 0 ? 0 : random.pick(able);
     const hosts = [...proxies.slice(first), ...proxies.slice(0, first)].map(({ port }) => `127.0.0.1:${port}`);
     return { connection: { type: 'mysql', url: `mysql://${ACCOUNT}@${hosts[0]}/${DATABASE}` }, hosts };
   };
-  let isRight = false;
+  let hasPassed = false;
   const crashes: string[] = [];
   const died = (kind: string) => (program: ProgramProcess) => {
-    nemesis.noteFor(`${kind}-${program.pid}`, 'died');
-    if (program.exitCode !== null && program.exitCode !== AWAY)
+    nemesis.appendFor(`${kind}-${program.pid}`, 'died');
+    if (program.exitCode !== null && program.exitCode !== DATABASE_AWAY_EXIT_CODE)
       crashes.push(`a ${kind} ended with ${program.exitCode}`);
   };
   const queue = {
@@ -90,78 +90,78 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
   };
   const ofStrategy = { lock: { lease: LEASE_UNDER_LOCK_MS } } as Partial<Record<ClaimStrategy, object>>;
   const queues = Object.fromEntries(strategies.map((claim) => [claim, { ...queue, claim, ...ofStrategy[claim] }]));
-  const workers = new Crew(
+  const workers = new ProcessGroup(
     WORKERS,
     async () => {
       const worker = { heartbeat: random.pick(['main', 'thread']), concurrency: CONCURRENCY };
       const clockOffsetMs = random.pick([0, 3_600_000, -3_600_000]);
-      const given = { ...(await site()), journals, seed: random.between(1, 1e9), queues, worker, clockOffsetMs };
+      const given = { ...(await chooseNode()), journals, seed: random.between(1, 1e9), queues, worker, clockOffsetMs };
       return ProgramProcess.start('torture-worker', given);
     },
     died('worker'),
   );
-  const producers = new Crew(
+  const producers = new ProcessGroup(
     PRODUCERS,
     async () =>
       ProgramProcess.start('torture-producer', {
-        ...{ ...(await site()), journals, seed: random.between(1, 1e9), queues: strategies },
+        ...{ ...(await chooseNode()), journals, seed: random.between(1, 1e9), queues: strategies },
         ...{ lease: LEASE_MS, pauseMs: settings.pauseMs },
       }),
     died('producer'),
   );
-  const field: Battlefield = {
+  const field: FaultTarget = {
     ...{ random, workers, producers, proxies, account: ACCOUNT, database: DATABASE, leaseMs: LEASE_MS },
     isMariadb: settings.isMariadb,
-    admin: () => writable(urls),
+    admin: () => connectToWritableNode(urls),
     restart: () => settings.restart(random.between(0, urls.length - 1)),
   };
   try {
-    const faults = await haunt(field, nemesis, settings);
-    settings.say('no more faults: what is left is done');
+    const faults = await injectFaults(field, nemesis, settings);
+    settings.log('no more faults: the remaining jobs are run');
     await producers.stop();
-    const unfinished = await settle(urls);
-    settings.say('nothing is left');
+    const unfinished = await untilDrained(urls);
+    settings.log('no job remains');
     await workers.stop();
-    settings.say('the history is read');
-    const admin = await connected(urls);
-    const { jobs, completed, found } = await judge(admin, journals);
+    settings.log('reading the history');
+    const admin = await connectAdmin(urls);
+    const { jobs, completed, found } = await checkRun(admin, journals);
     await admin.end();
     const all = [...crashes, ...unfinished, ...found];
-    isRight = all.length === 0;
+    hasPassed = all.length === 0;
     return { jobs, completed, faults, violations: all };
   } finally {
     await Promise.all([producers.stop(), workers.stop()]);
     await Promise.all(proxies.map((proxy) => proxy.close()));
-    if (isRight) await rm(journals, { recursive: true, force: true });
-    else settings.say(`all that the processes noted is in ${journals}`);
+    if (hasPassed) await rm(journals, { recursive: true, force: true });
+    else settings.log(`the journals of the processes are in ${journals}`);
   }
 }
 
-/** One fault after the other, each after the one before has been got over. */
-async function haunt(
-  field: Battlefield,
+/** Injects one fault after the other, each after the recovery from the one before. */
+async function injectFaults(
+  field: FaultTarget,
   nemesis: Journal,
-  { faults: names, seconds, calmMs, say, urls }: TortureSettings,
+  { faults: names, seconds, faultFreeMs, log, urls }: TortureSettings,
 ) {
   const faults: Record<string, { times: number; slowestMs: number }> = {};
-  // However long the processes take to start.
-  await progress(field);
-  const admin = await connected(urls);
-  await noteTimeouts(admin);
+  // Independent of the start time of the processes.
+  await untilProgress(field);
+  const admin = await connectAdmin(urls);
+  await recordTimeouts(admin);
   await admin.end();
   const until = Date.now() + seconds * 1_000;
-  await sleep(calmMs);
-  nemesis.note('broken');
-  // Each once before any comes again.
-  let left: string[] = [];
+  await sleep(faultFreeMs);
+  nemesis.append('broken');
+  // Each fault once before any is repeated.
+  let remaining: string[] = [];
   while (Date.now() < until) {
-    if (left.length === 0) left = [...names];
-    const [name] = left.splice(field.random.between(0, left.length - 1), 1) as [string];
+    if (remaining.length === 0) remaining = [...names];
+    const [name] = remaining.splice(field.random.between(0, remaining.length - 1), 1) as [string];
     const from = Date.now();
     await FAULTS[name]!(field);
     const lastedMs = Date.now() - from;
-    const tookMs = await progress(field);
-    say(`${name}: ${lastedMs} ms, jobs completed again after ${tookMs} ms`);
+    const tookMs = await untilProgress(field);
+    log(`${name}: ${lastedMs} ms, jobs completed again after ${tookMs} ms`);
     const known = (faults[name] ??= { times: 0, slowestMs: 0 });
     known.times++;
     known.slowestMs = Math.max(known.slowestMs, tookMs);
@@ -170,18 +170,18 @@ async function haunt(
   return faults;
 }
 
-/** How long it takes until jobs complete again. */
-async function progress({ workers }: Battlefield): Promise<number> {
+/** Returns the time in milliseconds until jobs complete again. */
+async function untilProgress({ workers }: FaultTarget): Promise<number> {
   const from = Date.now();
   const before = workers.completed;
-  while (workers.completed <= before && Date.now() - from < SETTLE_MS) await sleep(20);
+  while (workers.completed <= before && Date.now() - from < DRAIN_TIMEOUT_MS) await sleep(20);
   return Date.now() - from;
 }
 
-/** Waits until nothing is left to do; names what does not end. */
-async function settle(urls: readonly string[]): Promise<string[]> {
-  const until = Date.now() + SETTLE_MS;
-  const admin = await connected(urls);
+/** Waits until no job remains. Returns the jobs that do not end. */
+async function untilDrained(urls: readonly string[]): Promise<string[]> {
+  const until = Date.now() + DRAIN_TIMEOUT_MS;
+  const admin = await connectAdmin(urls);
   try {
     for (;;) {
       const [jobs] = await admin.query<RowDataPacket[]>('SELECT id, state, attempt, error FROM sql_queue_jobs LIMIT 5');
@@ -195,9 +195,9 @@ async function settle(urls: readonly string[]): Promise<string[]> {
   }
 }
 
-/** An account without any privilege but on its own database, as an application's should be. */
+/** Creates the database, and an account with privileges on that database only, like that of an application. */
 async function prepare(urls: readonly string[]): Promise<void> {
-  const admin = await writable(urls);
+  const admin = await connectToWritableNode(urls);
   await admin.query(`DROP DATABASE IF EXISTS ${DATABASE}`);
   await admin.query(`CREATE DATABASE ${DATABASE}`);
   await admin.query(`CREATE USER IF NOT EXISTS ${ACCOUNT}@'%'`);
@@ -207,8 +207,8 @@ async function prepare(urls: readonly string[]): Promise<void> {
   await admin.end();
 }
 
-async function connected(urls: readonly string[]): Promise<Connection> {
-  const admin = await writable(urls);
+async function connectAdmin(urls: readonly string[]): Promise<Connection> {
+  const admin = await connectToWritableNode(urls);
   await admin.query(`USE ${DATABASE}`);
   return admin;
 }

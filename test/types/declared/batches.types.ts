@@ -1,4 +1,4 @@
-// Checked by `npm run typecheck`, never run: how handlers of batches may be written.
+// Checked by `npm run typecheck`, never run: the types of batch handlers.
 import { Injectable } from '@nestjs/common';
 import {
   JobContext,
@@ -43,14 +43,14 @@ export class Clicks {
   async transactions(jobs: Click[]) {
     for (const job of jobs) {
       const result = await job.transaction(() => Promise.resolve(1));
-      // @ts-expect-error the result is declared otherwise
+      // @ts-expect-error the declared result has another type
       await job.transaction(() => Promise.resolve('one'));
       void ([] as unknown as [Expect<Equal<typeof result, number>>]);
     }
   }
 
   private one({ payload }: Click): Promise<number> {
-    // @ts-expect-error the payload is what it is
+    // @ts-expect-error the payload has no such property
     void payload.link;
     return Promise.resolve(payload.url.length);
   }

@@ -1,5 +1,5 @@
-// Checked by `npm run typecheck`, never run. isolatedModules and emitDecoratorMetadata are on, as `nest new` sets them: the
-// type of a decorated method's parameter has to be a class.
+// Checked by `npm run typecheck`, never run. isolatedModules and emitDecoratorMetadata are on, as in a project of `nest
+// new`: the parameter type of a decorated method must be a class.
 import { Injectable } from '@nestjs/common';
 import {
   InjectQueue,
@@ -69,11 +69,11 @@ export class ByClass {
 export async function contexts(plain: JobContext, typed: JobContext<{ to: string }>, full: Handled): Promise<void> {
   const value = await plain.transaction(() => Promise.resolve(5));
   const result = await full.transaction(() => Promise.resolve({ messageId: 'x' }));
-  // @ts-expect-error the result is declared otherwise
+  // @ts-expect-error the declared result has another type
   await full.transaction(() => Promise.resolve({ messageId: 1 }));
-  // @ts-expect-error the payload is what it is
+  // @ts-expect-error the payload has no such property
   void typed.payload.from;
-  // @ts-expect-error and it is read-only
+  // @ts-expect-error the payload is read-only
   typed.payload = { to: 'bob' };
 
   void ([] as unknown as [

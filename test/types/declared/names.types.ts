@@ -1,4 +1,4 @@
-// Checked by `npm run typecheck`, never run: names of queues that nothing declares do not compile.
+// Checked by `npm run typecheck`, never run: undeclared queue names do not compile.
 import { applyDecorators, Injectable, UseGuards } from '@nestjs/common';
 import {
   InjectQueue,
@@ -17,7 +17,7 @@ declare module 'nestjs-sql-queue' {
   interface QueueJobs {
     'types.named': { payload: { to: string }; result: string };
     'types.other': { payload: { from: string } };
-    // For queues whose names are made at run time.
+    // For queues with names from run time.
     [plugin: `plugin.${string}`]: { payload: { plugin: string } };
   }
 }
@@ -35,7 +35,7 @@ export async function enqueue(producer: QueueProducer, name: string, fromConfig:
   await producer.enqueue(fromConfig as QueueName, { to: 'ada' });
 
   await producer.enqueue(`plugin.${name}`, { plugin: name });
-  // @ts-expect-error the payload of the pattern is what it is
+  // @ts-expect-error the payload of the pattern has another type
   await producer.enqueue(`plugin.${name}`, { to: name });
 }
 
@@ -137,13 +137,13 @@ export class Payloads {
     return job.payload.subject;
   }
 
-  // @ts-expect-error one job at a call
+  // @ts-expect-error one job per call
   @QueueProcessor('types.named')
   many(jobs: JobContext<{ to: string }>[]) {
     return jobs.length;
   }
 
-  // @ts-expect-error many jobs at a call
+  // @ts-expect-error many jobs per call
   @QueueProcessor('types.named', { batch: 10 })
   one(job: JobContext<{ to: string }>) {
     return job.payload.to;
@@ -177,7 +177,7 @@ export class WrongClass {
   }
 }
 
-// @ts-expect-error many jobs at a call
+// @ts-expect-error many jobs per call
 @QueueProcessor('types.named', { batch: 10 })
 export class WrongBatchClass {
   handle(job: JobContext<{ to: string }>) {

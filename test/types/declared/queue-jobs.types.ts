@@ -1,4 +1,4 @@
-// Checked by `npm run typecheck`, never run: what the compiler makes of declared queues.
+// Checked by `npm run typecheck`, never run: the types of declared queues.
 import type { EnqueuedJob, PayloadOf, Queue, QueueJobs, QueueProducer, ResultOf } from 'nestjs-sql-queue';
 import type { Equal, Expect } from '../expect.js';
 
@@ -35,7 +35,7 @@ export async function enqueue(producer: QueueProducer): Promise<void> {
   await producer.enqueue('types.mail', { to: 1 });
   // @ts-expect-error a property is missing
   await producer.enqueue('types.mail', {});
-  // @ts-expect-error a property nobody declared
+  // @ts-expect-error an undeclared property
   await producer.enqueue('types.mail', { to: 'ada', form: 'bob' });
   // @ts-expect-error no payload at all
   await producer.enqueue('types.mail');
@@ -43,7 +43,7 @@ export async function enqueue(producer: QueueProducer): Promise<void> {
   await producer.enqueue('types.tick', 1);
   // @ts-expect-error one of many is wrong
   await producer.enqueueMany('types.mail', [{ payload: { to: 'ada' } }, { payload: { to: 2 } }]);
-  // @ts-expect-error in a transaction it is no less wrong
+  // @ts-expect-error a property of the wrong type in a transaction
   await producer.withManager({} as never).enqueue('types.mail', { to: 1 });
   // @ts-expect-error an option that does not exist
   await producer.enqueue('types.mail', { to: 'ada' }, { dealy: '5m' });

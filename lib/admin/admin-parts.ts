@@ -1,0 +1,23 @@
+import type { JobRecord } from '../job/job.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { AdminStore } from '../store/admin/admin-store.js';
+import type { JobStore } from '../store/jobs/job-store.js';
+import type { QueueStore } from '../store/topics/queue-store.js';
+
+export type AdminEvent = 'cancelled' | 'retried' | 'removed';
+
+export interface AdminParts {
+  readonly store: AdminStore;
+  readonly jobs: Pick<JobStore, 'prune'>;
+  readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  /** Notifies workers of changes that they would otherwise find with their next poll or heartbeat. */
+  readonly notifier: { wake(queue: string): void; poll(): void; cancel(jobId: number, workerId: string): void };
+  /** Notifies callers that wait for a job. */
+  readonly waitNotifier: { notifyAlways(jobId: number): void };
+  /** Emits job events to the listeners of this process. */
+  readonly events: {
+    hasListener(event: AdminEvent): boolean;
+    emit(event: AdminEvent, jobs: readonly JobRecord[]): void;
+  };
+}

@@ -1,0 +1,94 @@
+import { isDate } from '../job/enqueue-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { checkJobId } from '../job/job-id.js';
+import { nameProblem } from '../job/job-names.js';
+import { JOB_STATES, type JobState } from '../job/job-state.js';
+import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
+import { rejectNonObject } from './reject-non-object.js';
+
+/** The maximum number of jobs that one transaction changes. */
+export const ADMIN_BATCH_SIZE = 500;
+
+const FILTERS = ['queue', 'state', 'name', 'error', 'finishedAfter', 'finishedBefore'];
+
+/** Every job of every queue. */
+export interface AllJobs {
+  all: true;
+}
+
+/** The id of one job, or the ids of several. */
+export type JobIds = number | readonly number[];
+
+/** The jobs to change: an id, a list of ids, a filter with at least one condition, or `{ all: true }`. */
+export type JobSelection = JobIds | JobFilter | AllJobs;
+
+export function isJobIds(which: JobSelection): which is JobIds {
+  return typeof which === 'number' || Array.isArray(which);
+}
+
+/** Checks the ids and returns them in batches of one transaction each. */
+export function* checkedIdBatches(which: JobIds): Generator<number[]> {
+  const ids = typeof which === 'number' ? [which] : which;
+  ids.forEach(checkJobId);
+  for (let from = 0; from < ids.length; from += ADMIN_BATCH_SIZE) yield ids.slice(from, from + ADMIN_BATCH_SIZE);
+}
+
+/**
+ * The filter of a selection. Throws if it has no condition, because `{ queue: undefined }` must not mean every queue.
+ */
+export function filterOf(which: JobFilter | AllJobs): JobFilter {
+  if (isOptions(which) && 'all' in which) {
+    const { all, ...others } = which as { all: unknown };
+    InvalidOptionsError.throwIfAny('Invalid filter', [
+      expected(all === true, 'all to be true, or left out', all),
+      expected(Object.keys(others).length === 0, 'all to stand alone, without further conditions', others),
+    ]);
+    return {};
+  }
+  checkFilter(which);
+  const hasCondition = Object.values(which).some((value) => value !== undefined);
+  InvalidOptionsError.throwIfAny('Invalid filter', [
+    expected(hasCondition, `at least one of ${FILTERS.join(', ')}, or { all: true } to mean every job`, which),
+  ]);
+  return which;
+}
+
+/** One search per state, because a search without a state would also read completed jobs. */
+export function searchesOf(which: JobFilter | AllJobs, states: readonly JobState[]): JobSearch[] {
+  const filter = filterOf(which);
+  const { state, error } = filter;
+  InvalidOptionsError.throwIfAny('Cannot retry', [
+    expected(
+      state === undefined || state !== 'scheduled' || states.includes(state),
+      'state to be dead or cancelled with rate or to',
+      state,
+    ),
+  ]);
+  const searched = states.filter((candidate) => state === undefined || candidate === state);
+  return searched.map((searchedState) => ({
+    ...filter,
+    state: searchedState,
+    ...(error === undefined ? { otherThan: 'UNRECOVERABLE' } : {}),
+  }));
+}
+
+/** Throws InvalidOptionsError with all problems of a filter. */
+export function checkFilter(filter: JobFilter): void {
+  const given = isOptions(filter) ? filter : rejectNonObject('Invalid filter', filter);
+  const { queue, state, name, error, finishedAfter, finishedBefore, ...unknown } = given;
+  InvalidOptionsError.throwIfAny('Invalid filter', [
+    ...unknownKeys(unknown, FILTERS),
+    queue === undefined ? undefined : nameProblem('queue name', queue),
+    name === undefined ? undefined : nameProblem('job name', name),
+    expected(
+      error === undefined || (typeof error === 'string' && error !== ''),
+      'error to be the code or the name of an error',
+      error,
+    ),
+    ...Object.entries({ finishedAfter, finishedBefore }).map(([key, value]) =>
+      expected(value === undefined || isDate(value), `${key} to be a Date between 1970 and 9999`, value),
+    ),
+    expected(state === undefined || JOB_STATES.includes(state), `state to be one of ${JOB_STATES.join(', ')}`, state),
+  ]);
+}

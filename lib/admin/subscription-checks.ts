@@ -1,0 +1,27 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { checkQueueName } from '../job/job-names.js';
+import { subscriptionProblems, type SubscriptionOptions } from '../job/topics.js';
+import { rejectNonObject } from './reject-non-object.js';
+
+/** Throws InvalidOptionsError with all problems of a subscription. */
+export function checkSubscription(queue: string, given: SubscriptionOptions): void {
+  checkQueueName(queue);
+  const where = `Cannot subscribe "${queue}"`;
+  const { topic, where: filter, ...unknown } = isOptions(given) ? given : rejectNonObject(where, given);
+  InvalidOptionsError.throwIfAny(where, [
+    ...unknownKeys(unknown, ['topic', 'where']),
+    ...subscriptionProblems({ topic, where: filter }),
+  ]);
+}
+
+/** Throws InvalidOptionsError unless `topic` is a topic or undefined. */
+export function checkUnsubscribe(queue: string, topic: string | undefined): void {
+  checkQueueName(queue);
+  InvalidOptionsError.throwIfAny(
+    `Cannot unsubscribe "${queue}"`,
+    Array.isArray(topic)
+      ? [expected(false, 'one topic, or none to end all subscriptions', topic)]
+      : subscriptionProblems({ topic: topic ?? '*' }),
+  );
+}

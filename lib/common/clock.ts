@@ -1,0 +1,37 @@
+/**
+ * The time of this process. The rest of the library reads no clock and sets no timer. The clock of the database decides
+ * which jobs are due and which leases have expired.
+ */
+export interface Clock {
+  /** Milliseconds that never decrease, even if the clock of the machine is set. */
+  monotonic(): number;
+  /** The time of day, for records that people read. */
+  now(): Date;
+  /** Resolves after `ms`, or as soon as the signal is aborted. Never rejects. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+/** Milliseconds of the monotonic clock of the machine. All threads and processes share it. */
+export function sharedMonotonic(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
+// setTimeout fires at once for longer delays.
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  monotonic: () => performance.now(),
+  now: () => new Date(),
+  sleep: (ms, signal) => {
+    if (ms <= 0 || signal?.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = setTimeout(done, Math.min(ms, MAX_TIMER_MS));
+      signal?.addEventListener('abort', done, { once: true });
+    });
+  },
+};

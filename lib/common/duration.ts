@@ -1,0 +1,23 @@
+/** Milliseconds as a number, or a number with a unit: `'500ms'`, `'30s'`, `'5m'`, `'2h'`, `'7d'`. */
+export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+const UNIT_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+/** The expectation in error messages for values that are no durations. */
+export const DURATION_EXPECTED = `a duration (milliseconds of 0 or more, or a string such as '500ms', '30s', '5m', '2h', '1d')`;
+
+// A century. Added to the present time, it stays far below 2^53, so no date overflows.
+const MAX_DURATION_MS = 100 * 365 * UNIT_MS.d;
+
+/** Whole milliseconds; undefined if the value is no duration. */
+export function toMs(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? parse(value) : value;
+  if (typeof ms !== 'number' || !(ms >= 0 && ms <= MAX_DURATION_MS)) return undefined;
+  return Math.round(ms);
+}
+
+function parse(text: string): number | undefined {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
+  if (amount === undefined) return undefined;
+  return Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+}

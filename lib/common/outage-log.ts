@@ -1,0 +1,28 @@
+import type { JobLogger } from './job-logger.js';
+
+/** Logs once when an operation starts to fail and once when it works again, however often it is tried in between. */
+export class OutageLog {
+  #isFailing = false;
+
+  /**
+   * @param problem the beginning of the warning, such as "Cannot poll for jobs"
+   * @param recovery the message when it works again. Default: none, if the log of another operation reports it
+   */
+  constructor(
+    private readonly logger: JobLogger,
+    private readonly problem: string,
+    private readonly recovery?: string,
+  ) {}
+
+  /** The operation failed. */
+  onFailure(error: unknown): void {
+    if (!this.#isFailing) this.logger.warn(`${this.problem}: ${(error as Error).message}`);
+    this.#isFailing = true;
+  }
+
+  /** The operation succeeded. */
+  onSuccess(): void {
+    if (this.#isFailing && this.recovery !== undefined) this.logger.log(this.recovery);
+    this.#isFailing = false;
+  }
+}

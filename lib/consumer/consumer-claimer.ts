@@ -1,0 +1,124 @@
+import type { ClaimStrategy } from '../job/claim-strategy.js';
+import { hasCode, type StoreUnavailableError } from '../job/errors.js';
+import { randomId } from '../job/random-id.js';
+import { malformedOutcome } from '../job/outcome.js';
+import { rescueRules } from '../job/rescue-rules.js';
+import type { RuleParts } from '../job/user-rule.js';
+import type { Assignment, ConsumerStore } from '../store/people/consumer-store.js';
+import type { ResolvedClaimOptions } from './claim-options.js';
+import type { ConsumerParts } from './consumer-parts.js';
+
+export interface ConsumerClaimerParts extends RuleParts {
+  readonly store: Pick<ConsumerStore, 'mayClaim' | 'splitClaim' | 'claimFromStage' | 'end'>;
+  readonly jobs: ConsumerParts['jobs'];
+  readonly optionsFor: ConsumerParts['optionsFor'];
+  readonly promoted: ConsumerParts['promoted'];
+  readonly rescued: ConsumerParts['rescued'];
+  readonly ended: ConsumerParts['ended'];
+}
+
+// The split follows the claim within milliseconds. If the process dies in between, the jobs are retried after this
+// lease, and their attempts do not count.
+const SPLIT_LEASE_MS = 30_000;
+const PROMOTE_BATCH = 500;
+
+/**
+ * Claims jobs by the strategy of their queue, as a worker does that prefetches, and then splits the claim into one per
+ * job.
+ */
+export class ConsumerClaimer {
+  readonly #strategies = new Map<string, ClaimStrategy>();
+
+  constructor(
+    private readonly parts: ConsumerClaimerParts,
+    private readonly workerId: string,
+  ) {}
+
+  /** If the queue has no waiting job, promotes due jobs and rescues jobs first, because no worker may be running. */
+  async claim(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
+    const claimed = await this.#claimReadable(queue, options);
+    return claimed.length === 0 && (await this.#makeMoreClaimable(queue))
+      ? this.#claimReadable(queue, options)
+      : claimed;
+  }
+
+  /**
+   * Repeats both once if an answer is lost. The lost one may have made jobs claimable that the second does not report.
+   */
+  async #makeMoreClaimable(queue: string): Promise<boolean> {
+    for (let isRetry = false; ; isRetry = true) {
+      try {
+        return (await this.#promoteAndRescue(queue)) > 0 || isRetry;
+      } catch (error) {
+        const isOutcomeUnknown =
+          hasCode(error, 'STORE_UNAVAILABLE') && (error as StoreUnavailableError).outcome === 'unknown';
+        if (isRetry || !isOutcomeUnknown) throw error;
+      }
+    }
+  }
+
+  async #promoteAndRescue(queue: string): Promise<number> {
+    const { jobs, optionsFor } = this.parts;
+    const { dueInMs, leaseExpiryInMs } = await jobs.summarizeWork([queue]);
+    const promoted = dueInMs === 0 ? await jobs.promote(PROMOTE_BATCH) : [];
+    this.parts.promoted(promoted);
+    const rescued = leaseExpiryInMs === 0 ? await jobs.rescue(rescueRules(optionsFor, this.parts)) : [];
+    this.parts.rescued(rescued);
+    return promoted.length + rescued.length;
+  }
+
+  /** Ends malformed jobs as dead and returns the others. */
+  async #claimReadable(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
+    const claimed = await this.#claimAndSplit(queue, options);
+    const readable = claimed.filter(({ job }) => !job.malformed);
+    for (const assignment of claimed) if (assignment.job.malformed) await this.endMalformed(assignment);
+    return readable.length === 0 && claimed.length > 0 ? this.#claimReadable(queue, options) : readable;
+  }
+
+  /** Ends a job as dead because its row is malformed. */
+  async endMalformed({ job, claimId }: Assignment): Promise<void> {
+    const { store, optionsFor, ended } = this.parts;
+    const { retention, deadLetter } = optionsFor(job.queue);
+    const outcome = malformedOutcome(job)!;
+    const { heldMs, owner } = await store.end(job.id, { token: claimId }, () => ({
+      outcome,
+      retentionMs: retention.deadMs,
+      deadLetter,
+    }));
+    ended(job, outcome, undefined, heldMs, owner);
+  }
+
+  async #claimAndSplit(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
+    const { store, jobs, optionsFor } = this.parts;
+    const { order, retry, deadLetter } = optionsFor(queue);
+    const assignee = { workerId: this.workerId, owner: options.owner, leaseMs: options.leaseMs, deadLetter };
+    const selection = { queue, limit: options.limit, maxAttempts: retry.attempts };
+    const strategy = await this.#strategyFor(queue);
+    if (!(await store.mayClaim(queue))) return [];
+    if (stage !== null) return store.claimFromStage({ ...assignee, ...selection, stage });
+    const claimId = randomId();
+    const request = {
+      ...selection,
+      claimId,
+      owner: options.owner,
+      workerId: this.workerId,
+      order,
+      strategy,
+      leaseMs: SPLIT_LEASE_MS,
+      startLimit: 0,
+      deadLetter,
+      once: true,
+    };
+    const claimed = await jobs.claim(request);
+    return claimed.length === 0 ? [] : store.splitClaim({ ...assignee, claimId, jobs: claimed });
+  }
+
+  async #strategyFor(queue: string): Promise<ClaimStrategy> {
+    const known = this.#strategies.get(queue);
+    if (known) return known;
+    const { byQueue } = await this.parts.jobs.chooseStrategies(new Map([[queue, this.parts.optionsFor(queue).claim]]));
+    const { name } = byQueue.get(queue)!;
+    this.#strategies.set(queue, name);
+    return name;
+  }
+}

@@ -1,0 +1,24 @@
+import type { ClaimedJob } from '../job/job.js';
+import type { Outcome } from '../job/outcome.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { RuleParts } from '../job/user-rule.js';
+import type { JobStore, PromotedJob, RescuedJob } from '../store/jobs/job-store.js';
+import type { ConsumerStore } from '../store/people/consumer-store.js';
+import type { Clock } from '../common/clock.js';
+
+export interface ConsumerParts extends RuleParts {
+  readonly clock: RuleParts['clock'] & Pick<Clock, 'now'>;
+  readonly store: ConsumerStore;
+  readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'summarizeWork' | 'promote' | 'rescue'>;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  /** Called with jobs that this process has claimed for an owner or a token. */
+  readonly claimed: (jobs: readonly ClaimedJob[], owner: string) => void;
+  /** Called with due jobs that this process has promoted. */
+  readonly promoted: (jobs: readonly PromotedJob[]) => void;
+  /** Called with jobs that this process has rescued. */
+  readonly rescued: (jobs: readonly RescuedJob[]) => void;
+  /** Called after an outcome has committed. `heldMs` is null if the owner keeps the job. */
+  readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number | null, owner: string) => void;
+  /** Notifies workers of this and other processes. */
+  readonly notifier: { wake(queue: string): void; expectDue(queue: string, ms: number): void };
+}

@@ -1,0 +1,83 @@
+import { expected, isOptions, shorten } from '../job/expectation.js';
+import { nameProblem } from '../job/job-names.js';
+import { checked, group, oneOf, option, type SchemaOf } from '../job/option-schema.js';
+import type { QueuePattern } from '../job/queue-jobs.js';
+import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
+import { hostProblem } from '../store/mysql/hosts.js';
+import { archiveProblems, type ArchiveOptions } from '../store/schema/archive-options.js';
+import type { MigrateMode } from '../store/schema/schema.js';
+import { workerOptionProblems, type WorkerOptions } from '../worker/worker-options.js';
+
+/** Options of one queue that only the module takes, because every process that prunes must know them. */
+export interface NamedQueueOptions extends QueueOptions {
+  /**
+   * The archive of the queue. Several queues may share a table. False: finished jobs are deleted when their retention ends.
+   * Default: the `archive` of the module, or false if `retention.completed` is false.
+   */
+  archive?: ArchiveOptions | false;
+}
+
+/** Options by queue name, or by a prefix of queue names and a `*`. */
+export type QueueOptionsByName = { [Name in QueuePattern]?: NamedQueueOptions };
+
+/** The options of the module that do not concern Nest. */
+export interface EngineOptions {
+  /**
+   * Nodes of a MySQL or MariaDB cluster, as `host` or `host:port`. The connections of the queue go to the first node that
+   * answers and accepts writes, and move to the next one if it fails. All other connection options come from the
+   * DataSource. Default: the host of the DataSource.
+   */
+  hosts?: readonly string[];
+  /** Options of every queue. */
+  defaults?: QueueOptions;
+  /** Options by queue. A name that ends in `*` stands for all queues with that prefix. */
+  queues?: QueueOptionsByName;
+  /** How the worker of this process works. False: this process runs no worker and only produces. Default true. */
+  worker?: boolean | WorkerOptions;
+  /**
+   * The table that receives finished jobs when their retention ends. Queues with `retention: { completed: false }` or an
+   * `archive` of their own do not use it. Default: finished jobs are deleted.
+   */
+  archive?: ArchiveOptions;
+  /**
+   * `run` (default): create and update the tables at boot, one process at a time. `check`: reject at boot if the tables are
+   * out of date. `off`: neither.
+   */
+  schema?: { migrate?: MigrateMode };
+}
+
+/** The schema of these options. A caller with options of its own adds them. */
+export const ENGINE_OPTIONS = {
+  defaults: checked((defaults) => prefixProblems('defaults', queueOptionProblems(defaults))),
+  queues: checked(queuesProblems),
+  worker: checked((worker) =>
+    typeof worker === 'boolean' ? [] : prefixProblems('worker', workerOptionProblems(worker)),
+  ),
+  archive: checked(archiveProblems),
+  schema: group({ migrate: option(oneOf('run', 'check', 'off')) }, 'schema.'),
+  hosts: checked(hostsProblems),
+} satisfies SchemaOf<EngineOptions>;
+
+function queuesProblems(queues: unknown): (string | undefined)[] {
+  if (!isOptions(queues)) return [expected(false, 'queues to be options by queue', queues)];
+  return Object.entries(queues).flatMap(([queue, given]) => [
+    queue === '*' ? undefined : nameProblem('queue name', queue.replace(/\*$/, '')),
+    ...prefixProblems(`queues["${shorten(queue)}"]`, namedQueueProblems(given, queue)),
+  ]);
+}
+
+function hostsProblems(hosts: unknown): (string | undefined)[] {
+  if (!Array.isArray(hosts) || hosts.length === 0) return [expected(false, 'hosts to be a list of nodes', hosts)];
+  return hosts.map(hostProblem);
+}
+
+function prefixProblems(place: string, problems: readonly string[]): string[] {
+  return problems.map((problem) => `${place}: ${problem}`);
+}
+
+function namedQueueProblems(given: unknown, queue: string): string[] {
+  if (!isOptions(given)) return queueOptionProblems(given, queue);
+  const { archive, ...options } = given as NamedQueueOptions;
+  const problems = archive === false ? [] : archiveProblems(archive);
+  return [...queueOptionProblems(options, queue), ...problems.filter((line) => line !== undefined)];
+}

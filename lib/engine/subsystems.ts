@@ -1,0 +1,243 @@
+import type { DataSource } from 'typeorm';
+import { QueueAdmin } from '../admin/queue-admin.js';
+import { systemClock, type Clock } from '../common/clock.js';
+import type { JobLogger } from '../common/job-logger.js';
+import { QueueConsumer } from '../consumer/queue-consumer.js';
+import { ClientEvents } from '../events/client-events.js';
+import { JobEventEmitter } from '../events/job-event-emitter.js';
+import { QueueEvents } from '../events/queue-events.js';
+import { isFinalOutcome } from '../job/outcome.js';
+import type { ProcessorOptions } from '../job/processor-options.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { subscriptionsOf, type Subscription } from '../job/topics.js';
+import { EventFeed } from '../listen/event-feed.js';
+import { openWaiting } from '../listen/open-waiting.js';
+import { ResultTracker } from '../listen/result-tracker.js';
+import { QueueProducer } from '../producer/queue-producer.js';
+import { hostList } from '../store/mysql/hosts.js';
+import { leaseStoreOptions } from '../store/open-lease-store.js';
+import { openStore, type OpenStore } from '../store/open-store.js';
+import { FailureLog } from '../worker/complete/failure-log.js';
+import { RescueEffects } from '../worker/complete/rescue-effects.js';
+import type { HeartbeatSettings } from '../worker/heartbeat/heartbeat.js';
+import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
+import type { PruneTask } from '../worker/pruner.js';
+import { HandlerTable } from '../worker/run/handler-table.js';
+import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
+import type { WorkNotifier } from '../worker/work-notifier.js';
+import type { WorkerParts } from '../worker/worker-parts.js';
+import { resolveWorkerOptions, type ResolvedWorkerOptions } from '../worker/worker-options.js';
+import { EngineShutdown } from './engine-shutdown.js';
+import type { EngineSettings } from './engine-settings.js';
+import { QueueSettings } from './queue-settings.js';
+
+/** The surroundings and the resolved options of one engine. */
+export interface EngineCore {
+  readonly settings: QueueSettings;
+  readonly worker: ResolvedWorkerOptions;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  readonly logger: JobLogger;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly skewMs: () => number;
+}
+
+/** The subsystems that all others are built from. */
+export interface EngineBase {
+  readonly core: EngineCore;
+  readonly stores: OpenStore;
+  readonly events: ReturnType<typeof createEvents>;
+  readonly waits: ReturnType<typeof createWaits>;
+  readonly notifier: WorkNotifier;
+}
+
+type HeartbeatFactory = NonNullable<WorkerParts['createHeartbeat']>;
+
+export function createCore(given: EngineSettings): EngineCore {
+  const { options, declaredOptions, logger, clock = systemClock, random = Math.random, skewMs = () => 0 } = given;
+  const settings = new QueueSettings(options);
+  for (const [queue, declared] of declaredOptions ?? []) settings.setDecoratedOptions(queue, declared);
+  const worker = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
+  return { settings, worker, optionsFor: (queue) => settings.of(queue), logger, clock, random, skewMs };
+}
+
+/** Opens the store, with its notification channels only if the options allow notifications. */
+export async function openStores(
+  { settings, worker, optionsFor, logger, clock, skewMs }: EngineCore,
+  { dataSource, prefix, options, openStore: open = openStore }: EngineSettings,
+  onEventsCommitted: () => void,
+): Promise<OpenStore> {
+  const stores = await open({
+    dataSource,
+    prefix,
+    hosts: hostList(options.hosts),
+    archives: settings.archives,
+    clock,
+    skewMs,
+    migrate: options.schema?.migrate ?? 'run',
+    recorder: { emitsEvents: (queue) => optionsFor(queue).events, onEventsCommitted },
+    ...settings.extremes,
+  });
+  for (const notice of stores.notices) logger.warn(notice);
+  if (worker.usesNotifications) return stores;
+  return { ...stores, workerChannel: undefined, waiterChannel: undefined, eventChannel: undefined };
+}
+
+export function createEvents({ logger, clock }: EngineCore, { events: store, eventChannel: channel }: OpenStore) {
+  const anywhere = new QueueEvents(logger);
+  const feed = new EventFeed({ store, channel, clock, logger, listeners: anywhere });
+  return {
+    local: new QueueEvents(logger),
+    anywhere,
+    feed,
+    onCommitted: () => {
+      feed.poll();
+      channel?.notifyAll();
+    },
+  };
+}
+
+export function createWaits(core: EngineCore, stores: OpenStore, notifier: WorkNotifier) {
+  const { clock, logger, random, optionsFor } = core;
+  return openWaiting({
+    store: stores.waits,
+    jobLogs: stores.jobLogs,
+    channel: stores.waiterChannel,
+    clock,
+    logger,
+    random,
+    optionsFor,
+    notifyWorkers: () => notifier.poll(),
+  });
+}
+
+/** @returns undefined if leases are renewed on the event loop */
+export function createHeartbeatFactory(
+  { settings, worker, skewMs }: EngineCore,
+  { dataSource, prefix, options }: EngineSettings,
+): HeartbeatFactory | undefined {
+  if (worker.heartbeat !== 'thread') return undefined;
+  const leases = leaseStoreOptions(dataSource, {
+    prefix,
+    hosts: hostList(options.hosts),
+    shortestLeaseMs: settings.extremes.shortestLeaseMs,
+    skewMs: skewMs(),
+  });
+  // The thread has a clock of its own, so an injected clock would disagree with it.
+  return (given: HeartbeatSettings) => new ThreadHeartbeat(leases, worker.maxBlockedMs, systemClock, given);
+}
+
+export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory | undefined) {
+  const { core, stores, events, waits, notifier } = base;
+  const { settings, worker, clock, logger, random, optionsFor } = core;
+  const handlers = new HandlerTable();
+  const subscriptions = new Map<string, readonly Subscription[]>();
+  const parts: WorkerParts = {
+    store: stores.jobs,
+    workerRegistry: stores.workers,
+    queueStore: stores.queues,
+    subscriptions,
+    workerChannel: stores.workerChannel,
+    workerLocks: stores.workerLocks,
+    createHeartbeat,
+    clock,
+    logger,
+    random,
+    handlers,
+    events: events.local,
+    waitNotifier: waits.waitNotifier,
+    jobLogs: stores.jobLogs,
+    pruneTasks: pruneTasks(stores),
+    options: worker,
+    optionsFor,
+    defineQueue: (queue: string, given: ProcessorOptions) => {
+      const { batch: _, topic, where, ...options } = given;
+      settings.setRuntimeOptions(queue, options);
+      if (topic === undefined) subscriptions.delete(queue);
+      else subscriptions.set(queue, subscriptionsOf({ topic, ...(where === undefined ? {} : { where }) }));
+    },
+  };
+  return { runner: new SqlQueueRunner(parts, notifier), handlers, subscriptions };
+}
+
+function pruneTasks({ jobs, queues, waits, jobLogs, events }: OpenStore): PruneTask[] {
+  return [
+    (limit) => jobs.prune(limit),
+    (limit) => waits.pruneWaits(limit),
+    (limit) => jobLogs.pruneJobLogs(limit),
+    (limit) => events.pruneEvents(limit),
+    (limit) => jobs.cleanUp(limit),
+    (limit) => jobs.pruneKeys(limit),
+    () => queues.expire().then(() => 0),
+  ];
+}
+
+export function createAdmin({ core, stores, events, waits, notifier }: EngineBase): QueueAdmin {
+  return new QueueAdmin({
+    store: stores.admin,
+    jobs: stores.jobs,
+    queues: stores.queues,
+    optionsFor: core.optionsFor,
+    notifier,
+    waitNotifier: waits.waitNotifier,
+    events: new ClientEvents(events.local),
+  });
+}
+
+export function createProducer({ core, stores, events, waits, notifier }: EngineBase, admin: QueueAdmin) {
+  return new QueueProducer({
+    store: stores.jobs,
+    queueStore: stores.queues,
+    optionsFor: core.optionsFor,
+    notifier,
+    clock: core.clock,
+    tracker: new ResultTracker(waits.waiter, (id) => admin.cancel(id)),
+    events: new ClientEvents(events.local),
+  });
+}
+
+export function createConsumer({ core, stores, events, waits, notifier }: EngineBase): QueueConsumer {
+  const { clock, logger, random, optionsFor } = core;
+  const { waitNotifier } = waits;
+  const jobEvents = new JobEventEmitter(events.local);
+  const failureLog = new FailureLog(logger, optionsFor);
+  const rescueEffects = new RescueEffects({
+    events: events.local,
+    waitNotifier,
+    logger,
+    failureLog,
+    announce: (queue, jobs) => notifier.wake(queue, jobs),
+    expectDue: (queue, ms) => notifier.expectDue(queue, ms),
+  });
+  return new QueueConsumer({
+    store: stores.consumer,
+    jobs: stores.jobs,
+    optionsFor,
+    random,
+    clock,
+    logger,
+    notifier,
+    claimed: (jobs, owner) => jobEvents.emitClaimed(jobs, owner),
+    promoted: (jobs) => jobEvents.emitPromoted(jobs),
+    rescued: (rescued) => rescueEffects.onRescued(rescued),
+    ended: (job, outcome, ...details) => {
+      jobEvents.emitOutcome(job, outcome, ...details);
+      failureLog.logFailure(job, outcome);
+      if (isFinalOutcome(outcome)) waitNotifier.notifyAlways(job.id);
+    },
+  });
+}
+
+export function createShutdown(base: EngineBase, runner: SqlQueueRunner, ownDataSource: DataSource | undefined) {
+  const { core, stores, events, waits } = base;
+  return new EngineShutdown({
+    runner,
+    feed: events.feed,
+    waiting: waits,
+    store: stores.jobs,
+    ownDataSource,
+    notificationChannels: [stores.eventChannel, stores.workerChannel].filter((channel) => channel !== undefined),
+    clock: core.clock,
+    shutdownTimeoutMs: core.worker.shutdownTimeoutMs,
+  });
+}

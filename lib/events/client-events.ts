@@ -1,0 +1,36 @@
+import type { QueueEvents } from './queue-events.js';
+
+/** The events of actions by callers, outside of runs. */
+export type ClientEvent = 'enqueued' | 'cancelled' | 'retried' | 'removed';
+
+interface ClientEventJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly attempt?: number;
+  readonly owner?: string | null;
+}
+
+/** Emits events for the actions of producers and admins to the listeners of this process. */
+export class ClientEvents {
+  constructor(private readonly events: QueueEvents) {}
+
+  hasListener(event: ClientEvent): boolean {
+    return this.events.hasListener(event);
+  }
+
+  emit(event: ClientEvent, jobs: readonly ClientEventJob[]): void {
+    if (!this.hasListener(event)) return;
+    for (const { id, queue, name, attempt = 0, owner = null } of jobs) {
+      this.events.emit({
+        event,
+        queue,
+        jobId: id,
+        name,
+        attempt,
+        owner: event === 'cancelled' ? owner : null,
+        ranMs: null,
+      });
+    }
+  }
+}

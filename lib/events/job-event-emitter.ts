@@ -1,0 +1,52 @@
+import { LeaseLostError } from '../job/errors.js';
+import type { ClaimedJob } from '../job/job.js';
+import type { PromotedJob } from '../store/jobs/job-store.js';
+import { eventsOf, type Outcome } from '../job/outcome.js';
+import { storedError } from '../job/stored-error.js';
+import type { QueueEvent, QueueEventName } from '../job/queue-event.js';
+import type { QueueEvents } from './queue-events.js';
+
+type EventDetails = Omit<QueueEvent, 'event' | 'queue' | 'jobId' | 'name' | 'attempt' | 'owner'> & {
+  owner?: string | null;
+};
+
+/** Emits the events of promotions, claims, runs and outcomes to the listeners of this process. */
+export class JobEventEmitter {
+  constructor(private readonly events: QueueEvents) {}
+
+  emitPromoted(jobs: readonly PromotedJob[]): void {
+    for (const job of jobs) this.#emit('promoted', job, { ranMs: null });
+  }
+
+  /** @param owner the owner for whom a consumer claimed the jobs */
+  emitClaimed(jobs: readonly ClaimedJob[], owner?: string): void {
+    for (const job of jobs) this.#emit('claimed', job, { ranMs: null, owner: owner || null });
+  }
+
+  emitStarted(job: ClaimedJob): void {
+    this.#emit('started', job, { ranMs: null });
+  }
+
+  emitLost(job: ClaimedJob, ranMs: number | null): void {
+    this.#emit('lost', job, { ranMs, error: storedError(new LeaseLostError(job.id, job.queue)) });
+  }
+
+  /**
+   * Call it after the outcome has committed.
+   *
+   * @param ranMs null if the job did not run in this process
+   * @param owner the owner to whom the job was assigned
+   */
+  emitOutcome(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null, owner?: string): void {
+    if (!this.events.hasAnyListener) return;
+    for (const { event, ...detail } of eventsOf(outcome)) {
+      const resultField = event === 'completed' && !detail.error && { result };
+      this.#emit(event, job, { ranMs, owner: owner || null, ...resultField, ...detail });
+    }
+  }
+
+  #emit(event: QueueEventName, { id, queue, name, attempt }: PromotedJob, details: EventDetails): void {
+    if (!this.events.hasListener(event)) return;
+    this.events.emit({ event, queue, jobId: id, name, attempt, owner: null, ...details });
+  }
+}

@@ -1,0 +1,44 @@
+import { Logger } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+import { openEngine, type Engine } from '../engine/engine.js';
+import type { QueueOptions } from '../job/queue-options.js';
+import { chooseDataSource, EMBEDDED_FILE } from './choose-data-source.js';
+import type { FoundDataSource } from './data-sources.js';
+import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
+
+/** The engine of one instance of the module. Internal: the module provides its parts. */
+export interface ModuleEngine extends Engine {
+  readonly options: SqlQueueModuleOptions;
+  /** Milliseconds added to the time of the database. Only the test harness changes it. */
+  readonly clockOffset: { ms: number };
+  /** Whether the jobs are in the embedded file because no DataSource was found. */
+  readonly isFallback: boolean;
+}
+
+/**
+ * @param resolved the provider under the token of the default DataSource, or under the configured token.
+ * @param found all DataSources of the application that are known at this point.
+ * @param decorated the queue options in decorators that are known at this point.
+ */
+export async function openModuleEngine(
+  options: SqlQueueModuleOptions,
+  { name, prefix, ...given }: StaticOptions,
+  resolved: DataSource | undefined,
+  found: readonly FoundDataSource[],
+  decorated: ReadonlyMap<string, QueueOptions>,
+): Promise<ModuleEngine> {
+  checkModuleOptions(options);
+  const logger = new Logger(name ? `SqlQueue:${name}` : 'SqlQueue');
+  const { dataSource, isFallback } = chooseDataSource(options, { name, ...given }, resolved, found);
+  if (isFallback) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
+  const clockOffset = { ms: 0 };
+  const engine = await openEngine({
+    dataSource,
+    prefix,
+    options,
+    declaredOptions: decorated,
+    logger,
+    skewMs: () => clockOffset.ms,
+  });
+  return { ...engine, options, clockOffset, isFallback };
+}

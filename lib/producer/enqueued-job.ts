@@ -1,0 +1,45 @@
+import type { EnqueueOptions } from '../job/enqueue-options.js';
+import type { KeyOptions } from '../job/job-key.js';
+import type { WaitOptions } from '../job/wait-options.js';
+import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { Duration } from '../common/duration.js';
+
+/** The result of `enqueue`. */
+export interface EnqueuedJob {
+  /** The id of the stored job; for `existing`, of the job that owns the `key`. */
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  /**
+   * - `created`: a new job was stored.
+   * - `existing`: another job owns the `key`. It is unchanged, and `id` is its id.
+   * - `replaced`: the job that owns the `key` has the new payload and options. It keeps its `id`.
+   */
+  readonly outcome: 'created' | 'existing' | 'replaced';
+}
+
+export interface InTransaction {
+  /**
+   * The entity manager or query runner of your open transaction. The job exists only if that transaction commits.
+   * Nothing is retried in it, because a deadlock rolls back your statements too. Without an open transaction the call
+   * rejects with InvalidOptionsError.
+   */
+  manager?: CallerTransaction;
+}
+
+/** One job of `enqueueMany`. */
+export interface JobToEnqueue<Payload = unknown> {
+  payload: Payload;
+  /** The options of `enqueue` for this job. Default: the options of its queue. */
+  options?: EnqueueOptions;
+}
+
+/**
+ * The options of `request`: those of `enqueue` without a key, and those of `waitFor`. `timeout` is the time to wait.
+ */
+export interface RequestOptions extends Omit<EnqueueOptions, 'timeout' | keyof KeyOptions>, WaitOptions {
+  /**
+   * If the job does not end within this time, it is cancelled, and the call rejects with WaitTimeoutError. Default 30s.
+   */
+  timeout?: Duration;
+}

@@ -1,0 +1,106 @@
+import type { NewJob } from '../job/job.js';
+import type { CallerTransaction } from '../store/jobs/job-store.js';
+import { EnqueueBatcher } from './enqueue-batcher.js';
+import type { EnqueuedJob } from './enqueued-job.js';
+import { KeyedEnqueueBatcher } from './keyed-enqueue-batcher.js';
+import type { ProducerParts } from './producer-parts.js';
+import { WaitingLimit } from './waiting-limit.js';
+
+/** Counts jobs with keys against the `maxWaiting` of their queue, after they are stored. */
+type CountStored = (jobs: number) => void;
+
+/** Stores checked jobs within the limits of their queues, emits `enqueued`, and notifies workers. */
+export class JobInserter {
+  readonly #batcher: EnqueueBatcher;
+  readonly #keyedBatcher: KeyedEnqueueBatcher;
+  readonly #waitingLimit: WaitingLimit;
+
+  constructor(private readonly parts: Pick<ProducerParts, 'store' | 'clock' | 'optionsFor' | 'notifier' | 'events'>) {
+    this.#batcher = new EnqueueBatcher(parts.store);
+    this.#keyedBatcher = new KeyedEnqueueBatcher(parts.store, parts.clock);
+    this.#waitingLimit = new WaitingLimit(parts.store, parts.clock);
+  }
+
+  /** Stores all jobs or none. Returns the results in the order of the jobs. */
+  async insert(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {
+    const { store, notifier } = this.parts;
+    const counters = await this.#admit(jobs, manager);
+    const isKeyed = jobs.some(hasKey);
+    const storing = isKeyed ? this.#storeKeyed(jobs, manager) : this.#store(jobs, manager);
+    // Runs beside the commit, which takes longer. The library does not know when a caller's transaction commits.
+    if (!manager && isDueNow(jobs[0]!)) notifier.prepare(jobs[0]!.queue);
+    const enqueued = await storing;
+    const changed = isKeyed ? jobs.filter((_, index) => enqueued[index]!.outcome !== 'existing') : jobs;
+    for (const [queue, countStored] of counters) {
+      countStored(changed.filter((job) => job.queue === queue && isDueNow(job)).length);
+    }
+    const created = isKeyed ? enqueued.filter(({ outcome }) => outcome === 'created') : enqueued;
+    if (manager) store.afterCommit(manager, () => this.#onCommitted(created, changed));
+    else this.#onCommitted(created, changed);
+    return enqueued;
+  }
+
+  /** Rejects with QueueFullError if a queue is full. Returns a counter for each limited queue that gets keyed jobs. */
+  async #admit(jobs: readonly NewJob[], manager?: CallerTransaction): Promise<[queue: string, CountStored][]> {
+    const counters: [string, CountStored][] = [];
+    for (const [queue, jobsOfQueue] of byQueue(jobs)) {
+      const { maxWaiting } = this.parts.optionsFor(queue);
+      if (maxWaiting === false) continue;
+      const waiting = jobsOfQueue.filter(isDueNow).length;
+      if (jobsOfQueue.some(hasKey)) {
+        counters.push([queue, await this.#waitingLimit.admitKeyed(queue, waiting, maxWaiting, manager)]);
+      } else {
+        await this.#waitingLimit.admit(queue, waiting, maxWaiting, manager);
+      }
+    }
+    return counters;
+  }
+
+  async #store(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {
+    const ids = await (manager ? this.parts.store.enqueue(jobs, manager) : this.#batcher.enqueue(jobs));
+    return jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name, outcome: 'created' }));
+  }
+
+  async #storeKeyed(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {
+    const inTransaction = manager && (await this.parts.store.enqueueKeyedInTransaction(jobs, manager));
+    const results = inTransaction ?? (await this.#keyedBatcher.enqueue(jobs));
+    return results.map(({ id, name, outcome }, index) => ({ id, queue: jobs[index]!.queue, name, outcome }));
+  }
+
+  /** @param changed the jobs that are new or replaced another one */
+  #onCommitted(created: readonly EnqueuedJob[], changed: readonly NewJob[]): void {
+    if (created.length > 0) this.parts.events.emit('enqueued', created);
+    for (const [queue, jobs] of byQueue(changed)) this.#notifyWorkers(queue, jobs);
+  }
+
+  #notifyWorkers(queue: string, jobs: readonly NewJob[]): void {
+    const { notifier } = this.parts;
+    const delays = jobs.filter((job) => job.delayMs !== null).map((job) => job.delayMs!);
+    if (delays.length > 0) notifier.expectDue(queue, Math.min(...delays));
+    const times = jobs.filter((job) => job.runAtMs !== null).map((job) => job.runAtMs!);
+    if (times.length > 0) notifier.expectAt(queue, Math.min(...times));
+    const waiting = jobs.filter(isDueNow).length;
+    if (waiting > 0) notifier.wake(queue, waiting);
+  }
+}
+
+function byQueue(jobs: readonly NewJob[]): Iterable<[queue: string, jobs: readonly NewJob[]]> {
+  // Most calls enqueue into one queue.
+  const queue = jobs[0]?.queue;
+  if (queue !== undefined && jobs.every((job) => job.queue === queue)) return [[queue, jobs]];
+  const grouped = new Map<string, NewJob[]>();
+  for (const job of jobs) {
+    const jobsOfQueue = grouped.get(job.queue);
+    if (jobsOfQueue) jobsOfQueue.push(job);
+    else grouped.set(job.queue, [job]);
+  }
+  return grouped;
+}
+
+function hasKey({ key }: NewJob): boolean {
+  return key !== undefined;
+}
+
+function isDueNow({ delayMs, runAtMs }: NewJob): boolean {
+  return delayMs === null && runAtMs === null;
+}

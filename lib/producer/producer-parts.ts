@@ -1,0 +1,41 @@
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { ResolvedWaitOptions } from '../job/wait-options.js';
+import type { JobStore } from '../store/jobs/job-store.js';
+import type { QueueStore } from '../store/topics/queue-store.js';
+import type { Clock } from '../common/clock.js';
+import type { EnqueuedJob } from './enqueued-job.js';
+
+/** Cancels jobs and waits for them, whichever producer enqueued them. */
+export interface JobTracker {
+  /** See QueueAdmin.cancel. */
+  cancel(id: number): Promise<boolean>;
+  waitFor(id: number, options: ResolvedWaitOptions): Promise<unknown>;
+  /** Waits for a job that was enqueued with `reply`. */
+  waitForReply(id: number, queue: string, options: ResolvedWaitOptions): Promise<unknown>;
+}
+
+/** Notifications for workers, so that a new job need not wait for the next poll. */
+export interface ProducerNotifier {
+  /** Jobs of the queue are about to be committed. */
+  prepare(queue: string): void;
+  /** That many jobs of the queue are waiting. */
+  wake(queue: string, jobs: number): void;
+  /** A job of the queue will be due in that many milliseconds. */
+  expectDue(queue: string, ms: number): void;
+  /** A job of the queue will be due at that time, in milliseconds since 1970. */
+  expectAt(queue: string, time: number): void;
+}
+
+export interface ProducerParts {
+  readonly store: Pick<
+    JobStore,
+    'enqueue' | 'enqueueKeyed' | 'enqueueKeyedInTransaction' | 'afterCommit' | 'countWaiting'
+  >;
+  readonly queueStore: Pick<QueueStore, 'subscribers'>;
+  readonly clock: Clock;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  readonly notifier: ProducerNotifier;
+  readonly tracker: JobTracker;
+  /** Emits jobs after they have been committed. */
+  readonly events: { emit(event: 'enqueued', jobs: readonly EnqueuedJob[]): void };
+}

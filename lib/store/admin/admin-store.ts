@@ -1,0 +1,126 @@
+import type { JobRecord } from '../../job/job.js';
+import type { JobState } from '../../job/job-state.js';
+import type { PageRequest, PagePosition } from '../../job/page-options.js';
+
+/** Selects jobs that meet all given conditions. */
+export interface JobFilter {
+  queue?: string;
+  state?: JobState;
+  /** The name of the job. */
+  name?: string;
+  /** The code or the name of the error of the last failed attempt. */
+  error?: string;
+  /** Selects jobs that finished at this time or later. */
+  finishedAfter?: Date;
+  /** Selects jobs that finished before this time. */
+  finishedBefore?: Date;
+}
+
+/** A filter with conditions that only the library sets. */
+export interface JobSearch extends JobFilter {
+  /** Excludes jobs whose last failed attempt has an error with this code or name. */
+  otherThan?: string;
+}
+
+/** A page of a list of jobs. */
+export interface JobPage {
+  /**
+   * Up to `limit` jobs. A page examines at most 5,000 jobs, so it may have fewer jobs, or none, although there is a
+   * `next`.
+   */
+  jobs: JobRecord[];
+  /** The `after` of the next page; undefined at the end of the list. */
+  next?: string;
+}
+
+/** A page as the store returns it. */
+export interface FoundJobs<Job> {
+  readonly jobs: Job[];
+  /** The position after which the next page begins; undefined at the end of the list. */
+  readonly next?: PagePosition;
+}
+
+/** The number of jobs in each state. Each job is counted once. */
+export interface JobCounts extends Record<JobState, number> {
+  /** Jobs that a worker can claim now. */
+  waiting: number;
+  /** Jobs that wait in a stage for `QueueConsumer.claim`. Their state is `waiting`. */
+  staged: number;
+  /** Jobs that a worker has prefetched and not started. Their state is `active`. */
+  prefetched: number;
+  /**
+   * Running jobs and assigned jobs. It is an upper bound: a worker records the jobs of a claim that it may start before
+   * it starts them. The difference is at most the number of its slots.
+   */
+  active: number;
+}
+
+/** A log line of an attempt. */
+export interface LogLine {
+  /** 1 for the job's first line. */
+  number: number;
+  at: Date;
+  line: string;
+}
+
+/** A page of the log lines of a job. */
+export interface LogPage {
+  lines: LogLine[];
+  /** The `after` of the next page; undefined at the end of the list. */
+  next?: string;
+}
+
+export interface QueueRecord {
+  queue: string;
+  paused: boolean;
+  /** How long a temporary queue stays while it is empty and unused, in milliseconds; null: it does not expire. */
+  expiresAfterMs: number | null;
+}
+
+export interface WorkerRecord {
+  id: string;
+  host: string;
+  pid: number;
+  /** The queues that the worker serves. */
+  queues: string[];
+  startedAt: Date;
+  /** The time of the last heartbeat. */
+  seenAt: Date;
+}
+
+/** The queue and the times for jobs that start anew. */
+export interface Replay {
+  /** The new queue; undefined: each job keeps its own. */
+  readonly to: string | undefined;
+  /** The delay of the first job, and the time between two jobs, in milliseconds. */
+  readonly firstMs: number;
+  readonly intervalMs: number;
+}
+
+/** The result of `cancel`. `too-late`: the job is finished or unknown. */
+export type CancelResult = { state: 'cancelled' } | { state: 'requested'; workerId: string } | { state: 'too-late' };
+
+/** Reads and changes jobs of all processes. */
+export interface AdminStore {
+  counts(queue?: string): Promise<JobCounts>;
+  get(id: number): Promise<JobRecord | null>;
+  /** Jobs by id; with the state `scheduled`, by their due time. */
+  find(search: JobSearch, page: PageRequest): Promise<FoundJobs<JobRecord>>;
+  /** Like `find`, but returns only the ids. */
+  findIds(search: JobSearch, page: PageRequest): Promise<FoundJobs<number>>;
+  logs(id: number, page: PageRequest): Promise<LogLine[]>;
+  queues(): Promise<QueueRecord[]>;
+  workers(): Promise<WorkerRecord[]>;
+  setPaused(queue: string, paused: boolean): Promise<void>;
+  /**
+   * Cancels a job that no worker runs. For a running job it stores a cancellation request, which the worker reads with
+   * its next heartbeat.
+   */
+  cancel(id: number, retentionMs: (queue: string) => number | false): Promise<CancelResult>;
+  /** Starts dead and cancelled jobs anew and makes scheduled jobs due. Returns the ids of the changed jobs. */
+  retry(ids: readonly number[]): Promise<number[]>;
+  /** Starts dead and cancelled jobs anew, in the order of ids. Returns the ids of the changed jobs. */
+  replay(ids: readonly number[], replay: Replay): Promise<number[]>;
+  /** Deletes jobs that are not active. Returns their ids. */
+  remove(ids: readonly number[]): Promise<number[]>;
+}

@@ -1,0 +1,96 @@
+import { readIds } from '../../job/read-columns.js';
+import type { CancelResult } from './admin-store.js';
+import type { Completion } from '../jobs/completion.js';
+import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../jobs/claimed-row.js';
+import { endLockedAssignment } from '../people/end-assignment.js';
+import { historyRetentionMs, writeHistory } from '../jobs/history.js';
+import { lockAssignment } from '../people/lock-assignment.js';
+import { jobEventsOf } from '../jobs/job-events.js';
+import { execute, emit, query, type Work } from '../core/statement.js';
+
+const SELECT_CLAIM_ID = `
+  SELECT claim_id
+  FROM {jobs}
+  WHERE id = :id`;
+
+const LOCK_IDLE_JOB = `
+  SELECT ${CLAIMED_COLUMNS}, queue
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND claim_id = 0 /*! FOR UPDATE */`;
+
+const DELETE_IDLE_JOB = `
+  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND claim_id = 0`;
+
+const LOCK_CLAIM = `
+  SELECT worker_id, cancel_requests, owner
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :claimId /*! FOR UPDATE */`;
+
+const WRITE_CANCEL_REQUESTS = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET cancel_requests = :requests
+  WHERE id = :claimId`;
+
+interface ClaimRow {
+  worker_id: string;
+  cancel_requests: string | null;
+  owner: string | null;
+}
+
+// The number of times that the claim of a job may change between a read and its lock.
+const MAX_TRIES = 5;
+
+export function* cancelJob(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const [job] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
+    if (!job) return { state: 'too-late' };
+    const result =
+      Number(job.claim_id) === 0
+        ? yield* cancelIdle(id, retentionMs)
+        : yield* cancelClaimed(id, Number(job.claim_id), retentionMs);
+    if (result) return result;
+  }
+  return { state: 'too-late' };
+}
+
+function* cancelIdle(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult | undefined> {
+  const [row] = yield* query<ClaimedRow & { queue: string }>(LOCK_IDLE_JOB, { id });
+  if (!row) return undefined;
+  const job = toIdleJob(row, row.queue);
+  yield* emit(jobEventsOf('cancelled', [job]));
+  yield* execute(DELETE_IDLE_JOB, { id });
+  const completion: Completion = {
+    job,
+    claimId: 0,
+    workerId: null,
+    outcome: { kind: 'cancel' },
+    ranMs: null,
+    retentionMs: retentionMs(row.queue),
+  };
+  if (historyRetentionMs(completion) !== false) yield* writeHistory([completion]);
+  return { state: 'cancelled' };
+}
+
+function* cancelClaimed(
+  id: number,
+  claimId: number,
+  retentionMs: (queue: string) => number | false,
+): Work<CancelResult | undefined> {
+  const [claim] = yield* query<ClaimRow>(LOCK_CLAIM, { claimId });
+  if (!claim) return undefined;
+  // No completion can change the locked claim, but the job may have left it before the lock.
+  const [job] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
+  if (Number(job?.claim_id) !== claimId) return undefined;
+  if (claim.owner !== null) return yield* cancelAssigned(id, retentionMs);
+  const requests = new Set(readIds(claim.cancel_requests) ?? []).add(id);
+  yield* execute(WRITE_CANCEL_REQUESTS, { claimId, requests: JSON.stringify([...requests]) });
+  return { state: 'requested', workerId: claim.worker_id };
+}
+
+/** Cancels at once, because no worker would read a request. Later calls of the claim holder reject. */
+function* cancelAssigned(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult> {
+  const locked = yield* lockAssignment(id, 'anyone');
+  yield* endLockedAssignment(locked, { outcome: { kind: 'cancel' }, retentionMs: retentionMs(locked.job.queue) });
+  return { state: 'cancelled' };
+}

@@ -1,0 +1,160 @@
+import type { PageOrder, PagePosition } from '../../job/page-options.js';
+import type { Dialect } from '../core/dialect.js';
+import { query, type SqlValue, type Work } from '../core/statement.js';
+
+/** A job that an index returns for a list, with its position in the list. */
+export interface Candidate {
+  readonly id: number;
+  readonly position: PagePosition;
+}
+
+/** The next candidates of a list. */
+export interface CandidatePage {
+  readonly candidates: readonly Candidate[];
+  /** Whether the list has no further candidates. */
+  readonly isEnd: boolean;
+}
+
+/** Reads the candidates after a position: at most `limit`, and at least one unless the list ends. */
+export type ReadCandidates = (after: PagePosition | undefined, limit: number) => Work<CandidatePage>;
+
+export type QueueNames = Pick<Dialect, 'queueNames'>;
+
+/** The bounds of a column of a position. Lists omit ids that are not safe integers. */
+const MIN_POSITION_VALUE = -Number.MAX_SAFE_INTEGER;
+export const MAX_POSITION_VALUE = Number.MAX_SAFE_INTEGER;
+
+// The number of index ranges in one statement.
+const RANGE_BATCH_SIZE = 16;
+// The approximate number of entries that one read returns from all ranges, and the minimum from each range.
+const ENTRY_BATCH_SIZE = 2_000;
+const MIN_ENTRIES_PER_RANGE = 20;
+
+/** The SQL keywords for an order. */
+export function orderKeywordsOf(order: PageOrder) {
+  return order === 'oldest' ? { beyond: '>', way: 'ASC' } : { beyond: '<', way: 'DESC' };
+}
+
+/** The value before the first position of a list. */
+export function startValueOf(order: PageOrder): number {
+  return order === 'oldest' ? MIN_POSITION_VALUE : MAX_POSITION_VALUE;
+}
+
+/** All jobs of a table, in the order of the primary key. */
+export function candidatesById(table: 'jobs' | 'history', order: PageOrder): ReadCandidates {
+  const { beyond, way } = orderKeywordsOf(order);
+  const sql = `
+  SELECT id
+  FROM {${table}} /*! FORCE INDEX (PRIMARY) */
+  WHERE id ${beyond} :id AND id <= :most
+  ORDER BY id ${way}
+  LIMIT :limit`;
+  return function* (after, limit) {
+    const rows = yield* query<{ id: number }>(sql, {
+      id: after?.[0] ?? startValueOf(order),
+      limit,
+      most: MAX_POSITION_VALUE,
+    });
+    return { candidates: rows.map(({ id }) => toCandidate(id)), isEnd: rows.length < limit };
+  };
+}
+
+/** The jobs with these ids. */
+export function candidatesAmong(ids: readonly number[], order: PageOrder): ReadCandidates {
+  const inOrder = [...new Set(ids)].sort(order === 'oldest' ? (a, b) => a - b : (a, b) => b - a);
+  // oxlint-disable-next-line require-yield
+  return function* (after, limit) {
+    const first = after === undefined ? 0 : inOrder.findIndex((id) => isAfter([id], after, order));
+    const from = first < 0 ? inOrder.length : first;
+    return { candidates: inOrder.slice(from, from + limit).map(toCandidate), isEnd: from + limit >= inOrder.length };
+  };
+}
+
+/** A range of an index that is sorted by id. */
+export interface IndexRange {
+  readonly from: string;
+  /** The values of the index columns before the id. */
+  readonly values: Readonly<Record<string, SqlValue>>;
+  /** A further condition on the index. */
+  readonly condition?: string;
+}
+
+/** The jobs of several ranges, by id. */
+export function candidatesInRanges(ranges: readonly IndexRange[], order: PageOrder): ReadCandidates {
+  return function* (after, limit) {
+    const perRange = Math.max(MIN_ENTRIES_PER_RANGE, Math.min(limit, Math.floor(ENTRY_BATCH_SIZE / ranges.length)));
+    const lists: CandidatePage[] = [];
+    for (let first = 0; first < ranges.length; first += RANGE_BATCH_SIZE) {
+      const batch = ranges.slice(first, first + RANGE_BATCH_SIZE);
+      const [sql, values] = selectRanges(batch, order);
+      const given = { ...values, id: after?.[0] ?? startValueOf(order), perRange, most: MAX_POSITION_VALUE };
+      const rows = yield* query<{ range_index: number; id: number }>(sql, given);
+      batch.forEach((_, index) => {
+        const found = rows.filter((row) => Number(row.range_index) === index).map(({ id }) => toCandidate(id));
+        lists.push({ candidates: sortByPosition(found, order), isEnd: found.length < perRange });
+      });
+    }
+    return mergePages(lists, limit, order);
+  };
+}
+
+function selectRanges(
+  ranges: readonly IndexRange[],
+  order: PageOrder,
+): [sql: string, values: Record<string, SqlValue>] {
+  const { beyond, way } = orderKeywordsOf(order);
+  const values: Record<string, SqlValue> = {};
+  const selects = ranges.map((range, index) => {
+    const conditions = Object.entries(range.values).map(([column, value]) => {
+      values[`${column}${index}`] = value;
+      return `${column} = :${column}${index}`;
+    });
+    if (range.condition) conditions.push(range.condition);
+    return `
+  SELECT ${index} AS range_index, id
+  FROM (
+    SELECT id
+    FROM ${range.from}
+    WHERE ${conditions.join(' AND ')} AND id ${beyond} :id AND id <= :most
+    ORDER BY id ${way}
+    LIMIT :perRange
+  ) AS range_${index}`;
+  });
+  return [selects.join(' UNION ALL '), values];
+}
+
+/** Merges several lists into one. */
+export function mergeReaders(lists: readonly ReadCandidates[], order: PageOrder): ReadCandidates {
+  return function* (after, limit) {
+    const found: CandidatePage[] = [];
+    for (const list of lists) found.push(yield* list(after, limit));
+    return mergePages(found, limit, order);
+  };
+}
+
+/** Merges pages up to the position that every list has reached. */
+export function mergePages(lists: readonly CandidatePage[], limit: number, order: PageOrder): CandidatePage {
+  const read = lists.filter(({ isEnd }) => !isEnd).map(({ candidates }) => candidates.at(-1)!);
+  const bound = sortByPosition(read, order)[0]?.position;
+  const all = lists.flatMap(({ candidates }) => candidates);
+  const merged = sortByPosition(bound ? all.filter(({ position }) => !isAfter(position, bound, order)) : all, order);
+  return { candidates: merged.slice(0, limit), isEnd: bound === undefined && merged.length <= limit };
+}
+
+/** Whether `position` comes after `other` in the list. */
+export function isAfter(position: PagePosition, other: PagePosition, order: PageOrder): boolean {
+  const direction = order === 'oldest' ? 1 : -1;
+  const column = position.findIndex((part, index) => part !== other[index]);
+  return column >= 0 && (position[column]! - other[column]!) * direction > 0;
+}
+
+export function sortByPosition<Positioned extends { position: PagePosition }>(
+  entries: Positioned[],
+  order: PageOrder,
+): Positioned[] {
+  return entries.sort((a, b) => (isAfter(a.position, b.position, order) ? 1 : -1));
+}
+
+export function toCandidate(id: number): Candidate {
+  return { id: Number(id), position: [Number(id)] };
+}

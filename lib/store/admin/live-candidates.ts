@@ -1,0 +1,152 @@
+import type { PageOrder } from '../../job/page-options.js';
+import {
+  candidatesAmong,
+  candidatesById,
+  sortByPosition,
+  candidatesInRanges,
+  mergePages,
+  MAX_POSITION_VALUE,
+  startValueOf,
+  mergeReaders,
+  orderKeywordsOf,
+  type CandidatePage,
+  type ReadCandidates,
+  type QueueNames,
+  type IndexRange,
+} from './candidates.js';
+import { readIds } from '../../job/read-columns.js';
+import { idsOf } from '../core/safe-id.js';
+import { query, type SqlValue, type Work } from '../core/statement.js';
+
+const INDEX = '{jobs} /*! FORCE INDEX ({jobs}_claim) */';
+
+const CLAIMED_IDS = `
+  SELECT job_ids
+  FROM {claims}
+  WHERE :queue IS NULL OR queue = :queue`;
+
+const SCHEDULED_IDS = `
+  SELECT id
+  FROM ${INDEX}
+  WHERE queue = :queue AND runnable = 0 AND id <= :most
+  LIMIT :limit`;
+
+// On SQLite a plain INSERT by another program leaves a delayed job runnable. The other databases skip this query.
+const PLAIN_SCHEDULED_IDS = `
+  SELECT id
+  FROM ${INDEX}
+  WHERE queue = :queue AND runnable = 1 AND run_at > 0 AND id <= :most /*! AND FALSE */
+  LIMIT :limit`;
+
+const QUEUE_BATCH_SIZE = 16;
+// A list with more ranges is read in the order of the primary key.
+const MAX_RANGES = 64;
+// A list with more scheduled jobs of one queue is read in the order of the primary key.
+const MAX_SORTED = 5_000;
+
+/** Claimed jobs by id. Reads all claims, because they are few. */
+export function* selectClaimed(queue: string | null, order: PageOrder): Work<ReadCandidates> {
+  const claims = yield* query<{ job_ids: string }>(CLAIMED_IDS, { queue });
+  return candidatesAmong(
+    claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []),
+    order,
+  );
+}
+
+/** Scheduled jobs by due time, priority and id, which is the order of index claim. */
+export function* selectScheduled(
+  queue: string | undefined,
+  order: PageOrder,
+  dialect: QueueNames,
+): Work<ReadCandidates> {
+  const queues = queue === undefined ? yield* dialect.queueNames('jobs') : [queue];
+  const { beyond, way } = orderKeywordsOf(order);
+  // Spelled out as ranges, because a row constructor does not narrow the scan.
+  const beyondCursor = `(run_at ${beyond} :runAt OR (run_at = :runAt AND priority ${beyond} :priority)
+        OR (run_at = :runAt AND priority = :priority AND id ${beyond} :id))`;
+  const ranges = [
+    `runnable = 0 AND ${beyondCursor}`,
+    `runnable = 1 AND run_at > 0 AND ${beyondCursor} /*! AND FALSE */`,
+  ];
+  const selectsOf = (count: number) =>
+    Array.from({ length: count }, (_, queueIndex) => queueIndex).flatMap((queueIndex) =>
+      ranges.map(
+        (range, rangeIndex) => `
+    SELECT run_at, priority, id
+    FROM (
+      SELECT run_at, priority, id
+      FROM ${INDEX}
+      WHERE queue = :queue${queueIndex} AND ${range} AND id <= :most AND run_at <= :most
+      ORDER BY run_at ${way}, priority ${way}, id ${way}
+      LIMIT :limit
+    ) AS range_${queueIndex}_${rangeIndex}`,
+      ),
+    );
+  return function* (after, limit) {
+    const [runAt, priority, id] = after ?? [startValueOf(order), 0, 0];
+    const lists: CandidatePage[] = [];
+    for (let first = 0; first < queues.length; first += QUEUE_BATCH_SIZE) {
+      const batch = queues.slice(first, first + QUEUE_BATCH_SIZE);
+      const queueValues = Object.fromEntries(batch.map((name, index) => [`queue${index}`, name]));
+      const values = { ...queueValues, most: MAX_POSITION_VALUE, runAt: runAt!, priority: priority!, id: id!, limit };
+      const sql = selectsOf(batch.length).join(' UNION ALL ');
+      const rows = yield* query<Record<'run_at' | 'priority' | 'id', number>>(sql, values);
+      const found = rows.map((row) => {
+        return { id: Number(row.id), position: [Number(row.run_at), Number(row.priority), Number(row.id)] };
+      });
+      // Each range is read up to the limit, so the first `limit` jobs of all ranges are among these.
+      const firstFound = sortByPosition(found, order).slice(0, limit);
+      lists.push({ candidates: firstFound, isEnd: found.length < limit });
+    }
+    return mergePages(lists, limit, order);
+  };
+}
+
+/** Waiting jobs by id. Includes active jobs, because a claim changes no column of the index. */
+export function* selectWaiting(queue: string | undefined, order: PageOrder, names: QueueNames): Work<ReadCandidates> {
+  const ranges = yield* rangesOf(queue === undefined ? yield* names.queueNames('jobs') : [queue]);
+  return ranges ? candidatesInRanges(ranges, order) : candidatesById('jobs', order);
+}
+
+/** All jobs of a queue by id. */
+export function* selectLive(queue: string, order: PageOrder): Work<ReadCandidates> {
+  const limit = MAX_SORTED + 1;
+  const scheduled = idsOf([
+    ...(yield* query<{ id: number }>(SCHEDULED_IDS, { queue, limit, most: MAX_POSITION_VALUE })),
+    ...(yield* query<{ id: number }>(PLAIN_SCHEDULED_IDS, { queue, limit, most: MAX_POSITION_VALUE })),
+  ]);
+  const ranges = scheduled.length > MAX_SORTED ? undefined : yield* rangesOf([queue]);
+  return ranges
+    ? mergeReaders([candidatesAmong(scheduled, order), candidatesInRanges(ranges, order)], order)
+    : candidatesById('jobs', order);
+}
+
+/** The ranges of index claim in which ids are in order, one for each priority; undefined if there are too many. */
+function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
+  if (queues.length > QUEUE_BATCH_SIZE) return undefined;
+  const ranges: IndexRange[] = [];
+  let unread = queues.flatMap((queue) => [1, 2].map((runnable) => ({ queue, runnable, last: -32_769 })));
+  while (unread.length > 0) {
+    const values: Record<string, SqlValue> = {};
+    const next = unread.map((range, index) => {
+      Object.assign(values, { [`queue${index}`]: range.queue, [`runnable${index}`]: range.runnable });
+      values[`last${index}`] = range.last;
+      return `(
+      SELECT priority
+      FROM ${INDEX}
+      WHERE queue = :queue${index} AND runnable = :runnable${index} AND run_at IS NULL AND priority > :last${index}
+      ORDER BY priority
+      LIMIT 1) AS priority_${index}`;
+    });
+    const [row] = yield* query<Record<string, number | null>>(`SELECT ${next.join(', ')}`, values);
+    unread = unread.flatMap(({ queue, runnable }, index) => {
+      const last = row![`priority_${index}`];
+      return last === null || last === undefined ? [] : [{ queue, runnable, last }];
+    });
+    for (const { queue, runnable, last } of unread) {
+      ranges.push({ from: INDEX, values: { queue, runnable, priority: last }, condition: 'run_at IS NULL' });
+    }
+    if (ranges.length > MAX_RANGES) return undefined;
+  }
+  return ranges;
+}

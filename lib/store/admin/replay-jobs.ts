@@ -1,0 +1,104 @@
+import { withoutOriginHeaders } from '../../job/dead-letter.js';
+import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { Replay } from './admin-store.js';
+import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
+import { parseJsonOrNull } from '../core/parse-json.js';
+import { ascending } from '../core/row-ids.js';
+import { idsOf } from '../core/safe-id.js';
+import { rowChunks } from '../core/row-chunks.js';
+import { clearStages, RUNNABLE_WHEN_WAITING } from '../people/stages.js';
+import { execute, emit, query, Rows, type SqlValue, type Work } from '../core/statement.js';
+
+const LOCK_SCHEDULED = `
+  SELECT id, queue, name, attempt
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = 0 AND run_at IS NOT NULL
+  ORDER BY id /*! FOR UPDATE */`;
+
+const MAKE_DUE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET due_at = :now, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
+  WHERE id IN (:ids) AND claim_id = 0`;
+
+const LOCK_FINISHED = `
+  SELECT id, queue, name, priority, max_attempts, created_at, payload, headers, options, error
+  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND state <> 'completed'
+  ORDER BY id /*! FOR UPDATE */`;
+
+const DELETE_FINISHED = `
+  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)`;
+
+const REENQUEUE = `
+  INSERT INTO {jobs} (id, queue, name, run_at, state, runnable, priority, attempt, max_attempts,
+                      created_at, payload, headers, options, error, due_at)
+  VALUES :rows`;
+
+// One of run_at and due_at is NULL: the job is scheduled for run_at, or has waited since due_at.
+const REENQUEUED_ROW = `(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, :now + ?)`;
+
+type FinishedRow = Record<
+  'id' | 'queue' | 'name' | 'priority' | 'max_attempts' | 'created_at' | 'payload' | 'headers' | 'options' | 'error',
+  SqlValue
+>;
+
+/** Called for each finished job that would return to its own queue. If it returns false, the job stays finished. */
+export type MayReenqueue = (id: number, overrides: JobOverrides | null) => boolean;
+
+/** Starts dead and cancelled jobs anew, with their ids and all their attempts, and makes scheduled jobs due. */
+export function* retryJobs(ids: readonly number[], mayReenqueue: MayReenqueue): Work<number[]> {
+  if (ids.length === 0) return [];
+  const inOrder = ascending(ids);
+  const jobs = yield* query<EventJob>(LOCK_SCHEDULED, { ids: inOrder });
+  const due = idsOf(jobs);
+  yield* emit(jobEventsOf('retried', jobs));
+  if (due.length > 0) yield* execute(MAKE_DUE, { ids: due });
+  return [...due, ...(yield* replayJobs(inOrder, { to: undefined, firstMs: 0, intervalMs: 0 }, mayReenqueue))];
+}
+
+/** Starts dead and cancelled jobs anew in the order of ids, at intervals or in another queue. */
+export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue: MayReenqueue): Work<number[]> {
+  if (ids.length === 0) return [];
+  const found = yield* query<FinishedRow>(LOCK_FINISHED, { ids: ascending(ids) });
+  const rows = found.filter(
+    (row) => !staysInQueue(row, replay) || mayReenqueue(Number(row.id), parseJsonOrNull(row.options as string | null)),
+  );
+  if (rows.length === 0) return [];
+  const finished = idsOf(rows);
+  const retried = rows.map(({ id, queue, name }) => ({ id, queue: replay.to ?? queue, name }) as EventJob);
+  yield* emit(jobEventsOf('retried', retried));
+  yield* execute(DELETE_FINISHED, { ids: finished });
+  const reenqueued = rows.map((row, n) => toReenqueuedRow(row, replay, n));
+  for (const chunk of rowChunks(reenqueued)) yield* execute(REENQUEUE, { rows: new Rows(REENQUEUED_ROW, chunk) });
+  // A job that was cancelled by an admin may still have the row of its stage.
+  yield* clearStages(finished);
+  return finished;
+}
+
+function staysInQueue({ queue }: FinishedRow, { to }: Replay): boolean {
+  return to === undefined || to === queue;
+}
+
+function toReenqueuedRow(row: FinishedRow, replay: Replay, n: number): SqlValue[] {
+  const { to, firstMs, intervalMs } = replay;
+  const { id, name, priority, created_at, payload, error } = row;
+  const delayMs = Math.round(firstMs + n * intervalMs);
+  const schedule = delayMs > 0 ? [delayMs, 'scheduled', 0] : [null, 'waiting', 1];
+  const dueMs = delayMs > 0 ? null : 0;
+  if (staysInQueue(row, replay)) {
+    const { queue, max_attempts, headers, options } = row;
+    return [id, queue, name, ...schedule, priority, max_attempts, created_at, payload, headers, options, error, dueMs];
+  }
+  // In another queue it is like a new job: the attempts are those of that queue, the key of the old queue is dropped,
+  // and so are the headers that name its origin.
+  const headers = withoutOriginHeaders(row.headers as string | null);
+  return [id, to!, name, ...schedule, priority, 0, created_at, payload, headers, withoutKey(row.options), error, dueMs];
+}
+
+function withoutKey(options: SqlValue): SqlValue {
+  const overrides = parseJsonOrNull<JobOverrides>(options as string | null);
+  if (overrides?.key === undefined) return options;
+  const { key: _key, keyUntil: _until, ...others } = overrides;
+  return Object.keys(others).length === 0 ? null : JSON.stringify(others);
+}

@@ -1,0 +1,60 @@
+import { hasCode } from '../../job/errors.js';
+
+/** The right reaction to an error of the database. */
+export type ErrorClass =
+  /** The transaction was rolled back, or must be; it can be repeated. */
+  | 'again'
+  /** The connection is lost or unusable; the transaction can be repeated on another one. */
+  | 'reconnect'
+  /** A retry would fail again. */
+  | 'none';
+
+// 1213 deadlock, 1205 lock wait timeout, 1020 record has changed, 3101 and 1180 certification, 9007 and 8028 TiDB;
+// 1021, 1026 and 1114 a full disk, which an operator will clear: no reason to fail a job.
+const RETRYABLE = new Set([1213, 1205, 1020, 3101, 1180, 9007, 8028, 1021, 1026, 1114]);
+const SQLITE_RETRYABLE = /^SQLITE_(BUSY|LOCKED|FULL)/;
+// Refused or closed connections, and servers that became read-only in a failover (1290, 1792, 1836).
+const RECONNECT = new Set([2006, 2013, 1053, 1927, 1040, 1047, 1290, 1792, 1836, 1158, 1159, 1160, 1161, 4031]);
+const RECONNECT_CODES = new Set([
+  'PROTOCOL_CONNECTION_LOST',
+  'PROTOCOL_SEQUENCE_TIMEOUT',
+  'ECONNRESET',
+  'EPIPE',
+  'ETIMEDOUT',
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+]);
+
+/** Whether another transaction kept a row locked for longer than the lock wait timeout. */
+export function isLockWaitTimeout(error: unknown): boolean {
+  return (error as { errno?: number } | null)?.errno === 1205;
+}
+
+/** Whether the driver knew that the connection was closed, so it sent nothing. */
+export function isUnsent(error: unknown): boolean {
+  return /new command .* closed state/.test((error as DriverError | null)?.message ?? '');
+}
+
+interface DriverError {
+  errno?: number;
+  code?: string;
+  fatal?: boolean;
+  sqlState?: string;
+  message?: string;
+}
+
+export function classifyError(error: unknown): ErrorClass {
+  // A translated error is final. Its message may quote a driver's message that matches below.
+  if (hasCode(error, 'STORE_UNAVAILABLE')) return 'none';
+  const { errno, code, fatal, sqlState, message } = (error ?? {}) as DriverError;
+  if (code !== undefined && SQLITE_RETRYABLE.test(code)) return 'again';
+  if ((errno !== undefined && RETRYABLE.has(errno)) || sqlState === '40001') return 'again';
+  if (errno !== undefined && RECONNECT.has(errno)) return 'reconnect';
+  if (code !== undefined && RECONNECT_CODES.has(code)) return 'reconnect';
+  // mysql2 reports a closed connection without any code.
+  if (fatal && errno === undefined) return 'reconnect';
+  return /closed state|Connection lost/i.test(message ?? '') ? 'reconnect' : 'none';
+}

@@ -1,0 +1,26 @@
+import { safeId } from './safe-id.js';
+import { query, type StatementResult, type Work } from './statement.js';
+
+/** InnoDB gives one plain multi-row INSERT ids at equal steps. On a Galera cluster the step is the number of nodes. */
+export const SELECT_ID_STEP = `SELECT @@auto_increment_increment AS step`;
+
+/** Reads the step between the ids of one INSERT on this connection. */
+export function* readIdStep(): Work<number> {
+  return Number((yield* query<{ step: number }>(SELECT_ID_STEP))[0]!.step);
+}
+
+/** The ids of the rows of one INSERT, in their order. */
+export function idsFrom({ insertId, idStep = 1 }: StatementResult, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => safeId(insertId + index * idStep));
+}
+
+/** Like `idsFrom`, but reads the step if the driver did not report it. */
+export function* readInsertedIds(answer: StatementResult, count: number): Work<number[]> {
+  const isKnown = count === 1 || answer.idStep !== undefined;
+  return idsFrom(isKnown ? answer : { ...answer, idStep: yield* readIdStep() }, count);
+}
+
+/** SQLite reports the last id of an INSERT. It has one writer at a time, so the ids are consecutive. */
+export function sqliteIds(lastId: number, count: number): Pick<StatementResult, 'insertId' | 'idStep'> {
+  return { insertId: lastId - count + 1, idStep: 1 };
+}

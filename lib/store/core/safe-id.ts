@@ -1,0 +1,18 @@
+import { UnsafeJobIdError } from '../../job/errors.js';
+
+/** A job id as a number. Throws UnsafeJobIdError above 2^53: a rounded number could be the id of another job. */
+export function safeId(id: unknown): number {
+  const number = Number(id);
+  if (!Number.isSafeInteger(number)) throw new UnsafeJobIdError(id);
+  return number;
+}
+
+/** The rows whose id is a safe number. Lists omit the others. */
+export function withSafeIds<Row extends { readonly id: unknown }>(rows: readonly Row[]): Row[] {
+  return rows.filter(({ id }) => Number.isSafeInteger(Number(id)));
+}
+
+/** The ids of rows, as `safeId` reads them. */
+export function idsOf(rows: readonly { readonly id: unknown }[]): number[] {
+  return rows.map(({ id }) => safeId(id));
+}

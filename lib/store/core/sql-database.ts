@@ -1,0 +1,53 @@
+import type { CallerTransaction } from './caller-transaction.js';
+import type { ApplicationWork } from './application-transaction.js';
+import type { StatementResult, FinalWrites, Statement, Work } from './statement.js';
+
+/** Sends, repeats and rolls back the statements of one kind of database. */
+export interface SqlDatabase {
+  /**
+   * Runs the work in one transaction. Repeats it from the start after a deadlock, a lock wait timeout or a lost
+   * connection, so the work must be repeatable.
+   *
+   * @param maxLockWaits the number of lock waits, of one second each, after which it rejects; default 20
+   */
+  transaction<T>(work: () => Work<T>, maxLockWaits?: number): Promise<T>;
+
+  /** Commits each statement alone, and repeats it after a lost connection. For work that may be done twice. */
+  runIdempotent<T>(work: () => Work<T>): Promise<T>;
+
+  /**
+   * Runs the statements in one transaction, exactly once. If the answer to the commit is lost, it first finds out
+   * whether the commit happened. Rejects with outcome `unknown` if that takes longer than a minute.
+   */
+  writeOnce(writes: readonly Statement[]): Promise<readonly StatementResult[]>;
+
+  /**
+   * Like `writeOnce`, for work that reads before it decides on its writes. Repeated from the start until it commits.
+   */
+  decideOnce<T>(work: () => Work<FinalWrites<T>>): Promise<T>;
+
+  /**
+   * Like `writeOnce`, for work that writes while it reads, and that may throw.
+   *
+   * @param hasWritten whether the work has written, by its value; default: it has. If not, a lost answer does not
+   * matter
+   */
+  transactOnce<T>(work: () => Work<T>, hasWritten?: (value: T) => boolean): Promise<T>;
+
+  /** Throws InvalidOptionsError if the caller's manager is in no open transaction of the DataSource. */
+  requireOpenTransaction(transaction: CallerTransaction): void;
+
+  /** Runs the work in the caller's open transaction, without a retry. */
+  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
+
+  /**
+   * Reads every commit before the call. Uses a connection of its own if the database has one, because the caller's
+   * transaction may read an older snapshot.
+   */
+  readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T>;
+
+  /** Runs the work in a transaction of the application's DataSource. */
+  inApplicationTransaction<T>(work: ApplicationWork<T>): Promise<T>;
+
+  close(): Promise<void>;
+}

@@ -1,0 +1,156 @@
+import type { JobEventName } from '../../job/queue-event.js';
+import type { StoredError } from '../../job/stored-error.js';
+
+export type SqlValue = string | number | null;
+
+/** Rows for one INSERT. `tuple` is repeated per row, and its `?` are bound to the row's values. */
+export class Rows {
+  constructor(
+    readonly tuple: string,
+    readonly rows: readonly (readonly SqlValue[])[],
+  ) {}
+}
+
+/** A complete condition on the column `id`. */
+export class Ids {
+  readonly inOrder: readonly number[];
+
+  constructor(ids: readonly number[]) {
+    this.inOrder = [...ids].sort((a, b) => a - b);
+  }
+}
+
+/** A change of a job. */
+export interface JobEvent {
+  readonly event: JobEventName;
+  readonly queue: string;
+  readonly jobId: number;
+  readonly name: string;
+  readonly attempt: number;
+  readonly ranMs?: number | null;
+  readonly delayMs?: number;
+  /** Encoded as JSON. */
+  readonly result?: string | null;
+  readonly error?: StoredError;
+  /** The owner of an assigned job, or its owner before this change. */
+  readonly owner?: string | null;
+}
+
+/** The events of jobs in queues with stored events. */
+export type JobEventSource = (emitsEvents: (queue: string) => boolean) => readonly JobEvent[];
+
+export type Values = Readonly<Record<string, SqlValue | readonly SqlValue[] | Rows | Ids>>;
+
+/** A statement with `:named` values and `{tables}`. `:now` is the database's clock. */
+export interface Statement {
+  readonly sql: string;
+  readonly values: Values;
+}
+
+export interface StatementResult {
+  readonly rows: readonly Record<string, unknown>[];
+  /** Rows inserted, updated (matched) or deleted. */
+  readonly affectedRows: number;
+  /** The id of the first row of an INSERT. */
+  readonly insertId: number;
+  /** The step between the ids of one INSERT; undefined if the driver does not know it. */
+  readonly idStep?: number | undefined;
+}
+
+/** Statements that do not need each other's results. If the driver can, it sends them as one text. */
+export interface Step {
+  readonly statements: readonly Statement[];
+  /** Whether they are the last of their transaction, so that COMMIT can be sent with them. */
+  readonly isLast?: boolean;
+  /** The events of this transaction: see EventOutboxDatabase. A step with events has no statements. */
+  readonly events?: JobEventSource;
+}
+
+/**
+ * A verb as a generator of steps. Each `yield` sends a step and receives its results. One source serves both drivers:
+ * on MySQL a step is one round trip; on SQLite no other code may run between BEGIN and COMMIT.
+ */
+export type Work<T> = Generator<Step, T, readonly StatementResult[]>;
+
+/** The value of work that reads and decides, and the writes that end its transaction. */
+export interface FinalWrites<T> {
+  readonly value: T;
+  /** Whether the transaction writes anything. If it does not, a lost answer to its commit does not matter. */
+  readonly hasWritten: boolean;
+  readonly writes: readonly Statement[];
+}
+
+/** Sends a statement and returns its rows. */
+export function* query<Row>(sql: string, values: Values = {}): Work<readonly Row[]> {
+  const [result] = yield { statements: [{ sql, values }] };
+  return result!.rows as readonly Row[];
+}
+
+/** Sends a statement and returns the number of affected rows. */
+export function* execute(sql: string, values: Values = {}): Work<number> {
+  const [result] = yield { statements: [{ sql, values }] };
+  return result!.affectedRows;
+}
+
+/** Sends statements in one step and returns their results. */
+export function* executeAll(statements: readonly Statement[]): Work<readonly StatementResult[]> {
+  return statements.length === 0 ? [] : yield { statements };
+}
+
+/** Like `executeAll`, for the last step of a transaction. It commits with the step, so a later error undoes nothing. */
+export function* executeFinal(statements: readonly Statement[]): Work<readonly StatementResult[]> {
+  return yield { statements, isLast: true };
+}
+
+/** Reports the events of the transaction. Costs nothing if no queue stores events. */
+export function* emit(events: JobEventSource): Work<void> {
+  yield { statements: [], events };
+}
+
+/** Runs `work` with `send` in place of each step. */
+export function* relay<T>(work: Work<T>, send: (step: Step) => Work<readonly StatementResult[]>): Work<T> {
+  let step = work.next();
+  while (!step.done) {
+    let results: readonly StatementResult[];
+    try {
+      results = yield* send(step.value);
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(results);
+  }
+  return step.value;
+}
+
+/** Runs `work` and sends its steps one after another. The work receives the error of a failed step at its `yield`. */
+export async function drive<T>(work: Work<T>, send: (step: Step) => Promise<readonly StatementResult[]>): Promise<T> {
+  let step = work.next();
+  while (!step.done) {
+    let results: readonly StatementResult[] = [];
+    try {
+      if (step.value.statements.length > 0) results = await send(step.value);
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(results);
+  }
+  return step.value;
+}
+
+/** Like `drive`, but synchronous, so that no other code of the process runs in between. */
+export function driveSync<T>(work: Work<T>, send: (statement: Statement) => StatementResult): T {
+  let step = work.next();
+  while (!step.done) {
+    let results: readonly StatementResult[];
+    try {
+      results = step.value.statements.map(send);
+    } catch (error) {
+      step = work.throw(error);
+      continue;
+    }
+    step = work.next(results);
+  }
+  return step.value;
+}

@@ -1,0 +1,111 @@
+import { Ids, Rows, type SqlValue, type Statement } from './statement.js';
+
+export interface BoundStatement {
+  readonly text: string;
+  readonly values: readonly SqlValue[];
+}
+
+/** Binds statements to one set of table names and one clock. */
+export class Templates {
+  readonly #parsed = new Map<string, { texts: string[]; names: string[] }>();
+
+  /**
+   * @param tables the names for each `{table}`
+   * @param now the SQL for the database's own time, in milliseconds since 1970
+   * @param skewMs added to `now`; 0 outside tests
+   */
+  constructor(
+    private readonly tables: Readonly<Record<string, string>>,
+    private readonly now: string,
+    private readonly skewMs: () => number,
+  ) {}
+
+  bind({ sql, values }: Statement): BoundStatement {
+    const { texts, names } = this.#parse(sql);
+    const bound: SqlValue[] = [];
+    let text = texts[0]!;
+    names.forEach((name, index) => {
+      text += this.#bindValue(sql, name, values[name], bound) + texts[index + 1]!;
+    });
+    return { text, values: bound };
+  }
+
+  #bindValue(sql: string, name: string, value: Statement['values'][string] | undefined, bound: SqlValue[]): string {
+    if (name === 'now') {
+      bound.push(this.skewMs());
+      return `(${this.now} + ?)`;
+    }
+    if (value === undefined) throw new Error(`No value for :${name} in:\n${sql}`);
+    if (value instanceof Rows) return this.#bindRows(value, bound);
+    if (value instanceof Ids) return bindIdCondition(value, bound);
+    // Checked by Array.isArray: a column of SQLite that another program wrote can be a Uint8Array.
+    if (isList(value)) {
+      if (value.length === 0) throw new Error(`An empty list for :${name} in:\n${sql}`);
+      bound.push(...value);
+      return `?${', ?'.repeat(value.length - 1)}`;
+    }
+    bound.push(value);
+    return '?';
+  }
+
+  #bindRows({ tuple, rows }: Rows, bound: SqlValue[]): string {
+    // Each :now of the tuple binds the skew as a value, at its position among the row's values.
+    const { texts } = this.#parse(tuple);
+    const counts = texts.map((text) => text.split('?').length - 1);
+    const one = texts.join(`(${this.now} + ?)`);
+    for (const row of rows) {
+      let next = 0;
+      counts.forEach((count, part) => {
+        if (part > 0) bound.push(this.skewMs());
+        for (let i = 0; i < count; i++) bound.push(row[next++]!);
+      });
+    }
+    return Array.from(rows, () => one).join(', ');
+  }
+
+  #parse(sql: string): { texts: string[]; names: string[] } {
+    let parsed = this.#parsed.get(sql);
+    if (!parsed) {
+      const texts: string[] = [];
+      const names: string[] = [];
+      const named = sql.replace(/\{(\w+)\}/g, (_, table: string) => this.tables[table] ?? raiseUnknown(table));
+      named.split(/:([a-z]\w*)/i).forEach((part, index) => (index % 2 ? names : texts).push(part));
+      this.#parsed.set(sql, (parsed = { texts, names }));
+    }
+    return parsed;
+  }
+}
+
+// Shorter ranges cost more than single values.
+const MIN_RANGE_LENGTH = 3;
+
+/**
+ * Writes consecutive ids as one range, which costs a server three quarters of the same number of single values. The
+ * last id stays outside the range: both servers lock the row after a range before they discard it. That row may belong
+ * to another worker that waits for one of ours in the same way, which would be a deadlock.
+ */
+function bindIdCondition({ inOrder }: Ids, bound: SqlValue[]): string {
+  if (inOrder.length === 0) throw new Error('An empty list of ids');
+  const conditions: string[] = [];
+  const single: number[] = [];
+  for (let from = 0, to = 0; from < inOrder.length; from = ++to) {
+    while (inOrder[to + 1] === inOrder[to]! + 1) to++;
+    if (to - from < MIN_RANGE_LENGTH) single.push(...inOrder.slice(from, to + 1));
+    else {
+      conditions.push('id BETWEEN ? AND ?');
+      bound.push(inOrder[from]!, inOrder[to]! - 1);
+      single.push(inOrder[to]!);
+    }
+  }
+  conditions.push(`id IN (?${', ?'.repeat(single.length - 1)})`);
+  bound.push(...single);
+  return `(${conditions.join(' OR ')})`;
+}
+
+function isList(value: SqlValue | readonly SqlValue[]): value is readonly SqlValue[] {
+  return Array.isArray(value);
+}
+
+function raiseUnknown(table: string): never {
+  throw new Error(`No table {${table}}`);
+}

@@ -1,0 +1,54 @@
+import type { CompletionBatch, Completion } from './completion.js';
+import { readIds } from '../../job/read-columns.js';
+import { returnsToQueue } from './fence.js';
+import { query, type Work } from '../core/statement.js';
+
+const LOCK_CANCEL_REQUESTS = `
+  SELECT id, cancel_requests
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)
+  ORDER BY id /*! FOR UPDATE */`;
+
+const CANCEL_REQUESTS = `
+  SELECT id, cancel_requests
+  FROM {claims}
+  WHERE id IN (:ids) AND cancel_requests IS NOT NULL`;
+
+/** Reads the ids of the jobs of each claim whose cancellation is requested. Locks nothing. */
+export function* cancelRequests(claimIds: readonly number[]): Work<ReadonlyMap<number, readonly number[]>> {
+  if (claimIds.length === 0) return new Map();
+  const rows = yield* query<{ id: number; cancel_requests: string }>(CANCEL_REQUESTS, { ids: claimIds });
+  return new Map(rows.map(({ id, cancel_requests }) => [Number(id), readIds(cancel_requests) ?? []]));
+}
+
+export interface HonouredCancelRequests {
+  /** All completions of the batch, in its order. Requested cancellations replace outcomes that return the job. */
+  readonly completions: readonly Completion[];
+  /** The given completions that were replaced. */
+  readonly cancelled: ReadonlySet<Completion>;
+}
+
+/** The ids of the claim's jobs whose cancellation is requested. No request is added before this transaction ends. */
+export function* lockCancelRequests(claimId: number): Work<ReadonlySet<number>> {
+  const [row] = yield* query<{ cancel_requests: string | null }>(LOCK_CANCEL_REQUESTS, { ids: [claimId] });
+  return new Set(readIds(row?.cancel_requests ?? null));
+}
+
+/** Reads the requests that no heartbeat has delivered yet, under the lock under which they are written. */
+export function* honourCancelRequests({ completions, claims }: CompletionBatch): Work<HonouredCancelRequests> {
+  const cancelled = new Set<Completion>();
+  const returning = completions.filter(returnsToQueue);
+  if (returning.length === 0) return { completions, cancelled };
+  const ids = new Set([...returning.map(({ claimId }) => claimId), ...claims.map(({ id }) => id)]);
+  const inOrder = [...ids].sort((a, b) => a - b);
+  const rows = yield* query<{ id: number; cancel_requests: string | null }>(LOCK_CANCEL_REQUESTS, { ids: inOrder });
+  const requests = new Map(rows.map((row) => [Number(row.id), readIds(row.cancel_requests) ?? []]));
+  const honour = (completion: Completion): Completion => {
+    const isCancelRequested =
+      returnsToQueue(completion) && requests.get(completion.claimId)?.includes(completion.job.id);
+    if (!isCancelRequested) return completion;
+    cancelled.add(completion);
+    return { ...completion, outcome: { kind: 'cancel' } };
+  };
+  return { completions: completions.map(honour), cancelled };
+}

@@ -1,0 +1,75 @@
+import type { ScanCursor } from './scan-cursors.js';
+import { safeId } from '../../core/safe-id.js';
+import { query, type Work } from '../../core/statement.js';
+
+// Index claim (queue, runnable, run_at, priority, id) yields the order for run_at NULL, so the server does not sort,
+// and locks no job after the last one. Each statement reads one queue, because IN over queues would sort and lock all
+// of them. A claim changes no column of the index. In return a scan reads active jobs too, hence the conditions on the
+// rows.
+export const OF_QUEUE = `queue = :queue AND runnable = 1 AND run_at IS NULL`;
+
+export const CLAIMABLE = `
+  FROM {jobs} FORCE INDEX ({jobs}_claim)
+  WHERE ${OF_QUEUE} AND state = 'waiting'`;
+
+const FIRST_WAITING = `
+  SELECT priority, id ${CLAIMABLE}
+  ORDER BY priority, id
+  LIMIT 1`;
+
+const workBefore = (cursorCount: number) => `
+  SELECT 1 AS one ${CLAIMABLE} AND (${rangesBetween(cursorCount)} OR ${rangesUpTo(cursorCount)})
+  LIMIT 1`;
+
+export interface QueuePosition {
+  priority: number;
+  id: number;
+}
+
+/** The first waiting job of the queue, read without locks. */
+export function* findFirstWaiting(queue: string): Work<QueuePosition | undefined> {
+  const [first] = yield* query<QueuePosition>(FIRST_WAITING, { queue });
+  return first && { ...first, id: safeId(first.id) };
+}
+
+/** Whether a waiting job stands before the scan cursors. */
+export function* hasWorkBefore(queue: string, cursors: readonly ScanCursor[]): Work<boolean> {
+  return (yield* query(workBefore(cursors.length), { queue, ...cursorValues(cursors) })).length > 0;
+}
+
+export function cursorValues(cursors: readonly ScanCursor[]): Record<string, number> {
+  const named = cursors.flatMap(({ priority, lastId }, index) => [
+    [`priority${index}`, priority],
+    [`lastId${index}`, lastId],
+  ]);
+  return Object.fromEntries(named) as Record<string, number>;
+}
+
+/** All jobs from a position on, including the position with the id `lastId0 + 1`. */
+export const FROM_POSITION = `(${rangesAfter(1)})`;
+
+// Written as ranges, because a row constructor would not narrow the scan.
+export function rangesAfter(cursorCount: number): string {
+  const own = Array.from(
+    { length: cursorCount },
+    (_, index) => `(priority = :priority${index} AND id > :lastId${index})`,
+  );
+  return [...own, `priority > :priority${cursorCount - 1}`].join(' OR ');
+}
+
+function rangesUpTo(cursorCount: number): string {
+  const own = Array.from(
+    { length: cursorCount },
+    (_, index) => `(priority = :priority${index} AND id <= :lastId${index})`,
+  );
+  return own.join(' OR ');
+}
+
+/** The priorities before, and between, those of the cursors. */
+export function rangesBetween(cursorCount: number, of = ''): string {
+  const ranges = [`${of}priority < :priority0`];
+  for (let index = 1; index < cursorCount; index++) {
+    ranges.push(`(${of}priority > :priority${index - 1} AND ${of}priority < :priority${index})`);
+  }
+  return ranges.join(' OR ');
+}

@@ -1,0 +1,98 @@
+import type { ClaimedJob } from '../../../job/job.js';
+import type { SqlDatabase } from '../../core/sql-database.js';
+import type { Work } from '../../core/statement.js';
+import type { ClaimedRow } from '../claimed-row.js';
+import type { ClaimRequest } from '../job-store.js';
+import { withoutUnsafeIds } from '../without-unsafe-ids.js';
+import type { ClaimImplementation, ClaimStrategies } from './claim-implementation.js';
+import type { ScanCursors, ScanStart } from './scan-cursors.js';
+
+/** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
+export class CursorClaimer {
+  readonly #missedWorkChecks = new Set<Promise<void>>();
+
+  constructor(
+    private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction' | 'transactOnce'>,
+    private readonly strategies: ClaimStrategies,
+    private readonly scanCursors: ScanCursors,
+  ) {}
+
+  async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
+    const mark = this.#strategyOf(request).mark?.(request);
+    const marked = mark && (await withoutUnsafeIds(this.database, () => this.database.runIdempotent(mark)));
+    if (marked?.length === 0) return [];
+    const transact = (claim: () => Work<ClaimedJob[]>) =>
+      request.once ? this.database.transactOnce(claim, (jobs) => jobs.length > 0) : this.database.transaction(claim);
+    return this.#claimWith(request, transact, (jobs) => jobs, marked);
+  }
+
+  /**
+   * Claims in a transaction of the caller's making.
+   *
+   * @param transact runs the claim in its transaction, and anew if the transaction is repeated
+   * @param jobsOf the claimed jobs in the result of `transact`
+   */
+  async claimWithin<T>(
+    request: ClaimRequest,
+    transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
+    jobsOf: (result: T) => readonly ClaimedJob[],
+  ): Promise<T> {
+    return this.#claimWith(request, transact, jobsOf, []);
+  }
+
+  /** Throws if claims of this strategy commit statements of their own. */
+  requireSharedTransaction(request: ClaimRequest): void {
+    if (this.#strategyOf(request).mark) throw new TypeError(`Claims by ${request.strategy} share no transaction.`);
+  }
+
+  /** Resolves when no missed-work check is under way. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#missedWorkChecks);
+  }
+
+  async #claimWith<T>(
+    request: ClaimRequest,
+    transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
+    jobsOf: (result: T) => readonly ClaimedJob[],
+    marked: readonly ClaimedRow[] = [],
+  ): Promise<T> {
+    const strategy = this.#strategyOf(request);
+    let start: ScanStart | undefined;
+    const endScan = () => start && this.scanCursors.end(start);
+    try {
+      const result = await withoutUnsafeIds(this.database, () =>
+        transact(() => {
+          endScan();
+          start = this.scanCursors.begin(request.queue);
+          if (!strategy.mark) request.onChoosing?.();
+          return strategy.claim(request, start, marked);
+        }),
+      );
+      this.#advanceCursors(request, start!, jobsOf(result));
+      return result;
+    } finally {
+      endScan();
+    }
+  }
+
+  #strategyOf({ strategy }: ClaimRequest): ClaimImplementation {
+    const implementation = this.strategies.claimStrategies[strategy];
+    if (!implementation) throw new TypeError(`This database has no strategy ${strategy}.`);
+    return implementation;
+  }
+
+  #advanceCursors(request: ClaimRequest, start: ScanStart, jobs: readonly ClaimedJob[]): void {
+    const { queue, limit } = request;
+    const { hasWorkBefore } = this.#strategyOf(request);
+    if (!hasWorkBefore) return;
+    this.scanCursors.advance(start, jobs, jobs.length < limit);
+    const due = this.scanCursors.startDueCheck(queue);
+    if (!due) return;
+    // Claims do not wait for the check. If it fails, the next claim starts at the head of the queue.
+    const missedWorkCheck = this.database
+      .runIdempotent(() => hasWorkBefore(queue, due.bounds))
+      .then(due.done, () => due.done(true))
+      .finally(() => this.#missedWorkChecks.delete(missedWorkCheck));
+    this.#missedWorkChecks.add(missedWorkCheck);
+  }
+}

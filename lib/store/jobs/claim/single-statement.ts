@@ -1,0 +1,39 @@
+import type { ClaimRequest } from '../job-store.js';
+import type { ClaimedJob } from '../../../job/job.js';
+import { inStartOrder } from '../../../job/outcome.js';
+import { CLAIMED_COLUMNS, toClaimedJob, NEXT_ATTEMPT, type ClaimedRow } from '../claimed-row.js';
+import { jobEventsOf } from '../job-events.js';
+import { insertClaim } from '../lease.js';
+import { emit, query, executeAll, type Work } from '../../core/statement.js';
+
+const claimIn = (order: string) => `
+  UPDATE {jobs}
+  SET state = 'active', claim_id = :claimId, attempt = ${NEXT_ATTEMPT},
+      max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
+  WHERE id IN (
+    SELECT id
+    FROM {jobs} INDEXED BY {jobs}_claim
+    WHERE queue = :queue AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
+    ORDER BY priority, id ${order}
+    LIMIT :limit
+  )
+  RETURNING ${CLAIMED_COLUMNS}`;
+
+const CLAIM_OLDEST = claimIn('ASC');
+const CLAIM_NEWEST = claimIn('DESC');
+
+/** Marks and reads jobs in one statement, because SQLite has one writer at a time. */
+export function* claimInOneStatement(request: ClaimRequest): Work<ClaimedJob[]> {
+  const { queue, limit, claimId, maxAttempts, order } = request;
+  const statement = order === 'fifo' ? CLAIM_OLDEST : CLAIM_NEWEST;
+  const rows = yield* query<ClaimedRow>(statement, { queue, limit, claimId, maxAttempts });
+  request.onLocked?.();
+  if (rows.length === 0) return [];
+  // RETURNING guarantees no order.
+  const direction = order === 'fifo' ? 1 : -1;
+  const inOrder = [...rows].sort((a, b) => a.priority - b.priority || direction * (a.id - b.id));
+  const jobs = inStartOrder(inOrder.map((row) => toClaimedJob(row, queue, maxAttempts)));
+  yield* emit(jobEventsOf('claimed', jobs, request.owner));
+  yield* executeAll([insertClaim(request, jobs)]);
+  return jobs;
+}

@@ -1,0 +1,104 @@
+import { MalformedJobError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
+import { columnProblem, readDate, readError, readOverrides, type ColumnProblem } from '../../job/read-columns.js';
+import { safeId } from '../core/safe-id.js';
+
+/** The columns of a job that a worker needs. */
+export interface ClaimedRow {
+  id: number;
+  name: string;
+  priority: number;
+  attempt: number;
+  max_attempts: number | null;
+  created_at: number;
+  payload: string;
+  headers: string | null;
+  options: string | null;
+  error: string | null;
+  due_at: number | null;
+}
+
+export const CLAIMED_COLUMNS =
+  'id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at';
+
+// A larger value than an INT holds would fail the whole claim.
+const MAX_ATTEMPT = 2 ** 31 - 1;
+/** The next attempt of a job, in SQL. */
+export const NEXT_ATTEMPT = `CASE WHEN attempt < ${MAX_ATTEMPT} THEN attempt + 1 ELSE ${MAX_ATTEMPT} END`;
+/** The attempt of a job after `refund` of its attempts do not count, in SQL. */
+export const REFUNDED_ATTEMPT = `CASE WHEN attempt > 0 THEN attempt - :refund ELSE 0 END`;
+
+/**
+ * A job whose row was read after its claim had counted the attempt.
+ *
+ * @param maxAttempts the limit of a row without one. By default such a job has no attempt left.
+ */
+export function toClaimedJob(row: ClaimedRow, queue: string, maxAttempts: number = row.attempt): ClaimedJob {
+  return toJob(row, queue, row.attempt, maxAttempts);
+}
+
+/** A job whose row was locked before its claim counts the attempt. */
+export function toJobBeforeClaim(row: ClaimedRow, queue: string, maxAttempts: number): ClaimedJob {
+  return toJob(row, queue, row.attempt + 1, maxAttempts);
+}
+
+/** A job without a claim that ends without a run. It keeps the attempt of its row. */
+export function toIdleJob(row: ClaimedRow, queue: string): ClaimedJob {
+  return { ...toJobBeforeClaim(row, queue, row.max_attempts || 1), attempt: row.attempt };
+}
+
+function toJob(row: ClaimedRow, queue: string, attempt: number, maxAttempts: number): ClaimedJob {
+  const read = readOverrides(row.options);
+  const problem = 'problem' in read ? { column: 'options', problem: read.problem } : columnProblem(row, attempt);
+  if (problem) return toMalformedJob(row, queue, attempt, maxAttempts, problem);
+  return {
+    id: safeId(row.id),
+    queue,
+    name: row.name,
+    priority: row.priority,
+    attempt,
+    maxAttempts: row.max_attempts || maxAttempts,
+    createdAtMs: Number(row.created_at),
+    dueAtMs: readDate(row.due_at),
+    payload: row.payload,
+    headers: row.headers,
+    overrides: (read as { overrides: ClaimedJob['overrides'] }).overrides,
+    lastError: readError(row.error),
+  };
+}
+
+/** A job that cannot run. Invalid values are replaced by values that the history accepts. */
+function toMalformedJob(
+  row: ClaimedRow,
+  queue: string,
+  attempt: number,
+  maxAttempts: number,
+  { column, problem }: ColumnProblem,
+): ClaimedJob {
+  const id = safeId(row.id);
+  return {
+    ...{ id, queue, name: toText(row.name), payload: toText(row.payload), overrides: null, lastError: null },
+    priority: integerInRangeOr(row.priority, -32_768, 32_767, 0),
+    attempt: integerInRangeOr(attempt, 1, MAX_ATTEMPT, 1),
+    maxAttempts: integerInRangeOr(row.max_attempts, 1, MAX_ATTEMPT, maxAttempts),
+    createdAtMs: integerInRangeOr(Number(row.created_at), 0, Number.MAX_SAFE_INTEGER, 0),
+    dueAtMs: null,
+    headers: row.headers === null ? null : toText(row.headers),
+    malformed: new MalformedJobError(id, queue, column, problem),
+  };
+}
+
+// SQLite stores a value of any type in any column.
+function toText(value: unknown): string {
+  return typeof value === 'string'
+    ? value
+    : value instanceof Uint8Array
+      ? Buffer.from(value).toString()
+      : String(value);
+}
+
+function integerInRangeOr(value: unknown, least: number, most: number, otherwise: number): number {
+  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
+    ? (value as number)
+    : otherwise;
+}

@@ -1,0 +1,61 @@
+import type { ClaimedJob } from '../../job/job.js';
+import type { Outcome } from '../../job/outcome.js';
+
+/** A claimed job and its outcome. */
+export interface Completion {
+  readonly job: ClaimedJob;
+  readonly claimId: number;
+  /** Null if no worker had claimed the job. */
+  readonly workerId: string | null;
+  /**
+   * The owner who claimed the job through QueueConsumer. '' or undefined: a worker or the bearer of a token claimed it.
+   */
+  readonly owner?: string | null;
+  readonly outcome: Outcome;
+  /** How long the attempt took. Null if it did not start. */
+  readonly ranMs: number | null;
+  /** How long the history keeps the finished job. False: not at all. See jobRetentionMs. */
+  readonly retentionMs: number | false;
+  /** The queue that receives a copy of the job if it is dead. Undefined or false: none. */
+  readonly deadLetter?: string | false;
+}
+
+/** The part of a completion batch that is about a claim, not about one of its jobs. */
+export interface ClaimProgress {
+  readonly id: number;
+  /** How many jobs at the head of the claim may start from now on. */
+  readonly startLimit: number;
+  /** The claim has no more jobs once this batch has committed, so its row is deleted. */
+  readonly isFinished: boolean;
+}
+
+/** Outcomes, and progress of claims, that one transaction writes. */
+export interface CompletionBatch {
+  readonly completions: readonly Completion[];
+  readonly claims: readonly ClaimProgress[];
+  /** The answer to an earlier commit of this batch was lost, so it may be stored already. */
+  readonly mayHaveCommitted: boolean;
+  /**
+   * Other transactions had locked some of the jobs at the last attempt. Locks are checked before any statement waits.
+   */
+  readonly wereLocked?: boolean;
+  /** Ids of claims whose jobs may be rescued by now: the lease may have expired, or the lock may be lost. */
+  readonly mayBeRescued: ReadonlySet<number>;
+}
+
+/** How a committed batch differs from the batch that was given. */
+export interface CompletionResult {
+  /** The claims of these jobs were lost. Nothing was written for them. */
+  readonly lost: ReadonlySet<Completion>;
+  /** These jobs were to return to their queue. A cancellation was requested, so they were cancelled instead. */
+  readonly cancelled: ReadonlySet<Completion>;
+  /** Ids of claims of which no further job may start: their jobs were rescued, or can be rescued at any time. */
+  readonly lostClaims: ReadonlySet<number>;
+}
+
+/** Other transactions have locked the jobs of these completions. Nothing of the batch was written. */
+export class JobsLockedError extends Error {
+  constructor(readonly completions: ReadonlySet<Completion>) {
+    super(`Another transaction has kept ${completions.size} job(s) locked for seconds.`);
+  }
+}

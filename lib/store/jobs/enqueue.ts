@@ -1,0 +1,108 @@
+import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
+import type { NewJob } from '../../job/job.js';
+import { jobEventsOf } from './job-events.js';
+import { readInsertedIds } from '../core/inserted-ids.js';
+import {
+  emit,
+  Rows,
+  executeAll,
+  type FinalWrites,
+  type SqlValue,
+  type Statement,
+  type Work,
+} from '../core/statement.js';
+
+const INSERT_JOBS = `
+  INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options)
+  VALUES :rows`;
+
+// run_at is the given time, or now plus the delay, or NULL (now plus NULL) for a job without either.
+const JOB_ROW = `(?, ?, COALESCE(?, :now + ?), ?, ?, ?, ?, :now, ?, ?, ?)`;
+
+// For jobs without a due time: two expressions per row less for the server to parse. created_at has the time of the
+// database as its default.
+const INSERT_WAITING_JOBS = `
+  INSERT INTO {jobs} (queue, name, state, runnable, priority, max_attempts, payload, headers, options)
+  VALUES :rows`;
+
+const WAITING_JOB_ROW = `(?, ?, 'waiting', 1, ?, ?, ?, ?, ?)`;
+
+// For jobs without any option. Column defaults cost the server a fifth less than explicit values.
+const INSERT_PLAIN_JOBS = `
+  INSERT INTO {jobs} (queue, payload)
+  VALUES :rows`;
+
+const PLAIN_JOB_ROW = `(?, ?)`;
+
+// Limits of one statement. The characters stay far below the smallest max_allowed_packet.
+const MAX_CHUNK_JOBS = 1_000;
+const MAX_CHUNK_LENGTH = 500_000;
+
+/** Splits the jobs into one list per statement. */
+export function chunkJobs(jobs: readonly NewJob[]): NewJob[][] {
+  const chunks: NewJob[][] = [];
+  let length = 0;
+  for (const job of jobs) {
+    const jobLength = job.payload.length + (job.headers?.length ?? 0) + 200;
+    const last = chunks.at(-1);
+    if (last && last.length < MAX_CHUNK_JOBS && length + jobLength <= MAX_CHUNK_LENGTH) {
+      last.push(job);
+      length += jobLength;
+    } else {
+      chunks.push([job]);
+      length = jobLength;
+    }
+  }
+  return chunks;
+}
+
+/** Inserts the chunks, one statement each, and returns all ids in order. */
+export function* insertChunks(chunks: readonly NewJob[][]): Work<number[]> {
+  const ids: number[] = [];
+  for (const chunk of chunks) {
+    const [answer] = yield* executeAll([insertJobs(chunk)]);
+    ids.push(...(yield* readInsertedIds(answer!, chunk.length)));
+  }
+  yield* emit((isRecorded) => {
+    const jobs = chunks.flat().map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
+    return jobEventsOf('enqueued', jobs)(isRecorded);
+  });
+  return ids;
+}
+
+/** Inserts the jobs before the final step, because their events need the ids. */
+export function* insertAndDecide(chunks: readonly NewJob[][]): Work<FinalWrites<number[]>> {
+  return { value: yield* insertChunks(chunks), hasWritten: true, writes: [] };
+}
+
+/** Chooses the shortest statement for the jobs. */
+export function insertJobs(jobs: readonly NewJob[]): Statement {
+  if (jobs.some(isScheduled)) return { sql: INSERT_JOBS, values: { rows: new Rows(JOB_ROW, jobs.map(toJobRow)) } };
+  if (jobs.every(isPlain))
+    return { sql: INSERT_PLAIN_JOBS, values: { rows: new Rows(PLAIN_JOB_ROW, jobs.map(toPlainJobRow)) } };
+  return { sql: INSERT_WAITING_JOBS, values: { rows: new Rows(WAITING_JOB_ROW, jobs.map(toWaitingJobRow)) } };
+}
+
+/** Whether the job has a due time. */
+export function isScheduled({ runAtMs, delayMs }: NewJob): boolean {
+  return runAtMs !== null || delayMs !== null;
+}
+
+/** Whether all columns except queue and payload have their defaults. */
+function isPlain({ name, priority, maxAttempts, headers, overrides }: NewJob): boolean {
+  return name === DEFAULT_JOB_NAME && priority === 0 && maxAttempts === null && headers === null && overrides === null;
+}
+
+function toJobRow(job: NewJob): SqlValue[] {
+  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', 1];
+  const { queue, name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
+  return [queue, name, runAtMs, delayMs, state, runnable, priority, maxAttempts ?? 0, payload, headers, overrides];
+}
+
+function toPlainJobRow({ queue, payload }: NewJob): SqlValue[] {
+  return [queue, payload];
+}
+
+function toWaitingJobRow({ queue, name, priority, maxAttempts, payload, headers, overrides }: NewJob): SqlValue[] {
+  return [queue, name, priority, maxAttempts ?? 0, payload, headers, overrides];
+}

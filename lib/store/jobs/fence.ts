@@ -1,0 +1,54 @@
+import { isFinalOutcome } from '../../job/outcome.js';
+import type { Completion } from './completion.js';
+import { Ids, type StatementResult, type Statement, type Values } from '../core/statement.js';
+
+/** A statement on jobs of one claim, or on claims. If it matches fewer rows than it names, a claim was lost. */
+export interface FencedStatement {
+  readonly statement: Statement;
+  /** How many rows the statement must change or return. Undefined: any number. */
+  readonly expectedRows: number | undefined;
+  /** More rows than `expectedRows` are fine. */
+  readonly allowsMore?: boolean;
+}
+
+export function isShort({ expectedRows, allowsMore = false }: FencedStatement, result: StatementResult): boolean {
+  if (expectedRows === undefined) return false;
+  const matched = Math.max(result.affectedRows, result.rows.length);
+  return allowsMore ? matched < expectedRows : matched !== expectedRows;
+}
+
+export function fence(
+  sql: string,
+  claimId: number,
+  completions: readonly Completion[],
+  values: Values = {},
+): FencedStatement {
+  return {
+    statement: { sql, values: { ...values, claimId, ids: idsOf(completions) } },
+    expectedRows: completions.length,
+  };
+}
+
+export function idsOf(completions: readonly Completion[]): Ids {
+  return new Ids(completions.map(({ job }) => job.id));
+}
+
+export function isFinished({ outcome }: Completion): boolean {
+  return isFinalOutcome(outcome);
+}
+
+/** Whether the job stays in its queue. */
+export function returnsToQueue(completion: Completion): boolean {
+  return !isFinished(completion);
+}
+
+export function groupByClaim(completions: readonly Completion[]): [claimId: number, completions: Completion[]][] {
+  const claims = new Map<number, Completion[]>();
+  for (const completion of completions) {
+    const ofClaim = claims.get(completion.claimId);
+    if (ofClaim) ofClaim.push(completion);
+    else claims.set(completion.claimId, [completion]);
+  }
+  // In the order of ids, in which every transaction locks several rows.
+  return [...claims].sort(([a], [b]) => a - b);
+}

@@ -1,0 +1,117 @@
+import { jobRetentionMs } from '../../job/job-retention.js';
+import type { StoredError } from '../../job/stored-error.js';
+import type { Completion } from './completion.js';
+import { fence, type FencedStatement } from './fence.js';
+import { rowChunks } from '../core/row-chunks.js';
+import { execute, Rows, type SqlValue, type Values, type Work } from '../core/statement.js';
+
+// After a TRUNCATE of the jobs, or in a restored dump, an earlier job in the history may have the same id. REPLACE
+// overwrites it, so that this job can end. MySQL, MariaDB and SQLite support REPLACE, and without such a row it locks
+// like an INSERT.
+const WRITE_HISTORY = `
+  REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
+                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error,
+                         due_at, owner)
+  VALUES :rows`;
+
+// started_at is NULL (now minus NULL) for a run that did not start.
+const HISTORY_ROW = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)`;
+
+// Copies within the database, so that the payloads need not travel back.
+const COPY_COMPLETED = `
+  REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
+                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error,
+                         due_at, owner)
+  SELECT id, queue, name, 'completed', priority, attempt, max_attempts, :workerId,
+         created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, options, NULL, NULL,
+         due_at, :owner
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids AND claim_id = :claimId`;
+
+// For fewer jobs a further statement costs more than it saves, unless it is the only one.
+const MIN_COPY_BATCH_SIZE = 8;
+
+export function historyRetentionMs({ job, retentionMs }: Completion): number | false {
+  return jobRetentionMs(job.overrides, retentionMs);
+}
+
+/** Writes the history of jobs whose rows this transaction has deleted. */
+export function* writeHistory(completions: readonly Completion[]): Work<void> {
+  const inOrder = [...completions].sort((a, b) => a.job.id - b.job.id);
+  for (const rows of rowChunks(inOrder.map(toHistoryRow)))
+    yield* execute(WRITE_HISTORY, { rows: new Rows(HISTORY_ROW, rows) });
+}
+
+/** The statements that copy groups of equal completions, and the other completions, which `writeHistory` writes. */
+export function copyToHistory(claimId: number, finished: readonly Completion[]) {
+  const copies: FencedStatement[] = [];
+  const others: Completion[] = [];
+  for (const group of groupAlike(finished)) {
+    const isWorthIt = group.length >= MIN_COPY_BATCH_SIZE || group.length === finished.length;
+    if (isWorthIt && isPlainCompletion(group[0]!)) copies.push(copyGroup(claimId, group));
+    else others.push(...group);
+  }
+  return { copies, others };
+}
+
+// A server counts a replaced row twice.
+function copyGroup(claimId: number, group: readonly Completion[]): FencedStatement {
+  return { ...fence(COPY_COMPLETED, claimId, group, sharedValuesOf(group[0]!)), allowsMore: true };
+}
+
+/** Groups the completions to keep by their values. A completion with a result or an error forms its own group. */
+function groupAlike(finished: readonly Completion[]): Iterable<readonly Completion[]> {
+  const groups = new Map<unknown, Completion[]>();
+  for (const completion of finished) {
+    const { ranMs, owner = '' } = completion;
+    const keepMs = historyRetentionMs(completion);
+    if (keepMs === false) continue;
+    const key = isPlainCompletion(completion) ? `${ranMs} ${keepMs} ${owner}` : completion;
+    const group = groups.get(key);
+    if (group) group.push(completion);
+    else groups.set(key, [completion]);
+  }
+  return groups.values();
+}
+
+function isPlainCompletion({ outcome }: Completion): boolean {
+  return outcome.kind === 'complete' && outcome.result === null && !outcome.error;
+}
+
+function sharedValuesOf(completion: Completion): Values {
+  const { workerId, ranMs, owner } = completion;
+  return {
+    workerId,
+    owner: owner || null,
+    keepMs: historyRetentionMs(completion) as number,
+    ranMs: ranMs === null ? null : Math.round(ranMs),
+  };
+}
+
+function toHistoryRow(completion: Completion): SqlValue[] {
+  const { job, outcome, ranMs, workerId, owner } = completion;
+  const overrides = job.overrides && JSON.stringify(job.overrides);
+  const result = outcome.kind === 'complete' ? outcome.result : null;
+  const error = errorOf(completion);
+  const state = ({ complete: 'completed', dead: 'dead', cancel: 'cancelled' } as Record<string, string>)[outcome.kind]!;
+  return [
+    ...[job.id, job.queue, job.name, state, job.priority, job.attempt, job.maxAttempts, workerId, job.createdAtMs],
+    ...[
+      ranMs === null ? null : Math.round(ranMs),
+      historyRetentionMs(completion) as number,
+      job.payload,
+      job.headers,
+      overrides,
+      result,
+      error && JSON.stringify(error),
+      job.dueAtMs,
+      owner || null,
+    ],
+  ];
+}
+
+/** A completed job drops the error of an earlier run. Its own error explains why its result was not stored. */
+function errorOf({ job, outcome }: Completion): StoredError | null {
+  if (outcome.kind === 'dead' || outcome.kind === 'complete') return outcome.error ?? null;
+  return outcome.kind === 'cancel' ? job.lastError : null;
+}

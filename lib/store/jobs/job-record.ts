@@ -1,0 +1,96 @@
+import type { JobRecord } from '../../job/job.js';
+import type { JobState } from '../../job/job-state.js';
+import { readDate, readError, readHeaders, readOverrides } from '../../job/read-columns.js';
+import { parseJsonOrNull } from '../core/parse-json.js';
+import { safeId } from '../core/safe-id.js';
+
+/** A row of the jobs or of the history, with the same columns. */
+export interface RecordRow {
+  id: number;
+  queue: string;
+  name: string;
+  state: JobState;
+  priority: number;
+  attempt: number;
+  max_attempts: number | null;
+  payload: string;
+  headers: string | null;
+  options: string | null;
+  error: string | null;
+  result: string | null;
+  created_at: number;
+  run_at: number | null;
+  due_at: number | null;
+  started_at: number | null;
+  finished_at: number | null;
+  worker_id: string | null;
+  owner: string | null;
+  progress: string | null;
+}
+
+/** A plain INSERT of another program with run_at may leave the state at its default. */
+export const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END`;
+
+/** Columns of the jobs `j` and their claims `c`. */
+export const LIVE_COLUMNS = `
+         j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
+         j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
+         c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
+
+const LIVE = `
+  SELECT ${LIVE_COLUMNS}
+  FROM {jobs} j
+  LEFT JOIN {claims} c ON c.id = j.claim_id`;
+
+export const GET_LIVE = `${LIVE}
+  WHERE j.id = :id`;
+
+/** Columns of the history `h`. */
+export const FINISHED_COLUMNS = `h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
+         h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, h.worker_id,
+         h.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = h.id) AS progress`;
+
+export const GET_FINISHED = `
+  SELECT ${FINISHED_COLUMNS}
+  FROM {history} h
+  WHERE h.id = :id`;
+
+export function toJobRecord(row: RecordRow): JobRecord {
+  return {
+    id: safeId(row.id),
+    queue: row.queue,
+    name: row.name,
+    state: row.state,
+    priority: row.priority,
+    payload: parseJsonOrNull<unknown>(row.payload),
+    headers: headersOf(row.headers),
+    key: keyOf(row.options),
+    attempt: row.attempt,
+    // 0 until the first claim, if enqueue did not set it.
+    maxAttempts: row.max_attempts || null,
+    progress: parseJsonOrNull<unknown>(row.progress),
+    result: parseJsonOrNull<unknown>(row.result),
+    error: readError(row.error),
+    createdAt: new Date(Number(row.created_at)),
+    runAt: toDate(row.run_at),
+    dueAt: toDate(readDate(row.due_at)),
+    startedAt: toDate(row.started_at),
+    finishedAt: toDate(row.finished_at),
+    worker: row.worker_id,
+    owner: row.owner || null,
+  };
+}
+
+function headersOf(text: string | null): Record<string, string> {
+  const read = readHeaders(text);
+  return 'headers' in read ? read.headers : {};
+}
+
+function keyOf(options: string | null): string | null {
+  const read = readOverrides(options);
+  return ('overrides' in read && read.overrides?.key) || null;
+}
+
+export function toDate(ms: number | null): Date | null {
+  return ms === null ? null : new Date(Number(ms));
+}

@@ -1,0 +1,226 @@
+import type { EntityManager } from 'typeorm';
+import type { ClaimStrategy } from '../../job/claim-strategy.js';
+import type { ClaimedJob, NewJob } from '../../job/job.js';
+import type { Outcome, ExpiredLease, AttemptedJob } from '../../job/outcome.js';
+import type { MaybePromise } from '../../job/user-rule.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { KeyStore } from '../keys/key-store.js';
+import type { Completion, CompletionBatch, CompletionResult } from './completion.js';
+
+export type { CallerTransaction };
+
+export interface ClaimRequest {
+  /** A random 53-bit number, never used again: the fencing token of every job that the claim takes. */
+  readonly claimId: number;
+  readonly workerId: string;
+  readonly queue: string;
+  readonly limit: number;
+  readonly order: 'fifo' | 'lifo';
+  readonly strategy: ClaimStrategy;
+  /** The id of the worker lock with which the claim ends. 0 or undefined: the claim ends with its lease. */
+  readonly lockId?: number;
+  readonly leaseMs: number;
+  /** How many of the jobs may start before a completion batch raises the limit. */
+  readonly startLimit: number;
+  /** For jobs without a number of attempts of their own. */
+  readonly maxAttempts: number;
+  /** Stored with the claim, so that a process that rescues its jobs need not know the queue. See Completion. */
+  readonly deadLetter?: string | false;
+  /** The owner for whom a consumer claims. */
+  readonly owner?: string;
+  /**
+   * Claims exactly once although the answer to the commit is lost. Costs one more row that is written. Workers don't
+   * set it: they let such a claim expire.
+   */
+  readonly once?: boolean;
+  /** Called when the claim is about to choose its jobs, and again if its transaction is repeated. */
+  readonly onChoosing?: () => void;
+  /**
+   * Called when the claim has locked its jobs and not committed yet. A claim that chooses from then on returns later
+   * jobs. Some strategies don't know this moment and never call it.
+   */
+  readonly onLocked?: () => void;
+}
+
+/** A job that leaves its worker for the bearer of a token. */
+export interface HandOff {
+  readonly job: ClaimedJob;
+  readonly workerId: string;
+  /** The id of the claim that has the job. */
+  readonly from: number;
+  /** The id of the new claim, which is the token: a random 53-bit number, never used again. */
+  readonly to: number;
+  readonly leaseMs: number;
+  /** See ClaimRequest. */
+  readonly deadLetter?: string | false;
+}
+
+export interface ClaimLease {
+  readonly claimId: number;
+  /** Ids of the jobs of the claim whose cancellation is requested. */
+  readonly cancelRequested: readonly number[];
+  /** Another transaction has locked the claim: its lease is still valid, and was not extended. */
+  readonly isLocked?: boolean;
+}
+
+export interface WorkSummary {
+  /** For each requested queue: whether it has jobs to claim, and whether it is paused in all processes. */
+  readonly queues: ReadonlyMap<string, { readonly waiting: boolean; readonly paused: boolean }>;
+  /** Milliseconds until the next scheduled job is due, 0 if one is. Null without a scheduled job. */
+  readonly dueInMs: number | null;
+  /**
+   * Milliseconds until the next lease expires. 0 if one has expired, or if one was written before the clock of the
+   * server was set back. Null without a lease.
+   */
+  readonly leaseExpiryInMs: number | null;
+  /** Changes when a process starts to wait for a job to end. Null: no process waits. */
+  readonly awaited: number | null;
+}
+
+/** Like the times of WorkSummary, but only those in the future. */
+export interface UpcomingTimes {
+  /** Milliseconds until the next scheduled job is due. Null without one. */
+  readonly dueInMs: number | null;
+  /** Milliseconds until the next lease expires. Null without one. */
+  readonly leaseExpiryInMs: number | null;
+}
+
+/** A scheduled job that has become waiting. */
+export interface PromotedJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly attempt: number;
+}
+
+export interface ExpiredLeaseJob extends AttemptedJob, ExpiredLease {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly mayHaveStarted: boolean;
+}
+
+export interface RescuedJob {
+  readonly job: ExpiredLeaseJob;
+  readonly outcome: Outcome;
+  /** The queue that received a copy of the job if it is dead. False: none. */
+  readonly deadLetter: string | false;
+}
+
+export interface RescueRules {
+  decide(job: ExpiredLeaseJob): MaybePromise<Outcome>;
+  /** How long the history keeps dead and cancelled jobs of the queue. False: not at all. */
+  retentionMs(queue: string): number | false;
+}
+
+export interface ChosenStrategy {
+  readonly name: ClaimStrategy;
+  /**
+   * Claims of the strategy may share a transaction with outcomes. They must not wait for locks, because other
+   * transactions may wait for the locks of the outcomes.
+   */
+  readonly mayShareTransaction: boolean;
+}
+
+export interface ChosenStrategies {
+  readonly byQueue: ReadonlyMap<string, ChosenStrategy>;
+  /** A warning for the log if a strategy is not the usual one. */
+  readonly notice?: string;
+}
+
+/**
+ * Stores the jobs. Each verb is atomic, and correct with any number of processes. A verb that cannot reach the database
+ * rejects with StoreUnavailableError and can be repeated.
+ */
+export interface JobStore extends KeyStore {
+  /** Stores new jobs, in the transaction of the caller if there is one. Returns their ids in order. */
+  enqueue(jobs: readonly NewJob[], transaction?: CallerTransaction): Promise<number[]>;
+
+  /**
+   * Calls `act` after the commit of the caller's transaction, never after a rollback. At once if no transaction is
+   * open.
+   */
+  afterCommit(transaction: CallerTransaction, act: () => void): void;
+
+  /**
+   * Counts the waiting jobs of the queue up to `limit`, without locks. Never waits for the transaction of the caller to
+   * end.
+   */
+  countWaiting(queue: string, limit: number, transaction?: CallerTransaction): Promise<number>;
+
+  /** Reads, without locks, whether these queues have work. */
+  summarizeWork(queues: readonly string[]): Promise<WorkSummary>;
+
+  /**
+   * For a worker that cannot promote due jobs, or rescue expired claims, because other transactions have locked them.
+   */
+  readUpcoming(): Promise<UpcomingTimes>;
+
+  /** Marks up to `limit` waiting jobs active, in the order of the queue. Two callers never receive the same job. */
+  claim(request: ClaimRequest): Promise<ClaimedJob[]>;
+
+  /**
+   * Extends the leases of these claims. A claim whose lease has expired is missing in the result: its jobs are lost. A
+   * claim that another transaction has locked does not delay the others.
+   */
+  extend(claimIds: readonly number[]): Promise<ClaimLease[]>;
+
+  /** Reads the ids of the jobs of each claim whose cancellation is requested. Leaves the leases unchanged. */
+  cancelRequests(claimIds: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>>;
+
+  /**
+   * Writes outcomes, all in one transaction. Rejects with JobsLockedError, and writes nothing, if other transactions
+   * have locked some of the jobs.
+   */
+  complete(batch: CompletionBatch): Promise<CompletionResult>;
+
+  /**
+   * Both in one transaction with one commit, because a worker that completes jobs usually wants the next ones. The
+   * strategy must be able to share a transaction.
+   */
+  completeAndClaim(
+    batch: CompletionBatch,
+    request: ClaimRequest,
+  ): Promise<CompletionResult & { readonly jobs: ClaimedJob[] }>;
+
+  /**
+   * Runs `handlerWork` in a transaction of the application's DataSource, and completes the job with its last
+   * statements. Rejects with LeaseLostError, and rolls back, if the claim was lost. Rejects with TransactionLostError,
+   * and completes nothing, if the transaction ended before `handlerWork` did.
+   */
+  completeWith<T>(handlerWork: (manager: EntityManager) => Promise<{ value: T; completion: Completion }>): Promise<T>;
+
+  /**
+   * Gives the job a claim of its own, whose id is the token. Returns false, and changes nothing, if its claim was lost.
+   */
+  handOff(request: HandOff): Promise<boolean>;
+
+  /** Deletes claims that have no more jobs. Leaves the others unchanged: their leases expire. */
+  deleteEmptyClaims(claimIds: readonly number[]): Promise<void>;
+
+  /** Makes at most `limit` due jobs waiting and returns them. */
+  promote(limit: number): Promise<readonly PromotedJob[]>;
+
+  /**
+   * Takes jobs from claims whose leases have expired. Skips jobs that other transactions have locked. A lease that was
+   * written before the clock of the server was set back expires its own length from now, unless its worker extends it.
+   */
+  rescue(rules: RescueRules): Promise<RescuedJob[]>;
+
+  /** Deletes, or moves to the archive, at most `limit` finished jobs whose retention is over. Returns their number. */
+  prune(limit: number): Promise<number>;
+
+  /**
+   * Deletes at most `limit` stages of jobs that are gone, and ends at most `limit` jobs that no claim, promotion or
+   * rescue can find. Returns the larger of both numbers. Each call examines the next part of the tables.
+   */
+  cleanUp(limit: number): Promise<number>;
+
+  /**
+   * Chooses the claim strategy of each queue, after a check of this server. Rejects with InvalidOptionsError if the
+   * server does not support a requested strategy.
+   */
+  chooseStrategies(requested: ReadonlyMap<string, ClaimStrategy | 'auto'>): Promise<ChosenStrategies>;
+
+  close(): Promise<void>;
+}

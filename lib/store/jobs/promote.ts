@@ -1,0 +1,88 @@
+import type { PromotedJob } from './job-store.js';
+import { jobEventsOf } from './job-events.js';
+import type { Dialect } from '../core/dialect.js';
+import { idsOf } from '../core/safe-id.js';
+import { execute, Ids, emit, query, type Work } from '../core/statement.js';
+import { RUNNABLE_WHEN_WAITING } from '../people/stages.js';
+
+// Reads each queue by index claim, because an index on run_at would cost every enqueue. A plain INSERT of another
+// program may leave a delayed job runnable, hence both values.
+const dueOf = (queue: number, runnable: number, afterCursor: string) => `
+    SELECT id, run_at, priority
+    FROM (
+      SELECT id, run_at, priority
+      FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
+      WHERE queue = :queue${queue} AND runnable = ${runnable} AND run_at <= :now ${afterCursor}
+      ORDER BY run_at, priority, id
+      LIMIT :limit
+    ) AS due_${queue}_${runnable}`;
+
+const dueOfAll = (queues: number, afterCursor: string) => `
+  SELECT id, run_at, priority
+  FROM (${Array.from({ length: queues }, (_, queue) => `${dueOf(queue, 0, afterCursor)} UNION ALL ${dueOf(queue, 1, afterCursor)}`).join(' UNION ALL ')}
+  ) AS due
+  ORDER BY run_at, priority, id
+  LIMIT :limit`;
+
+// Written as ranges, because a row constructor would not narrow the scan.
+const AFTER_CURSOR = `
+        AND (run_at > :runAt OR (run_at = :runAt AND priority > :priority)
+             OR (run_at = :runAt AND priority = :priority AND id > :id))`;
+
+// Queues per statement.
+const QUEUE_BATCH_SIZE = 50;
+
+// Checks run_at again, because another promoter may have been faster, or the job may be scheduled anew. A job that
+// another transaction has locked stays for the next promotion, so that it delays no other job.
+const LOCK_DUE = `
+  SELECT id, queue, name, attempt
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids AND run_at <= :now AND claim_id = 0
+  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+
+// due_at comes first, because MySQL assigns from left to right and would read the new run_at. The row keeps its length.
+const PROMOTE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET due_at = run_at, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
+  WHERE :ids AND run_at <= :now AND claim_id = 0`;
+
+interface DueJob {
+  readonly id: number;
+  readonly run_at: number;
+  readonly priority: number;
+}
+
+/**
+ * Makes at most `limit` due jobs waiting. Reads them without locks and then locks them in id order, in which every
+ * transaction locks jobs.
+ */
+export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {
+  const names = yield* dialect.queueNames('jobs');
+  const locked: PromotedJob[] = [];
+  for (let from = 0; from < names.length && locked.length < limit; from += QUEUE_BATCH_SIZE) {
+    locked.push(...(yield* lockDue(names.slice(from, from + QUEUE_BATCH_SIZE), limit)));
+  }
+  if (locked.length === 0) return [];
+  const jobs = locked.slice(0, limit).map((job) => ({ ...job, id: Number(job.id) }));
+  yield* emit(jobEventsOf('promoted', jobs));
+  yield* execute(PROMOTE, { ids: new Ids(idsOf(jobs)) });
+  return jobs;
+}
+
+/** Locks `limit` or more due jobs, if there are that many. Pages past due jobs that other transactions have locked. */
+function* lockDue(names: readonly string[], limit: number): Work<PromotedJob[]> {
+  const queues = Object.fromEntries(names.map((queue, index) => [`queue${index}`, queue]));
+  const locked: PromotedJob[] = [];
+  let cursor: Record<string, number> | undefined;
+  do {
+    const sql = dueOfAll(names.length, cursor ? AFTER_CURSOR : '');
+    const due = yield* query<DueJob>(sql, { ...queues, ...cursor, limit });
+    if (due.length > 0) locked.push(...(yield* query<PromotedJob>(LOCK_DUE, { ids: new Ids(idsOf(due)) })));
+    cursor = due.length < limit ? undefined : cursorOf(due.at(-1)!);
+  } while (cursor && locked.length < limit);
+  return locked;
+}
+
+function cursorOf({ id, run_at, priority }: DueJob): Record<string, number> {
+  return { id: Number(id), runAt: Number(run_at), priority: Number(priority) };
+}

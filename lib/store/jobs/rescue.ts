@@ -1,0 +1,117 @@
+import { malformedOutcome, type Outcome } from '../../job/outcome.js';
+import { readIds } from '../../job/read-columns.js';
+import type { Completion } from './completion.js';
+import type { RescuedJob, RescueRules } from './job-store.js';
+import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
+import { IS_AHEAD_OF_CLOCK, jobIdsOf, deleteEmptyClaims } from './lease.js';
+import { rescueEvents } from './job-events.js';
+import { completeClaimed } from './complete-jobs.js';
+import { execute, query, type Work } from '../core/statement.js';
+import { requireDecisions } from '../core/with-decisions.js';
+
+/** Expired claims per read. */
+export const EXPIRED_BATCH_SIZE = 100;
+
+const EXPIRED_CLAIMS = `
+  SELECT id
+  FROM {claims}
+  WHERE id > :after AND (lease_until <= :now OR (${IS_AHEAD_OF_CLOCK}))
+  ORDER BY id
+  LIMIT ${EXPIRED_BATCH_SIZE}`;
+
+/** The columns of a claim that a rescue needs. */
+export const EXPIRED_CLAIM_COLUMNS = 'id, worker_id, owner, queue, job_ids, start_limit, cancel_requests, dead_letter';
+
+// Checks the lease again under the lock, because the worker may have renewed it. Skips a claim that another rescue has
+// locked.
+const LOCK_EXPIRED = `
+  SELECT ${EXPIRED_CLAIM_COLUMNS}
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND lease_until <= :now /*! FOR UPDATE SKIP LOCKED */`;
+
+const LOCK_AHEAD_OF_CLOCK = `
+  SELECT id
+  FROM {claims} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND ${IS_AHEAD_OF_CLOCK} /*! FOR UPDATE SKIP LOCKED */`;
+
+const RESTART_LEASE = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET lease_until = :now + lease_ms
+  WHERE id = :id`;
+
+// A job that the transaction of its handler has locked may still complete, so it stays for the next rescue.
+const LOCK_CLAIMED_JOBS = `
+  SELECT ${CLAIMED_COLUMNS}, queue
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = :claimId
+  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+
+export interface ExpiredClaim {
+  id: number;
+  worker_id: string;
+  owner: string | null;
+  queue: string;
+  job_ids: string;
+  start_limit: number;
+  cancel_requests: string | null;
+  dead_letter: string | null;
+}
+
+/** The queue comes from the row of the job. */
+interface ExpiredJobRow extends ClaimedRow {
+  queue: string;
+}
+
+const CANCEL = { kind: 'cancel' } as const;
+
+/**
+ * The ids after `after` of claims whose lease has expired, or that were made before the server clock was set back.
+ * Reads without locks; the rescue locks and checks each claim again.
+ */
+export function* findExpiredClaims(after: number): Work<number[]> {
+  return (yield* query<{ id: number }>(EXPIRED_CLAIMS, { after })).map(({ id }) => Number(id));
+}
+
+export function* rescueClaim(claimId: number, rules: RescueRules): Work<RescuedJob[]> {
+  const [claim] = yield* query<ExpiredClaim>(LOCK_EXPIRED, { id: claimId });
+  if (claim) return yield* rescueJobsOf(claim, rules);
+  yield* restartLease(claimId);
+  return [];
+}
+
+/**
+ * After the server clock was set back, the lease expires one lease length from now, unless the worker renews it. The
+ * worker abandons the claim before that.
+ */
+function* restartLease(claimId: number): Work<void> {
+  const ahead = yield* query(LOCK_AHEAD_OF_CLOCK, { id: claimId });
+  if (ahead.length > 0) yield* execute(RESTART_LEASE, { id: claimId });
+}
+
+/** Rescues the jobs of an expired claim that the caller has locked. */
+export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<RescuedJob[]> {
+  const claimId = Number(claim.id);
+  const listed = readIds(claim.job_ids);
+  const ids = yield* jobIdsOf(claim);
+  // No job starts before its claim lists it.
+  const startedIds = new Set(listed && claim.start_limit >= 0 ? listed.slice(0, claim.start_limit) : ids);
+  const cancelRequested = readIds(claim.cancel_requests) ?? [];
+  const rows = ids.length === 0 ? [] : yield* query<ExpiredJobRow>(LOCK_CLAIMED_JOBS, { ids, claimId });
+  const deadLetter = claim.dead_letter ?? false;
+  const holder = { workerId: claim.worker_id, owner: claim.owner };
+  const expired = rows.map((row) => {
+    const job = toClaimedJob(row, row.queue);
+    return { ...job, ...holder, mayHaveStarted: startedIds.has(job.id) };
+  });
+  const outcomes = requireDecisions<Outcome>(
+    expired.map((job) => malformedOutcome(job) ?? (cancelRequested.includes(job.id) ? CANCEL : rules.decide(job))),
+  );
+  const rescued: RescuedJob[] = expired.map((job, index) => ({ job, outcome: outcomes[index]!, deadLetter }));
+  const common = { claimId, ...holder, ranMs: null, deadLetter } as const;
+  const completions = expired.map((job, index): Completion => {
+    return { ...common, job, outcome: outcomes[index]!, retentionMs: rules.retentionMs(job.queue) };
+  });
+  yield* completeClaimed(completions, rescueEvents(completions));
+  yield* deleteEmptyClaims([claimId]);
+  return rescued;
+}

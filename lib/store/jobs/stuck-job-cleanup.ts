@@ -1,0 +1,149 @@
+import { expected } from '../../job/expectation.js';
+import { markMalformedDead, type MalformedRow } from './mark-malformed-dead.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
+import { idsOf, withSafeIds } from '../core/safe-id.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { findStaged } from '../people/stages.js';
+import { Ids, query, executeAll, type Work } from '../core/statement.js';
+
+// Rows per scan. The next scan continues after them.
+const SCAN_BATCH_SIZE = 10_000;
+// The last millisecond of a Date.
+const MAX_DATE_MS = 8.64e15;
+
+// Combinations that only another program can have written. A claim commits with its jobs, and a stage with its jobs, so
+// one statement sees both or neither.
+const STUCK = `
+  (j.state NOT IN ('waiting', 'scheduled', 'active')
+   OR (j.state = 'active' AND c.id IS NULL)
+   OR (j.state = 'scheduled' AND (j.run_at IS NULL OR j.claim_id <> 0 OR j.runnable <> 0))
+   OR j.run_at > ${MAX_DATE_MS}
+   OR (j.state = 'waiting' AND j.run_at IS NOT NULL AND j.runnable NOT IN (0, 1))
+   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable <> 1
+       AND NOT (j.runnable = 2 AND EXISTS (SELECT 1 FROM {stages} s WHERE s.job_id = j.id))))`;
+
+const SCAN = `
+  SELECT MAX(j.id) AS last, COUNT(*) AS scanned, MIN(CASE WHEN ${STUCK} THEN j.id END) AS stuck
+  FROM (
+    SELECT id, state, run_at, runnable, claim_id
+    FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+    WHERE id > :after AND id <= ${Number.MAX_SAFE_INTEGER}
+    ORDER BY id
+    LIMIT ${SCAN_BATCH_SIZE}
+  ) AS j
+  LEFT JOIN {claims} c ON c.id = j.claim_id`;
+
+const STUCK_BETWEEN = `
+  SELECT j.id
+  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+  LEFT JOIN {claims} c ON c.id = j.claim_id
+  WHERE j.id >= :first AND j.id <= :last AND ${STUCK}
+  ORDER BY j.id
+  LIMIT :limit`;
+
+const LOCK = `
+  SELECT ${CLAIMED_COLUMNS}, queue, state, run_at, runnable, claim_id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids
+  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+
+const CLAIMS = `
+  SELECT id
+  FROM {claims}
+  WHERE id IN (:claimIds)`;
+
+// One statement per row. For a list as long as the table, MariaDB ignores the index hint, and reads and locks the whole
+// table.
+const REMOVE = `
+  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id`;
+
+interface ScanResult {
+  readonly last: number | null;
+  readonly scanned: number;
+  readonly stuck: number | null;
+}
+
+interface StuckRow extends ClaimedRow {
+  queue: string;
+  state: string;
+  run_at: number | null;
+  runnable: number;
+  claim_id: number;
+}
+
+/**
+ * Finds jobs that no claim, promotion or rescue can find, because their state contradicts other columns. They become
+ * dead. Each call scans one part of the table.
+ */
+export class StuckJobCleanup {
+  #after = 0;
+
+  constructor(private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction'>) {}
+
+  /** Ends at most `limit` stuck jobs and returns their number. */
+  async cleanUp(limit: number): Promise<number> {
+    const [row] = await this.database.runIdempotent(() => query<ScanResult>(SCAN, { after: this.#after }));
+    const { last, scanned, stuck } = row!;
+    const first = Number(stuck);
+    const cleaned =
+      stuck === null ? 0 : await this.database.transaction(() => cleanUpBetween(first, Number(last), limit));
+    if (cleaned < limit) this.#after = Number(scanned) < SCAN_BATCH_SIZE ? 0 : Number(last);
+    return cleaned;
+  }
+}
+
+function* cleanUpBetween(first: number, last: number, limit: number): Work<number> {
+  const found = withSafeIds(yield* query<{ id: number }>(STUCK_BETWEEN, { first, last, limit }));
+  if (found.length === 0) return 0;
+  const rows = yield* query<StuckRow>(LOCK, { ids: new Ids(idsOf(found)) });
+  // Reads the claims after the jobs are locked. It finds claims that were written meanwhile, and no job can leave its
+  // claim.
+  const claims = yield* claimsOf(rows);
+  const inStages = new Set(yield* findStaged(rows.map(({ id }) => Number(id))));
+  const stuck = rows.flatMap((row): MalformedRow[] => {
+    const problem = problemOf(row, claims.has(Number(row.claim_id)), inStages.has(Number(row.id)));
+    return problem ? [{ row, ...problem }] : [];
+  });
+  if (stuck.length === 0) return 0;
+  yield* executeAll(stuck.map(({ row }) => ({ sql: REMOVE, values: { id: Number(row.id) } })));
+  yield* markMalformedDead(stuck);
+  return stuck.length;
+}
+
+function* claimsOf(rows: readonly StuckRow[]): Work<ReadonlySet<number>> {
+  const claimIds = [...new Set(rows.map((row) => Number(row.claim_id)))].filter(Number.isSafeInteger);
+  if (claimIds.length === 0) return new Set();
+  return new Set((yield* query<{ id: number }>(CLAIMS, { claimIds })).map(({ id }) => Number(id)));
+}
+
+/** The column that hides the job from claims, promotions and rescues. */
+function problemOf(row: StuckRow, hasClaim: boolean, hasStage: boolean): Omit<MalformedRow, 'row'> | undefined {
+  const { state, run_at, runnable, claim_id } = row;
+  const invalid = (column: string, what: string, value: unknown) => ({
+    column,
+    problem: expected(false, what, value)!,
+  });
+  if (!['waiting', 'scheduled', 'active'].includes(state))
+    return invalid('state', `'waiting', 'scheduled' or 'active'`, state);
+  if (run_at !== null && !(Number(run_at) <= MAX_DATE_MS))
+    return invalid('run_at', 'NULL or milliseconds since 1970 that make a date', run_at);
+  switch (state) {
+    case 'active':
+      return hasClaim ? undefined : invalid('claim_id', 'the id of a claim', claim_id);
+    case 'scheduled':
+      if (run_at === null) return invalid('run_at', 'a time, since the job is scheduled', run_at);
+      if (Number(claim_id) !== 0) return invalid('claim_id', '0, since the job is scheduled', claim_id);
+      return runnable === 0 ? undefined : invalid('runnable', '0, since the job is scheduled', runnable);
+    default:
+      return isReachable(runnable, run_at !== null, hasStage)
+        ? undefined
+        : invalid('runnable', hasStage ? '2' : '1', runnable);
+  }
+}
+
+/** Whether a claim, a promotion or a stage can find a waiting job. */
+function isReachable(runnable: number, hasTime: boolean, hasStage: boolean): boolean {
+  if (hasTime) return runnable === 0 || runnable === 1;
+  return runnable === 1 || (runnable === 2 && hasStage);
+}

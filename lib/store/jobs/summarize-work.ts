@@ -1,0 +1,106 @@
+import type { WorkSummary, UpcomingTimes } from './job-store.js';
+import { IS_AHEAD_OF_CLOCK } from './lease.js';
+import { query, type Work } from '../core/statement.js';
+
+// The next due time of all registered queues. Each is read from the start of a range of index claim.
+const earliestDue = (ofQueue: string, behind = 'IS NOT NULL') => `
+  (
+    SELECT MIN(due)
+    FROM (
+      SELECT (
+        SELECT s.run_at
+        FROM {jobs} s /*! FORCE INDEX ({jobs}_claim) */
+        WHERE s.queue = k.queue AND ${ofQueue} AND s.run_at ${behind}
+        ORDER BY s.run_at
+        LIMIT 1
+      ) AS due
+      FROM {queues} k
+    ) AS times
+  )`;
+
+// One statement for all queues of a process. It reads the first waiting job of each queue, and all claims, which are
+// few. A claim from before the server clock was set back counts as expired, so that a worker checks it. Only on SQLite
+// can a plain INSERT leave a delayed job runnable, so the servers skip that part.
+const WORK_SUMMARY = `
+  SELECT q.queue, q.paused,
+         EXISTS (
+           SELECT 1
+           FROM {jobs} j /*! FORCE INDEX ({jobs}_claim) */
+           WHERE j.queue = q.queue AND j.runnable = 1 AND j.state = 'waiting' AND j.run_at IS NULL
+         ) AS waiting,
+         ${earliestDue('s.runnable = 0')} AS due_at,
+         ${earliestDue('s.runnable = 1 /*! AND FALSE */')} AS plain_due_at,
+         (SELECT MIN(CASE WHEN ${IS_AHEAD_OF_CLOCK} THEN 0 ELSE lease_until END) FROM {claims}) AS lapse_at, :now AS at,
+         (SELECT MAX(expires_at) FROM {waits}) AS awaited
+  FROM {queues} q
+  WHERE q.queue IN (:queues)`;
+
+const UPCOMING = `
+  SELECT ${earliestDue('s.runnable = 0', '> :now')} AS due_at,
+         ${earliestDue('s.runnable = 1 /*! AND FALSE */', '> :now')} AS plain_due_at,
+         (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) AS lapse_at, :now AS at`;
+
+const COUNT_WAITING = `
+  SELECT COUNT(*) AS jobs
+  FROM (
+    SELECT 1
+    FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
+    WHERE queue = :queue AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
+    LIMIT :most
+  ) AS some`;
+
+/** Times by the clock of the database, and its present time `at`. */
+interface NextTimes {
+  due_at: number | null;
+  plain_due_at: number | null;
+  lapse_at: number | null;
+  at: number;
+}
+
+interface WorkSummaryRow extends NextTimes {
+  queue: string;
+  paused: number;
+  waiting: number;
+  awaited: number | null;
+}
+
+/** The work of the queues, with the next due time and the next lease expiry of all queues. */
+export function* summarizeWork(queues: readonly string[]): Work<WorkSummary> {
+  if (queues.length === 0) return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, awaited: null };
+  const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues });
+  return {
+    queues: new Map(rows.map(({ queue, waiting, paused }) => [queue, { waiting: waiting > 0, paused: paused > 0 }])),
+    dueInMs: earlier(fromNow(rows[0], 'due_at'), fromNow(rows[0], 'plain_due_at')),
+    leaseExpiryInMs: fromNow(rows[0], 'lapse_at'),
+    awaited: numberOr(rows[0]?.awaited),
+  };
+}
+
+/** The next due time and lease expiry in the future. */
+export function* readUpcoming(): Work<UpcomingTimes> {
+  const [row] = yield* query<NextTimes>(UPCOMING);
+  return {
+    dueInMs: earlier(fromNow(row, 'due_at'), fromNow(row, 'plain_due_at')),
+    leaseExpiryInMs: fromNow(row, 'lapse_at'),
+  };
+}
+
+/** The number of waiting jobs, at most `limit`. */
+export function* countWaiting(queue: string, limit: number): Work<number> {
+  const [row] = yield* query<{ jobs: number | string }>(COUNT_WAITING, { queue, most: limit });
+  return Number(row!.jobs);
+}
+
+function numberOr(value: number | null | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value);
+}
+
+function earlier(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+}
+
+// Not in SQL, where the difference could overflow.
+function fromNow(row: NextTimes | undefined, time: 'due_at' | 'plain_due_at' | 'lapse_at'): number | null {
+  const at = numberOr(row?.[time]);
+  return at === null ? null : Math.max(0, at - Number(row!.at));
+}

@@ -1,0 +1,140 @@
+import { StoreUnavailableError } from '../../job/errors.js';
+import type { NewJob } from '../../job/job.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
+import type { Dialect } from '../core/dialect.js';
+import { applyKeyPlan, enqueueKeyed } from './enqueue-keyed.js';
+import { KeyRowCreator } from './key-row-creator.js';
+import { KeyPlan } from './key-plan.js';
+import {
+  keyIdOf,
+  UNUSED_KEY_RETENTION_MS,
+  extendKeyRetention,
+  keysOf,
+  lockKeysSkipLocked,
+  lockKeys,
+  readKeys,
+} from './key-rows.js';
+import type { KeyName, KeyRows, LockedKey } from './key-rows.js';
+import { lockIdleJobs } from './replace-jobs.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { findStaged } from '../people/stages.js';
+import { executeAll, type Work } from '../core/statement.js';
+
+// The number of times that rows may change between a read and its lock.
+const MAX_TRIES = 5;
+
+type Send = <T>(work: () => Work<T>) => Promise<T>;
+
+/** Enqueues jobs with keys: creates the rows of keys, and chooses the connection of each statement. */
+export class KeyedEnqueuer {
+  readonly #rowCreator: KeyRowCreator;
+
+  /**
+   * @param database must never wait for a lock of the application: callers' open transactions need its answers to end
+   * @param blocking a database whose statements may wait for such a lock
+   */
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly blocking: SqlDatabase,
+    private readonly dialect: Dialect,
+  ) {
+    this.#rowCreator = new KeyRowCreator(blocking, dialect);
+  }
+
+  async enqueue(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedCallResult[]> {
+    const attempt = (provided: ReadonlySet<string>) => this.blocking.decideOnce(() => enqueueKeyed(calls, provided));
+    const first = await attempt(new Set());
+    if ('results' in first) return first.results;
+    // Outside the transaction, so that no transaction waits for the INSERT of a row by another one.
+    await this.#rowCreator.createOnce(first.missing, (missing) => this.#rowCreator.insertRows(missing));
+    const second = await attempt(new Set(first.missing.map(keyIdOf)));
+    return 'results' in second ? second.results : calls.map(() => 'locked');
+  }
+
+  /** Stores the jobs in the caller's open transaction. */
+  async enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
+    const inTransaction: Send = (work) => this.database.inCallerTransaction(transaction, work);
+    const rows = await this.#lockWithin(jobs, inTransaction);
+    const plan = new KeyPlan(rows);
+    const resultOf = plan.addCall(jobs);
+    // The snapshot of the caller's transaction may be older than their stage. The jobs are locked, so their stage is
+    // stable.
+    const { replacedIds } = plan;
+    const inStages =
+      replacedIds.length === 0 ? [] : await this.database.readLatest(() => findStaged(replacedIds), transaction);
+    const writes = await inTransaction(() => applyKeyPlan(plan, inStages));
+    await inTransaction(() => executeAll(writes));
+    const results = resultOf();
+    if (results instanceof Error) throw results;
+    return results;
+  }
+
+  /** Resolves when the rows of the keys are committed. No process prunes them for the next 30 minutes. */
+  ensureRows(keys: readonly KeyName[]): Promise<void> {
+    return this.#rowCreator.createOnce(keys, (own) => this.#ensureRows(own));
+  }
+
+  async #ensureRows(keys: readonly KeyName[]): Promise<void> {
+    const rows = await this.database.runIdempotent(() => readKeys(keys));
+    const missing = keys.filter((key) => !rows.has(keyIdOf(key)));
+    if (missing.length > 0) await this.#rowCreator.insertRows(missing);
+    const old = keys.filter(
+      (key) => (rows.get(keyIdOf(key))?.remainingRetentionMs ?? UNUSED_KEY_RETENTION_MS) < UNUSED_KEY_RETENTION_MS / 2,
+    );
+    if (old.length > 0) await this.database.transaction(() => extendUnlockedKeyRetention(old));
+  }
+
+  /** Locks the keys and their jobs, and returns their rows, which are stable until the transaction ends. */
+  async #lockWithin(jobs: readonly NewJob[], inTransaction: Send): Promise<KeyRows> {
+    const keys = keysOf(jobs);
+    const replaced = new Set(keysOf(jobs.filter(({ key }) => key?.onConflict === 'replace')).map(keyIdOf));
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      // If the database has one writer, another connection would wait for this transaction.
+      if (this.dialect.hasOneWriter) await inTransaction(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));
+      else await this.ensureRows(keys);
+      const locked = await inTransaction(() => lockKeys(keys));
+      if (locked.size < keys.length) continue;
+      const rows = await this.#readWithin(keys, locked, inTransaction);
+      // No worker may claim these jobs before the commit: a handler would miss the caller's writes or run a replaced
+      // job.
+      const waiting = [...rows.values()].filter(
+        ({ key, until, job }) => job?.isUnclaimed && (until === 'started' || replaced.has(keyIdOf(key))),
+      );
+      const idle = await inTransaction(() => lockIdleJobs(waiting.map(({ jobId }) => jobId)));
+      if (waiting.every(({ jobId }) => idle.has(jobId))) return rows;
+    }
+    throw new StoreUnavailableError(
+      'Other processes kept claiming or finishing the jobs that own these keys. Call again.',
+      'not-done',
+      undefined,
+      true,
+    );
+  }
+
+  /**
+   * Reads the keys on another connection, because the snapshot of the caller's transaction may be old. Keys that this
+   * transaction has acquired are read in it, because no other connection sees them. A database with one writer needs
+   * only the transaction.
+   */
+  async #readWithin(
+    keys: readonly KeyName[],
+    locked: ReadonlyMap<string, LockedKey>,
+    inTransaction: Send,
+  ): Promise<KeyRows> {
+    if (this.dialect.hasOneWriter) return inTransaction(() => readKeys(keys));
+    const committed = await this.database.runIdempotent(() => readKeys(keys));
+    const isOwn = (id: string) => {
+      const [row, now] = [committed.get(id), locked.get(id)];
+      return row?.jobId !== now?.jobId || row?.keptUntilMs !== now?.keptUntilMs;
+    };
+    const own = keys.filter((key) => isOwn(keyIdOf(key)));
+    return new Map([...committed, ...(await inTransaction(() => readKeys(own)))]);
+  }
+}
+
+/** Skips locked keys: their transactions are using them and extend their retention. */
+function* extendUnlockedKeyRetention(keys: readonly KeyName[]): Work<void> {
+  const { locked } = yield* lockKeysSkipLocked(keys);
+  yield* extendKeyRetention(keys.filter((key) => locked.has(keyIdOf(key))));
+}

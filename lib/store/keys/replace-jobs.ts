@@ -1,0 +1,63 @@
+import type { NewJob } from '../../job/job.js';
+import { isScheduled, chunkJobs } from '../jobs/enqueue.js';
+import { ascending, idBatches } from '../core/row-ids.js';
+import { idsOf } from '../core/safe-id.js';
+import { query, executeAll, type Statement, type Work } from '../core/statement.js';
+
+const LOCK_IDLE_SKIP_LOCKED = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = 0
+  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+
+const LOCK_IDLE = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = 0
+  ORDER BY id /*! FOR UPDATE */`;
+
+// Replaces all columns of a job but its id and its creation time.
+const REPLACE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET name = :name, run_at = COALESCE(:runAtMs, :now + :delayMs), state = :state, runnable = :runnable,
+      priority = :priority, attempt = 0, max_attempts = :maxAttempts, payload = :payload, headers = :headers,
+      options = :overrides, error = NULL, due_at = CASE WHEN :runnable = 1 THEN :now END
+  WHERE id = :id AND claim_id = 0`;
+
+const MAX_IDS = 500;
+
+/**
+ * Locks the unclaimed jobs that no other transaction has locked, and returns their ids. No worker can claim them until
+ * this transaction ends.
+ */
+export function lockIdleJobsSkipLocked(ids: readonly number[]): Work<ReadonlySet<number>> {
+  return lockInBatches(LOCK_IDLE_SKIP_LOCKED, ids);
+}
+
+/** Like `lockIdleJobsSkipLocked`, but waits for other transactions. */
+export function lockIdleJobs(ids: readonly number[]): Work<ReadonlySet<number>> {
+  return lockInBatches(LOCK_IDLE, ids);
+}
+
+function* lockInBatches(sql: string, ids: readonly number[]): Work<ReadonlySet<number>> {
+  const locked = new Set<number>();
+  for (const batch of idBatches(ascending(ids), MAX_IDS)) {
+    for (const id of idsOf(yield* query<{ id: number }>(sql, { ids: batch }))) locked.add(id);
+  }
+  return locked;
+}
+
+/** Replaces unclaimed jobs that the transaction has locked. Each starts anew. */
+export function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])[]): Work<void> {
+  let from = 0;
+  for (const { length } of chunkJobs(jobs.map(([, job]) => job))) {
+    yield* executeAll(jobs.slice(from, (from += length)).map(([id, job]) => replaceJob(id, job)));
+  }
+}
+
+function replaceJob(id: number, job: NewJob): Statement {
+  const { name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
+  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', 1];
+  const values = { id, name, runAtMs, delayMs, state, runnable, priority, payload, headers, overrides };
+  return { sql: REPLACE, values: { ...values, maxAttempts: maxAttempts ?? 0 } };
+}

@@ -1,0 +1,131 @@
+import type { Connection } from 'mysql2';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../common/clock.js';
+import type { Hosts } from './hosts.js';
+import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
+
+// Short enough for proxies and firewalls that close idle connections.
+const LISTEN_TIMEOUT_S = 20;
+const ANSWER_TIMEOUT_MS = 10_000;
+
+// A server's limits for long statements, and its log of slow ones, are not meant for a connection that sleeps.
+const SET_UP = `
+  SET SESSION /*!80000 max_execution_time = 0, */ /*M! max_statement_time = 0, */
+    long_query_time = 31536000, wait_timeout = 60`;
+
+const INTERRUPTED = 1317;
+
+/** A connection that only listens, so that an interrupt cannot hit any other statement. */
+export class ListenConnection {
+  readonly #closed = new AbortController();
+
+  private constructor(
+    private readonly connection: Connection,
+    private readonly clock: Clock,
+  ) {
+    connection.on('error', () => this.close());
+    connection.on('end', () => this.close());
+  }
+
+  static async open(options: MysqlOptions, hosts: Hosts, clock: Clock, stop: AbortSignal): Promise<ListenConnection> {
+    const { createConnection } = await loadDriver(options);
+    const connection = createConnection({
+      ...connectionOptions(options),
+      charset: 'utf8mb4',
+      enableKeepAlive: true,
+      keepAliveInitialDelay: 10_000,
+      ...hosts.connectionOptions,
+    });
+    const listening = new ListenConnection(connection, clock);
+    const close = () => listening.close();
+    stop.addEventListener('abort', close, { once: true });
+    try {
+      await listening.#withTimeout((done) => connection.connect((error) => done(error)), ANSWER_TIMEOUT_MS);
+      await listening.#query(SET_UP, ANSWER_TIMEOUT_MS);
+      return listening;
+    } catch (error) {
+      listening.close();
+      throw error;
+    } finally {
+      stop.removeEventListener('abort', close);
+    }
+  }
+
+  get isOpen(): boolean {
+    return !this.#closed.signal.aborted;
+  }
+
+  /**
+   * The server's id of the connection. Behind a proxy the driver reports another id, which no process finds in the
+   * list.
+   */
+  get id(): number {
+    return this.connection.threadId;
+  }
+
+  /**
+   * Sleeps for up to 20 s. Resolves to true if another connection interrupts it, and rejects if the connection is lost.
+   *
+   * @param mark a comment that the server's process list shows while it sleeps
+   */
+  async listen(mark: string): Promise<boolean> {
+    try {
+      // The statement reads no table. Otherwise its snapshot and metadata locks would last as long as the sleep: a
+      // migration would wait for it, and the server could purge no finished job.
+      const [row] = await this.#query<{ slept: number }>(
+        `SELECT ${mark} SLEEP(${LISTEN_TIMEOUT_S}) AS slept`,
+        LISTEN_TIMEOUT_S * 1_000 + ANSWER_TIMEOUT_MS,
+      );
+      // MySQL returns 1 for an interrupted sleep.
+      return Number(row?.slept) !== 0;
+    } catch (error) {
+      // MariaDB reports an error for it.
+      if ((error as { errno?: number }).errno === INTERRUPTED) return true;
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Rejects the statements that wait for an answer. */
+  close(): void {
+    if (!this.isOpen) return;
+    this.#closed.abort();
+    this.connection.destroy();
+    // The driver waits for the server to close its side, which happens only after the statement ends.
+    (this.connection as unknown as { stream?: Duplex }).stream?.destroy();
+  }
+
+  #query<Row>(sql: string, timeoutMs: number): Promise<readonly Row[]> {
+    return this.#withTimeout<readonly Row[]>(
+      (done) => this.connection.query(sql, (error, rows) => done(error, rows as never)),
+      timeoutMs,
+    );
+  }
+
+  /**
+   * Rejects after the timeout or when the connection is closed. The driver does not call back if this side closes it.
+   */
+  async #withTimeout<T>(
+    start: (done: (error: Error | null, value?: T) => void) => void,
+    timeoutMs: number,
+  ): Promise<T> {
+    const over = new AbortController();
+    try {
+      return await new Promise<T>((resolve, reject) => {
+        if (!this.isOpen) return reject(connectionLost());
+        this.#closed.signal.addEventListener('abort', () => reject(connectionLost()), {
+          once: true,
+          signal: over.signal,
+        });
+        void this.clock.sleep(timeoutMs, over.signal).then(() => reject(connectionLost()));
+        start((error, value) => (error ? reject(error) : resolve(value as T)));
+      });
+    } finally {
+      over.abort();
+    }
+  }
+}
+
+function connectionLost(): Error {
+  return Object.assign(new Error('The connection was lost'), { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
+}

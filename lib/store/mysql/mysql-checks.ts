@@ -1,0 +1,113 @@
+import { UnsupportedDatabaseError } from '../../job/errors.js';
+import type { ClaimStrategy } from '../../job/claim-strategy.js';
+import type { Dialect } from '../core/dialect.js';
+import { query, type Work } from '../core/statement.js';
+import { mariadb, mysql } from './mysql.js';
+import type { MysqlPool } from './mysql-pool.js';
+
+const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet`;
+
+// Not every server has these variables. SHOW omits the missing ones.
+const BINLOG = `
+  SHOW GLOBAL VARIABLES
+  WHERE Variable_name IN ('log_bin', 'binlog_format')`;
+
+// Statements sent as one text have up to a million characters of up to four bytes. One statement can also contain a
+// payload and a result, and escaping can double each.
+const MIN_PACKET_BYTES = 4_000_000;
+
+const LOCK_QUEUE_IF_FREE = `
+  SELECT queue
+  FROM {queues} FORCE INDEX (PRIMARY)
+  WHERE queue = :queue
+  FOR UPDATE SKIP LOCKED`;
+
+/** The reason why the library does not support a server of that version; undefined if it does. */
+export function versionProblem(version: string): string | undefined {
+  const [, major, minor, patch] = (/(\d+)\.(\d+)\.(\d+)/.exec(version.replace(/^5\.5\.5-/, '')) ?? []).map(Number);
+  const number = major! * 1e6 + minor! * 1e3 + patch!;
+  if (number >= (isMariadb(version) ? 10_006_000 : 8_000_013)) return undefined;
+  const needed = isMariadb(version) ? 'MariaDB 10.6 or newer' : 'MySQL 8.0.13 or newer';
+  return `expected ${needed} (for SKIP LOCKED and defaults that are expressions), got ${version}. Upgrade the server`;
+}
+
+function isMariadb(version: string): boolean {
+  return /mariadb/i.test(version);
+}
+
+/**
+ * The dialect of the server. Throws UnsupportedDatabaseError, with the changes to make, if the server cannot run the
+ * queue.
+ */
+export async function checkServer(pool: MysqlPool, largestPayloadBytes: number): Promise<Dialect> {
+  const [server] = await pool.runIdempotent(() => query<{ version: string; packet: number }>(SERVER));
+  const binlog = await pool.runIdempotent(() => query<{ Variable_name: string; Value: string }>(BINLOG));
+  const setting = Object.fromEntries(binlog.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  const statementBased = setting.log_bin === 'ON' && setting.binlog_format === 'STATEMENT';
+  const packetNeeded = Math.max(MIN_PACKET_BYTES, 4 * largestPayloadBytes + 65_536);
+  const problems = [
+    versionProblem(server!.version),
+    statementBased
+      ? `expected binlog_format ROW or MIXED, got STATEMENT: it forbids READ COMMITTED. Set binlog_format = ROW on the server`
+      : undefined,
+    server!.packet < packetNeeded
+      ? `expected max_allowed_packet of at least ${packetNeeded} bytes for payloads of ${largestPayloadBytes}, got ` +
+        `${server!.packet}. Raise it on the server` +
+        (server!.packet < MIN_PACKET_BYTES ? '' : ', or lower the option `maxPayloadBytes`')
+      : undefined,
+  ].filter((line) => line !== undefined);
+  if (problems.length > 0)
+    throw new UnsupportedDatabaseError(`The queue cannot work on this server: ${problems.join('; ')}.`);
+  return isMariadb(server!.version) ? mariadb : mysql;
+}
+
+// Most servers have neither variable. Every MariaDB has the first one.
+const WRITER_VARIABLES = `
+  SHOW GLOBAL VARIABLES
+  WHERE Variable_name IN ('wsrep_on', 'group_replication_single_primary_mode')`;
+
+const SEVERAL_WRITERS =
+  'several nodes of this cluster accept writes, and each node sees only its own row locks, so that workers on other nodes ' +
+  `would rescue jobs of living workers; choose 'skip-locked', whose claims are rows that every node has`;
+const SKIP_LOCKED_IGNORED = 'this server accepts SKIP LOCKED but returns rows that another transaction has locked';
+
+/**
+ * The strategies that this server does not support, with the reasons. It tests on two connections whether SKIP LOCKED
+ * skips a locked row. Some engines only parse SKIP LOCKED: there, two workers would claim the same job.
+ */
+export async function findUnsupportedStrategies(
+  pool: MysqlPool,
+  queue: string,
+): Promise<Readonly<Partial<Record<ClaimStrategy, string>>>> {
+  const locking = await pool.openDedicated();
+  try {
+    await locking.send(() => startTransaction());
+    // No row if another worker runs the same test now: SKIP LOCKED has then skipped its row, so the test has passed.
+    const locked = await locking.send(() => query(LOCK_QUEUE_IF_FREE, { queue }));
+    if (locked.length > 0 && (await returnsLockedRow(pool, queue)))
+      return { 'skip-locked': SKIP_LOCKED_IGNORED, lock: SKIP_LOCKED_IGNORED };
+  } finally {
+    locking.drop();
+  }
+  return (await hasSeveralWriters(pool)) ? { lock: SEVERAL_WRITERS } : {};
+}
+
+async function hasSeveralWriters(pool: MysqlPool): Promise<boolean> {
+  const variables = await pool.runIdempotent(() => query<{ Variable_name: string; Value: string }>(WRITER_VARIABLES));
+  const setting = Object.fromEntries(variables.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  return setting.wsrep_on === 'ON' || setting.group_replication_single_primary_mode === 'OFF';
+}
+
+async function returnsLockedRow(pool: MysqlPool, queue: string): Promise<boolean> {
+  const other = await pool.openDedicated();
+  try {
+    await other.send(() => startTransaction());
+    return (await other.send(() => query(LOCK_QUEUE_IF_FREE, { queue }))).length > 0;
+  } finally {
+    other.drop();
+  }
+}
+
+function* startTransaction(): Work<void> {
+  yield* query('START TRANSACTION');
+}

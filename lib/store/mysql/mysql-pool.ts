@@ -1,0 +1,196 @@
+import type { Pool, PoolConnection } from 'mysql2';
+import type { DataSource } from 'typeorm';
+import type { Clock } from '../../common/clock.js';
+import { withTimeout } from '../../common/with-timeout.js';
+import { inApplicationTransaction, type ApplicationWork } from '../core/application-transaction.js';
+import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
+import { withMissingPrivilegeExplained } from '../core/missing-privilege.js';
+import { isUnsent, classifyError } from '../core/classify-error.js';
+import { withRetry, storeUnavailableError } from '../core/with-retry.js';
+import type { DedicatedConnection } from '../core/dedicated-connection.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../core/statement.js';
+import type { BoundStatement, Templates } from '../core/template.js';
+import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
+import { Hosts } from './hosts.js';
+import { MysqlConnections } from './mysql-connections.js';
+import { withLiterals } from './mysql-literals.js';
+import { MysqlSessions } from './mysql-sessions.js';
+import { MysqlSockets } from './mysql-sockets.js';
+import { MysqlTransaction } from './mysql-transaction.js';
+import { MysqlWire } from './mysql-wire.js';
+import { CommitLog } from './commit-log.js';
+
+// Enough for the claims of many queues, a flush and a heartbeat at the same time. Each statement takes milliseconds.
+const POOL_SIZE = 5;
+
+const CLOSE_TIMEOUT_MS = 400;
+
+/**
+ * The library's own connections with their own session settings. A handler that exhausts the application's pool cannot
+ * stop a heartbeat, and the application's sessions stay unchanged.
+ */
+export class MysqlPool implements SqlDatabase {
+  readonly #wire: MysqlWire;
+  readonly #sessions: MysqlSessions;
+  readonly #connections: MysqlConnections;
+  readonly #commitLog: CommitLog;
+  readonly #sockets: MysqlSockets;
+  readonly #closed = new AbortController();
+
+  private constructor(
+    private readonly pool: Pool,
+    private readonly dataSource: DataSource,
+    private readonly templates: Templates,
+    private readonly clock: Clock,
+    waitTimeoutS: number,
+    hosts: Hosts,
+  ) {
+    this.#sockets = new MysqlSockets(pool);
+    this.#wire = new MysqlWire(clock, waitTimeoutS);
+    this.#sessions = new MysqlSessions(waitTimeoutS, hosts);
+    this.#connections = new MysqlConnections(pool, this.#wire, this.#sessions, hosts, clock, waitTimeoutS);
+    this.#commitLog = new CommitLog(this, clock, this.#closed.signal);
+  }
+
+  /** @param shortestLeaseMs the server releases the row locks of a host that lost power after this time */
+  static async open(
+    dataSource: DataSource,
+    templates: Templates,
+    clock: Clock,
+    shortestLeaseMs: number,
+    hosts = new Hosts(),
+  ): Promise<MysqlPool> {
+    const options = dataSource.options as MysqlOptions;
+    const { createPool } = await loadDriver(options);
+    const waitTimeoutS = Math.max(1, Math.ceil(shortestLeaseMs / 1_000));
+    const pool = createPool({
+      ...connectionOptions(options),
+      charset: 'utf8mb4',
+      supportBigNumbers: true,
+      bigNumberStrings: false,
+      multipleStatements: true,
+      connectionLimit: POOL_SIZE,
+      // mysql2 closes idle connections only if maxIdle is below the limit.
+      maxIdle: POOL_SIZE - 1,
+      // Shorter than the server's wait_timeout, and long enough that a busy process does not reconnect.
+      idleTimeout: Math.min(60_000, waitTimeoutS * 500),
+      enableKeepAlive: true,
+      keepAliveInitialDelay: 10_000,
+      ...hosts.connectionOptions,
+    });
+    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS, hosts);
+  }
+
+  transaction<T>(work: () => Work<T>, maxLockWaits?: number): Promise<T> {
+    const attempt = () => this.#withConnection((connection, inDoubt) => this.#transact(connection, work, inDoubt));
+    return withRetry(this.clock, attempt, maxLockWaits);
+  }
+
+  /** Whether the answer to an INSERT includes the step between its ids. */
+  get hasFixedIdStep(): boolean {
+    return !this.#sessions.isGalera;
+  }
+
+  runIdempotent<T>(work: () => Work<T>): Promise<T> {
+    return withRetry(this.clock, () => this.#withConnection((connection) => this.#drive(connection, work)));
+  }
+
+  writeOnce(writes: readonly Statement[]): Promise<readonly StatementResult[]> {
+    return withMissingPrivilegeExplained(() => this.#commitLog.commit(writes));
+  }
+
+  decideOnce<T>(work: () => Work<FinalWrites<T>>): Promise<T> {
+    return withMissingPrivilegeExplained(() => this.#commitLog.decide(work));
+  }
+
+  transactOnce<T>(work: () => Work<T>, hasWritten: (value: T) => boolean = () => true): Promise<T> {
+    return withMissingPrivilegeExplained(() => this.#commitLog.transact(work, hasWritten));
+  }
+
+  requireOpenTransaction(transaction: CallerTransaction): void {
+    callerQueryRunner(this.dataSource, transaction);
+  }
+
+  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+    const bind = (statement: Statement) => withLiterals(this.templates.bind(statement));
+    return withMissingPrivilegeExplained(() =>
+      runOnQueryRunner(callerQueryRunner(this.dataSource, transaction), bind, work),
+    );
+  }
+
+  // At REPEATABLE READ the caller's transaction would read a snapshot from its first statement.
+  readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
+    if (transaction) this.requireOpenTransaction(transaction);
+    return this.runIdempotent(work);
+  }
+
+  inApplicationTransaction<T>(work: ApplicationWork<T>): Promise<T> {
+    return inApplicationTransaction(this.dataSource, work);
+  }
+
+  /** A connection outside the pool. The caller must drop it. */
+  async openDedicated(): Promise<DedicatedConnection> {
+    const connection = await this.#connections.acquire();
+    return {
+      send: (work) => this.#drive(connection, work),
+      onEnd: (act) => void connection.once('end', act).once('error', act),
+      drop: () => this.#connections.drop(connection),
+    };
+  }
+
+  /** Waits at most 400 ms for running statements, and rejects those that still run. */
+  async close(): Promise<void> {
+    await withTimeout(this.clock, CLOSE_TIMEOUT_MS, this.#close());
+    this.#closed.abort();
+    this.#wire.close();
+    // A pool rejects new connections only after `end` was called.
+    this.pool.end(() => undefined);
+    this.#sockets.destroy();
+  }
+
+  async #close(): Promise<void> {
+    await this.#commitLog.close();
+    if (!this.#closed.signal.aborted) await new Promise<void>((resolve) => this.pool.end(() => resolve()));
+  }
+
+  /** @param use calls `inDoubt` before it sends a statement that commits: a lost answer then has an unknown outcome */
+  async #withConnection<T>(use: (connection: PoolConnection, inDoubt: () => void) => Promise<T>): Promise<T> {
+    const connection = await this.#connections.acquire();
+    let isInDoubt = false;
+    try {
+      const value = await use(connection, () => (isInDoubt = true));
+      this.#connections.release(connection);
+      return value;
+    } catch (error) {
+      await this.#connections.rollBack(connection, error);
+      if (isInDoubt && classifyError(error) === 'reconnect' && !isUnsent(error))
+        throw storeUnavailableError(error, 'unknown');
+      throw error;
+    }
+  }
+
+  async #transact<T>(connection: PoolConnection, work: () => Work<T>, inDoubt: () => void): Promise<T> {
+    const transaction = new MysqlTransaction((statements) => this.#send(connection, statements), inDoubt);
+    const value = await drive(work(), ({ statements, isLast = false }) =>
+      transaction.step(this.#bind(statements), isLast),
+    );
+    await transaction.commit();
+    return value;
+  }
+
+  #drive<T>(connection: PoolConnection, work: () => Work<T>): Promise<T> {
+    return drive(work(), ({ statements }) => this.#send(connection, this.#bind(statements)));
+  }
+
+  #bind(statements: readonly Statement[]): BoundStatement[] {
+    return statements.map((statement) => this.templates.bind(statement));
+  }
+
+  #send(connection: PoolConnection, statements: readonly BoundStatement[]): Promise<readonly StatementResult[]> {
+    const { supportsMultiStatements } = this.#sessions;
+    return supportsMultiStatements
+      ? this.#wire.sendTogether(connection, statements)
+      : this.#wire.sendEach(connection, statements);
+  }
+}

@@ -1,0 +1,61 @@
+import type { Dialect, KeyRowId } from '../core/dialect.js';
+import { execute, query, Rows, type Work } from '../core/statement.js';
+import { queueNames } from './mysql-queue-names.js';
+
+// UTC_TIMESTAMP() ignores the session's time zone. UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
+const NOW = `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000`;
+
+const ADD_QUEUE = `
+  INSERT IGNORE INTO {queues} (queue, paused, created_at)
+  VALUES (:queue, 0, :now)`;
+
+const ADD_KEYS = `
+  INSERT IGNORE INTO {keys} (queue, key_hash, kept_until)
+  VALUES :rows`;
+
+// Exact, unlike information_schema, whose values MySQL caches for a day.
+const TABLE_DEFINITION = 'SHOW CREATE TABLE {jobs}';
+
+// A digest, because a lock name has at most 64 characters and is global to the server. The wait of 3 s is shorter than
+// the timeout for an answer.
+const LOCK_NAME = `SHA2(CONCAT(DATABASE(), '.{schema}'), 224)`;
+const ACQUIRE_LOCK = `SELECT GET_LOCK(${LOCK_NAME}, 3) AS acquired`;
+const RELEASE_LOCK = `SELECT RELEASE_LOCK(${LOCK_NAME})`;
+
+/** MySQL 8.0.13 or newer. */
+export const mysql: Dialect = {
+  name: 'mysql',
+  now: NOW,
+
+  *addQueue(queue: string): Work<void> {
+    yield* execute(ADD_QUEUE, { queue });
+  },
+
+  *addKeys(keys: readonly KeyRowId[], retentionMs: number): Work<void> {
+    const rows = keys.map(({ queue, hash }) => [queue, hash, retentionMs]);
+    yield* execute(ADD_KEYS, { rows: new Rows('(?, ?, :now + ?)', rows) });
+  },
+
+  hasOneWriter: false,
+
+  queueNames,
+
+  *nextId(): Work<number> {
+    const [row] = yield* query<Record<string, string>>(TABLE_DEFINITION);
+    // A table that never had a row shows no AUTO_INCREMENT.
+    return Number(/ AUTO_INCREMENT=(\d+)/.exec(row!['Create Table']!)?.[1] ?? 1);
+  },
+
+  maintenanceLock: {
+    *tryAcquire(): Work<boolean> {
+      const [row] = yield* query<{ acquired: number }>(ACQUIRE_LOCK);
+      return row?.acquired === 1;
+    },
+    *release(): Work<void> {
+      yield* query(RELEASE_LOCK);
+    },
+  },
+};
+
+/** MariaDB 10.6 or newer. */
+export const mariadb: Dialect = { ...mysql, name: 'mariadb' };

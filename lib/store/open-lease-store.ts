@@ -1,0 +1,84 @@
+import type { DataSource, DataSourceOptions } from 'typeorm';
+import { InvalidOptionsError } from '../job/errors.js';
+import { systemClock } from '../common/clock.js';
+import { Hosts, type HostList } from './mysql/hosts.js';
+import { mysql } from './mysql/mysql.js';
+import { MysqlPool } from './mysql/mysql-pool.js';
+import { isInMemory, SqliteHandle } from './sqlite/sqlite-handle.js';
+import { sqlite } from './sqlite/sqlite.js';
+import type { JobStore } from './jobs/job-store.js';
+import { extend } from './jobs/lease.js';
+import type { SqlDatabase } from './core/sql-database.js';
+import { Templates } from './core/template.js';
+import type { WorkerRegistry } from './workers/worker-registry.js';
+import { markWorkerSeen } from './workers/worker-rows.js';
+import { tableNames, tablesOn, type Tables } from './tables.js';
+
+/** The options of a lease store, in a form that can be cloned into another thread. */
+export interface LeaseStoreOptions {
+  readonly options: DataSourceOptions;
+  readonly tables: Tables;
+  readonly hosts: HostList;
+  readonly shortestLeaseMs: number;
+  /** Milliseconds to add to the database's time; 0 outside tests. */
+  readonly skewMs: number;
+}
+
+type LeaseStoreSettings = Omit<LeaseStoreOptions, 'options' | 'tables'> & { readonly prefix: string | undefined };
+
+/** The verbs that the heartbeat needs. */
+export interface LeaseStore extends Pick<JobStore, 'extend' | 'close'>, Pick<WorkerRegistry, 'markSeen'> {}
+
+// Only these are passed on: a DataSource also has options that cannot be cloned, such as entities with functions.
+const CONNECTION_OPTIONS = ['type', 'url', 'host', 'port', 'username', 'password', 'database', 'ssl', 'socketPath'];
+const FURTHER_OPTIONS = ['connectTimeout', 'extra', 'replication', 'nativeBinding', 'key'];
+
+/** Throws InvalidOptionsError if another thread cannot reach the database, or if the options cannot be cloned. */
+export function leaseStoreOptions(
+  dataSource: DataSource,
+  { prefix, ...settings }: LeaseStoreSettings,
+): LeaseStoreOptions {
+  const given = dataSource.options as unknown as Record<string, unknown>;
+  const found = [...CONNECTION_OPTIONS, ...FURTHER_OPTIONS].flatMap((key) =>
+    given[key] === undefined ? [] : [[key, given[key]]],
+  );
+  const options = Object.fromEntries(found) as unknown as DataSourceOptions;
+  const inMemory = options.type === 'better-sqlite3' && isInMemory(options.database);
+  const problem = inMemory ? 'a database in memory, which no other thread can open' : cloneProblem(options);
+  if (problem) {
+    throw new InvalidOptionsError('SqlQueueModule options', [
+      `worker: expected for heartbeat 'thread' a database that a thread can open on its own, got ${problem}`,
+    ]);
+  }
+  return { options, tables: tablesOn(dataSource.options, tableNames(prefix)), ...settings };
+}
+
+/** Opens a store that only renews leases. It needs one connection. */
+export async function openLeaseStore({
+  options,
+  tables,
+  hosts,
+  shortestLeaseMs,
+  skewMs,
+}: LeaseStoreOptions): Promise<LeaseStore> {
+  const dataSource = { options } as DataSource;
+  const isSqlite = options.type === 'better-sqlite3';
+  const templates = new Templates(tables, isSqlite ? sqlite.now : mysql.now, () => skewMs);
+  const database: SqlDatabase = isSqlite
+    ? await SqliteHandle.open(dataSource, templates, systemClock)
+    : await MysqlPool.open(dataSource, templates, systemClock, shortestLeaseMs, new Hosts(hosts));
+  return {
+    extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),
+    markSeen: (workerId) => database.runIdempotent(() => markWorkerSeen(workerId)),
+    close: () => database.close(),
+  };
+}
+
+function cloneProblem(options: DataSourceOptions): string | undefined {
+  try {
+    structuredClone(options);
+    return undefined;
+  } catch (error) {
+    return `options that cannot be cloned (${(error as Error).message})`;
+  }
+}

@@ -1,0 +1,88 @@
+import type { PageRequest } from '../../job/page-options.js';
+import type { AssignedJobRecord } from './consumer-store.js';
+import { leaseEndMs } from './assign.js';
+import { readDate, readIds } from '../../job/read-columns.js';
+import { candidatesAmong, startValueOf, orderKeywordsOf } from '../admin/candidates.js';
+import { withSafeIds } from '../core/safe-id.js';
+import { toDate, toJobRecord, LIVE_COLUMNS, type RecordRow } from '../jobs/job-record.js';
+import { query, type Work } from '../core/statement.js';
+
+type OrderKeywords = ReturnType<typeof orderKeywordsOf>;
+
+const COLUMNS = `${LIVE_COLUMNS}, c.lease_until, CASE WHEN c.snoozed_until > :now THEN c.snoozed_until END AS snoozed_until, s.stage`;
+
+const selectUnassigned = ({ beyond, way }: OrderKeywords) => `
+  SELECT ${COLUMNS}
+  FROM {jobs} j /*! FORCE INDEX ({jobs}_claim) */
+  LEFT JOIN {claims} c ON c.id = j.claim_id
+  LEFT JOIN {stages} s ON s.job_id = j.id
+  WHERE j.queue = :queue AND j.runnable = 1 AND j.run_at IS NULL AND j.state = 'waiting'
+    AND (j.priority ${beyond} :priority OR (j.priority = :priority AND j.id ${beyond} :id))
+  ORDER BY j.priority ${way}, j.id ${way}
+  LIMIT :limit`;
+
+const selectInStage = ({ beyond, way }: OrderKeywords) => `
+  SELECT /*! STRAIGHT_JOIN */ ${COLUMNS}
+  FROM {stages} s /*! FORCE INDEX ({stages}_claim) */
+  JOIN {jobs} j /*! FORCE INDEX (PRIMARY) */ ON j.id = s.job_id
+  LEFT JOIN {claims} c ON c.id = j.claim_id
+  WHERE s.queue = :queue AND s.stage = :stage
+    AND (s.priority ${beyond} :priority OR (s.priority = :priority AND s.job_id ${beyond} :id))
+  ORDER BY s.priority ${way}, s.job_id ${way}
+  LIMIT :limit`;
+
+// Reads all claims: they are few, and a claim with an owner has one job.
+const SELECT_IDS_OF_OWNER = `
+  SELECT job_ids
+  FROM {claims}
+  WHERE owner = :owner AND (:queue IS NULL OR queue = :queue)`;
+
+const SELECT_ASSIGNED = `
+  SELECT ${COLUMNS}
+  FROM {jobs} j
+  JOIN {claims} c ON c.id = j.claim_id
+  LEFT JOIN {stages} s ON s.job_id = j.id
+  WHERE j.id IN (:ids) AND c.owner = :owner`;
+
+interface AssignedRow extends RecordRow {
+  lease_until: number | null;
+  snoozed_until: number | null;
+  stage: string | null;
+}
+
+export function* listUnassigned(queue: string, page: PageRequest): Work<AssignedJobRecord[]> {
+  const values = { queue, ...cursorOf(page) };
+  return withSafeIds(yield* query<AssignedRow>(selectUnassigned(orderKeywordsOf(page.order)), values)).map(
+    toAssignedJobRecord,
+  );
+}
+
+export function* listInStage(queue: string, stage: string, page: PageRequest): Work<AssignedJobRecord[]> {
+  const values = { queue, stage, ...cursorOf(page) };
+  return withSafeIds(yield* query<AssignedRow>(selectInStage(orderKeywordsOf(page.order)), values)).map(
+    toAssignedJobRecord,
+  );
+}
+
+export function* listAssigned(owner: string, queue: string | null, page: PageRequest): Work<AssignedJobRecord[]> {
+  const { after, limit, order } = page;
+  const claims = yield* query<{ job_ids: string }>(SELECT_IDS_OF_OWNER, { owner, queue });
+  const all = claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []);
+  const { candidates } = yield* candidatesAmong(all, order)(after, limit);
+  const ids = candidates.map(({ id }) => id);
+  if (ids.length === 0) return [];
+  const rows = new Map(
+    (yield* query<AssignedRow>(SELECT_ASSIGNED, { owner, ids })).map((row) => [Number(row.id), row]),
+  );
+  return ids.flatMap((id) => (rows.has(id) ? [toAssignedJobRecord(rows.get(id)!)] : []));
+}
+
+function cursorOf({ after, limit, order }: PageRequest) {
+  const [priority = startValueOf(order), id = startValueOf(order)] = after ?? [];
+  return { priority, id, limit };
+}
+
+function toAssignedJobRecord({ lease_until, snoozed_until, stage, ...row }: AssignedRow): AssignedJobRecord {
+  const untilMs = lease_until === null ? null : leaseEndMs(lease_until);
+  return { ...toJobRecord(row), stage, leaseUntil: toDate(untilMs), snoozedUntil: toDate(readDate(snoozed_until)) };
+}

@@ -1,0 +1,132 @@
+import type { MaybePromise } from '../../job/user-rule.js';
+import type { JobFilter } from '../admin/admin-store.js';
+import type { ClaimedJob, JobRecord } from '../../job/job.js';
+import type { Outcome } from '../../job/outcome.js';
+import type { PageRequest } from '../../job/page-options.js';
+import type { ClaimRequest } from '../jobs/job-store.js';
+
+/** The claim holder that a call expects: the bearer of the token, the owner, or either of them for an admin. */
+export type ExpectedHolder = { readonly token: number } | { readonly owner: string } | 'anyone';
+
+/** The new holder of a claim of one job: a person or a program other than a worker. */
+export interface Assignee {
+  readonly workerId: string;
+  /** '' if the bearer of the token holds the job. */
+  readonly owner: string;
+  /** Null: until the job is released. */
+  readonly leaseMs: number | null;
+  /** See ClaimRequest. */
+  readonly deadLetter?: string | false;
+}
+
+/** An assigned job. The id of its claim is the token. */
+export interface Assignment {
+  readonly job: ClaimedJob;
+  /** Decoded; null if the job is `malformed`. */
+  readonly payload: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly claimId: number;
+  readonly owner: string;
+  /** By the database's clock; null: until the job is released. */
+  readonly leaseUntilMs: number | null;
+  readonly stage: string | null;
+  /** No claim had the job before. */
+  readonly isFresh: boolean;
+}
+
+/** The jobs of one claim, each of which gets a claim of its own. */
+export interface ClaimSplit extends Assignee {
+  readonly claimId: number;
+  readonly jobs: readonly ClaimedJob[];
+}
+
+export interface StageClaimRequest extends Assignee {
+  readonly queue: string;
+  readonly stage: string;
+  readonly limit: number;
+  /** For jobs without a number of attempts of their own. */
+  readonly maxAttempts: number;
+}
+
+/** See ClaimRequest. */
+export type AssignRules = Pick<ClaimRequest, 'maxAttempts' | 'deadLetter'>;
+
+export interface PersonOutcome {
+  readonly outcome: Outcome;
+  /** How long the history keeps the finished job; false: not at all. */
+  readonly retentionMs: number | false;
+  /** The queue that gets a copy of the job if it is dead; false: none. */
+  readonly deadLetter?: string | false;
+}
+
+/** See SnoozeUntil. */
+export type Snooze = Extract<Outcome, { kind: 'snooze' }>;
+
+/** How an assignment ended. */
+export interface EndedAssignment {
+  readonly job: ClaimedJob;
+  readonly outcome: Outcome;
+  /** The time from the claim to the end of the assignment. */
+  readonly heldMs: number;
+  /** '' if the bearer of the token held it. */
+  readonly owner: string;
+}
+
+/** A job in a list of the consumer, with its assignment. */
+export interface AssignedJobRecord extends JobRecord {
+  /** The stage of the job; null if it is in none. */
+  stage: string | null;
+  /** The end of the lease. Null if the job is not claimed, or is assigned until it is released. */
+  leaseUntil: Date | null;
+  /**
+   * The time at which the owner who snoozed the job gets it back. Null if it has passed, or if the job is not snoozed.
+   */
+  snoozedUntil: Date | null;
+}
+
+/** A page of a list of the consumer. */
+export interface AssignedJobPage {
+  jobs: AssignedJobRecord[];
+  /** The `after` of the next page; undefined at the end of the list. */
+  next?: string;
+}
+
+/**
+ * Assigns jobs to people and to programs other than workers. A call by a caller that does not hold the job rejects with
+ * JobNotAssignedError; a finished job, with JobFinishedError; a missing one, with JobNotFoundError. Then nothing has
+ * changed.
+ */
+export interface ConsumerStore {
+  /** False if the queue is paused in all processes. Records the use of a temporary queue. */
+  mayClaim(queue: string): Promise<boolean>;
+  /** Gives each job of a claim a claim of its own. Returns none if the lease of the claim has expired meanwhile. */
+  splitClaim(split: ClaimSplit): Promise<Assignment[]>;
+  /**
+   * Claims up to `limit` waiting jobs of a stage, in the order of priority and id. Two callers never get the same job.
+   */
+  claimFromStage(request: StageClaimRequest): Promise<Assignment[]>;
+  /**
+   * Assigns a waiting or scheduled job, or one that `from` holds, to the owner until it is released.
+   *
+   * @param rules called if no claim has the job; an assigned job keeps the rules of its claim
+   */
+  assign(id: number, to: Assignee, from: ExpectedHolder, rules: (queue: string) => AssignRules): Promise<Assignment>;
+  /** Ends an assignment with the outcome that `decide` returns. */
+  end(
+    id: number,
+    holder: ExpectedHolder,
+    decide: (job: ClaimedJob) => MaybePromise<PersonOutcome>,
+  ): Promise<EndedAssignment>;
+  /** The holder keeps the job, and its lease starts at the time of `outcome`. An expired lease is not renewed. */
+  snooze(id: number, holder: ExpectedHolder, outcome: Snooze): Promise<EndedAssignment>;
+  /** Sets the lease to end in `leaseMs`, and returns that time. An expired lease is not renewed. */
+  extend(id: number, holder: ExpectedHolder, leaseMs: number): Promise<number>;
+  /** Releases the job into a stage; null: into none. */
+  move(id: number, holder: ExpectedHolder, stage: string | null): Promise<EndedAssignment>;
+  /** The waiting jobs of a queue that are in no stage, in the order of claims. */
+  listUnassigned(queue: string, page: PageRequest): Promise<AssignedJobRecord[]>;
+  /** The jobs of an owner, by id. */
+  listAssigned(owner: string, filter: Pick<JobFilter, 'queue'>, page: PageRequest): Promise<AssignedJobRecord[]>;
+  /** The jobs of a stage, assigned or not, in the order of claims. */
+  listInStage(queue: string, stage: string, page: PageRequest): Promise<AssignedJobRecord[]>;
+}

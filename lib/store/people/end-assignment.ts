@@ -1,0 +1,81 @@
+import { JobNotAssignedError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
+import type { MaybePromise } from '../../job/user-rule.js';
+import type { EndedAssignment, ExpectedHolder, Snooze, PersonOutcome } from './consumer-store.js';
+import { leaseEndMs, NEVER_MS } from './assign.js';
+import { completionEvents } from '../jobs/job-events.js';
+import { isFinished } from '../jobs/fence.js';
+import { lockAssignment, type LockedAssignment } from './lock-assignment.js';
+import { deleteClaim, LEASE_LENGTH } from '../jobs/lease.js';
+import { completeClaimed } from '../jobs/complete-jobs.js';
+import { clearStages, setStage } from './stages.js';
+import { execute, emit, query, type Work } from '../core/statement.js';
+import { requireDecisions } from '../core/with-decisions.js';
+
+const EXTEND = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET lease_ms = :leaseMs, lease_until = :now + :leaseMs
+  WHERE id = :claimId`;
+
+// The lease starts when the owner gets the job back. A lease that does not expire is unchanged.
+const SNOOZE = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET snoozed_until = :untilMs,
+      lease_until = CASE WHEN lease_until >= ${NEVER_MS} THEN lease_until ELSE :untilMs + ${LEASE_LENGTH} END
+  WHERE id = :claimId`;
+
+const SELECT_LEASE_END = `
+  SELECT lease_until
+  FROM {claims}
+  WHERE id = :claimId`;
+
+/** Stores the outcome of the job and deletes its claim. */
+export function* endAssignment(
+  id: number,
+  holder: ExpectedHolder,
+  decide: (job: ClaimedJob) => MaybePromise<PersonOutcome>,
+): Work<EndedAssignment> {
+  const locked = yield* lockAssignment(id, holder);
+  const [outcome] = requireDecisions([decide(locked.job)]);
+  return yield* endLockedAssignment(locked, outcome!);
+}
+
+export function* endLockedAssignment(
+  { job, claimId, workerId, owner, heldMs }: LockedAssignment,
+  { outcome, retentionMs, deadLetter = false }: PersonOutcome,
+): Work<EndedAssignment> {
+  const completion = { job, claimId, workerId, owner, outcome, ranMs: heldMs, retentionMs, deadLetter };
+  yield* deleteClaim(claimId);
+  yield* completeClaimed([completion]);
+  // A job that is not finished returns to its stage.
+  if (isFinished(completion)) yield* clearStages([job.id]);
+  return { job, outcome, heldMs, owner };
+}
+
+/** Releases the job into the stage; null: into none. */
+export function* moveJob(id: number, holder: ExpectedHolder, stage: string | null): Work<EndedAssignment> {
+  const ended = yield* endAssignment(id, holder, () => ({ outcome: { kind: 'release' }, retentionMs: false }));
+  yield* setStage(id, stage);
+  return ended;
+}
+
+/** The owner keeps the job. Its claim stays, so no write is needed when the snooze ends. */
+export function* snoozeAssignment(id: number, holder: ExpectedHolder, outcome: Snooze): Work<EndedAssignment> {
+  const { claimId, workerId, owner, job, hasLease, heldMs, atMs } = yield* lockAssignment(id, holder);
+  if (!hasLease) throw new JobNotAssignedError(id, job.queue, 'none');
+  const untilMs = Math.max(atMs, outcome.untilMs ?? atMs + outcome.delayMs);
+  yield* emit(
+    completionEvents([{ job, claimId, workerId, owner, outcome, ranMs: null, retentionMs: false, deadLetter: false }]),
+  );
+  yield* execute(SNOOZE, { claimId, untilMs });
+  return { job, outcome, heldMs, owner };
+}
+
+export function* extendAssignment(id: number, holder: ExpectedHolder, leaseMs: number): Work<number> {
+  const { claimId, job, hasLease } = yield* lockAssignment(id, holder);
+  // An expired lease is never renewed, because a rescue may be about to take the job.
+  if (!hasLease) throw new JobNotAssignedError(id, job.queue, 'none');
+  yield* execute(EXTEND, { claimId, leaseMs });
+  const [row] = yield* query<{ lease_until: number }>(SELECT_LEASE_END, { claimId });
+  return leaseEndMs(row!.lease_until)!;
+}

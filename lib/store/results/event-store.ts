@@ -1,0 +1,35 @@
+import type { JobEventName } from '../../job/queue-event.js';
+import type { StoredError } from '../../job/stored-error.js';
+
+/** A job event, recorded in the transaction that changed the job. */
+export interface RecordedEvent {
+  /** Ascending, but not in the order of commits: an event with a smaller id can become visible later. */
+  readonly id: number;
+  readonly event: JobEventName;
+  readonly queue: string;
+  readonly jobId: number;
+  readonly name: string;
+  readonly attempt: number;
+  readonly owner: string | null;
+  readonly ranMs: number | null;
+  readonly delayMs: number | null;
+  readonly result: unknown;
+  readonly error: StoredError | null;
+  /** The time by the database's clock at which the transaction wrote the event. */
+  readonly atMs: number;
+}
+
+/** The recorded events of queues with the option `events`. */
+export interface EventStore {
+  /** The id of the last visible event; undefined if there is none. */
+  lastId(): Promise<number | undefined>;
+
+  /** At most `limit` events with greater ids, in the order of ids. Reads without locks. */
+  readAfter(id: number, limit: number): Promise<RecordedEvent[]>;
+
+  /** The events among these that are visible. */
+  readByIds(ids: readonly number[]): Promise<RecordedEvent[]>;
+
+  /** Deletes at most `limit` events that are older than ten minutes, and returns their number. */
+  pruneEvents(limit: number): Promise<number>;
+}

@@ -1,0 +1,26 @@
+/** The progress and the log lines of an attempt since its previous entry. */
+export interface JobLogEntry {
+  readonly jobId: number;
+  /** The claim of the attempt. The entry is not written if that claim has ended or its lease has expired. */
+  readonly claimId: number;
+  /** The encoded progress; undefined if the attempt logged only lines. */
+  readonly value: string | undefined;
+  readonly lines: readonly { readonly text: string; /** The age in milliseconds. */ readonly agoMs: number }[];
+}
+
+/** Stores the progress and the log lines of attempts, as long as the job or its history exists. */
+export interface JobLogStore {
+  /** Writes the entries of valid claims. Keeps the first 1,000 lines of a job. */
+  writeJobLogs(entries: readonly JobLogEntry[]): Promise<void>;
+
+  /** The last encoded progress of these jobs. Omits jobs without progress. */
+  progressOf(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
+
+  /** Deletes the progress and the lines of these jobs. */
+  deleteJobLogs(ids: readonly number[]): Promise<void>;
+
+  /**
+   * Deletes the progress and the lines of jobs that are gone. Examines at most `limit` jobs and returns that number.
+   */
+  pruneJobLogs(limit: number): Promise<number>;
+}

@@ -1,0 +1,106 @@
+import type { JobEventName } from '../../job/queue-event.js';
+import { readError } from '../../job/read-columns.js';
+import type * as port from './event-store.js';
+import { parseJsonOrNull } from '../core/parse-json.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { execute, Ids, query, type Work } from '../core/statement.js';
+
+const LAST = `
+  SELECT MAX(id) AS id
+  FROM {events}
+  WHERE id <= ${Number.MAX_SAFE_INTEGER}`;
+
+const COLUMNS = 'id, event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at';
+
+const AFTER = `
+  SELECT ${COLUMNS}
+  FROM {events}
+  WHERE id > :id AND id <= ${Number.MAX_SAFE_INTEGER}
+  ORDER BY id
+  LIMIT :limit`;
+
+const BY_IDS = `
+  SELECT ${COLUMNS}
+  FROM {events}
+  WHERE id IN (:ids)
+  ORDER BY id`;
+
+// Examines the events with the smallest ids. A long transaction may have left a recent event among them, which stays
+// until it expires. Skips any number of locked rows. The locks end with the statement.
+const OLDEST_EVENTS = `
+  SELECT id, CASE WHEN recorded_at <= :now - :keptMs THEN 1 ELSE 0 END AS is_expired
+  FROM {events} /*! FORCE INDEX (PRIMARY) */
+  WHERE id > 0
+  ORDER BY id
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+
+const DELETE_EXPIRED = `
+  DELETE /*! {events} */ FROM {events} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids AND recorded_at <= :now - :keptMs`;
+
+/** A process that reconnects to the database within this time misses no event. */
+export const EVENT_RETENTION_MS = 600_000;
+
+interface EventRow {
+  id: number;
+  event: string;
+  queue: string;
+  job_id: number;
+  name: string;
+  attempt: number;
+  ran_ms: number | null;
+  delay_ms: number | null;
+  result: string | null;
+  error: string | null;
+  owner: string | null;
+  recorded_at: number;
+}
+
+export class SqlEventStore implements port.EventStore {
+  constructor(private readonly database: SqlDatabase) {}
+
+  async lastId(): Promise<number | undefined> {
+    const [row] = await this.database.runIdempotent(() => query<{ id: number | null }>(LAST));
+    return row!.id === null ? undefined : Number(row!.id);
+  }
+
+  async readAfter(id: number, limit: number): Promise<port.RecordedEvent[]> {
+    return (await this.database.runIdempotent(() => query<EventRow>(AFTER, { id, limit }))).map(toRecordedEvent);
+  }
+
+  async readByIds(ids: readonly number[]): Promise<port.RecordedEvent[]> {
+    if (ids.length === 0) return [];
+    return (await this.database.runIdempotent(() => query<EventRow>(BY_IDS, { ids }))).map(toRecordedEvent);
+  }
+
+  pruneEvents(limit: number): Promise<number> {
+    return this.database.runIdempotent(() => pruneEvents(limit));
+  }
+}
+
+function* pruneEvents(limit: number): Work<number> {
+  const oldest = yield* query<{ id: number; is_expired: number }>(OLDEST_EVENTS, { limit, keptMs: EVENT_RETENTION_MS });
+  const expired = oldest.filter((row) => Number(row.is_expired) === 1);
+  if (expired.length === 0) return 0;
+  return yield* execute(DELETE_EXPIRED, {
+    ids: new Ids(expired.map(({ id }) => Number(id))),
+    keptMs: EVENT_RETENTION_MS,
+  });
+}
+
+function toRecordedEvent({ event, queue, name, attempt, result, error, owner, ...row }: EventRow): port.RecordedEvent {
+  return {
+    id: Number(row.id),
+    event: event as JobEventName,
+    queue,
+    jobId: Number(row.job_id),
+    name,
+    attempt,
+    owner,
+    ranMs: row.ran_ms === null ? null : Number(row.ran_ms),
+    delayMs: row.delay_ms === null ? null : Number(row.delay_ms),
+    result: parseJsonOrNull<unknown>(result) ?? undefined,
+    error: readError(error),
+    atMs: Number(row.recorded_at),
+  };
+}

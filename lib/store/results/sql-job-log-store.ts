@@ -1,0 +1,33 @@
+import type * as port from './job-log-store.js';
+import { idBatches } from '../core/row-ids.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { executeAll } from '../core/statement.js';
+import { jobLogDeletions, hasExpiredJobLogs, progressOf, pruneJobLogs, writeJobLogs } from './job-logs.js';
+
+// The maximum number of ids in one statement.
+const BATCH_SIZE = 5_000;
+
+export class SqlJobLogStore implements port.JobLogStore {
+  constructor(private readonly database: SqlDatabase) {}
+
+  async writeJobLogs(entries: readonly port.JobLogEntry[]): Promise<void> {
+    if (entries.length > 0) await this.database.transaction(() => writeJobLogs(entries));
+  }
+
+  async progressOf(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
+    const found = new Map<number, string>();
+    for (const batch of idBatches(ids, BATCH_SIZE)) {
+      for (const [id, value] of await this.database.runIdempotent(() => progressOf(batch))) found.set(id, value);
+    }
+    return found;
+  }
+
+  async deleteJobLogs(ids: readonly number[]): Promise<void> {
+    if (ids.length > 0) await this.database.transaction(() => executeAll(jobLogDeletions(ids)));
+  }
+
+  async pruneJobLogs(limit: number): Promise<number> {
+    if (!(await this.database.runIdempotent(hasExpiredJobLogs))) return 0;
+    return this.database.transaction(() => pruneJobLogs(limit));
+  }
+}

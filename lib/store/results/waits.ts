@@ -1,0 +1,161 @@
+import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { JobState } from '../../job/job-state.js';
+import { readError } from '../../job/read-columns.js';
+import type { AwaitedJob } from './wait-store.js';
+import { parseJsonOrNull } from '../core/parse-json.js';
+import { safeId } from '../core/safe-id.js';
+import { ascending } from '../core/row-ids.js';
+import { execute, Ids, query, Rows, executeAll, type Work } from '../core/statement.js';
+import { jobLogDeletions } from './job-logs.js';
+
+// One statement, so that a job that moves between the tables is found in one of them.
+const AWAITED_JOBS = `
+  SELECT id, queue, state, result, error, options
+  FROM {history}
+  WHERE id IN (:ids)
+  UNION ALL
+  SELECT id, queue, state, NULL, NULL, options
+  FROM {jobs}
+  WHERE id IN (:ids)`;
+
+// All three databases support REPLACE. Only the process itself writes its rows.
+const REGISTER = `
+  REPLACE INTO {waits} (waiter, job_id, expires_at)
+  VALUES :rows`;
+
+const WAIT_ROW = `(?, ?, :now + ?)`;
+
+// Without the condition on expires_at, MySQL scans the whole table if it has about as many rows as there are ids, even
+// with the forced index.
+const UNREGISTER = `
+  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at > 0`;
+
+const WAITERS = `
+  SELECT DISTINCT waiter
+  FROM {waits} /*! FORCE INDEX ({waits}_job) */
+  WHERE job_id IN (:ids)`;
+
+// In the common lock order, the history comes before waits.
+const DELETE_FINISHED = `
+  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids`;
+
+// Skips locked rows. The locks end with the statement.
+const EXPIRED = `
+  SELECT waiter, job_id
+  FROM {waits} /*! FORCE INDEX ({waits}_expiry) */
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+
+const DELETE_EXPIRED = `
+  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now`;
+
+const WAITS = `
+  SELECT waiter, job_id
+  FROM {waits} /*! FORCE INDEX ({waits}_job) */
+  WHERE job_id IN (:ids)`;
+
+// expires_at = 1 marks a removed job, because no wait expires at that time. The row stays until the waiter reads it or
+// the pruner deletes it.
+const MARK_REMOVED = `
+  UPDATE {waits} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = 1
+  WHERE waiter = :waiter AND job_id IN (:ids)`;
+
+const REMOVED = `
+  SELECT job_id
+  FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at = 1`;
+
+interface WaitRow {
+  waiter: number;
+  job_id: number;
+}
+
+interface AwaitedRow {
+  id: number;
+  queue: string;
+  state: string;
+  result: string | null;
+  error: string | null;
+  options: string | null;
+}
+
+export function* readAwaitedJobs(ids: readonly number[]): Work<Map<number, AwaitedJob>> {
+  const rows = yield* query<AwaitedRow>(AWAITED_JOBS, { ids });
+  return new Map(rows.map((row) => [safeId(row.id), toAwaitedJob(row)]));
+}
+
+export function* registerWaits(waiter: number, ids: readonly number[], forMs: number): Work<void> {
+  yield* execute(REGISTER, {
+    rows: new Rows(
+      WAIT_ROW,
+      ascending(ids).map((id) => [waiter, id, forMs]),
+    ),
+  });
+}
+
+export function* unregisterWaits(waiter: number, ids: readonly number[]): Work<void> {
+  yield* execute(UNREGISTER, { waiter, ids: ascending(ids) });
+}
+
+export function* waitersOf(ids: readonly number[]): Work<number[]> {
+  const rows = yield* query<{ waiter: number }>(WAITERS, { ids: ascending(ids) });
+  return rows.map(({ waiter }) => Number(waiter));
+}
+
+export function* deleteOutcomes(waiter: number, ids: readonly number[]): Work<void> {
+  const jobs = { sql: DELETE_FINISHED, values: { ids: new Ids(ids) } };
+  yield* executeAll([jobs, ...jobLogDeletions(ids)]);
+  yield* unregisterWaits(waiter, ids);
+}
+
+export function* pruneWaits(limit: number): Work<number> {
+  let pruned = 0;
+  for (const [waiter, ids] of groupByWaiter(yield* query<WaitRow>(EXPIRED, { limit }))) {
+    pruned += yield* execute(DELETE_EXPIRED, { waiter, ids });
+  }
+  return pruned;
+}
+
+/** Marks the waits for these jobs, so that the waiting processes learn that the jobs were removed. */
+export function* markRemoved(ids: readonly number[]): Work<void> {
+  if (ids.length === 0) return;
+  for (const [waiter, jobIds] of groupByWaiter(yield* query<WaitRow>(WAITS, { ids: ascending(ids) }))) {
+    yield* execute(MARK_REMOVED, { waiter, ids: jobIds });
+  }
+}
+
+export function* findRemoved(waiter: number, ids: readonly number[]): Work<number[]> {
+  const rows = yield* query<WaitRow>(REMOVED, { waiter, ids: ascending(ids) });
+  return rows.map((row) => Number(row.job_id));
+}
+
+/** The waits by waiter, in the order of their locks. */
+function groupByWaiter(rows: readonly WaitRow[]): [waiter: number, jobIds: number[]][] {
+  const jobIds = new Map<number, number[]>();
+  for (const row of rows) {
+    const waiter = Number(row.waiter);
+    jobIds.set(waiter, [...(jobIds.get(waiter) ?? []), Number(row.job_id)]);
+  }
+  const waiters = [...jobIds].sort(([a], [b]) => a - b);
+  return waiters.map(([waiter, ids]) => [waiter, ascending(ids)]);
+}
+
+function toAwaitedJob({ id, queue, state, result, error, options }: AwaitedRow): AwaitedJob {
+  const overrides = parseJsonOrNull<JobOverrides>(options);
+  const isRequest = overrides?.reply === true;
+  const hasKey = overrides?.key !== undefined;
+  return {
+    id: safeId(id),
+    queue,
+    state: state as JobState,
+    result,
+    error: readError(error),
+    isRequest,
+    hasKey,
+  };
+}

@@ -1,0 +1,117 @@
+import { hasCode, SchemaOutOfDateError } from '../../job/errors.js';
+import { inArchive } from './archive-options.js';
+import { ARCHIVE_TABLE } from './migrations/archive-table.js';
+import { MIGRATIONS, SCHEMA_VERSION, upStatements, type SchemaDialect } from './migrations/migrations.js';
+import type { Dialect } from '../core/dialect.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { checkArchive } from './check-archive.js';
+import { execute, query, executeAll, type Work } from '../core/statement.js';
+
+const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
+
+// Each try waits up to 3 s.
+const MAX_LOCK_TRIES = 7;
+
+/** `run`: create or update the tables at boot. `check`: reject at boot if they are out of date. `off`: no check. */
+export type MigrateMode = 'run' | 'check' | 'off';
+
+/** Creates, updates or checks the tables. Rejects with SchemaOutOfDateError if they do not fit this release. */
+export async function prepareSchema(database: SqlDatabase, dialect: Dialect, mode: MigrateMode): Promise<void> {
+  if (mode === 'off') return;
+  const version = await database.runIdempotent(() => currentVersion());
+  if (version === SCHEMA_VERSION) return;
+  if (version > SCHEMA_VERSION) {
+    throw new SchemaOutOfDateError(
+      `The queue's tables have version ${version}, expected ${SCHEMA_VERSION}: a newer release of nestjs-sql-queue has ` +
+        `changed them. Update the package in this application.`,
+    );
+  }
+  if (mode === 'check') {
+    throw new SchemaOutOfDateError(
+      `The queue's tables ${version === 0 ? 'are missing' : `have version ${version}`}, expected version ` +
+        `${SCHEMA_VERSION}. Add ...sqlQueueMigrations() to the migrations of your DataSource and run ` +
+        `\`npx typeorm migration:run -d <your data source>\`, or set \`schema: { migrate: 'run' }\`.`,
+    );
+  }
+  await database.transaction(() => migrate(dialect));
+}
+
+/** Creates or checks the table of one archive. Rejects with SchemaOutOfDateError if it does not fit this release. */
+export async function prepareArchive(
+  database: SqlDatabase,
+  dialect: Dialect,
+  mode: MigrateMode,
+  to: string,
+): Promise<void> {
+  if (mode === 'off') return;
+  const check = () => database.runIdempotent(() => checkArchive(to));
+  // Checked before any CREATE: an account may lack the privilege to create tables.
+  const missing = await schemaProblemOf(check);
+  if (missing && mode === 'check') {
+    throw archiveError(
+      to,
+      missing,
+      `Add ...sqlQueueMigrations({ archive }) to the migrations of your DataSource and run \`npx typeorm migration:run -d ` +
+        `<your data source>\`, or set \`schema: { migrate: 'run' }\`.`,
+    );
+  }
+  if (!missing) return;
+  // Safe in several processes at once: every statement does nothing if the table exists.
+  const problem = await schemaProblemOf(async () => {
+    for (const sql of ARCHIVE_TABLE[schemaDialectOf(dialect)])
+      await database.runIdempotent(() => execute(inArchive(sql, to)));
+    await check();
+  });
+  if (problem) throw archiveError(to, problem, 'Set `archive.to` to the name of a table that does not exist yet.');
+}
+
+/** The database's objection to the archive. Rejects if the database is unreachable or a privilege is missing. */
+async function schemaProblemOf(act: () => Promise<void>): Promise<Error | undefined> {
+  try {
+    await act();
+    return undefined;
+  } catch (error) {
+    if (hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'MISSING_PRIVILEGE')) throw error;
+    return error as Error;
+  }
+}
+
+function archiveError(to: string, cause: Error, wayOut: string): SchemaOutOfDateError {
+  return new SchemaOutOfDateError(`The archive ${to} is not as expected: ${cause.message}. ${wayOut}`, { cause });
+}
+
+/**
+ * Migrates in one process at a time; the others then find nothing to do. MySQL commits after each CREATE or ALTER, so
+ * this needs a lock that survives commits.
+ */
+function* migrate(dialect: Dialect): Work<void> {
+  for (let tries = 1; !(yield* dialect.maintenanceLock.tryAcquire()); tries++) {
+    if (tries < MAX_LOCK_TRIES) continue;
+    throw new SchemaOutOfDateError(
+      'Another process has been changing the tables of the queue for 20 seconds. Start again when it is done.',
+    );
+  }
+  try {
+    const version = yield* currentVersion();
+    const due = MIGRATIONS.filter((migration) => migration.version > version);
+    for (const statement of due.flatMap((migration) => upStatements(migration, schemaDialectOf(dialect))))
+      yield* executeAll([statement]);
+  } finally {
+    yield* dialect.maintenanceLock.release();
+  }
+}
+
+function schemaDialectOf({ name }: Dialect): SchemaDialect {
+  return name === 'sqlite' ? 'sqlite' : 'mysql';
+}
+
+function* currentVersion(): Work<number> {
+  try {
+    const [row] = yield* query<{ version: number | null }>(VERSION);
+    return row?.version ?? 0;
+  } catch (error) {
+    const { errno, message } = error as { errno?: number; message?: string };
+    if (errno === 1146 || message?.startsWith('no such table')) return 0;
+    throw error;
+  }
+}

@@ -1,0 +1,140 @@
+import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
+import type { Dialect } from '../core/dialect.js';
+import { execute, query, type Work } from '../core/statement.js';
+import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
+
+// A transaction locks the row of a queue before its subscriptions. It never locks claims, jobs or history as well, so
+// these tables have no place in the common lock order.
+
+const EXPIRIES = `
+  SELECT queue, expires_after_ms
+  FROM {queues}
+  WHERE queue IN (:queues)`;
+
+const DECLARE = `
+  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  SET expires_after_ms = :expiresAfterMs, used_at = :now
+  WHERE queue = :queue`;
+
+const MARK_USED = `
+  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  SET used_at = :now
+  WHERE queue IN (:queues)`;
+
+// NULL for a queue that is not temporary. Also NULL if another program has written times whose sum overflows, because
+// the error would fail the statement for all queues.
+const expiresAt = (row: string, divisor = 1) => `
+  CASE WHEN ${row}used_at BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} AND ${row}expires_after_ms BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
+       THEN ${row}used_at + ${row}expires_after_ms / ${divisor} END`;
+
+// Claims of a consumer record the use of a temporary queue once per quarter of its expiry time.
+const PAUSED_AND_LAST_USE = `
+  SELECT paused, CASE WHEN ${expiresAt('', 4)} <= :now THEN 1 ELSE 0 END AS needs_mark
+  FROM {queues}
+  WHERE queue = :queue`;
+
+// A paused queue does not expire, so that it stays paused.
+const EXPIRED = `
+  SELECT q.queue
+  FROM {queues} q
+  WHERE ${expiresAt('q.')} <= :now AND q.paused = 0
+    AND NOT EXISTS (SELECT 1 FROM {jobs} j WHERE j.queue = q.queue)
+  ORDER BY q.queue`;
+
+// Skips a queue that another transaction has locked, so that it does not delay the others. The next round examines it.
+const LOCK_EXPIRED = `
+  SELECT expires_after_ms
+  FROM {queues} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue AND ${expiresAt('')} <= :now AND paused = 0 /*! FOR UPDATE SKIP LOCKED */`;
+
+const HAS_JOBS = `
+  SELECT id
+  FROM {jobs}
+  WHERE queue = :queue
+  LIMIT 1`;
+
+// Only a process that declares the queue as temporary records its use. A worker of another process may serve it too.
+const HAS_WORKER = `
+  SELECT id
+  FROM {workers}
+  WHERE seen_at + :expiresAfterMs > :now AND INSTR(queues, :quoted) > 0
+  LIMIT 1`;
+
+const DELETE_QUEUE = `
+  DELETE /*! {queues} */ FROM {queues} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue`;
+
+export interface DeclarationDiff {
+  /** The declarations that differ from the database, or whose use must be recorded. */
+  readonly toWrite: readonly DeclaredQueue[];
+  /** The stored subscriptions that are not declared. */
+  readonly undeclared: SubscriptionRecord[];
+}
+
+/** Compares without locks, so that a worker that restarts without changes writes nothing. */
+export function* diffDeclarations(declared: readonly DeclaredQueue[]): Work<DeclarationDiff> {
+  if (declared.length === 0) return { toWrite: [], undeclared: [] };
+  const queues = declared.map(({ queue }) => queue);
+  const rows = yield* query<{ queue: string; expires_after_ms: number | null }>(EXPIRIES, { queues });
+  const known = yield* subscriptionsOfQueues(queues);
+  const isTemporary = new Set(rows.filter((row) => row.expires_after_ms !== null).map(({ queue }) => queue));
+  const toWrite = declared.filter(
+    ({ queue, expiresAfterMs, subscriptions }) =>
+      expiresAfterMs !== null ||
+      isTemporary.has(queue) ||
+      !subscriptions.every((subscription) => isKnown(known, queue, subscription)),
+  );
+  const declaredTopics = new Set(
+    declared.flatMap(({ queue, subscriptions }) => subscriptions.map(({ topic }) => `${queue} ${topic}`)),
+  );
+  return { toWrite, undeclared: known.filter(({ queue, topic }) => !declaredTopics.has(`${queue} ${topic}`)) };
+}
+
+export function* declareQueue(dialect: Dialect, { queue, expiresAfterMs, subscriptions }: DeclaredQueue): Work<void> {
+  yield* updateOrAdd(dialect, queue, () => execute(DECLARE, { queue, expiresAfterMs }));
+  yield* addSubscriptions(queue, subscriptions);
+}
+
+export function* subscribe(
+  dialect: Dialect,
+  { queue, subscriptions }: Pick<DeclaredQueue, 'queue' | 'subscriptions'>,
+): Work<void> {
+  yield* updateOrAdd(dialect, queue, () => execute(MARK_USED, { queues: [queue] }));
+  yield* addSubscriptions(queue, subscriptions);
+}
+
+export function* markQueuesUsed(queues: readonly string[]): Work<boolean> {
+  if (queues.length === 0) return true;
+  return (yield* execute(MARK_USED, { queues: [...queues].sort() })) === queues.length;
+}
+
+/** Whether the queue is not paused. A queue that was never used has no row. */
+export function* mayClaim(queue: string): Work<boolean> {
+  const [row] = yield* query<{ paused: number; needs_mark: number }>(PAUSED_AND_LAST_USE, { queue });
+  if (!row || row.paused > 0) return !row;
+  if (Number(row.needs_mark) === 1) yield* markQueuesUsed([queue]);
+  return true;
+}
+
+/** Reads without locks. `expireQueue` locks each queue and checks it again. */
+export function* findExpiredQueues(): Work<string[]> {
+  return (yield* query<{ queue: string }>(EXPIRED)).map(({ queue }) => queue);
+}
+
+/** Deletes an expired queue. False if it was used meanwhile, or another transaction has locked it. */
+export function* expireQueue(queue: string): Work<boolean> {
+  const [row] = yield* query<{ expires_after_ms: number }>(LOCK_EXPIRED, { queue });
+  if (!row) return false;
+  // From here on, a transaction that uses the queue waits for this one.
+  const expiresAfterMs = Number(row.expires_after_ms);
+  if ((yield* query(HAS_JOBS, { queue })).length > 0) return false;
+  if ((yield* query(HAS_WORKER, { expiresAfterMs, quoted: JSON.stringify(queue) })).length > 0) return false;
+  yield* deleteSubscriptions(queue);
+  return (yield* execute(DELETE_QUEUE, { queue })) === 1;
+}
+
+function* updateOrAdd(dialect: Dialect, queue: string, update: () => Work<number>): Work<void> {
+  if ((yield* update()) > 0) return;
+  yield* dialect.addQueue(queue);
+  yield* update();
+}

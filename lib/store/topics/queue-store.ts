@@ -1,0 +1,61 @@
+import type { HeaderFilter, Subscription } from '../../job/topics.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
+
+/** The declaration of a queue by a worker that serves it. */
+export interface DeclaredQueue {
+  readonly queue: string;
+  /** How long an unused, empty queue stays; null: it does not expire. */
+  readonly expiresAfterMs: number | null;
+  readonly subscriptions: readonly Subscription[];
+}
+
+/** A queue that gets copies of a topic's messages. */
+export interface Subscriber {
+  readonly queue: string;
+  readonly where: HeaderFilter | null;
+}
+
+export interface SubscriptionRecord {
+  queue: string;
+  /** A topic, or with `*` at its end all topics with this prefix. */
+  topic: string;
+  /** The headers that a message must have, with one value or a list of them. Empty: every message matches. */
+  where: Record<string, string | string[]>;
+  /** True if another program has written an invalid filter. No message matches it. */
+  isMalformed?: true;
+  createdAt: Date;
+}
+
+/** Stores the subscriptions of queues and the expiry of temporary queues. */
+export interface QueueStore {
+  /**
+   * Stores the declarations of a worker and records that it uses the queues. Writes only differences. Returns the
+   * stored subscriptions that are not declared. They stay, because another version of the program may need them.
+   */
+  declare(queues: readonly DeclaredQueue[]): Promise<SubscriptionRecord[]>;
+
+  /** Records that these queues are in use. False: some are gone and must be declared again. */
+  markUsed(queues: readonly string[]): Promise<boolean>;
+
+  /**
+   * Deletes temporary queues that were empty and unused for their expiry time, with their subscriptions. Returns their
+   * names. It never deletes a job: a job that is enqueued at the same moment stays, and the next use restores its
+   * queue.
+   */
+  expire(): Promise<string[]>;
+
+  /**
+   * The subscriptions that match a topic. Includes every subscription that has committed before, even if the snapshot
+   * of the caller's transaction is older.
+   */
+  subscribers(topic: string, transaction?: CallerTransaction): Promise<Subscriber[]>;
+
+  /** Adds subscriptions and creates the queue if it does not exist. Replaces subscriptions to the same topics. */
+  subscribe(queue: string, subscriptions: readonly Subscription[]): Promise<void>;
+
+  /** Deletes one subscription of a queue, or all, and returns their number. Copies in the queue stay. */
+  unsubscribe(queue: string, topic?: string): Promise<number>;
+
+  /** All subscriptions, by queue and topic. */
+  subscriptions(): Promise<SubscriptionRecord[]>;
+}

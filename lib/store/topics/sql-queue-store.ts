@@ -1,0 +1,55 @@
+import type { Subscription } from '../../job/topics.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
+import type * as port from './queue-store.js';
+import type { Dialect } from '../core/dialect.js';
+import {
+  diffDeclarations,
+  declareQueue,
+  findExpiredQueues,
+  expireQueue,
+  subscribe,
+  markQueuesUsed,
+} from './queue-registration.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { deleteSubscriptions, findSubscribers, listSubscriptions } from './subscriptions.js';
+
+export class SqlQueueStore implements port.QueueStore {
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly dialect: Dialect,
+  ) {}
+
+  async declare(queues: readonly port.DeclaredQueue[]): Promise<port.SubscriptionRecord[]> {
+    const { toWrite, undeclared } = await this.database.runIdempotent(() => diffDeclarations(queues));
+    for (const queue of toWrite) await this.database.transaction(() => declareQueue(this.dialect, queue));
+    return undeclared;
+  }
+
+  markUsed(queues: readonly string[]): Promise<boolean> {
+    return this.database.runIdempotent(() => markQueuesUsed(queues));
+  }
+
+  async expire(): Promise<string[]> {
+    const expired: string[] = [];
+    for (const queue of await this.database.runIdempotent(() => findExpiredQueues())) {
+      if (await this.database.transaction(() => expireQueue(queue))) expired.push(queue);
+    }
+    return expired;
+  }
+
+  subscribers(topic: string, transaction?: CallerTransaction): Promise<port.Subscriber[]> {
+    return this.database.readLatest(() => findSubscribers(topic), transaction);
+  }
+
+  subscribe(queue: string, subscriptions: readonly Subscription[]): Promise<void> {
+    return this.database.transaction(() => subscribe(this.dialect, { queue, subscriptions }));
+  }
+
+  unsubscribe(queue: string, topic?: string): Promise<number> {
+    return this.database.transaction(() => deleteSubscriptions(queue, topic));
+  }
+
+  subscriptions(): Promise<port.SubscriptionRecord[]> {
+    return this.database.runIdempotent(() => listSubscriptions());
+  }
+}

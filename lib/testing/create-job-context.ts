@@ -1,0 +1,43 @@
+import type { EntityManager } from 'typeorm';
+import { DEFAULT_JOB_NAME } from '../job/job-names.js';
+import { JobContext, type JobActions, type JobContextFields } from '../worker/run/job-context.js';
+
+const SILENT = {
+  log: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  debug: () => undefined,
+};
+
+/**
+ * Creates a JobContext to call a handler in a test. Its `transaction()` runs the work with `overrides.manager` and begins
+ * no transaction.
+ */
+export function createJobContext<P>(
+  payload: P,
+  {
+    manager,
+    ...overrides
+  }: Partial<Omit<JobContextFields<P>, 'payload'> & JobActions> & { manager?: EntityManager } = {},
+): JobContext<P> {
+  const all: JobContextFields<P> & JobActions = {
+    id: 1,
+    queue: 'test',
+    name: DEFAULT_JOB_NAME,
+    payload,
+    attempt: 1,
+    maxAttempts: 5,
+    createdAt: new Date(0),
+    startedAt: new Date(0),
+    headers: {},
+    signal: new AbortController().signal,
+    logger: SILENT,
+    transaction: (work) => work(manager as EntityManager),
+    handOff: () => Promise.resolve({ id: overrides.id ?? 1, token: '1' }),
+    decide: () => undefined,
+    progress: () => undefined,
+    log: () => undefined,
+    ...overrides,
+  };
+  return new JobContext<P>(all, all);
+}

@@ -1,0 +1,122 @@
+import type { INestApplicationContext } from '@nestjs/common';
+import { randomInt, randomUUID } from 'node:crypto';
+import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import type { Outcome } from '../job/outcome.js';
+import type { StoredError } from '../job/stored-error.js';
+import type { ModuleEngine } from '../nest/module-engine.js';
+import { getEngineToken } from '../nest/tokens.js';
+import { ActiveClaim } from '../worker/queue/active-claim.js';
+import { Attempt } from '../worker/run/attempt.js';
+import { toAttemptEnd } from '../worker/run/attempt-end.js';
+import { Run } from '../worker/run/run.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+
+/** A job that the harness ran. */
+export interface RanJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly outcome: Outcome['kind'] | 'hand-off';
+  readonly result: unknown;
+  readonly error: StoredError | undefined;
+}
+
+/**
+ * Runs the jobs of an application step by step in tests. It uses the real store and handlers, but no poll loops and no
+ * heartbeats. It requires the module option `worker: { autoStart: false }`.
+ *
+ * @example
+ * ```ts
+ * const harness = QueueHarness.of(app);
+ * await app.get(Signups).signUp('ada@example.com');
+ * expect(await harness.runNext()).toMatchObject({ queue: 'email.welcome', outcome: 'complete' });
+ * ```
+ */
+export class QueueHarness {
+  readonly #workerId = randomUUID();
+
+  private constructor(private readonly engine: ModuleEngine) {}
+
+  /** @param instance the `name` of the module instance, if the application has several */
+  static of(app: INestApplicationContext, { instance }: { instance?: string } = {}): QueueHarness {
+    const engine = app.get<ModuleEngine>(getEngineToken(instance), { strict: false });
+    InvalidOptionsError.throwIfAny('QueueHarness', [
+      expected(
+        engine.runner.state === 'stopped',
+        'a runner that is stopped (worker: { autoStart: false })',
+        engine.runner.state,
+      ),
+    ]);
+    return new QueueHarness(engine);
+  }
+
+  /** Runs the next due job, of one queue or of all, to its outcome. Resolves with null if no job is due. */
+  async runNext(queue?: string): Promise<RanJob | null> {
+    const { stores, handlers } = this.engine;
+    if (queue !== undefined && !handlers.queues.includes(queue)) throw new UnknownQueueError(queue, handlers.queues);
+    while ((await stores.jobs.promote(1_000)).length > 0);
+    for (const each of queue === undefined ? handlers.queues : [queue]) {
+      const ran = await this.#runOne(each);
+      if (ran) return ran;
+    }
+    return null;
+  }
+
+  /** Runs all due jobs, and the due jobs that these enqueue. Resolves with them in order. */
+  async drain(queue?: string): Promise<RanJob[]> {
+    const all: RanJob[] = [];
+    for (let ran = await this.runNext(queue); ran; ran = await this.runNext(queue)) all.push(ran);
+    return all;
+  }
+
+  /** Advances the time that the queue reads from its database, so that scheduled jobs and retries become due. */
+  advance(by: Duration): void {
+    const ms = toMs(by);
+    InvalidOptionsError.throwIfAny('Cannot advance', [expected(ms !== undefined, DURATION_EXPECTED, by)]);
+    this.engine.clockOffset.ms += ms!;
+  }
+
+  async #runOne(queue: string): Promise<RanJob | null> {
+    const { stores, settings, clock, logger, handlers } = this.engine;
+    const store = stores.jobs;
+    const options = settings.of(queue);
+    const claimId = randomInt(1, 2 ** 48 - 1);
+    const { byQueue } = await store.chooseStrategies(new Map([[queue, options.claim]]));
+    const request = {
+      claimId,
+      queue,
+      workerId: this.#workerId,
+      limit: 1,
+      startLimit: 1,
+      strategy: byQueue.get(queue)!.name,
+      order: options.order,
+      leaseMs: options.leaseMs,
+      maxAttempts: options.retry.attempts,
+      deadLetter: options.deadLetter,
+    };
+    const jobs = await store.claim(request);
+    const [job] = jobs;
+    if (!job) return null;
+    const claim = new ActiveClaim(request, jobs, clock.monotonic());
+    const parts = { workerId: this.#workerId, store, clock, logger, random: Math.random };
+    const attempt = new Attempt(claim, job, options, parts, clock.monotonic());
+    const entry = handlers.find(queue, job.name);
+    const [end] = entry ? await new Run([attempt], options, clock).execute(entry) : [];
+    const { outcome, result, isDetached, isHandedOff } = end ?? toAttemptEnd({ kind: 'snooze', delayMs: 10_000 });
+    if (isDetached) await store.deleteEmptyClaims([claimId]);
+    else {
+      const claims = [{ id: claimId, startLimit: 1, isFinished: true }];
+      await store.complete({
+        completions: [attempt.completionOf(outcome)],
+        claims,
+        mayHaveCommitted: false,
+        mayBeRescued: new Set(),
+      });
+    }
+    const error = 'error' in outcome ? outcome.error : undefined;
+    const kind = isHandedOff ? 'hand-off' : outcome.kind;
+    return { id: job.id, queue, name: job.name, attempt: job.attempt, outcome: kind, result, error };
+  }
+}

@@ -1,0 +1,34 @@
+import type { ClaimedJob } from '../../job/job.js';
+import type { Outcome } from '../../job/outcome.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { StoredError } from '../../job/stored-error.js';
+import type { JobLogger } from '../../common/job-logger.js';
+
+type FailedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt' | 'maxAttempts'>;
+
+/** Logs failed attempts after the commit, unless their queue has `logFailures: false`. Never logs a payload. */
+export class FailureLog {
+  constructor(
+    private readonly logger: JobLogger,
+    private readonly optionsFor: (queue: string) => Pick<ResolvedQueueOptions, 'logFailures'>,
+  ) {}
+
+  logFailure(job: FailedJob, outcome: Outcome): void {
+    if (!('error' in outcome) || !outcome.error || !this.optionsFor(job.queue).logFailures) return;
+    const { attempt, maxAttempts, queue, name, id } = job;
+    const { stack } = outcome.error;
+    const subject = `Job ${id} "${name}" of queue "${queue}"`;
+    const error = summaryOf(outcome.error);
+    if (outcome.kind === 'dead') {
+      this.logger.error(`${subject} is dead after attempt ${attempt} of ${maxAttempts}: ${error}`, stack);
+    } else if (outcome.kind === 'retry') {
+      const delay = outcome.delayMs === 0 ? 'at once' : `in ${outcome.delayMs / 1_000} s`;
+      this.logger.warn(`${subject} failed in attempt ${attempt} of ${maxAttempts}, to be retried ${delay}: ${error}`);
+      if (stack !== undefined) this.logger.debug(stack);
+    } else this.logger.warn(`${subject} is completed, but its result was not kept: ${outcome.error.message}`);
+  }
+}
+
+function summaryOf({ name, message }: StoredError): string {
+  return `${name}: ${message}`;
+}

@@ -1,0 +1,136 @@
+import { LeaseLostError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
+import { isFinalOutcome, isClaimableAtOnce, type Outcome } from '../../job/outcome.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import { jobRetentionMs } from '../../job/job-retention.js';
+import type { Attempt, AttemptParts } from '../run/attempt.js';
+import type { AttemptEnd } from '../run/attempt-end.js';
+import type { WaitNotifier } from '../../listen/wait-notifier.js';
+import { FailureLog } from './failure-log.js';
+import type { ActiveClaim } from '../queue/active-claim.js';
+import type { JobEventEmitter } from '../../events/job-event-emitter.js';
+import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
+import type { Completer } from './completer.js';
+import type { WrittenOutcome } from './completion-entry.js';
+
+// A process without a handler for a job snoozes it, so that another process can claim it.
+const UNHANDLED_SNOOZE_MS = 10_000;
+
+export interface OutcomeEffectsParts extends AttemptParts {
+  readonly options: ResolvedQueueOptions;
+  readonly completer: Completer;
+  readonly events: JobEventEmitter;
+  readonly waitNotifier: WaitNotifier;
+  readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
+  /** Called if a job of the queue will be due after this time. */
+  readonly expectDue: (ms: number) => void;
+  /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
+  readonly announce: (queue: string, jobs: number) => void;
+}
+
+/** Completes the jobs of one queue. After each commit it emits events, logs failures and notifies. */
+export class OutcomeEffects {
+  readonly #unhandledNames = new Set<string>();
+  readonly #failureLog: FailureLog;
+  /**
+   * Outcomes whose effects are not over. The queue is not idle until a job that can run again at once was announced.
+   */
+  #pendingOutcomes = 0;
+
+  /** @param onOutcomeDone called when the effects of an outcome are over, or when a delayed outcome was sent */
+  constructor(
+    private readonly parts: OutcomeEffectsParts,
+    private readonly onOutcomeDone: () => void,
+  ) {
+    this.#failureLog = new FailureLog(parts.logger, () => parts.options);
+  }
+
+  get isIdle(): boolean {
+    return this.#pendingOutcomes === 0;
+  }
+
+  completeAttempt(attempt: Attempt, end: AttemptEnd): void {
+    this.#pendingOutcomes++;
+    // The log and the progress of a job are stored before its outcome.
+    const logWritten = attempt.finish();
+    if (logWritten) void this.#completeAfterLog(logWritten, attempt, end);
+    else this.#complete(attempt, end);
+  }
+
+  /** Snoozes a job without a handler in this process. */
+  snoozeUnhandled(claim: ActiveClaim, job: ClaimedJob): void {
+    if (!this.#unhandledNames.has(job.name)) {
+      this.#unhandledNames.add(job.name);
+      this.parts.logger.warn(
+        `No handler in this process for jobs named "${job.name}" of queue "${job.queue}". This process snoozes ` +
+          `them for ${UNHANDLED_SNOOZE_MS / 1_000} s each time, so that a process with a handler can claim them.`,
+      );
+    }
+    this.completeUnstarted(claim, job, { kind: 'snooze', delayMs: UNHANDLED_SNOOZE_MS });
+  }
+
+  /** Completes a job that has not started in this process. */
+  completeUnstarted(claim: ActiveClaim, job: ClaimedJob, outcome: Outcome): void {
+    const { completer, workerId, options } = this.parts;
+    const { deadLetter, retention } = options;
+    this.#pendingOutcomes++;
+    const completion = {
+      job,
+      claimId: claim.id,
+      workerId,
+      outcome,
+      ranMs: null,
+      retentionMs: retention.deadMs,
+      deadLetter,
+    };
+    completer.complete(claim, completion, (written) => {
+      if (written !== 'lost') this.#onCommitted(job, written, undefined, null);
+      this.#finishOutcome(claim);
+    });
+  }
+
+  async #completeAfterLog(logWritten: Promise<void>, attempt: Attempt, end: AttemptEnd): Promise<void> {
+    await logWritten;
+    this.#complete(attempt, end);
+    // A poison candidate may wait until no other job of its claim runs.
+    this.onOutcomeDone();
+  }
+
+  #complete(attempt: Attempt, { outcome, result, isDetached, isHandedOff }: AttemptEnd): void {
+    const { claim, job, ranMs } = attempt;
+    const completion = attempt.completionOf(outcome);
+    const onWritten = (written: WrittenOutcome) => {
+      if (written === 'lost') this.#onLeaseLost(job, claim, ranMs);
+      else this.#onCommitted(job, written, result, ranMs);
+      const isNotKept = jobRetentionMs(completion.job.overrides, completion.retentionMs) === false;
+      if (written !== 'lost' && isFinalOutcome(written) && isNotKept) void this.parts.jobLog?.delete(attempt);
+      this.#finishOutcome(claim);
+    };
+    if (!isDetached) return this.parts.completer.complete(claim, completion, onWritten);
+    this.parts.completer.removeDetached(claim, job.id);
+    // The effects of a handed off job follow when its claim holder ends it.
+    if (isHandedOff) this.#finishOutcome(claim);
+    else onWritten(outcome);
+  }
+
+  #finishOutcome(claim: ActiveClaim): void {
+    this.#pendingOutcomes--;
+    if (claim.isDone) this.parts.leases.remove(claim);
+    this.onOutcomeDone();
+  }
+
+  #onCommitted(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
+    this.parts.events.emitOutcome(job, outcome, result, ranMs);
+    this.#failureLog.logFailure(job, outcome);
+    if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
+    if (isClaimableAtOnce(outcome)) this.parts.announce(job.queue, 1);
+    const { deadLetter } = this.parts.options;
+    if (outcome.kind === 'dead' && deadLetter) this.parts.announce(deadLetter, 1);
+  }
+
+  #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {
+    if (claim.logLossOnce()) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
+    this.parts.events.emitLost(job, ranMs);
+  }
+}

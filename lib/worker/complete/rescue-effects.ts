@@ -1,0 +1,59 @@
+import { isFinalOutcome, expiredLeaseError, type ExpiredLease } from '../../job/outcome.js';
+import { storedError } from '../../job/stored-error.js';
+import type { RescuedJob } from '../../store/jobs/job-store.js';
+import type { WaitNotifier } from '../../listen/wait-notifier.js';
+import type { FailureLog } from './failure-log.js';
+import type { JobLogger } from '../../common/job-logger.js';
+import type { QueueEvents } from '../../events/queue-events.js';
+
+export interface RescueEffectsParts {
+  readonly events: QueueEvents;
+  readonly waitNotifier: WaitNotifier;
+  readonly logger: JobLogger;
+  readonly failureLog: Pick<FailureLog, 'logFailure'>;
+  /** Called if jobs of the queue are waiting again. */
+  readonly announce: (queue: string, jobs: number) => void;
+  /** Called if a job of the queue will be due after this time. */
+  readonly expectDue: (queue: string, ms: number) => void;
+}
+
+/** Emits events, logs and notifies after this process has rescued jobs. */
+export class RescueEffects {
+  constructor(private readonly parts: RescueEffectsParts) {}
+
+  onRescued(rescued: readonly RescuedJob[]): void {
+    const { events, waitNotifier, logger, failureLog, announce, expectDue } = this.parts;
+    const counts = new Map<string, number>();
+    for (const { job, outcome, deadLetter } of rescued) {
+      const { id: jobId, queue, name, attempt, owner } = job;
+      const eventFields = {
+        jobId,
+        queue,
+        name,
+        attempt,
+        owner: owner || null,
+        ranMs: null,
+        error: storedError(expiredLeaseError(job)),
+      };
+      const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
+      events.emit({ ...eventFields, event: 'rescued', delayMs });
+      if (isFinalOutcome(outcome)) waitNotifier.notifyEnded(job);
+      if (outcome.kind === 'cancel') events.emit({ ...eventFields, event: 'cancelled', error: undefined });
+      if (outcome.kind === 'dead') {
+        events.emit({ ...eventFields, event: 'dead' });
+        failureLog.logFailure(job, outcome);
+        if (deadLetter) announce(deadLetter, 1);
+      } else if (delayMs > 0) expectDue(queue, delayMs);
+      else if (outcome.kind !== 'cancel') announce(queue, 1);
+      const source = `queue "${queue}" from ${describeLeaseHolder(job)}`;
+      counts.set(source, (counts.get(source) ?? 0) + 1);
+    }
+    // One line for each worker or owner, not for each job.
+    for (const [from, jobs] of counts) logger.warn(`Rescued ${jobs} job(s) of ${from}.`);
+  }
+}
+
+function describeLeaseHolder({ workerId, owner }: ExpiredLease): string {
+  if (owner === null) return `worker ${workerId}, whose lease expired`;
+  return `${owner === '' ? 'the bearer of a token' : `owner "${owner}"`}, whose lease expired`;
+}

@@ -1,0 +1,139 @@
+import type { Clock } from '../../common/clock.js';
+import type { JobLogger } from '../../common/job-logger.js';
+import { OutageLog } from '../../common/outage-log.js';
+import { PollLoop } from '../../common/poll-loop.js';
+import type { ActiveClaim } from '../queue/active-claim.js';
+import type { HeartbeatResult, Heartbeat, HeartbeatSettings } from './heartbeat.js';
+
+const EXPIRY_CHECK_RETRY_MS = 1_000;
+
+/** The queues that run the jobs of the claims. */
+export interface ClaimOwner {
+  /** The lease of the claim is lost. */
+  abandon(claim: ActiveClaim): void;
+  /**
+   * A caller has requested the cancellation of the job. Returns whether the job is here and was not cancelled before.
+   */
+  cancelClaimed(claim: ActiveClaim, jobId: number): boolean;
+}
+
+export interface LeaseRenewerParts {
+  readonly workerId: string;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly queues: ClaimOwner;
+  readonly shortestLeaseMs: number;
+  readonly createHeartbeat: (settings: HeartbeatSettings) => Heartbeat;
+}
+
+/**
+ * Renews the leases of the worker's claims every third of the shortest lease, and abandons claims whose lease was not
+ * renewed in time. It judges by the clock of this process, from before each renewal was sent: so it may end a lease too
+ * early, but never too late.
+ */
+export class LeaseRenewer {
+  readonly #claims = new Map<number, ActiveClaim>();
+  #heartbeat: Heartbeat;
+  readonly #expiryCheck: PollLoop;
+  readonly #outage: OutageLog;
+  #intervalMs: number;
+  /** The ends of heartbeats that a faster one has replaced. */
+  readonly #stoppedHeartbeats: Promise<void>[] = [];
+
+  constructor(private readonly parts: LeaseRenewerParts) {
+    this.#intervalMs = parts.shortestLeaseMs / 3;
+    // Without a message for the end of the outage, because the poller logs it.
+    this.#outage = new OutageLog(parts.logger, 'Cannot renew leases');
+    this.#heartbeat = this.#newHeartbeat();
+    // A separate loop, because the heartbeat may wait for a database that does not answer.
+    this.#expiryCheck = new PollLoop(
+      () => this.#abandonExpired(),
+      parts.clock,
+      () => EXPIRY_CHECK_RETRY_MS,
+    );
+  }
+
+  start(): void {
+    this.#heartbeat.start();
+    this.#expiryCheck.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#heartbeat.stop(), this.#expiryCheck.stop(), ...this.#stoppedHeartbeats]);
+  }
+
+  /** Renews often enough for leases of this length from now on. */
+  supportLease(leaseMs: number): void {
+    if (leaseMs / 3 >= this.#intervalMs) return;
+    this.#intervalMs = leaseMs / 3;
+    const previous = this.#heartbeat;
+    this.#heartbeat = this.#newHeartbeat();
+    this.#heartbeat.start();
+    for (const id of this.#claims.keys()) this.#heartbeat.add(id);
+    this.#stoppedHeartbeats.push(previous.stop());
+    this.#expiryCheck.wake();
+  }
+
+  /** The claims whose leases are renewed. */
+  get claims(): ActiveClaim[] {
+    return [...this.#claims.values()];
+  }
+
+  add(claim: ActiveClaim): void {
+    this.#claims.set(claim.id, claim);
+    this.#heartbeat.add(claim.id);
+  }
+
+  remove(claim: ActiveClaim): void {
+    this.#claims.delete(claim.id);
+    this.#heartbeat.remove(claim.id);
+  }
+
+  /** Abandons the claims that match, because the lock that protects them is lost. */
+  abandonWhere(matches: (claim: ActiveClaim) => boolean): void {
+    for (const claim of this.claims.filter(matches)) this.parts.queues.abandon(claim);
+  }
+
+  /** Whether the lease has ended, as far as this process can know. */
+  hasExpired(claim: ActiveClaim): boolean {
+    if (this.parts.clock.monotonic() < claim.leaseDeadline) return false;
+    this.#heartbeat.deliverPending();
+    return this.parts.clock.monotonic() >= claim.leaseDeadline;
+  }
+
+  #newHeartbeat(): Heartbeat {
+    return this.parts.createHeartbeat({
+      workerId: this.parts.workerId,
+      intervalMs: this.#intervalMs,
+      onResult: (result) => this.#applyResult(result),
+      onError: (error) => this.#outage.onFailure(error),
+    });
+  }
+
+  #applyResult({ claimIds, requestedAt, leases }: HeartbeatResult): void {
+    const { queues } = this.parts;
+    const leaseByClaim = new Map(leases.map((lease) => [lease.claimId, lease]));
+    for (const id of claimIds) {
+      const claim = this.#claims.get(id);
+      // The claim ended while the statement was under way, so a missing lease is not a loss.
+      if (!claim) continue;
+      const lease = leaseByClaim.get(id);
+      if (!lease) {
+        queues.abandon(claim);
+        continue;
+      }
+      if (!lease.isLocked) claim.extendLease(requestedAt);
+      for (const jobId of lease.cancelRequested) queues.cancelClaimed(claim, jobId);
+    }
+    this.#outage.onSuccess();
+  }
+
+  #abandonExpired(): Promise<number> {
+    let nextCheckMs = this.#intervalMs;
+    for (const claim of this.claims) {
+      if (this.hasExpired(claim)) this.parts.queues.abandon(claim);
+      else nextCheckMs = Math.min(nextCheckMs, claim.leaseDeadline - this.parts.clock.monotonic());
+    }
+    return Promise.resolve(nextCheckMs);
+  }
+}

@@ -1,0 +1,69 @@
+import type { JobEventEmitter } from '../events/job-event-emitter.js';
+import type { WaitNotifier } from '../listen/wait-notifier.js';
+import type { PromotedJob, RescuedJob } from '../store/jobs/job-store.js';
+import type { RescueEffects } from './complete/rescue-effects.js';
+import type { PollObserver, PolledQueueState } from './poller.js';
+import type { QueuePauses } from './queue-pauses.js';
+import type { QueueWorkers } from './queue/queue-workers.js';
+import type { WorkAnnouncer } from './work-announcer.js';
+
+/**
+ * Applies the findings of a poll: it wakes queue workers, opens and closes queues, emits events and notifies others.
+ */
+export class PollEffects implements PollObserver {
+  #stateChangeCount = 0;
+
+  constructor(
+    private readonly queues: QueueWorkers,
+    private readonly pauses: QueuePauses,
+    private readonly announcer: WorkAnnouncer,
+    private readonly jobEvents: JobEventEmitter,
+    private readonly rescueEffects: RescueEffects,
+    private readonly waitNotifier: WaitNotifier,
+  ) {}
+
+  /**
+   * The number of polls that found something else than jobs to claim: a queue that was paused or resumed everywhere, a
+   * process that waits for jobs to end, or a job that is due sooner.
+   */
+  get stateChangeCount(): number {
+    return this.#stateChangeCount;
+  }
+
+  onQueueState(queue: string, { paused, waiting }: PolledQueueState): boolean {
+    if (paused !== this.pauses.isPausedEverywhere(queue)) {
+      this.#stateChangeCount++;
+      this.pauses.setPausedEverywhere(queue, paused);
+      this.pauses.apply();
+    }
+    const worker = this.queues.of(queue);
+    if (!worker?.isOpen || !waiting) return false;
+    worker.wake();
+    return !worker.isFull;
+  }
+
+  onPromoted(promoted: readonly PromotedJob[]): void {
+    this.jobEvents.emitPromoted(promoted);
+    this.announcer.notifyOfUnworked(promoted);
+  }
+
+  onRescued(rescued: readonly RescuedJob[]): void {
+    this.rescueEffects.onRescued(rescued);
+  }
+
+  onDueSooner(): void {
+    this.#stateChangeCount++;
+  }
+
+  onWaits(waitsUntil: number | null): void {
+    if (this.waitNotifier.observeWaits(waitsUntil)) this.#stateChangeCount++;
+  }
+
+  onNewlyAvailable(queue: string, jobs: number): void {
+    this.announcer.announce(queue, jobs);
+  }
+
+  needsNoPoll(queue: string): boolean {
+    return this.queues.of(queue)?.needsNoPoll ?? true;
+  }
+}

@@ -1,0 +1,248 @@
+import type { Clock } from '../common/clock.js';
+import type { JobLogger } from '../common/job-logger.js';
+import { OutageLog } from '../common/outage-log.js';
+import { PollLoop } from '../common/poll-loop.js';
+import type { JobStore, PromotedJob, RescuedJob, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
+
+const PROMOTE_BATCH_SIZE = 500;
+// A pause is longer than planned by up to this part, so that processes do not poll at the same time.
+const JITTER = 0.2;
+// A worker whose claims all come back full still polls after this time.
+const MAX_UNPOLLED_MS = 500;
+// Two summaries report the due time of the same job with a difference of up to their duration.
+const DUE_TOLERANCE_MS = 50;
+
+export interface PolledQueueState {
+  /** Whether the queue has jobs to claim. */
+  readonly waiting: boolean;
+  /** Whether the queue is paused in all processes. */
+  readonly paused: boolean;
+}
+
+/** Receives the findings of polls. */
+export interface PollObserver {
+  /** Returns whether this process takes jobs of the queue now. */
+  onQueueState(queue: string, state: PolledQueueState): boolean;
+  onPromoted(promoted: readonly PromotedJob[]): void;
+  onRescued(rescued: readonly RescuedJob[]): void;
+  /** A job will be due earlier than all that were known. */
+  onDueSooner(): void;
+  /** @param waitsUntil see `WorkSummary.awaited` */
+  onWaits(waitsUntil: number | null): void;
+  /** Up to `jobs` jobs of the queue have become claimable, perhaps more than this process has room for. */
+  onNewlyAvailable(queue: string, jobs: number): void;
+  /** Whether claims find the jobs of the queue without a poll: the last claim was full, or no slot is free. */
+  needsNoPoll(queue: string): boolean;
+}
+
+export interface PollerParts {
+  readonly store: Pick<JobStore, 'summarizeWork' | 'readUpcoming' | 'promote' | 'rescue'>;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly random: () => number;
+  readonly queues: { readonly names: readonly string[] };
+  readonly minMs: number;
+  readonly maxMs: number;
+  readonly rules: RescueRules;
+  readonly observer: PollObserver;
+}
+
+/**
+ * Reads with one statement, for all queues of this process, whether there are jobs to claim, due jobs and expired
+ * leases. The pauses grow while there is no work, up to the next known due time. While there is work, claims find it
+ * without polls: a poll is expensive then, because it reads past active and finished jobs.
+ */
+export class Poller {
+  readonly #loop: PollLoop;
+  readonly #outage: OutageLog;
+  #restMs: number;
+  #restingUntil = Infinity;
+  /** The queues that had jobs for this process at the last poll. */
+  #busyQueues: readonly string[] = [];
+  /** Until this time no poll is necessary while claims feed the busy queues. */
+  #noPollUntil = 0;
+  /** The time of the next requested poll. */
+  #pollBy = Infinity;
+  #pollWaiters: ((hasFound: boolean) => void)[] = [];
+  #isStopped = false;
+  /** How many jobs may have become claimable since the last poll. */
+  #newlyAvailable = 0;
+  #nextDueAt = Infinity;
+  #wasPromotedElsewhere = false;
+  /** Sequence numbers of summaries: the last one that was requested, and the last one that the loop received. */
+  #lastRequested = 0;
+  #lastAnswered = 0;
+  #checking: Promise<void> | undefined;
+
+  constructor(private readonly parts: PollerParts) {
+    this.#restMs = parts.minMs;
+    this.#outage = new OutageLog(parts.logger, 'Cannot poll for jobs, retrying', 'The database is available again.');
+    this.#loop = new PollLoop(
+      () => this.#tick(),
+      parts.clock,
+      (error) => this.#retryAfterFailure(error),
+    );
+  }
+
+  start(): void {
+    this.#loop.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await Promise.all([this.#loop.stop(), this.#checking]);
+    this.#pollWaiters.splice(0).forEach((resolve) => resolve(false));
+  }
+
+  /** Polls now, and restarts with the shortest pause. */
+  wake(): void {
+    this.#restMs = this.parts.minMs;
+    this.#pollBy = 0;
+    this.#loop.wake();
+  }
+
+  /** Polls now. Resolves with whether there was any work. */
+  pollNow(): Promise<boolean> {
+    this.#restMs = this.parts.minMs;
+    return this.#requestPoll();
+  }
+
+  /** Reads a summary beside the poll loop, without a change to its pauses. */
+  check(): void {
+    // A failed check needs no retry, because the next poll reads the same.
+    this.#checking = this.#check().catch(() => undefined);
+  }
+
+  /**
+   * Polls after a notification, and announces the jobs that this process has no room for. Resolves with whether there
+   * was any work. The pauses stay as they are, so that many notifications cannot shorten them.
+   */
+  pollForNotification(): Promise<boolean> {
+    this.#newlyAvailable = Math.max(1, this.#newlyAvailable);
+    return this.#requestPoll();
+  }
+
+  /** Polls no later than in `ms`, when a job will be due. */
+  expectDue(ms: number): void {
+    const dueAt = this.parts.clock.monotonic() + ms;
+    this.#pollBy = Math.min(this.#pollBy, dueAt);
+    if (dueAt < this.#restingUntil) this.wake();
+  }
+
+  #requestPoll(): Promise<boolean> {
+    if (this.#isStopped) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      this.#pollWaiters.push(resolve);
+      this.#loop.wake();
+    });
+  }
+
+  async #tick(): Promise<number> {
+    this.#restingUntil = Infinity;
+    const { store, clock, queues } = this.parts;
+    if (this.#needsNoPoll()) return this.#planRest(Math.min(this.#noPollUntil, this.#pollBy) - clock.monotonic());
+    const newlyAvailable = this.#newlyAvailable;
+    this.#newlyAvailable = 0;
+    // Callers that wait from here on need a later poll, because this one may miss their jobs.
+    const waiterCount = this.#pollWaiters.length;
+    const number = ++this.#lastRequested;
+    const polledAt = clock.monotonic();
+    this.#noPollUntil = 0;
+    this.#pollBy = Infinity;
+    const summary = await store.summarizeWork(queues.names);
+    this.#lastAnswered = number;
+    this.#outage.onSuccess();
+    this.#recordNextDue(summary, polledAt);
+    const isBusy = this.#applySummary(summary, newlyAvailable);
+    const promoted = await this.#promoteDue(summary);
+    const movedCount = promoted + (await this.#rescueExpired(summary));
+    this.#newlyAvailable = Math.max(this.#newlyAvailable, promoted);
+    this.#pollWaiters.splice(0, waiterCount).forEach((resolve) => resolve(isBusy || movedCount > 0));
+    // Promoted and rescued jobs can be claimed at once, so the next poll follows without a pause.
+    if (movedCount > 0 || this.#isPromotedElsewhere(summary, promoted)) return 0;
+    this.#restMs = isBusy ? this.parts.minMs : Math.min(this.parts.maxMs, this.#restMs * 2);
+    // Another transaction has locked the due jobs or the expired claims: the usual pauses apply to them.
+    const isBlocked = summary.dueInMs === 0 || summary.leaseExpiryInMs === 0;
+    const { dueInMs, leaseExpiryInMs } = isBlocked ? await store.readUpcoming() : summary;
+    const nextEventInMs = Math.min(dueInMs ?? Infinity, leaseExpiryInMs ?? Infinity);
+    this.#noPollUntil = polledAt + Math.min(MAX_UNPOLLED_MS, nextEventInMs);
+    return this.#planRest(nextEventInMs);
+  }
+
+  #needsNoPoll(): boolean {
+    const { clock, observer } = this.parts;
+    if (this.#pollWaiters.length > 0 || this.#newlyAvailable > 0 || this.#busyQueues.length === 0) return false;
+    const now = clock.monotonic();
+    return (
+      now < this.#noPollUntil && now < this.#pollBy && this.#busyQueues.every((queue) => observer.needsNoPoll(queue))
+    );
+  }
+
+  #planRest(maxMs: number): number {
+    const { clock, random } = this.parts;
+    const restMs = Math.min(this.#restMs * (1 + JITTER * random()), maxMs);
+    this.#restingUntil = clock.monotonic() + restMs;
+    return restMs;
+  }
+
+  async #check(): Promise<void> {
+    const number = ++this.#lastRequested;
+    const summary = await this.parts.store.summarizeWork(this.parts.queues.names);
+    // Discard a summary that was requested before the loop's latest one.
+    if (this.#isStopped || number < this.#lastAnswered) return;
+    this.#applySummary(summary, 0);
+    if (summary.dueInMs !== null) this.expectDue(summary.dueInMs);
+  }
+
+  /** Returns whether a queue of this process takes waiting jobs. */
+  #applySummary(summary: WorkSummary, newlyAvailable: number): boolean {
+    const { observer, queues } = this.parts;
+    observer.onWaits(summary.awaited);
+    const busyQueues: string[] = [];
+    for (const queue of queues.names) {
+      // A queue without a row may still have jobs, so a claim finds out.
+      const state = summary.queues.get(queue) ?? { waiting: true, paused: false };
+      if (observer.onQueueState(queue, state)) busyQueues.push(queue);
+      if (newlyAvailable > 0 && state.waiting && !state.paused) observer.onNewlyAvailable(queue, newlyAvailable);
+    }
+    this.#busyQueues = busyQueues;
+    return busyQueues.length > 0;
+  }
+
+  #recordNextDue({ dueInMs }: WorkSummary, polledAt: number): void {
+    const dueAt = dueInMs === null ? Infinity : polledAt + dueInMs;
+    if (dueAt < this.#nextDueAt - DUE_TOLERANCE_MS) this.parts.observer.onDueSooner();
+    this.#nextDueAt = dueAt;
+  }
+
+  /**
+   * Whether another process promoted the due jobs first, so that they are waiting now. Returns true only once in a row,
+   * because a transaction may also keep due jobs locked for long.
+   */
+  #isPromotedElsewhere({ dueInMs }: WorkSummary, promoted: number): boolean {
+    const wasBefore = this.#wasPromotedElsewhere;
+    this.#wasPromotedElsewhere = dueInMs === 0 && promoted === 0;
+    return this.#wasPromotedElsewhere && !wasBefore;
+  }
+
+  async #promoteDue({ dueInMs }: WorkSummary): Promise<number> {
+    const { store, observer } = this.parts;
+    if (dueInMs !== 0) return 0;
+    const promoted = await store.promote(PROMOTE_BATCH_SIZE);
+    observer.onPromoted(promoted);
+    return promoted.length;
+  }
+
+  async #rescueExpired({ leaseExpiryInMs }: WorkSummary): Promise<number> {
+    if (leaseExpiryInMs !== 0) return 0;
+    const rescued = await this.parts.store.rescue(this.parts.rules);
+    this.parts.observer.onRescued(rescued);
+    return rescued.length;
+  }
+
+  #retryAfterFailure(error: unknown): number {
+    this.#outage.onFailure(error);
+    this.#restMs = Math.min(this.parts.maxMs, this.#restMs * 2);
+    return this.#restMs * (1 + JITTER * this.parts.random());
+  }
+}

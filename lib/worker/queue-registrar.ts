@@ -1,0 +1,92 @@
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { Subscription } from '../job/topics.js';
+import type { DeclaredQueue, QueueStore } from '../store/topics/queue-store.js';
+import type { Clock } from '../common/clock.js';
+import type { JobLogger } from '../common/job-logger.js';
+import { OutageLog } from '../common/outage-log.js';
+import { PollLoop } from '../common/poll-loop.js';
+
+export interface QueueRegistrarParts {
+  readonly queueStore: Pick<QueueStore, 'declare' | 'markUsed'>;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  /** The subscriptions of the queues of this process. */
+  readonly subscriptions: ReadonlyMap<string, readonly Subscription[]>;
+}
+
+// How often the use of a temporary queue is recorded within its expiry time.
+const USES_PER_EXPIRY = 4;
+const MAX_INTERVAL_MS = 60_000;
+const RETRY_INTERVAL_MS = 1_000;
+
+/**
+ * Declares the queues of this process and their subscriptions, and keeps temporary queues alive while the worker runs.
+ */
+export class QueueRegistrar {
+  readonly #declared: readonly DeclaredQueue[];
+  readonly #temporary: readonly string[];
+  readonly #intervalMs: number;
+  readonly #loop: PollLoop;
+  readonly #outage: OutageLog;
+
+  constructor(
+    private readonly parts: QueueRegistrarParts,
+    queues: readonly string[],
+  ) {
+    const { optionsFor, subscriptions, clock, logger } = parts;
+    this.#declared = queues.map((queue) => ({
+      queue,
+      expiresAfterMs: optionsFor(queue).expiresAfterMs || null,
+      subscriptions: subscriptions.get(queue) ?? [],
+    }));
+    const temporary = this.#declared.filter(({ expiresAfterMs }) => expiresAfterMs !== null);
+    this.#temporary = temporary.map(({ queue }) => queue);
+    const shortestMs = Math.min(...temporary.map(({ expiresAfterMs }) => expiresAfterMs!));
+    this.#intervalMs = Math.min(MAX_INTERVAL_MS, shortestMs / USES_PER_EXPIRY);
+    // Without a message for the end of the outage, because the poller logs it.
+    this.#outage = new OutageLog(logger, 'Cannot record the use of temporary queues, retrying');
+    this.#loop = new PollLoop(
+      () => this.#recordUse(),
+      clock,
+      (error) => this.#retryAfterFailure(error),
+    );
+  }
+
+  /** Declares the queues. From now on they receive copies of published messages, even while no worker runs. */
+  async declare(): Promise<void> {
+    const undeclared = await this.parts.queueStore.declare(this.#declared);
+    if (undeclared.length === 0) return;
+    const list = undeclared.map(({ queue, topic }) => `${queue} of "${topic}"`).join(', ');
+    this.parts.logger.log(
+      `Queues have subscriptions that no handler of this process declares: ${list}. They stay, because another version of ` +
+        `this program or an operator may have added them. End them with QueueAdmin.unsubscribe(queue, topic).`,
+    );
+  }
+
+  start(): void {
+    if (this.#temporary.length > 0) this.#loop.start();
+  }
+
+  /**
+   * Stops. Temporary queues count as unused from now on. Never rejects: without the last use they expire a little
+   * earlier.
+   */
+  async stop(): Promise<void> {
+    await this.#loop.stop();
+    await this.parts.queueStore.markUsed(this.#temporary).catch(() => undefined);
+  }
+
+  async #recordUse(): Promise<number> {
+    const allExist = await this.parts.queueStore.markUsed(this.#temporary);
+    // The queues expired while this process could not reach the database.
+    if (!allExist) await this.parts.queueStore.declare(this.#declared);
+    this.#outage.onSuccess();
+    return this.#intervalMs;
+  }
+
+  #retryAfterFailure(error: unknown): number {
+    this.#outage.onFailure(error);
+    return RETRY_INTERVAL_MS;
+  }
+}

@@ -1,0 +1,165 @@
+import type { ClaimedJob } from '../../job/job.js';
+import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
+import type { ClaimProgress } from '../../store/jobs/completion.js';
+import type { ClaimRequest } from '../../store/jobs/job-store.js';
+
+interface JobOfClaim {
+  readonly id: number;
+  readonly isPoisonCandidate: boolean;
+}
+
+/** A claim that this process owns: its lease, and the jobs whose outcomes have not committed. */
+export class ActiveClaim {
+  readonly id: number;
+  readonly queue: string;
+  // Without the jobs themselves: the payload of a job can be freed when the job ends.
+  readonly #jobs: readonly JobOfClaim[];
+  readonly #leaseMs: number;
+  readonly #isByLock: boolean;
+  /** Ids of the jobs whose outcomes have not committed. */
+  readonly #uncommittedIds: Set<number>;
+  /** Ids of jobs that have an outcome, which may not be stored yet. */
+  readonly #completingIds = new Set<number>();
+  #leaseDeadline: number;
+  #startLimit: number;
+  #startedCount = 0;
+  #isRaisingStartLimit = false;
+  #hasDetachedJobs = false;
+  #isAbandoned = false;
+  #isLossLogged = false;
+
+  /** @param requestedAt the monotonic time before the claim was sent: the lease lasts at least from then */
+  constructor(request: ClaimRequest, jobs: readonly ClaimedJob[], requestedAt: number) {
+    this.#jobs = jobs.map((job) => ({ id: job.id, isPoisonCandidate: isPoisonCandidate(job) }));
+    this.id = request.claimId;
+    this.queue = request.queue;
+    this.#uncommittedIds = new Set(jobs.map((job) => job.id));
+    this.#startLimit = Math.min(request.startLimit, countStartable(jobs.map(isPoisonCandidate)));
+    this.#leaseMs = request.leaseMs;
+    this.#isByLock = Boolean(request.lockId);
+    this.#leaseDeadline = requestedAt + request.leaseMs;
+  }
+
+  /** When the lease ends, by the monotonic clock of this process. */
+  get leaseDeadline(): number {
+    return this.#leaseDeadline;
+  }
+
+  /**
+   * How many jobs at the head of the claim the database has recorded as started or about to start. No other may start.
+   */
+  get startLimit(): number {
+    return this.#startLimit;
+  }
+
+  /** Whether a job of the claim runs, or has ended without an outcome so far. */
+  get hasRunningJobs(): boolean {
+    return this.#jobs.slice(0, this.#startedCount).some((job) => this.#isUnfinished(job));
+  }
+
+  /** Whether no outcome is missing. */
+  get isDone(): boolean {
+    return this.#uncommittedIds.size === 0;
+  }
+
+  /**
+   * Whether jobs left the claim outside of a completion batch, so that its row must be deleted apart, once it is empty.
+   */
+  get isEmptied(): boolean {
+    return this.isDone && this.#hasDetachedJobs && !this.#isAbandoned;
+  }
+
+  /** Whether this process has given the claim up. */
+  get isAbandoned(): boolean {
+    return this.#isAbandoned;
+  }
+
+  /** Whether other workers may have rescued its jobs: the lease has expired, or the lock may be lost without notice. */
+  mayBeRescued(now: number): boolean {
+    return this.#isByLock || now >= this.#leaseDeadline;
+  }
+
+  extendLease(requestedAt: number): void {
+    this.#leaseDeadline = requestedAt + this.#leaseMs;
+  }
+
+  mayStart(indexInClaim: number): boolean {
+    return indexInClaim < this.#startLimit;
+  }
+
+  start(indexInClaim: number): void {
+    this.#startedCount = indexInClaim + 1;
+  }
+
+  /** Returns false if the start limit is being raised already. */
+  beginRaisingStartLimit(): boolean {
+    if (this.#isRaisingStartLimit) return false;
+    this.#isRaisingStartLimit = true;
+    return true;
+  }
+
+  endRaisingStartLimit(): void {
+    this.#isRaisingStartLimit = false;
+  }
+
+  /** The database has recorded this start limit. */
+  setStartLimit(startLimit: number): void {
+    this.#startLimit = startLimit;
+  }
+
+  /** The job has an outcome, which is not stored yet. */
+  markCompleting(jobId: number): void {
+    this.#completingIds.add(jobId);
+  }
+
+  /** The outcome of the job has committed, or the job is lost. */
+  markCommitted(jobId: number): void {
+    this.#uncommittedIds.delete(jobId);
+  }
+
+  /**
+   * A job completes in the transaction of its handler, or is handed off. Only the database knows whether that
+   * committed, so no completion batch may delete the claim as finished.
+   */
+  markDetached(): void {
+    this.#hasDetachedJobs = true;
+  }
+
+  /**
+   * This process writes nothing more to these jobs. They may still carry the id of the claim, so its row must stay
+   * until the lease expires and a rescue decides about them.
+   */
+  abandon(jobIds: readonly number[]): void {
+    this.#isAbandoned = true;
+    for (const jobId of jobIds) this.#uncommittedIds.delete(jobId);
+  }
+
+  /** Returns false if the loss of the lease was logged for another job of the claim. */
+  logLossOnce(): boolean {
+    if (this.#isLossLogged) return false;
+    this.#isLossLogged = true;
+    return true;
+  }
+
+  /**
+   * The progress of the claim once a batch has completed these jobs. `startAhead` jobs more than have started may start
+   * then. Jobs that have an outcome without a start are skipped. A poison candidate starts only while no other job of
+   * the claim runs.
+   */
+  progressAfter(completing: ReadonlySet<number>, startAhead: number): ClaimProgress {
+    const isFinished = !this.#jobs.some(({ id }) => this.#uncommittedIds.has(id) && !completing.has(id));
+    const next: { readonly index: number; readonly isPoisonCandidate: boolean }[] = [];
+    for (let index = this.#startedCount; index < this.#jobs.length && next.length <= startAhead; index++) {
+      const job = this.#jobs[index]!;
+      if (this.#isUnfinished(job)) next.push({ index, isPoisonCandidate: job.isPoisonCandidate });
+    }
+    const startableCount = Math.min(startAhead, countStartable(next.map((job) => job.isPoisonCandidate)));
+    const startCount = next[0]?.isPoisonCandidate ? Number(!this.hasRunningJobs) : startableCount;
+    const startLimit = Math.max(this.#startLimit, startCount > 0 ? next[startCount - 1]!.index + 1 : 0);
+    return { id: this.id, startLimit, isFinished: isFinished && !this.#hasDetachedJobs && !this.#isAbandoned };
+  }
+
+  #isUnfinished({ id }: JobOfClaim): boolean {
+    return this.#uncommittedIds.has(id) && !this.#completingIds.has(id);
+  }
+}

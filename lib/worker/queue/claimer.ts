@@ -1,0 +1,186 @@
+import type { ClaimedJob } from '../../job/job.js';
+import { randomId } from '../../job/random-id.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { ClaimRequest, JobStore } from '../../store/jobs/job-store.js';
+import type { Clock } from '../../common/clock.js';
+import type { JobLogger } from '../../common/job-logger.js';
+import type { Completer } from '../complete/completer.js';
+import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
+import { ActiveClaim } from './active-claim.js';
+import type { ClaimDemand } from './claim-demand.js';
+import { ClaimSequencer, type SequencedClaim } from './claim-sequencer.js';
+import type { QueueSlots, SlotReservation } from './queue-slots.js';
+import type { QueueStrategies } from './queue-strategies.js';
+
+export interface ClaimerParts {
+  readonly queue: string;
+  readonly workerId: string;
+  readonly completer: Pick<Completer, 'endOfTurn' | 'completeAndClaim'>;
+  readonly store: Pick<JobStore, 'claim' | 'complete'>;
+  readonly leases: Pick<LeaseRenewer, 'add'>;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly options: ResolvedQueueOptions;
+  readonly strategies: Pick<QueueStrategies, 'of'>;
+  /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
+  readonly lockId: () => number | undefined;
+}
+
+/** A claim and its jobs. */
+export interface NewClaim {
+  readonly claim: ActiveClaim;
+  readonly jobs: readonly ClaimedJob[];
+}
+
+interface ClaimAnswer {
+  /** How many jobs the database returned. */
+  readonly count: number;
+  /** Undefined: the claim returned no jobs, or this process does not own them. */
+  readonly claimed: NewClaim | undefined;
+  readonly reservation: SlotReservation;
+}
+
+// While the jobs of one claim run, the other one is answered.
+const MAX_CLAIMS_UNDER_WAY = 2;
+
+/** Claims jobs of one queue, as long as notifications and full claims suggest that there are more. */
+export class Claimer {
+  /** Counts announcements. One that arrives during a claim stays pending if that claim comes back short. */
+  #announcements = 1;
+  #handledAnnouncements = 0;
+  #isWaitingForTurn = false;
+  #claimsUnderWay = 0;
+  #expectedJobs = 0;
+  readonly #sequencer = new ClaimSequencer<ClaimAnswer>();
+
+  /**
+   * @param computeDemand the jobs that the queue worker wants now
+   * @param onLocked called when a claim has locked its jobs, so that the next one can begin
+   */
+  constructor(
+    private readonly parts: ClaimerParts,
+    private readonly slots: QueueSlots,
+    private readonly computeDemand: () => ClaimDemand | undefined,
+    private readonly onLocked: () => void,
+  ) {}
+
+  get isIdle(): boolean {
+    return !this.#isWaitingForTurn && this.#sequencer.isEmpty;
+  }
+
+  /** Jobs that claims under way may return, and returned jobs that were not taken yet. */
+  get expectedJobs(): number {
+    return this.#expectedJobs;
+  }
+
+  /** Whether there may be jobs to claim: the last claim was full, or jobs were announced after it. */
+  get hasPendingNotification(): boolean {
+    return this.#announcements !== this.#handledAnnouncements;
+  }
+
+  announce(): void {
+    this.#announcements++;
+  }
+
+  /** Claims if jobs are wanted. Resolves with the answer, whose jobs `takeReady` returns. Undefined: claims nothing. */
+  claim(): Promise<void> | undefined {
+    const demand = this.#isWaitingForTurn ? undefined : this.#demand();
+    return demand && this.#claimAtEndOfTurn(this.slots.reserve(demand.slots));
+  }
+
+  /** Removes and returns the claims whose jobs can start, in the order in which they chose their jobs. */
+  takeReady(): NewClaim[] {
+    const ready: NewClaim[] = [];
+    for (const { count, claimed, reservation } of this.#sequencer.takeReady()) {
+      reservation.release();
+      this.#expectedJobs -= count;
+      if (claimed) ready.push(claimed);
+    }
+    return ready;
+  }
+
+  async #claimAtEndOfTurn(reservation: SlotReservation): Promise<void> {
+    this.#isWaitingForTurn = true;
+    await this.parts.completer.endOfTurn();
+    this.#isWaitingForTurn = false;
+    // Jobs that ended in the same turn have made more room since the reservation.
+    const demand = this.#demand();
+    reservation.resize(demand?.slots ?? 0);
+    if (demand) await this.#claimNow(demand, reservation);
+  }
+
+  async #claimNow(demand: ClaimDemand, reservation: SlotReservation): Promise<void> {
+    const announcements = this.#announcements;
+    const requestedAt = this.parts.clock.monotonic();
+    const sequenced = this.#sequencer.begin();
+    const request = this.#createRequest(demand, sequenced);
+    this.#claimsUnderWay++;
+    this.#expectedJobs += request.limit;
+
+    const { count, claimed } = await this.#send(request, requestedAt);
+
+    this.#claimsUnderWay--;
+    this.#expectedJobs -= request.limit - count;
+    if (count < request.limit) this.#handledAnnouncements = announcements;
+    sequenced.markAnswered({ count, claimed, reservation });
+  }
+
+  #createRequest({ limit, startLimit }: ClaimDemand, sequenced: SequencedClaim<ClaimAnswer>): ClaimRequest {
+    const { queue, workerId, options, strategies } = this.parts;
+    return {
+      queue,
+      workerId,
+      limit,
+      startLimit,
+      claimId: randomId(),
+      order: options.order,
+      strategy: strategies.of(queue).name,
+      lockId: this.parts.lockId()!,
+      leaseMs: options.leaseMs,
+      maxAttempts: options.retry.attempts,
+      deadLetter: options.deadLetter,
+      onChoosing: () => sequenced.markChoosing(),
+      onLocked: () => {
+        sequenced.markLocked();
+        this.onLocked();
+      },
+    };
+  }
+
+  /** Sends the claim. From the answer on its lease is renewed. */
+  async #send(request: ClaimRequest, requestedAt: number): Promise<Pick<ClaimAnswer, 'count' | 'claimed'>> {
+    const { store, completer, strategies, lockId, leases, logger } = this.parts;
+    let jobs: readonly ClaimedJob[] = [];
+    let mayHaveClaimed = false;
+    try {
+      jobs = await (strategies.of(request.queue).mayShareTransaction
+        ? completer.completeAndClaim(request)
+        : store.claim(request));
+      mayHaveClaimed = jobs.length > 0;
+    } catch (error) {
+      // The next poll leads to a new claim. If this one committed although its answer was lost, its lease expires.
+      logger.warn(`Cannot claim jobs of queue "${request.queue}": ${(error as Error).message}`);
+      mayHaveClaimed = (error as { outcome?: string }).outcome === 'unknown';
+    }
+    // Other workers can rescue the jobs if the lock was lost meanwhile.
+    const ownsJobs = jobs.length > 0 && request.lockId === lockId();
+    if (mayHaveClaimed && !ownsJobs) await this.#markUnstarted(request);
+    if (!ownsJobs) return { count: jobs.length, claimed: undefined };
+    const claim = new ActiveClaim(request, jobs, requestedAt);
+    leases.add(claim);
+    return { count: jobs.length, claimed: { claim, jobs } };
+  }
+
+  /** No job of the claim has started or will, so a rescue shall count no attempt. If this fails, it counts one. */
+  async #markUnstarted({ claimId }: ClaimRequest): Promise<void> {
+    const claims = [{ id: claimId, startLimit: 0, isFinished: false }];
+    const batch = { completions: [], claims, mayHaveCommitted: false, mayBeRescued: new Set<number>() };
+    await this.parts.store.complete(batch).catch(() => undefined);
+  }
+
+  #demand(): ClaimDemand | undefined {
+    if (this.#claimsUnderWay >= MAX_CLAIMS_UNDER_WAY || this.#sequencer.isChoosing) return undefined;
+    if (!this.hasPendingNotification || this.parts.lockId() === undefined) return undefined;
+    return this.computeDemand();
+  }
+}

@@ -1,0 +1,132 @@
+import { JobCancelledError, LeaseLostError } from '../../job/errors.js';
+import { isPoisonCandidate } from '../../job/outcome.js';
+import type { OutcomeEffects, OutcomeEffectsParts } from '../complete/outcome-effects.js';
+import { Attempt } from '../run/attempt.js';
+import type { HandlerTable } from '../run/handler-table.js';
+import { Run, type HandlerEntry } from '../run/run.js';
+import type { ActiveClaim } from './active-claim.js';
+import { ActiveRuns } from './active-runs.js';
+import type { PrefetchBuffer } from './prefetch-buffer.js';
+import type { PrefetchLimits } from './prefetch-limits.js';
+import type { QueueSlots } from './queue-slots.js';
+
+export interface JobStarterParts extends OutcomeEffectsParts {
+  readonly queue: string;
+  readonly handlers: HandlerTable;
+  /** Called when a slot of the process is free for the next job of any queue. */
+  readonly onSlotFree: () => void;
+}
+
+/** Starts the prefetched jobs of one queue in their order, and ends them early if they are cancelled or lost. */
+export class JobStarter {
+  readonly #runs = new ActiveRuns();
+
+  /** @param onChange called when further jobs may start, or when prefetched jobs were lost */
+  constructor(
+    private readonly parts: JobStarterParts,
+    private readonly buffer: PrefetchBuffer,
+    private readonly slots: QueueSlots,
+    private readonly limits: PrefetchLimits,
+    private readonly outcomeEffects: OutcomeEffects,
+    private readonly onChange: () => void,
+  ) {}
+
+  /** How many jobs run now. */
+  get running(): number {
+    return this.#runs.attempts.length;
+  }
+
+  get isIdle(): boolean {
+    return this.#runs.isEmpty;
+  }
+
+  /** A poison candidate runs alone, so jobs that were claimed now would wait for it. */
+  get waitsForPoisonCandidate(): boolean {
+    const { next } = this.buffer;
+    return this.#runs.hasPoisonCandidate || (next !== undefined && isPoisonCandidate(next.job));
+  }
+
+  startAll(): void {
+    while (this.#canStart()) this.#startNext();
+  }
+
+  /** The lease of the claim is lost: other workers own its jobs, or soon will. */
+  abandon(claim: ActiveClaim): void {
+    this.parts.leases.remove(claim);
+    claim.abandon(this.buffer.remove((buffered) => buffered.claim === claim).map(({ job }) => job.id));
+    for (const attempt of this.#runs.attempts) {
+      if (attempt.claim === claim && !attempt.isDetached)
+        attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
+    }
+    this.onChange();
+  }
+
+  /** Cancels the job. Returns false if the job is not here, or is being cancelled already. */
+  cancel(jobId: number): boolean {
+    const [buffered] = this.buffer.remove(({ job }) => job.id === jobId);
+    if (buffered) this.outcomeEffects.completeUnstarted(buffered.claim, buffered.job, { kind: 'cancel' });
+    // A job can run twice: once under a lost claim, and once under its successor.
+    const running = this.#runs.attempts.filter(({ job, isAborted }) => job.id === jobId && !isAborted);
+    for (const attempt of running) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
+    return buffered !== undefined || running.length > 0;
+  }
+
+  abortAll(reason: Error): void {
+    this.#runs.abort(reason);
+  }
+
+  /** Releases the running jobs although their handlers have not ended. */
+  releaseAll(): void {
+    this.#runs.release();
+  }
+
+  #canStart(): boolean {
+    const buffered = this.buffer.next;
+    if (!buffered || this.slots.free === 0 || this.#runs.hasPoisonCandidate) return false;
+    const { claim, job, indexInClaim } = buffered;
+    if (isPoisonCandidate(job) && (!this.#runs.isEmpty || claim.hasRunningJobs)) return false;
+    if (claim.mayStart(indexInClaim)) return true;
+    this.parts.completer.raiseStartLimit(claim, this.onChange);
+    return false;
+  }
+
+  #startNext(): void {
+    const attempts: Attempt[] = [];
+    const entry = this.parts.handlers.find(this.parts.queue, this.buffer.next!.job.name);
+    const now = this.parts.clock.monotonic();
+    do {
+      const { claim, job, indexInClaim } = this.buffer.shift();
+      claim.start(indexInClaim);
+      if (this.parts.leases.hasExpired(claim)) {
+        claim.abandon([job.id]);
+        this.abandon(claim);
+      } else if (entry) attempts.push(new Attempt(claim, job, this.parts.options, this.parts, now));
+      else this.outcomeEffects.snoozeUnhandled(claim, job);
+    } while (attempts.length < (entry?.batch ?? 1) && this.#fitsBatch(attempts));
+    if (entry && attempts.length > 0) this.#run(attempts, entry, now);
+  }
+
+  /** Whether one handler call can receive the next job together with these. */
+  #fitsBatch([first]: readonly Attempt[]): boolean {
+    const { next } = this.buffer;
+    if (!first || !next || next.job.name !== first.job.name || !next.claim.mayStart(next.indexInClaim)) return false;
+    return !isPoisonCandidate(first.job) && !isPoisonCandidate(next.job);
+  }
+
+  #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
+    const run = new Run(attempts, this.parts.options, this.parts.clock);
+    this.#runs.add(run);
+    this.slots.acquire();
+    for (const { job } of attempts) this.parts.events.emitStarted(job);
+    void this.#execute(run, entry, now);
+  }
+
+  async #execute(run: Run, entry: HandlerEntry, startedAtMs: number): Promise<void> {
+    const ends = await run.execute(entry);
+    this.limits.recordRunTime(this.parts.clock.monotonic() - startedAtMs);
+    this.#runs.delete(run);
+    this.slots.release();
+    run.attempts.forEach((attempt, index) => this.outcomeEffects.completeAttempt(attempt, ends[index]!));
+    this.parts.onSlotFree();
+  }
+}

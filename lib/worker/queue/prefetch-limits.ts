@@ -1,0 +1,85 @@
+import type { ClaimedJob } from '../../job/job.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+
+// Prefetched jobs should start within this time, so that several workers share a short queue.
+const PREFETCH_WINDOW_MS = 100;
+const MAX_PREFETCH = 1_000;
+// Keeps one claim from filling the memory with large payloads. Before the first payload is known, claims are small.
+const MAX_CLAIM_BYTES = 8_000_000;
+const FIRST_CLAIM_SIZE = 100;
+// Jobs up to the start limit should start within this time. It is about as long as writing a full completion batch,
+// which further jobs have to await.
+const START_AHEAD_WINDOW_MS = 25;
+const MAX_START_AHEAD = 500;
+// The weight of a new run time in the moving average.
+const RUN_TIME_WEIGHT = 0.1;
+
+/**
+ * Limits how many jobs are prefetched, and how many may start before the next batch. The shorter the jobs, the more.
+ */
+export class PrefetchLimits {
+  #averageRunMs: number | undefined;
+  #averageBytes: number | undefined;
+
+  /** @param runningLimit how many jobs can run at once */
+  constructor(
+    private readonly options: Pick<ResolvedQueueOptions, 'prefetch' | 'leaseMs' | 'retry'>,
+    private runningLimit: number,
+  ) {}
+
+  /** How many jobs can run at once. */
+  get maxRunning(): number {
+    return this.runningLimit;
+  }
+
+  setMaxRunning(maxRunning: number): void {
+    this.runningLimit = maxRunning;
+  }
+
+  recordRunTime(ranMs: number): void {
+    this.#averageRunMs =
+      this.#averageRunMs === undefined ? ranMs : this.#averageRunMs + RUN_TIME_WEIGHT * (ranMs - this.#averageRunMs);
+  }
+
+  /** Records the payload sizes of one claim. */
+  recordPayloadSizes(jobs: readonly ClaimedJob[]): void {
+    this.#averageBytes = jobs.reduce((sum, { payload }) => sum + payload.length, 0) / jobs.length;
+  }
+
+  /** The largest number of jobs that one claim may return. */
+  get maxClaimSize(): number {
+    if (this.#averageBytes === undefined) return FIRST_CLAIM_SIZE;
+    return Math.max(1, Math.floor(MAX_CLAIM_BYTES / (this.#averageBytes + 1)));
+  }
+
+  get size(): number {
+    const { prefetch, leaseMs } = this.options;
+    if (prefetch !== 'auto') return prefetch;
+    // Up to a tenth of the lease, so that no lease expires in the buffer.
+    return Math.min(
+      MAX_PREFETCH,
+      this.maxClaimSize,
+      this.#countStartableWithin(Math.min(PREFETCH_WINDOW_MS, leaseMs / 10)),
+    );
+  }
+
+  /**
+   * How many jobs may start before the next batch. If the process dies, each of them has used an attempt, whether it
+   * started or not. This price for fewer round trips is acceptable only if jobs have attempts to spare.
+   */
+  get startAheadLimit(): number {
+    if (this.hasNoSpareAttempt) return this.maxRunning;
+    return Math.max(this.maxRunning, Math.min(MAX_START_AHEAD, this.#countStartableWithin(START_AHEAD_WINDOW_MS)));
+  }
+
+  /** Jobs have one or two attempts. Only the claim whose jobs start next may raise its start limit ahead of time. */
+  get hasNoSpareAttempt(): boolean {
+    return this.options.retry.attempts <= 2;
+  }
+
+  #countStartableWithin(ms: number): number {
+    return this.#averageRunMs === undefined
+      ? 0
+      : Math.floor((this.maxRunning * ms) / Math.max(this.#averageRunMs, 0.5));
+  }
+}

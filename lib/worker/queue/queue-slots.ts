@@ -1,0 +1,50 @@
+import type { Slots } from './slots.js';
+
+/** Slots that no other queue can use while a claim fetches jobs for them. */
+export interface SlotReservation {
+  resize(slots: number): void;
+  release(): void;
+}
+
+/** The slots of one queue: at most `concurrency`, and no more than the process has. */
+export class QueueSlots {
+  #used = 0;
+  #reserved = 0;
+
+  constructor(
+    private readonly processSlots: Slots,
+    private concurrency: number,
+  ) {}
+
+  /** Slots without a handler call. Includes the slots that this queue has reserved. */
+  get free(): number {
+    const free = Math.min(this.processSlots.free + this.#reserved, this.concurrency - this.#used);
+    return Math.max(0, free);
+  }
+
+  /** Handler calls that run already continue. */
+  setConcurrency(concurrency: number): void {
+    this.concurrency = concurrency;
+  }
+
+  acquire(): void {
+    this.#used++;
+    this.processSlots.acquire();
+  }
+
+  release(): void {
+    this.#used--;
+    this.processSlots.release();
+  }
+
+  reserve(slots: number): SlotReservation {
+    let reserved = 0;
+    const resize = (size: number) => {
+      this.#reserved += size - reserved;
+      this.processSlots.reserve(size - reserved);
+      reserved = size;
+    };
+    resize(slots);
+    return { resize, release: () => resize(0) };
+  }
+}

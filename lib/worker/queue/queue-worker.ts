@@ -1,0 +1,221 @@
+import type { ClaimedJob } from '../../job/job.js';
+import { malformedOutcome } from '../../job/outcome.js';
+import { OutcomeEffects } from '../complete/outcome-effects.js';
+import type { ActiveClaim } from './active-claim.js';
+import { claimDemand, type ClaimDemand } from './claim-demand.js';
+import { Claimer, type ClaimerParts, type NewClaim } from './claimer.js';
+import { JobStarter, type JobStarterParts } from './job-starter.js';
+import { PrefetchBuffer, type BufferedJob } from './prefetch-buffer.js';
+import { PrefetchLimits } from './prefetch-limits.js';
+import { QueueSlots } from './queue-slots.js';
+import type { Slots } from './slots.js';
+
+export interface QueueWorkerParts extends JobStarterParts {
+  readonly slots: Slots;
+  readonly strategies: ClaimerParts['strategies'];
+  readonly lockId: ClaimerParts['lockId'];
+  /** Called when the queue, or a part of it, has become idle. */
+  readonly onIdle: () => void;
+}
+
+/** Works one queue in this process: fills its slots from the prefetch buffer, and the buffer with claims. */
+export class QueueWorker {
+  readonly #buffer: PrefetchBuffer;
+  readonly #slots: QueueSlots;
+  readonly #starter: JobStarter;
+  readonly #claimer: Claimer;
+  readonly #prefetchLimits: PrefetchLimits;
+  readonly #outcomeEffects: OutcomeEffects;
+  /** The largest number of jobs that one handler call receives. */
+  readonly #maxBatchSize: number;
+  #isOpen = true;
+  #isRefillScheduled = false;
+  /** Jobs that were announced and not claimed so far. */
+  #announcedJobs = 0;
+  #claimedCount = 0;
+  #answerWaiters: (() => void)[] = [];
+
+  constructor(private readonly parts: QueueWorkerParts) {
+    const { options } = parts;
+    this.#maxBatchSize = parts.handlers.maxBatchSize(parts.queue);
+    this.#buffer = new PrefetchBuffer(options.order);
+    this.#slots = new QueueSlots(parts.slots, options.concurrency);
+    this.#prefetchLimits = new PrefetchLimits(options, options.concurrency * this.#maxBatchSize);
+    this.#outcomeEffects = new OutcomeEffects(parts, () => this.#refillSoon());
+    this.#starter = new JobStarter(parts, this.#buffer, this.#slots, this.#prefetchLimits, this.#outcomeEffects, () =>
+      this.#refillSoon(),
+    );
+    this.#claimer = new Claimer(
+      parts,
+      this.#slots,
+      () => this.#computeDemand(),
+      () => this.#claim(),
+    );
+  }
+
+  /** How many jobs run now. */
+  get running(): number {
+    return this.#starter.running;
+  }
+
+  /** No job of the queue runs, is prefetched, or is being claimed or completed here. */
+  get isIdle(): boolean {
+    return this.#starter.isIdle && this.#buffer.length === 0 && this.#claimer.isIdle && this.#outcomeEffects.isIdle;
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  /** No further job can start now, so waiting jobs need not be claimed. */
+  get isFull(): boolean {
+    return this.#slots.free === 0 || this.#starter.waitsForPoisonCandidate;
+  }
+
+  /** How many more jobs of the claim may start before the next completion batch. */
+  startAheadLimit(claim: ActiveClaim): number {
+    const { next } = this.#buffer;
+    const mayStartNone = this.#prefetchLimits.hasNoSpareAttempt && next && next.claim !== claim;
+    return mayStartNone ? 0 : this.#prefetchLimits.startAheadLimit;
+  }
+
+  /** It could run more jobs, and no claim is under way to bring them. */
+  get lacksJobs(): boolean {
+    return this.#isOpen && !this.isFull && this.#claimer.isIdle;
+  }
+
+  /** It has all the jobs that it can run, or goes on claiming without a poll. */
+  get needsNoPoll(): boolean {
+    return this.isFull || this.#claimer.hasPendingNotification || !this.#claimer.isIdle;
+  }
+
+  /** How many jobs were claimed so far. */
+  get claimedCount(): number {
+    return this.#claimedCount;
+  }
+
+  /** Resolves with the answer to the claim under way, if there is one. */
+  async untilAnswered(): Promise<void> {
+    if (!this.#claimer.isIdle) await new Promise<void>((resolve) => this.#answerWaiters.push(resolve));
+  }
+
+  /** This number of jobs may have become claimable. Returns whether this process probably has slots for all of them. */
+  announce(jobs: number): boolean {
+    this.#announcedJobs += jobs;
+    this.wake();
+    return (
+      this.#isOpen &&
+      !this.#starter.waitsForPoisonCandidate &&
+      this.#announcedJobs <= this.#slots.free * this.#maxBatchSize - this.#buffer.length
+    );
+  }
+
+  /** There may be jobs to claim. */
+  wake(): void {
+    this.#claimer.announce();
+    this.fill();
+  }
+
+  /** Opens or closes the queue for this process. When it closes, prefetched jobs are released. */
+  setOpen(open: boolean): void {
+    if (open === this.#isOpen) return;
+    this.#isOpen = open;
+    if (open) return this.wake();
+    for (const { claim, job } of this.#buffer.remove())
+      this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
+  }
+
+  /** Handler calls that run already continue if the new concurrency is lower. */
+  setConcurrency(concurrency: number): void {
+    this.#slots.setConcurrency(concurrency);
+    this.#prefetchLimits.setMaxRunning(concurrency * this.#maxBatchSize);
+    this.wake();
+  }
+
+  /** Starts the prefetched jobs that can start, then claims if there is room for more. */
+  fill(): void {
+    if (!this.#isOpen) return;
+    this.#starter.startAll();
+    this.#claim();
+  }
+
+  /** The lease of the claim is lost: other workers own its jobs, or soon will. */
+  abandon(claim: ActiveClaim): void {
+    this.#starter.abandon(claim);
+  }
+
+  /** Cancels the job. Returns false if the job is not here, or is being cancelled already. */
+  cancel(jobId: number): boolean {
+    return this.#starter.cancel(jobId);
+  }
+
+  abortAll(reason: Error): void {
+    this.#starter.abortAll(reason);
+  }
+
+  /** Releases the running jobs although their handlers have not ended. */
+  releaseAll(): void {
+    this.#starter.releaseAll();
+  }
+
+  /** Once for all outcomes that one batch has written. */
+  #refillSoon(): void {
+    if (this.#isRefillScheduled) return;
+    this.#isRefillScheduled = true;
+    queueMicrotask(() => {
+      this.#isRefillScheduled = false;
+      this.#refill();
+    });
+  }
+
+  #refill(): void {
+    this.fill();
+    this.parts.onIdle();
+  }
+
+  #computeDemand(): ClaimDemand | undefined {
+    if (!this.#isOpen || this.#starter.waitsForPoisonCandidate) return undefined;
+    return claimDemand(this.#prefetchLimits, {
+      freeSlots: this.#slots.free,
+      maxBatchSize: this.#maxBatchSize,
+      prefetchedCount: this.#buffer.length + this.#claimer.expectedJobs,
+      hasRunningJobs: !this.#starter.isIdle,
+    });
+  }
+
+  #claim(): void {
+    const claiming = this.#claimer.claim();
+    if (claiming) void this.#receive(claiming);
+  }
+
+  async #receive(claiming: Promise<void>): Promise<void> {
+    await claiming;
+    for (const claimed of this.#claimer.takeReady()) this.#add(claimed);
+    // The claim came back short: other workers took the announced jobs.
+    if (!this.#claimer.hasPendingNotification) this.#announcedJobs = 0;
+    this.#refill();
+    this.#answerWaiters.splice(0).forEach((resolve) => resolve());
+  }
+
+  #add({ claim, jobs }: NewClaim): void {
+    this.#claimedCount += jobs.length;
+    this.#announcedJobs = Math.max(0, this.#announcedJobs - jobs.length);
+    this.#prefetchLimits.recordPayloadSizes(jobs);
+    this.parts.events.emitClaimed(jobs);
+    // The lease was lost while the jobs waited for those of an earlier claim.
+    if (claim.isAbandoned) return;
+    // If the queue was closed meanwhile, or the answer came late, the jobs are released.
+    const mayStart = this.#isOpen && !this.parts.leases.hasExpired(claim);
+    if (mayStart) this.#buffer.add(this.#withoutMalformed(claim, jobs));
+    else for (const job of jobs) this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
+  }
+
+  /** Ends the jobs whose rows are malformed, and returns the others. */
+  #withoutMalformed(claim: ActiveClaim, jobs: readonly ClaimedJob[]): BufferedJob[] {
+    return jobs.flatMap((job, indexInClaim) => {
+      const outcome = malformedOutcome(job);
+      if (outcome) this.#outcomeEffects.completeUnstarted(claim, job, outcome);
+      return outcome ? [] : { claim, job, indexInClaim };
+    });
+  }
+}

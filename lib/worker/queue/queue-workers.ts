@@ -1,0 +1,83 @@
+import type { ActiveClaim } from './active-claim.js';
+import type { QueueWorker } from './queue-worker.js';
+
+/** The queue workers of this process, which share its slots. */
+export class QueueWorkers {
+  readonly byName = new Map<string, QueueWorker>();
+  #idleWaiters: (() => void)[] = [];
+
+  /** How many jobs run now. */
+  get running(): number {
+    return this.#all.reduce((sum, { running }) => sum + running, 0);
+  }
+
+  /** No job runs, is prefetched, or is being claimed or completed here. */
+  get isIdle(): boolean {
+    return this.#all.every(({ isIdle }) => isIdle);
+  }
+
+  get #all(): QueueWorker[] {
+    return [...this.byName.values()];
+  }
+
+  /** Undefined if this process does not work the queue, or no longer. */
+  of(queue: string): QueueWorker | undefined {
+    return this.byName.get(queue);
+  }
+
+  get names(): string[] {
+    return [...this.byName.keys()];
+  }
+
+  /** Announces up to `jobs` new jobs. Returns whether the queue has a worker here with slots for all of them. */
+  announce(queue: string, jobs: number): boolean {
+    return this.of(queue)?.announce(jobs) ?? false;
+  }
+
+  /** The lease of the claim, or its worker lock, is lost. */
+  abandon(claim: ActiveClaim): void {
+    this.of(claim.queue)?.abandon(claim);
+  }
+
+  /** Cancels a job of the claim. Returns false if the job is not here, or is being cancelled already. */
+  cancelClaimed(claim: ActiveClaim, jobId: number): boolean {
+    return this.of(claim.queue)?.cancel(jobId) ?? false;
+  }
+
+  cancel(jobId: number): void {
+    for (const queue of this.#all) queue.cancel(jobId);
+  }
+
+  abortAll(reason: Error): void {
+    for (const queue of this.#all) queue.abortAll(reason);
+  }
+
+  releaseAll(): void {
+    for (const queue of this.#all) queue.releaseAll();
+  }
+
+  /** Starts with a random queue, so that each queue has the same chance of a slot of the process that became free. */
+  fillInTurn(random: () => number): void {
+    const queues = this.#all;
+    const first = Math.floor(random() * queues.length);
+    for (const queue of [...queues.slice(first), ...queues.slice(0, first)]) queue.fill();
+  }
+
+  /** A queue worker has become idle. */
+  notifyIdle(): void {
+    this.#idleWaiters.splice(0).forEach((resolve) => resolve());
+  }
+
+  untilIdle(): Promise<void> {
+    return this.#until(() => this.isIdle);
+  }
+
+  /** Resolves when the queue worker is idle, or the worker has ended. */
+  untilOneIdle(worker: QueueWorker, ended: AbortSignal): Promise<void> {
+    return this.#until(() => worker.isIdle || ended.aborted);
+  }
+
+  async #until(isIdle: () => boolean): Promise<void> {
+    while (!isIdle()) await new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+  }
+}

@@ -1,0 +1,222 @@
+import type { EntityManager } from 'typeorm';
+import type { Clock } from '../../common/clock.js';
+import type { JobLogger } from '../../common/job-logger.js';
+import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
+import { encodeJson } from '../../job/json.js';
+import { outcomeAfterError, type Outcome } from '../../job/outcome.js';
+import { checkSize, completeOutcome } from '../../job/payload.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import { snoozeOutcome } from '../../job/snooze.js';
+import { readableError, storedError } from '../../job/stored-error.js';
+import { andThen, type MaybePromise } from '../../job/user-rule.js';
+import type { Completion } from '../../store/jobs/completion.js';
+import type { JobStore } from '../../store/jobs/job-store.js';
+import type { ActiveClaim } from '../queue/active-claim.js';
+import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
+import { Detachment } from './detachment.js';
+import { JobContext, HandlerExit, type HandedOffJob, type JobActions, type HandlerOutcome } from './job-context.js';
+import { readJobInput, type JobInput } from './job-input.js';
+import type { JobLogWriter } from './job-log-writer.js';
+
+/** The dependencies that all attempts of a worker share. */
+export interface AttemptParts {
+  readonly workerId: string;
+  readonly store: JobStore;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly random: () => number;
+  /** Undefined if progress and logs of runs are not stored. */
+  readonly jobLog?: JobLogWriter | undefined;
+}
+
+/** One attempt of one job: creates the context for its handler, and decides the outcome. */
+export class Attempt implements JobActions {
+  // Created on first use, because most handlers never read the signal.
+  #abortController: AbortController | undefined;
+  #decidedOutcome: Outcome | undefined;
+  /** Undefined while the handler has called neither `transaction()` nor `handOff()`. */
+  #detachment: Detachment | undefined;
+  /** The end after the first error. Later errors of the attempt do not change it. */
+  #failure: MaybePromise<AttemptEnd> | undefined;
+  #isOver = false;
+
+  /** @param startedAtMs by the monotonic clock */
+  constructor(
+    readonly claim: ActiveClaim,
+    readonly job: ClaimedJob,
+    private readonly options: ResolvedQueueOptions,
+    private readonly parts: AttemptParts,
+    private readonly startedAtMs: number,
+  ) {}
+
+  get ranMs(): number {
+    return Math.round(this.parts.clock.monotonic() - this.startedAtMs);
+  }
+
+  /**
+   * Whether the job was completed in the handler's transaction or handed off, so that it no longer depends on the
+   * claim.
+   */
+  get isDetached(): boolean {
+    return this.#detachedEnd !== undefined;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get #controller(): AbortController {
+    return (this.#abortController ??= new AbortController());
+  }
+
+  get isAborted(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  /**
+   * Aborts the handler's signal. The handler still decides the outcome, unless the reason is a shutdown or a
+   * cancellation.
+   */
+  abort(reason: Error): void {
+    this.#controller.abort(reason);
+  }
+
+  /**
+   * Creates the context. Throws or rejects if the payload or the headers are invalid: a retry cannot help, so the job
+   * is dead.
+   */
+  createContext(startedAt: Date): JobContext | Promise<JobContext> {
+    try {
+      const input = readJobInput(this.job, this.options);
+      if (!(input instanceof Promise)) return this.#newContext(input, startedAt);
+      return input.then(
+        (checked) => this.#newContext(checked, startedAt),
+        (error: unknown) => this.#rejectInput(error),
+      );
+    } catch (error) {
+      return this.#rejectInput(error);
+    }
+  }
+
+  /** Ends the attempt whose handler returned. */
+  endOnReturn(result: unknown): MaybePromise<AttemptEnd> {
+    if (this.#detachedEnd) return this.#detachedEnd;
+    if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
+    // A handler that catches the error must not complete a job whose transaction was lost.
+    const lostError = this.#detachment?.transactionLostError;
+    if (lostError) return this.endOnThrow(lostError);
+    // The handler has succeeded, so the job is completed even if its result cannot be stored.
+    const outcome = completeOutcome(this.job.queue, result, this.options.maxPayloadBytes);
+    return toAttemptEnd(outcome, outcome.error ? undefined : result);
+  }
+
+  /** Ends the attempt whose handler threw. */
+  endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
+    const thrown = readableError(value);
+    if (this.#detachedEnd) {
+      const { message, stack } = storedError(thrown);
+      const action = this.#detachedEnd.isHandedOff ? 'been handed off' : 'completed in its transaction';
+      this.parts.logger.error(`Job ${this.job.id} had ${action}, then its handler threw: ${message}`, stack);
+      return this.#detachedEnd;
+    }
+    if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
+    const reason = this.#abortController?.signal.reason as { code?: string } | undefined;
+    if (reason?.code === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
+    if (reason?.code === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
+    // Another job of the batch decided its own outcome. That ended the call for all of them.
+    const error = thrown instanceof HandlerExit ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
+    return (this.#failure ??= andThen(outcomeAfterError(this.job, error, this.options.retry, this.parts), (outcome) =>
+      toAttemptEnd(outcome),
+    ));
+  }
+
+  /** Ends the attempt whose handler exceeded the time limit, and aborts its signal. */
+  endOnTimeout(limitMs: number): MaybePromise<AttemptEnd> {
+    const error = new JobTimeoutError(this.job.id, this.job.queue, limitMs);
+    this.abort(error);
+    return this.#detachedEnd ?? this.endOnThrow(error);
+  }
+
+  /** Ends the attempt with the outcome, although its handler may still run. */
+  endWithoutHandler(outcome: Outcome): AttemptEnd {
+    return this.#detachedEnd ?? toAttemptEnd(outcome);
+  }
+
+  /** Ignores later progress and logs. Resolves when the earlier ones are written; undefined if there are none. */
+  finish(): Promise<void> | undefined {
+    this.#isOver = true;
+    return this.parts.jobLog?.finish(this);
+  }
+
+  completionOf(outcome: Outcome): Completion {
+    const { deadLetter, retention } = this.options;
+    const { job, claim, ranMs } = this;
+    const { workerId } = this.parts;
+    const retentionMs = outcome.kind === 'complete' ? retention.completedMs : retention.deadMs;
+    return { job, claimId: claim.id, workerId, outcome, ranMs, retentionMs, deadLetter };
+  }
+
+  progress(value: unknown): void {
+    const { queue } = this.job;
+    const encoded = encodeJson(value);
+    if ('problem' in encoded) throw new PayloadInvalidError(queue, `progress: ${encoded.problem}`);
+    checkSize(queue, 'progress', encoded.text, this.options.maxPayloadBytes);
+    if (!this.#isOver) this.parts.jobLog?.progress(this, encoded.text);
+  }
+
+  log(line: string): void {
+    if (!this.#isOver) this.parts.jobLog?.log(this, line);
+  }
+
+  decide(outcome: HandlerOutcome): void {
+    if (outcome.kind === 'snooze until')
+      this.#decidedOutcome = snoozeOutcome(outcome.until, this.parts.clock.now().getTime());
+    else if (outcome.kind !== 'discard') this.#decidedOutcome = outcome;
+    else this.#decidedOutcome = { kind: 'dead', error: storedError(new UnrecoverableError(outcome.reason)) };
+  }
+
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.#detach('transaction').transaction(work);
+  }
+
+  async handOff(leaseMs: number): Promise<HandedOffJob> {
+    return this.#detach('handOff').handOff(leaseMs);
+  }
+
+  /**
+   * Marks the claim before the statement, because a commit whose answer is lost also takes the job out of the claim.
+   */
+  #detach(method: 'transaction' | 'handOff'): Detachment {
+    if (this.#detachment) {
+      throw new Error(
+        `job.${method}() ends job ${this.job.id} before its handler returns: expected one transaction() or handOff() per run, ` +
+          `got a second call.`,
+      );
+    }
+    const { store, workerId } = this.parts;
+    this.#detachment = new Detachment(this, this.options, store, workerId);
+    this.#abortController?.signal.throwIfAborted();
+    this.claim.markDetached();
+    return this.#detachment;
+  }
+
+  get #detachedEnd(): AttemptEnd | undefined {
+    return this.#detachment?.end;
+  }
+
+  #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
+    const { id, queue, name, attempt, maxAttempts, createdAtMs } = this.job;
+    const { logger } = this.parts;
+    const createdAt = new Date(createdAtMs);
+    return new JobContext(
+      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, logger },
+      this,
+    );
+  }
+
+  #rejectInput(error: unknown): never {
+    this.#decidedOutcome = { kind: 'dead', error: storedError(error) };
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+import type { EntityManager } from 'typeorm';
+import { hasCode, LeaseLostError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
+import type { Outcome } from '../../job/outcome.js';
+import { completeOutcome } from '../../job/payload.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import { randomId } from '../../job/random-id.js';
+import type { Completion } from '../../store/jobs/completion.js';
+import type { JobStore } from '../../store/jobs/job-store.js';
+import type { ActiveClaim } from '../queue/active-claim.js';
+import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
+import type { HandedOffJob } from './job-context.js';
+
+/** The attempt that a detachment ends. */
+export interface DetachableAttempt {
+  readonly claim: Pick<ActiveClaim, 'id'>;
+  readonly job: ClaimedJob;
+  completionOf(outcome: Outcome): Completion;
+  abort(reason: Error): void;
+}
+
+/** Ends or hands off a job while its handler still runs, apart from the other jobs of its claim. */
+export class Detachment {
+  #end: AttemptEnd | undefined;
+  #transactionLostError: Error | undefined;
+
+  constructor(
+    private readonly attempt: DetachableAttempt,
+    private readonly options: ResolvedQueueOptions,
+    private readonly store: Pick<JobStore, 'completeWith' | 'handOff'>,
+    private readonly workerId: string,
+  ) {}
+
+  /** The end of the attempt; undefined while the job is not detached, or if it could not be. */
+  get end(): AttemptEnd | undefined {
+    return this.#end;
+  }
+
+  /** The TransactionLostError of `transaction`. The attempt must fail with it, even if the handler catches it. */
+  get transactionLostError(): Error | undefined {
+    return this.#transactionLostError;
+  }
+
+  /** See `JobContext.transaction`. */
+  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const { job } = this.attempt;
+    let outcome!: ReturnType<typeof completeOutcome>;
+    const completing = this.store.completeWith(async (manager) => {
+      const result = await work(manager);
+      outcome = completeOutcome(job.queue, result, this.options.maxPayloadBytes);
+      return { value: result, completion: this.attempt.completionOf(outcome) };
+    });
+    const value = await completing.catch((error: unknown) => {
+      if (hasCode(error, 'TRANSACTION_LOST')) this.#transactionLostError = error as Error;
+      throw error;
+    });
+    const result = outcome.error ? undefined : value;
+    this.#end = { outcome, result, isDetached: true, isHandedOff: false };
+    return value;
+  }
+
+  /** See `JobContext.handOff`. */
+  async handOff(leaseMs: number): Promise<HandedOffJob> {
+    const { attempt, workerId } = this;
+    const { job, claim } = attempt;
+    const token = randomId();
+    const { deadLetter } = this.options;
+    const request = { job, workerId, from: claim.id, to: token, leaseMs, deadLetter };
+    const isOurs = await this.store.handOff(request).catch((error: unknown) => {
+      if (hasCode(error, 'JOB_CANCELLED')) attempt.abort(error as Error);
+      throw error;
+    });
+    if (!isOurs) throw new LeaseLostError(job.id, job.queue);
+    this.#end = { ...toAttemptEnd({ kind: 'complete', result: null }), isDetached: true, isHandedOff: true };
+    return { id: job.id, token: String(token) };
+  }
+}

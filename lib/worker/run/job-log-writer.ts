@@ -1,0 +1,98 @@
+import { Batcher } from '../../common/batcher.js';
+import type { Clock } from '../../common/clock.js';
+import type { JobLogger } from '../../common/job-logger.js';
+import { OutageLog } from '../../common/outage-log.js';
+import type { WaitNotifier } from '../../listen/wait-notifier.js';
+import type { JobLogStore } from '../../store/results/job-log-store.js';
+
+// The least time between two writes. Of the progress of a job only the last value in this time is written.
+const WRITE_INTERVAL_MS = 500;
+const MAX_LINE_LENGTH = 4_000;
+// Of one run, while the database is unavailable.
+const MAX_PENDING_LINES = 1_000;
+
+/** The job and the claim of a run. */
+export interface LoggedRun {
+  readonly job: { readonly id: number };
+  readonly claim: { readonly id: number };
+}
+
+interface PendingLog {
+  progress: string | undefined;
+  readonly lines: { readonly text: string; readonly loggedAt: number }[];
+}
+
+/**
+ * Writes progress and log lines of runs: the first at once, more of them twice a second, and the rest before a run
+ * ends.
+ */
+export class JobLogWriter {
+  readonly #pending = new Map<LoggedRun, PendingLog>();
+  /** Runs that have reported progress or a line. */
+  readonly #loggedRuns = new WeakSet<LoggedRun>();
+  readonly #batcher: Batcher<LoggedRun>;
+  readonly #outage: OutageLog;
+
+  constructor(
+    private readonly store: JobLogStore,
+    private readonly waitNotifier: WaitNotifier,
+    private readonly clock: Clock,
+    logger: JobLogger,
+  ) {
+    this.#batcher = new Batcher((runs) => this.#write(runs), { clock, intervalMs: WRITE_INTERVAL_MS });
+    this.#outage = new OutageLog(logger, 'Cannot write progress and logs of jobs, omitting them');
+  }
+
+  progress(run: LoggedRun, value: string): void {
+    this.#pendingOf(run).progress = value;
+  }
+
+  log(run: LoggedRun, line: string): void {
+    const { lines } = this.#pendingOf(run);
+    if (lines.length < MAX_PENDING_LINES)
+      lines.push({ text: line.slice(0, MAX_LINE_LENGTH), loggedAt: this.clock.monotonic() });
+  }
+
+  /** Resolves when the reports of the run are written, or could not be. Undefined if the run has reported nothing. */
+  finish(run: LoggedRun): Promise<void> | undefined {
+    if (!this.#loggedRuns.has(run)) return undefined;
+    return this.#pending.has(run) ? this.#batcher.flushNow() : this.#batcher.currentFlush;
+  }
+
+  /** Deletes the reports of a run whose job has ended and is not kept. The pruner deletes them if this fails. */
+  async delete(run: LoggedRun): Promise<void> {
+    if (this.#loggedRuns.has(run)) await this.store.deleteJobLogs([run.job.id]).catch(() => undefined);
+  }
+
+  #pendingOf(run: LoggedRun): PendingLog {
+    this.#loggedRuns.add(run);
+    let pending = this.#pending.get(run);
+    if (!pending) {
+      this.#pending.set(run, (pending = { progress: undefined, lines: [] }));
+      void this.#batcher.add(run);
+    }
+    return pending;
+  }
+
+  /** Never rejects: no job fails because its reports cannot be written. */
+  async #write(runs: readonly LoggedRun[]): Promise<void> {
+    const now = this.clock.monotonic();
+    const entries = runs.map((run) => {
+      const { progress, lines } = this.#pending.get(run)!;
+      this.#pending.delete(run);
+      return {
+        jobId: run.job.id,
+        claimId: run.claim.id,
+        value: progress,
+        lines: lines.map(({ text, loggedAt }) => ({ text, agoMs: now - loggedAt })),
+      };
+    });
+    try {
+      await this.store.writeJobLogs(entries);
+      this.#outage.onSuccess();
+      for (const { jobId } of entries) this.waitNotifier.notifyChanged(jobId);
+    } catch (error) {
+      this.#outage.onFailure(error);
+    }
+  }
+}

@@ -1,0 +1,176 @@
+import type { Outcome } from '../../job/outcome.js';
+import { storedError } from '../../job/stored-error.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { MaybePromise } from '../../job/user-rule.js';
+import type { Clock } from '../../common/clock.js';
+import type { Attempt } from './attempt.js';
+import type { AttemptEnd } from './attempt-end.js';
+import type { JobContext } from './job-context.js';
+
+/** Handles one job. The value that it returns is the result of the job. If it throws, the attempt has failed. */
+// oxlint-disable-next-line typescript/no-explicit-any -- each handler has its own payload
+export type Handler = (job: JobContext<any>) => unknown;
+
+/** Handles several jobs of one name. `ProcessorOptions.batch` describes the outcome of each job. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type BatchHandler = (jobs: JobContext<any>[]) => unknown;
+
+/** A handler in the handler table. */
+export type HandlerEntry =
+  | { readonly handle: Handler; readonly batch?: undefined }
+  | { readonly handle: BatchHandler; /** The largest number of jobs in one call. */ readonly batch: number };
+
+/** One call of a handler, with one attempt or the attempts of a batch. */
+export class Run {
+  #resolve!: (ends: readonly AttemptEnd[]) => void;
+  #isDecided = false;
+  /** Set if the run has a time limit; aborted when the run is over. */
+  #timeout: AbortController | undefined;
+
+  constructor(
+    readonly attempts: readonly Attempt[],
+    private readonly options: ResolvedQueueOptions,
+    private readonly clock: Clock,
+  ) {}
+
+  abort(reason: Error): void {
+    for (const attempt of this.attempts) attempt.abort(reason);
+  }
+
+  /** Ends the run although its handler may go on. The fence rejects the later writes of the handler. */
+  end(outcome: Outcome): void {
+    this.#markDecided();
+    this.#resolve(this.attempts.map((attempt) => attempt.endWithoutHandler(outcome)));
+  }
+
+  /** Resolves with the end of each attempt. Never rejects. */
+  execute(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
+    const limitMs = this.#shortestTimeoutMs();
+    if (limitMs !== false) void this.#expireAfter(limitMs);
+    return new Promise<readonly AttemptEnd[]>((resolve) => {
+      this.#resolve = resolve;
+      void this.#handle(entry).then(
+        (ends) => this.#decide(ends),
+        (error: unknown) => this.#fail(error),
+      );
+    });
+  }
+
+  /**
+   * The handler or the time limit decides, whichever comes first. Functions of the options may delay the end after
+   * that.
+   */
+  #decide(ends: readonly MaybePromise<AttemptEnd>[]): void {
+    if (this.#isDecided) return;
+    this.#markDecided();
+    if (ends.every(isDecided)) this.#resolve(ends);
+    else Promise.all(ends.map(async (end) => end)).then(this.#resolve, (error: unknown) => this.#fail(error));
+  }
+
+  /** An outcome that cannot be decided makes the job dead. It must not end the process as an unhandled rejection. */
+  #fail(error: unknown): void {
+    this.end({ kind: 'dead', error: storedError(error) });
+  }
+
+  #markDecided(): void {
+    this.#isDecided = true;
+    this.#timeout?.abort();
+  }
+
+  #handle(entry: HandlerEntry): Promise<readonly MaybePromise<AttemptEnd>[]> {
+    return entry.batch === undefined ? this.#handleOne(entry.handle) : this.#handleAll(entry.handle);
+  }
+
+  async #handleOne(handle: Handler): Promise<readonly MaybePromise<AttemptEnd>[]> {
+    const [attempt] = this.attempts as [Attempt];
+    try {
+      const context = attempt.createContext(this.clock.now());
+      return [attempt.endOnReturn(await handle(context instanceof Promise ? await context : context))];
+    } catch (error) {
+      return [attempt.endOnThrow(error)];
+    }
+  }
+
+  async #handleAll(handle: BatchHandler): Promise<readonly MaybePromise<AttemptEnd>[]> {
+    const ends = new Map<Attempt, MaybePromise<AttemptEnd>>();
+    const contexts = new Map<Attempt, JobContext>();
+    const startedAt = this.clock.now();
+    for (const attempt of this.attempts) {
+      try {
+        const context = attempt.createContext(startedAt);
+        contexts.set(attempt, context instanceof Promise ? await context : context);
+      } catch (error) {
+        ends.set(attempt, attempt.endOnThrow(error));
+      }
+    }
+    if (contexts.size > 0) {
+      const called = [...contexts.keys()];
+      const endOf = await this.#callBatchHandler(handle, [...contexts.values()]);
+      called.forEach((attempt, index) => ends.set(attempt, endOf(attempt, index)));
+    }
+    return this.attempts.map((attempt) => ends.get(attempt)!);
+  }
+
+  async #callBatchHandler(
+    handle: BatchHandler,
+    contexts: JobContext[],
+  ): Promise<(attempt: Attempt, index: number) => MaybePromise<AttemptEnd>> {
+    try {
+      const jobs = contexts.length;
+      const results = settledResults(await handle(contexts), jobs);
+      return (attempt, index) => {
+        const result = results?.[index];
+        if (result?.status === 'rejected') return attempt.endOnThrow(result.reason);
+        return attempt.endOnReturn(result?.value);
+      };
+    } catch (error) {
+      return (attempt) => attempt.endOnThrow(error);
+    }
+  }
+
+  /** The shortest timeout of the jobs, or false if none has a timeout. */
+  #shortestTimeoutMs(): number | false {
+    let limitMs: number | false = false;
+    for (const { job } of this.attempts) {
+      const own = job.overrides?.timeoutMs ?? this.options.timeoutMs;
+      if (own !== false) limitMs = limitMs === false ? own : Math.min(limitMs, own);
+    }
+    return limitMs;
+  }
+
+  async #expireAfter(limitMs: number): Promise<void> {
+    this.#timeout = new AbortController();
+    await this.clock.sleep(limitMs, this.#timeout.signal);
+    if (!this.#isDecided) this.#decide(this.attempts.map((attempt) => attempt.endOnTimeout(limitMs)));
+  }
+}
+
+function isDecided(end: MaybePromise<AttemptEnd>): end is AttemptEnd {
+  return !(end instanceof Promise);
+}
+
+/**
+ * The results of single jobs, as `Promise.allSettled` returns them; undefined if the handler returned something else. A
+ * job without a result fails, because it may not be done. Too many results fail all jobs, because they match no job for
+ * certain.
+ */
+function settledResults(returned: unknown, jobs: number): readonly PromiseSettledResult<unknown>[] | undefined {
+  if (!Array.isArray(returned)) return undefined;
+  const entries = Array.from<unknown>(returned);
+  const isOutcome = (entry: unknown) => entry === undefined || entry === null || isSettledResult(entry);
+  if (!entries.some(isSettledResult) || !entries.every(isOutcome)) return undefined;
+  const outcomeCount = entries.filter(isSettledResult).length;
+  const problem = `A batch handler answered ${outcomeCount} outcomes, expected one for each of its ${jobs} jobs`;
+  if (entries.length > jobs) throw new Error(`${problem}.`);
+  return Array.from({ length: jobs }, (_, index) => {
+    const entry = entries[index];
+    if (isSettledResult(entry)) return entry;
+    const message = `${problem}, in their order: there is none for job ${index + 1}.`;
+    return { status: 'rejected', reason: new Error(message) };
+  });
+}
+
+function isSettledResult(value: unknown): value is PromiseSettledResult<unknown> {
+  const { status } = (value ?? {}) as { status?: unknown };
+  return status === 'fulfilled' || status === 'rejected';
+}

@@ -1,0 +1,234 @@
+import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
+import { expected, isWhole, unknownKeys } from '../job/expectation.js';
+import type { ProcessorOptions } from '../job/processor-options.js';
+import type { QueueName } from '../job/queue-jobs.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { matchesAny } from '../job/queue-pattern.js';
+import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import { QueueRegistrar } from './queue-registrar.js';
+import { checkHandler, toHandlerEntry, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
+import type { WorkNotifier } from './work-notifier.js';
+import type { WorkerParts } from './worker-parts.js';
+import { Worker } from './worker.js';
+
+export type RunnerState = 'stopped' | 'running' | 'stopping';
+
+/**
+ * Starts and stops the worker of this process. The module does so with the application, unless `worker.autoStart` is
+ * false. Inject the runner to start, stop or pause the worker yourself.
+ */
+export class SqlQueueRunner {
+  #worker: Worker | undefined;
+  #state: RunnerState = 'stopped';
+  #lastTransition: Promise<void> = Promise.resolve();
+  /** Whether `start()` was called, and `stop()` was not called since. Also true while there is no queue to work. */
+  #shouldRun = false;
+  /** Queues whose handlers are being removed. */
+  readonly #unregistering = new Set<string>();
+  readonly #concurrency = new Map<string, number>();
+  /** Whether a queue was last paused or resumed in this process, also while no worker runs. */
+  readonly #paused = new Map<string, boolean>();
+  readonly #parts: WorkerParts;
+  readonly #notifier: WorkNotifier;
+
+  /** @internal Nest injects it. */
+  constructor(parts: WorkerParts, notifier: WorkNotifier) {
+    this.#parts = {
+      ...parts,
+      optionsFor: (queue) => this.#optionsFor(parts.optionsFor(queue), queue),
+    };
+    this.#notifier = notifier;
+  }
+
+  /** `running`: the worker claims jobs. `stopping`: it claims no more jobs and waits for running ones. */
+  get state(): RunnerState {
+    return this.#state;
+  }
+
+  /** The queues that this process works: those with a handler that `worker.queues` allows. */
+  get queues(): string[] {
+    const { include, exclude } = this.#parts.options;
+    return this.#parts.handlers.queues.filter(
+      (queue) =>
+        (include === undefined || matchesAny(include, queue)) &&
+        !matchesAny(exclude, queue) &&
+        !this.#unregistering.has(queue),
+    );
+  }
+
+  /** Starts to claim jobs. Does nothing if the worker runs already, or if this process has no handlers. */
+  start(): Promise<void> {
+    return this.#inTurn(() => {
+      this.#shouldRun = true;
+      return this.#start();
+    });
+  }
+
+  /**
+   * Adds a handler for a queue whose name is known at run time only. Takes the options of `@QueueProcessor`. A running
+   * worker starts to work the queue, otherwise the next `start()` does. `worker.queues` also applies to such queues.
+   *
+   * @returns a function that removes the handler. Do not await it in a handler of that queue: it waits for running
+   *   jobs.
+   * @throws InvalidOptionsError if the options are invalid, or this process has a handler for the queue already.
+   * @throws StoreUnavailableError if the database is unavailable. The handler is not added.
+   * @example
+   * ```ts
+   * const remove = await runner.handle('plugin.thumbnails', { concurrency: 4 }, (job) => thumbnail(job.payload));
+   * await remove();
+   * ```
+   */
+  async handle<Name extends QueueName, const Batch extends number | undefined = undefined>(
+    queue: Name,
+    options: Omit<ProcessorOptions, 'batch'> & { batch?: Batch },
+    handler: RuntimeHandler<Name, Batch>,
+  ): Promise<UnregisterHandler> {
+    const { handlers, defineQueue } = this.#parts;
+    checkHandler(queue, options, handler, handlers.queues);
+    defineQueue(queue, options);
+    handlers.add(queue, undefined, toHandlerEntry(options, handler));
+    try {
+      await this.#inTurn(() => this.#addToWorker(queue));
+    } catch (error) {
+      this.#removeHandler(queue);
+      throw error;
+    }
+    let removed: Promise<void> | undefined;
+    return () => (removed ??= this.#unregisterHandler(queue));
+  }
+
+  /**
+   * Sets how many calls of the queue's handlers may run at once in this process, 1 to 10,000, in place of the option
+   * `concurrency`. Running calls are not affected. The value applies until the handler is removed or the process ends.
+   *
+   * @throws InvalidOptionsError if the value is out of range
+   * @throws UnknownQueueError if this process does not work the queue
+   */
+  setConcurrency(queue: QueueName, concurrency: number): void {
+    this.#queuesNamed(queue);
+    InvalidOptionsError.throwIfAny('Cannot set the concurrency', [
+      expected(isWhole(concurrency, 1, 10_000), 'concurrency to be a whole number from 1 to 10000', concurrency),
+    ]);
+    this.#concurrency.set(queue, concurrency);
+    this.#worker?.setConcurrency(queue, concurrency);
+  }
+
+  async #addToWorker(queue: string): Promise<void> {
+    if (!this.#shouldRun || !this.queues.includes(queue)) return;
+    if (!this.#worker) return this.#start();
+    if (this.#state === 'running') await this.#worker.add(queue, this.#paused.get(queue));
+  }
+
+  async #unregisterHandler(queue: string): Promise<void> {
+    this.#unregistering.add(queue);
+    await this.#lastTransition;
+    await this.#worker?.remove(queue);
+    this.#removeHandler(queue);
+  }
+
+  #removeHandler(queue: string): void {
+    this.#parts.handlers.remove(queue);
+    this.#unregistering.delete(queue);
+    this.#paused.delete(queue);
+    this.#concurrency.delete(queue);
+  }
+
+  #optionsFor(options: ResolvedQueueOptions, queue: string): ResolvedQueueOptions {
+    const concurrency = this.#concurrency.get(queue);
+    return concurrency === undefined ? options : { ...options, concurrency };
+  }
+
+  async #start(): Promise<void> {
+    if (this.#worker || this.queues.length === 0) return;
+    const worker = new Worker(this.#parts, this.queues, this.#paused);
+    await worker.start();
+    // Includes calls of `pause` and `resume` while the worker started.
+    for (const [queue, isPaused] of this.#paused) {
+      if (isPaused) worker.pause([queue]);
+      else worker.resume([queue]);
+    }
+    this.#worker = worker;
+    this.#notifier.setWorker(worker);
+    this.#state = 'running';
+  }
+
+  /** Declares the subscriptions of the queues of this process, as `start()` does, but claims no jobs. */
+  async declare(): Promise<void> {
+    const queues = this.queues.filter((queue) => this.#parts.subscriptions.has(queue));
+    await new QueueRegistrar(this.#parts, queues).declare();
+  }
+
+  /**
+   * Stops claiming from the queue, or from all queues, in this process. Prefetched jobs are released, and running jobs
+   * go on.
+   *
+   * @throws UnknownQueueError if this process does not work the queue
+   */
+  pause(queue?: string): void {
+    const queues = this.#queuesNamed(queue);
+    queues.forEach((each) => this.#paused.set(each, true));
+    this.#worker?.pause(queues);
+  }
+
+  /**
+   * Ends a pause of this process. `QueueAdmin.resume` ends a pause of all processes.
+   *
+   * @throws UnknownQueueError if this process does not work the queue
+   */
+  resume(queue?: string): void {
+    const queues = this.#queuesNamed(queue);
+    queues.forEach((each) => this.#paused.set(each, false));
+    this.#worker?.resume(queues);
+  }
+
+  /** Stops claiming and releases prefetched jobs. Call `stop()` afterwards. */
+  async quiet(): Promise<void> {
+    await this.#inTurn(async () => {
+      this.#shouldRun = false;
+      if (!this.#worker) return;
+      this.#state = 'stopping';
+      this.#worker.quiet();
+    });
+  }
+
+  /**
+   * Stops claiming and waits for running jobs. After `timeout` (default: `worker.shutdown.timeout`, 20s) it aborts and
+   * releases them. Resolves when the worker has stopped. May be called twice.
+   *
+   * @throws InvalidOptionsError if `timeout` is no duration
+   */
+  stop({ timeout, ...unknown }: { timeout?: Duration } = {}): Promise<void> {
+    const timeoutMs = timeout === undefined ? this.#parts.options.shutdownTimeoutMs : toMs(timeout);
+    InvalidOptionsError.throwIfAny('Cannot stop', [
+      ...unknownKeys(unknown, ['timeout']),
+      expected(timeoutMs !== undefined, `timeout to be ${DURATION_EXPECTED}`, timeout),
+    ]);
+    return this.#inTurn(async () => {
+      this.#shouldRun = false;
+      if (!this.#worker) return;
+      this.#state = 'stopping';
+      await this.#worker.drain(timeoutMs!);
+      this.#worker = undefined;
+      this.#notifier.setWorker(undefined);
+      this.#state = 'stopped';
+    });
+  }
+
+  /** Resolves when no job runs here and no waiting job is left for this process. Scheduled jobs do not count. */
+  async whenIdle(): Promise<void> {
+    await this.#worker?.idle();
+  }
+
+  #queuesNamed(queue: string | undefined): string[] {
+    if (queue === undefined) return this.queues;
+    if (!this.queues.includes(queue)) throw new UnknownQueueError(queue, this.queues);
+    return [queue];
+  }
+
+  /** Runs starts and stops one after the other, in the order of the calls. */
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    const done = this.#lastTransition.then(act);
+    this.#lastTransition = done.catch(() => undefined);
+    return done;
+  }
+}

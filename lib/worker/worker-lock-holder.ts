@@ -1,0 +1,118 @@
+import type { Clock } from '../common/clock.js';
+import type { JobLogger } from '../common/job-logger.js';
+import { OutageLog } from '../common/outage-log.js';
+import { PollLoop } from '../common/poll-loop.js';
+import type { RescuedJob, RescueRules } from '../store/jobs/job-store.js';
+import type { WorkerLockStore, WorkerLock } from '../store/workers/worker-lock-store.js';
+
+// Another worker has the jobs of a killed worker within a second.
+const CHECK_INTERVAL_MS = 500;
+// However long the leases are: the server or a proxy may drop an idle connection. A worker that does not notice the
+// loss of its lock runs jobs that other workers run too.
+const MAX_PING_INTERVAL_MS = 10_000;
+
+export interface WorkerLockHolderParts {
+  readonly store: WorkerLockStore;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly workerId: string;
+  readonly shortestLeaseMs: () => number;
+  readonly rules: RescueRules;
+  readonly onRescued: (rescued: readonly RescuedJob[]) => void;
+  /** Called when a lost lock is replaced: the worker can claim under the new one. */
+  readonly onAcquired: () => void;
+  /** Called when the lock is lost, and with it every claim under it. */
+  readonly onLost: () => void;
+}
+
+/**
+ * Holds the lock of this worker and replaces it if it is lost. It also rescues the jobs of workers whose lock is free:
+ * these workers died, so their jobs need not wait for the end of the leases.
+ */
+export class WorkerLockHolder {
+  readonly #loop: PollLoop;
+  readonly #outage: OutageLog;
+  #lock: WorkerLock | undefined;
+  #nextPingAt = 0;
+
+  constructor(private readonly parts: WorkerLockHolderParts) {
+    this.#outage = new OutageLog(
+      parts.logger,
+      'Cannot check the locks of workers, retrying',
+      'The locks of workers can be checked again.',
+    );
+    this.#loop = new PollLoop(
+      (stopping) => this.#tick(stopping),
+      parts.clock,
+      (error) => this.#retryAfterFailure(error),
+    );
+  }
+
+  /** The id that claims name; undefined while no lock is held, so that nothing can be claimed under one. */
+  get id(): number | undefined {
+    return this.#lock?.id;
+  }
+
+  get #pingIntervalMs(): number {
+    return Math.min(this.parts.shortestLeaseMs() / 3, MAX_PING_INTERVAL_MS);
+  }
+
+  /** Acquires the lock. Rejects if the database does not grant one. */
+  async start(): Promise<void> {
+    this.#setLock(await this.parts.store.acquire(this.parts.workerId));
+    this.#loop.start();
+  }
+
+  /** Releases the lock, and with it the claims that remain under it. */
+  async stop(): Promise<void> {
+    const lock = this.#lock;
+    this.#lock = undefined;
+    await Promise.all([this.#loop.stop(), lock?.release()]);
+  }
+
+  async #tick(stopping: AbortSignal): Promise<number> {
+    const { store, rules, onRescued, onAcquired, workerId } = this.parts;
+    if (!this.#lock) {
+      const lock = await store.acquire(workerId);
+      if (stopping.aborted) await lock.release();
+      else {
+        this.#setLock(lock);
+        onAcquired();
+      }
+    }
+    await this.#ping();
+    if (!stopping.aborted) onRescued(await store.rescue(rules));
+    this.#outage.onSuccess();
+    return Math.min(CHECK_INTERVAL_MS, this.parts.shortestLeaseMs() / 3);
+  }
+
+  #setLock(lock: WorkerLock): void {
+    this.#lock = lock;
+    this.#nextPingAt = this.parts.clock.monotonic() + this.#pingIntervalMs;
+    if (lock.lostSignal.aborted) return this.#handleLoss(lock);
+    lock.lostSignal.addEventListener('abort', () => this.#handleLoss(lock), { once: true });
+  }
+
+  #handleLoss(lock: WorkerLock): void {
+    // A lock that this worker released itself is not lost.
+    if (lock !== this.#lock) return;
+    this.#lock = undefined;
+    this.parts.logger.warn(
+      'The lock of this worker is lost, and with it the jobs claimed under it. Acquiring another one.',
+    );
+    this.parts.onLost();
+    this.#loop.wake();
+  }
+
+  async #ping(): Promise<void> {
+    const now = this.parts.clock.monotonic();
+    if (now < this.#nextPingAt) return;
+    this.#nextPingAt = now + this.#pingIntervalMs;
+    await this.#lock?.ping();
+  }
+
+  #retryAfterFailure(error: unknown): number {
+    this.#outage.onFailure(error);
+    return CHECK_INTERVAL_MS;
+  }
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../common/clock.js';
+import type { JobLogger } from '../common/job-logger.js';
+import type { QueueEvents } from '../events/queue-events.js';
+import type { ProcessorOptions } from '../job/processor-options.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { WaitNotifier } from '../listen/wait-notifier.js';
+import type { JobStore } from '../store/jobs/job-store.js';
+import type { NotificationChannel } from '../store/notifications/notification-channel.js';
+import type { JobLogStore } from '../store/results/job-log-store.js';
+import type { QueueStore } from '../store/topics/queue-store.js';
+import type { WorkerLockStore } from '../store/workers/worker-lock-store.js';
+import type { WorkerRegistry } from '../store/workers/worker-registry.js';
+import type { Heartbeat, HeartbeatSettings } from './heartbeat/heartbeat.js';
+import type { PruneTask } from './pruner.js';
+import type { QueueRegistrarParts } from './queue-registrar.js';
+import type { HandlerTable } from './run/handler-table.js';
+import type { ResolvedWorkerOptions } from './worker-options.js';
+
+/** The stores, services and options that a worker needs from its process. */
+export interface WorkerParts extends QueueRegistrarParts {
+  readonly store: JobStore;
+  readonly workerRegistry: WorkerRegistry;
+  readonly queueStore: QueueStore;
+  /** Undefined if this process neither sends nor receives notifications. */
+  readonly workerChannel: NotificationChannel | undefined;
+  /** Undefined if the database does not support claims by `lock`. */
+  readonly workerLocks: WorkerLockStore | undefined;
+  /** Creates the heartbeat that renews the leases. Default: a heartbeat on this event loop. */
+  readonly createHeartbeat?: ((settings: HeartbeatSettings) => Heartbeat) | undefined;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly random: () => number;
+  readonly handlers: HandlerTable;
+  /**
+   * Sets the options of a queue whose handler is added at run time. Throws InvalidOptionsError if they contradict
+   * others.
+   */
+  readonly defineQueue: (queue: string, options: ProcessorOptions) => void;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  readonly options: ResolvedWorkerOptions;
+  readonly events: QueueEvents;
+  readonly waitNotifier: WaitNotifier;
+  readonly jobLogs: JobLogStore;
+  /** The deletions of the pruner. */
+  readonly pruneTasks: readonly PruneTask[];
+}

@@ -1,0 +1,211 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { withTimeout } from '../common/with-timeout.js';
+import { ShutdownError } from '../job/errors.js';
+import { QueueRegistrar } from './queue-registrar.js';
+import { WorkerComponents } from './worker-components.js';
+import type { WorkerParts } from './worker-parts.js';
+
+// Handlers have this long to honour an aborted signal. Then the worker releases their jobs while they still run.
+const ABORT_GRACE_MS = 1_000;
+// The limit of `drain` beyond its timeout. It includes the grace of handlers, and applies if the database does not
+// answer.
+const SHUTDOWN_OVERTIME_MS = 1_500;
+// The part of the overtime that is reserved for deregistration when the database does not store the last outcomes.
+const DEREGISTER_RESERVE_MS = 250;
+// The limit for deregistration if all outcomes are stored.
+const DEREGISTER_TIMEOUT_MS = 5_000;
+
+/** Works the queues of this process, from registration in the database to deregistration. It starts once. */
+export class Worker {
+  readonly id = randomUUID();
+  readonly #components: WorkerComponents;
+  readonly #registrar: QueueRegistrar;
+  /** The registrars of queues that were added after the start. */
+  readonly #addedRegistrars = new Map<string, QueueRegistrar>();
+  readonly #ended = new AbortController();
+  #loopsStopped: Promise<unknown> = Promise.resolve();
+
+  /** @param paused whether a queue is paused from the start. Default: its option `paused` */
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly queueNames: readonly string[],
+    paused: ReadonlyMap<string, boolean> = new Map(),
+  ) {
+    const pausedQueues = queueNames.filter((queue) => paused.get(queue) ?? parts.optionsFor(queue).paused);
+    this.#components = new WorkerComponents(this.id, parts, queueNames, pausedQueues);
+    this.#registrar = new QueueRegistrar(parts, queueNames);
+  }
+
+  async start(): Promise<void> {
+    const { pauses, strategies, leases, poller, listener, pruner } = this.#components;
+    // Declared first, so that a temporary queue is temporary from its first row.
+    await this.#registrar.declare();
+    await strategies.choose(this.queueNames);
+    await this.parts.workerRegistry.register({
+      id: this.id,
+      host: hostname(),
+      pid: process.pid,
+      queues: this.queueNames,
+    });
+    await this.#readPauses(this.queueNames);
+    await this.#components.acquireLockIfNeeded(this.queueNames);
+    pauses.apply();
+    leases.start();
+    poller.start();
+    listener?.start();
+    pruner.start();
+    this.#registrar.start();
+  }
+
+  /**
+   * Starts to work another queue. Rejects if its declaration fails, or if the database does not support its strategy.
+   */
+  async add(queue: string, isPaused: boolean | undefined): Promise<void> {
+    if (this.works(queue)) return;
+    const { pauses, strategies, leases, poller, queues } = this.#components;
+    const options = this.parts.optionsFor(queue);
+    const registrar = new QueueRegistrar(this.parts, [queue]);
+    await registrar.declare();
+    await strategies.choose([queue]);
+    await this.#readPauses([queue]);
+    await this.#components.acquireLockIfNeeded([queue]);
+    await this.parts.workerRegistry.setQueues(this.id, [...queues.names, queue]);
+    leases.supportLease(options.leaseMs);
+    this.#addedRegistrars.set(queue, registrar);
+    registrar.start();
+    if (isPaused ?? options.paused) pauses.addPaused(queue);
+    this.#components.addQueue(queue);
+    pauses.apply();
+    // Only a poll can find jobs that the queue already has.
+    poller.wake();
+  }
+
+  /** Stops working the queue. Resolves when its jobs here have ended or were released, or when the worker has ended. */
+  async remove(queue: string): Promise<void> {
+    const { pauses, strategies, listener, queues } = this.#components;
+    const worker = queues.of(queue);
+    if (!worker) return;
+    pauses.remove(queue);
+    await queues.untilOneIdle(worker, this.#ended.signal);
+    if (this.#ended.signal.aborted) return;
+    queues.byName.delete(queue);
+    strategies.delete(queue);
+    pauses.delete(queue);
+    listener?.restartListening();
+    const registrar = this.#addedRegistrars.get(queue);
+    this.#addedRegistrars.delete(queue);
+    await registrar?.stop();
+    // The queues in the worker table only inform people, so a failure is ignored.
+    await this.parts.workerRegistry.setQueues(this.id, queues.names).catch(() => undefined);
+  }
+
+  setConcurrency(queue: string, concurrency: number): void {
+    this.#components.queues.of(queue)?.setConcurrency(concurrency);
+  }
+
+  pause(queues: readonly string[]): void {
+    this.#components.pauses.pause(queues);
+  }
+
+  resume(queues: readonly string[]): void {
+    this.#components.pauses.resume(queues);
+  }
+
+  works(queue: string): boolean {
+    return this.#components.queues.of(queue) !== undefined;
+  }
+
+  /**
+   * Announces up to `jobs` waiting jobs. Returns whether this process has slots for all of them, as far as it knows.
+   */
+  wake(queue: string, jobs: number): boolean {
+    return this.#components.queues.announce(queue, jobs);
+  }
+
+  /** Polls no later than in `ms`, when a job will be due. */
+  expectDue(ms: number): void {
+    this.#components.poller.expectDue(ms);
+  }
+
+  /** Polls now, because a state in the database has changed. */
+  poll(): void {
+    this.#components.poller.wake();
+  }
+
+  cancel(jobId: number): void {
+    this.#components.queues.cancel(jobId);
+  }
+
+  /** Resolves when no job runs here and a new poll finds none to run. */
+  async idle(): Promise<void> {
+    const { pauses, poller, queues } = this.#components;
+    do await this.#untilIdle();
+    while (!pauses.isQuiet && ((await poller.pollNow()) || !queues.isIdle));
+  }
+
+  /** First phase of stopping: stops claiming, and releases prefetched jobs. */
+  quiet(): void {
+    const { pauses, poller, pruner, listener } = this.#components;
+    if (pauses.isQuiet) return;
+    pauses.quiet();
+    this.#loopsStopped = Promise.all([poller.stop(), pruner.stop(), listener?.stop()]);
+  }
+
+  /**
+   * Second phase of stopping: waits up to `timeoutMs` for running jobs, then aborts them, then releases them, and
+   * deregisters the worker. Ends at most 1.5 s after `timeoutMs`, even if the database does not answer.
+   */
+  async drain(timeoutMs: number): Promise<void> {
+    this.quiet();
+    const { clock } = this.parts;
+    const { completer, queues } = this.#components;
+    const endsAt = clock.monotonic() + timeoutMs + SHUTDOWN_OVERTIME_MS;
+    const remainingMs = () => endsAt - clock.monotonic();
+    if (!(await withTimeout(clock, timeoutMs, this.#untilIdle()))) await this.#abortRunning(timeoutMs);
+    if (!(await withTimeout(clock, remainingMs() - DEREGISTER_RESERVE_MS, this.#untilIdle()))) {
+      completer.stopRetrying();
+      // The completer tries deferred outcomes once more.
+      await withTimeout(clock, remainingMs(), completer.idle());
+    }
+    await withTimeout(clock, Math.min(remainingMs(), DEREGISTER_TIMEOUT_MS), this.#deregister());
+    this.#ended.abort();
+    queues.notifyIdle();
+  }
+
+  async #deregister(): Promise<void> {
+    const deregistering = Promise.all([
+      this.#loopsStopped,
+      this.#components.leases.stop(),
+      this.#components.cancelRequestReader.stop(),
+      this.#components.releaseLock(),
+      this.#registrar.stop(),
+      ...[...this.#addedRegistrars.values()].map((registrar) => registrar.stop()),
+      this.parts.workerRegistry.deregister(this.id),
+    ]);
+    // A worker that stays registered is harmless: the pruner deletes it after a day.
+    await deregistering.catch(() => undefined);
+    await this.parts.events.idle();
+  }
+
+  async #abortRunning(timeoutMs: number): Promise<void> {
+    const { queues } = this.#components;
+    const { running } = queues;
+    if (running === 0) return;
+    this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`);
+    queues.abortAll(new ShutdownError());
+    if (!(await withTimeout(this.parts.clock, ABORT_GRACE_MS, this.#untilIdle()))) queues.releaseAll();
+  }
+
+  /** Reads which queues are paused in all processes before they open, because a queue that opens claims at once. */
+  async #readPauses(queues: readonly string[]): Promise<void> {
+    const summary = await this.parts.store.summarizeWork(queues);
+    for (const [queue, { paused }] of summary.queues)
+      if (paused) this.#components.pauses.setPausedEverywhere(queue, true);
+  }
+
+  async #untilIdle(): Promise<void> {
+    await this.#components.queues.untilIdle();
+    await this.#components.completer.idle();
+  }
+}

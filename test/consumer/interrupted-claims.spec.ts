@@ -1,0 +1,89 @@
+import { systemClock } from '../../lib/common/clock.js';
+import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
+import { resolveQueueOptions } from '../../lib/job/queue-options.js';
+import type { ClaimSplit } from '../../lib/store/people/consumer-store.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
+import { LEASE_MS, rescueRules, ruleParts } from '../support/jobs.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
+import { describeStores, describeStoresOf } from '../support/stores.js';
+
+const ANN = { owner: 'ann' } as const;
+
+function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): QueueConsumer {
+  return new QueueConsumer({
+    ...{
+      store: consumer,
+      jobs,
+      ...ruleParts(),
+      ended: () => undefined,
+      claimed: () => undefined,
+      promoted: () => undefined,
+      rescued: () => undefined,
+    },
+    optionsFor: () => resolveQueueOptions(),
+    clock: systemClock,
+    notifier: { wake: () => undefined, expectDue: () => undefined },
+  });
+}
+
+describeStores('a process killed during a claim for people', (setup) => {
+  it('leaves its jobs to other claims, without a lost attempt', async () => {
+    const world = await setup();
+    const [id] = await world.put({});
+    const dying = Object.create(world.consumer, { splitClaim: { value: () => Promise.reject(new Error('killed')) } });
+
+    await expect(consumerOn({ ...world, consumer: dying as never }).claim('q', ANN)).rejects.toThrow('killed');
+    world.advance(LEASE_MS);
+    await world.jobs.rescue(rescueRules());
+
+    expect(await world.admin.get(id!)).toMatchObject({ state: 'waiting', attempt: 0, owner: null });
+    expect(await consumerOn(world).claim('q', ANN)).toMatchObject([{ id, attempt: 1 }]);
+  });
+});
+
+describeStores('a job with a cancellation request during a claim for people', (setup) => {
+  it('is cancelled instead of claimed, and the other jobs of the claim are assigned', async () => {
+    const world = await setup();
+    const [cancelled, remaining] = await world.put({}, {});
+    const splitClaim = async (split: ClaimSplit) => {
+      await world.admin.cancel(cancelled!, () => 60_000);
+      return world.consumer.splitClaim(split);
+    };
+    const consumer = consumerOn({
+      ...world,
+      consumer: Object.create(world.consumer, { splitClaim: { value: splitClaim } }),
+    });
+
+    const held = await consumer.claim('q', { ...ANN, limit: 2 });
+    world.advance(LEASE_MS);
+    await world.jobs.rescue(rescueRules());
+
+    expect(held).toMatchObject([{ id: remaining }]);
+    expect(await world.admin.get(cancelled!)).toMatchObject({ state: 'cancelled' });
+    expect(await world.admin.get(remaining!)).toMatchObject({ state: 'active', owner: 'ann' });
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a claim from a stage', (setup) => {
+  it('does not take a job that moved to another stage after it was selected', async () => {
+    const world = await setup();
+    const others = consumerOn(world);
+    const [first, second] = await world.put({}, {});
+    for (const { id } of await others.claim('q', { ...ANN, limit: 2 }))
+      await others.move(id, { ...ANN, stage: 'review' });
+    let isMoved = false;
+    const driver = interceptingDriver(async (sql) => {
+      if (isMoved || !/sql_queue_jobs .*runnable = 2.*SKIP LOCKED/s.test(sql)) return;
+      isMoved = true;
+      await others.assign(first!, 'bob');
+      await others.move(first!, { owner: 'bob', stage: 'printing' });
+    });
+    const slow = consumerOn(await world.open({ dataSource: await world.connect({ driver }) }));
+
+    const held = await slow.claim('q', { ...ANN, stage: 'review', limit: 2 });
+
+    expect(isMoved).toBe(true);
+    expect(held).toMatchObject([{ id: second, stage: 'review' }]);
+    expect((await others.inStage('q', 'printing')).jobs).toMatchObject([{ id: first, owner: null, state: 'waiting' }]);
+  });
+});

@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '../..');
+
+describe('the links of the README and the documentation', () => {
+  it('lead to files and headings that exist', async () => {
+    const pages = ['README.md', 'CONTRIBUTING.md', 'ARCHITECTURE.md', 'CHANGELOG.md', 'bench/README.md'];
+    for (const folder of ['docs', 'sample']) {
+      const names = await readdir(join(root, folder), { recursive: true });
+      pages.push(...names.filter((name) => name.endsWith('.md')).map((name) => join(folder, name)));
+    }
+
+    const broken = pages.flatMap((page) => brokenLinks(join(root, page)));
+
+    expect(broken).toEqual([]);
+  });
+});
+
+function brokenLinks(page: string): string[] {
+  const links = [...proseOf(page).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  return links
+    .filter(([, path, heading]) => {
+      const target = path ? resolve(dirname(page), path) : page;
+      return !existsSync(target) || (heading !== undefined && !headingsOf(target).has(heading));
+    })
+    .map(([link]) => `${relative(root, page)}: ${link}`);
+}
+
+/** The anchors of a page, as GitHub derives them from its headings. */
+function headingsOf(page: string): Set<string> {
+  const titles = [...proseOf(page).matchAll(/^#+ (.*)$/gm)].map(([, title]) => title!);
+  return new Set(
+    titles.map((title) =>
+      title
+        .toLowerCase()
+        .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+        .trim()
+        .replaceAll(' ', '-'),
+    ),
+  );
+}
+
+/** The text without its code blocks. */
+function proseOf(page: string): string {
+  return readFileSync(page, 'utf8').replaceAll(/^ *```[\s\S]*?^ *```$/gm, '');
+}

@@ -1,0 +1,145 @@
+import type { JobSearch } from '../../lib/store/admin/admin-store.js';
+import { fillTables } from '../support/fill-tables.js';
+import { readPages } from '../support/read-pages.js';
+import { interceptingDriver, statementsOf } from '../support/intercepting-driver.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+interface Plan {
+  table: string | null;
+  type: string | null;
+  key: string | null;
+  Extra: string | null;
+}
+
+// The cost of a dead-letter page must not grow with the number of completed jobs.
+describeStoresOf(['mysql', 'mariadb'], 'a page of finished jobs', (setup) => {
+  it.each([
+    { state: 'dead' },
+    { queue: 'q', state: 'dead' },
+    { queue: 'q', state: 'dead', name: 'n', error: 'X' },
+    { queue: 'dead' },
+  ] as const)('reads only its own part of index state in a long history (%p)', async (filter) => {
+    const world = await setup();
+    await fillTables(world.dataSource, 10_000);
+    await world.sql(
+      `UPDATE sql_queue_history SET state = 'dead', queue = ELT(1 + id % 3, 'q', 'r', 'dead') WHERE id % 500 = 0`,
+    );
+    await world.sql('ANALYZE TABLE sql_queue_history');
+    const { plans, reads, store } = await watched(world, /FROM sql_queue_history/);
+
+    await store.admin.find(filter, { order: 'oldest', limit: 10 });
+
+    const ofHistory = plans.filter(({ table }) => table === 'h' || table === 'sql_queue_history');
+    expect(ofHistory.map(({ key }) => key)).toEqual(
+      expect.arrayContaining(['sql_queue_history_state', 'PRIMARY']) as string[],
+    );
+    expect(ofHistory.filter(({ type }) => type === 'ALL' || type === 'index')).toEqual([]);
+    expect(reads()).toBeLessThan(2_000);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a page of unfinished jobs', (setup) => {
+  it.each([{}, { state: 'waiting' }, { state: 'waiting', name: 'default' }] as const)(
+    'reads only the few jobs of its queue among many (%p)',
+    async (filter) => {
+      const world = await setup();
+      await fillTables(world.dataSource, 10_000);
+      const ids = await world.put({ queue: 'few' }, { queue: 'few', priority: -1 }, { queue: 'few' });
+      const { reads, store } = await watched(world, /FROM sql_queue_jobs/);
+
+      const found = await readPages((page) => store.admin.find({ queue: 'few', ...filter }, page), {
+        order: 'oldest',
+        limit: 2,
+      });
+
+      expect(found.flat().map(({ id }) => id)).toEqual(ids);
+      expect(reads()).toBeLessThan(2_000);
+    },
+  );
+});
+
+// For every filter, any number of jobs, and from either end.
+describeStoresOf(['mysql', 'mariadb'], 'a page of 20 among 100,000 live and 100,000 finished jobs', (setup) => {
+  it('examines a bounded number of rows', async () => {
+    const world = await setup();
+    await fillTables(world.dataSource, 100_000);
+    await world.put({ queue: 'few' }, { queue: 'few', priority: 3 }, { queue: 'few', delayMs: 60_000 });
+    await world.claim({ queue: 'few' });
+    const { reads, store } = await watched(world, /FROM sql_queue_(jobs|history|claims)/);
+    const examined: Record<string, number> = {};
+
+    for (const statistics of ['stale', 'fresh']) {
+      if (statistics === 'fresh') await world.sql('ANALYZE TABLE sql_queue_jobs, sql_queue_history');
+      for (const order of ['oldest', 'newest'] as const) {
+        for (const filter of filters()) {
+          const before = reads();
+          const { next } = await store.admin.find(filter, { order, limit: 20 });
+          if (next) await store.admin.find(filter, { order, limit: 20, after: next });
+          examined[`${statistics} ${order} ${JSON.stringify(filter)}`] = reads() - before;
+        }
+      }
+    }
+
+    const most = (key: string) => (/name|error|finished/.test(key) ? 100_000 : 20_000);
+    expect(Object.entries(examined).filter(([key, rows]) => rows > most(key))).toEqual([]);
+  }, 240_000);
+});
+
+/** Returns each kind of filter, for all queues, for the queue with nearly all jobs, and for a queue with three. */
+function filters(): JobSearch[] {
+  const states = [undefined, 'active', 'scheduled', 'waiting', 'completed', 'dead'] as const;
+  const conditions = [{}, { name: 'unknown' }, { error: 'E_UNKNOWN' }, { finishedAfter: new Date(2e12) }];
+  return [undefined, 'q', 'few', 'none'].flatMap((queue) =>
+    states.flatMap((state) =>
+      conditions.map((more) => ({ ...(queue && { queue }), ...(state && { state }), ...more })),
+    ),
+  );
+}
+
+describeStoresOf(['mysql', 'mariadb'], 'the promotion of due jobs', (setup) => {
+  it.each([
+    ['fresh', 10],
+    // MariaDB keeps the statistics of a table from when it opened it: if it was empty, it ignores the index order.
+    ['from the empty table', 10],
+    ['fresh', 40],
+  ])(
+    'reads only a few jobs of each queue among many (statistics of the table %s, %i queues)',
+    async (statistics, queues) => {
+      const world = await setup();
+      await fillTables(world.dataSource, 10_000);
+      await world.put(...Array.from({ length: queues }, (_, n) => ({ queue: `n${n}`, delayMs: 1_000 })));
+      if (statistics === 'fresh') await world.sql('ANALYZE TABLE sql_queue_jobs');
+      world.advance(2_000);
+      const { reads, store } = await watched(world, /(DISTINCT |MIN\()queue/);
+
+      const { length: promoted } = await store.jobs.promote(1_000);
+
+      expect(promoted).toBe(queues);
+      expect(reads()).toBeLessThan(1_000);
+    },
+  );
+});
+
+/** Returns a store whose reads are explained, and the count of the rows they read. */
+async function watched(world: World, reading: RegExp) {
+  const plans: Plan[] = [];
+  let read = 0;
+  const driver = interceptingDriver(async (text, ask) => {
+    for (const sql of statementsOf(text).filter((each) => /^\s*(SELECT|WITH)/.test(each) && reading.test(each))) {
+      plans.push(...(await ask<Plan>(`EXPLAIN FORMAT = TRADITIONAL ${sql}`)));
+      const before = await rowsRead(ask);
+      await ask(sql);
+      read += (await rowsRead(ask)) - before;
+    }
+  });
+  const store = await world.open({ dataSource: await world.connect({ driver }) });
+  // Statements of opening a store do not count.
+  plans.length = read = 0;
+  return { plans, reads: () => read, store };
+}
+
+/** Returns the number of rows that the server has read for this connection. */
+async function rowsRead(ask: <Row>(text: string) => Promise<readonly Row[]>): Promise<number> {
+  const rows = await ask<{ Value: string }>(`SHOW SESSION STATUS LIKE 'Handler_read_%'`);
+  return rows.reduce((sum, { Value }) => sum + Number(Value), 0);
+}

@@ -1,0 +1,166 @@
+import type { DataSource } from 'typeorm';
+import { MysqlPool } from '../../lib/store/mysql/mysql-pool.js';
+import { mysql } from '../../lib/store/mysql/mysql.js';
+import { closeLane } from '../../lib/store/mysql/commit-lanes.js';
+import type { Completion } from '../../lib/store/jobs/completion.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
+import { insertJobs } from '../../lib/store/jobs/enqueue.js';
+import { findUnlockedClaims } from '../../lib/store/jobs/lease.js';
+import { findLocked } from '../../lib/store/jobs/surviving-completions.js';
+import { Templates } from '../../lib/store/core/template.js';
+import { tableNames } from '../../lib/store/tables.js';
+import { systemClock } from '../../lib/common/clock.js';
+import { archivedTo } from '../support/archives.js';
+import { everyLock, everyStrategy, everyVerb } from '../support/every-verb.js';
+import { readLockingStatements, locksRows } from '../support/locking-statements.js';
+import { claimRequest, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
+import { keyedJob } from '../support/keyed-job.js';
+import { fillTables } from '../support/fill-tables.js';
+import { interceptingDriver, statementsOf } from '../support/intercepting-driver.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+interface Plan {
+  select_type: string;
+  table: string | null;
+  type: string | null;
+  key: string | null;
+  Extra: string | null;
+}
+
+// A plan that reads a whole table or index locks rows of other workers, and waits for them.
+describeStoresOf(['mysql', 'mariadb'], 'every statement that locks rows', (setup) => {
+  it.each([0, 5, 60, 3_000, 100_000])('reads its own index and sorts nothing, among %i rows', async (size) => {
+    const world = await setup();
+    await fillTables(world.dataSource, size);
+
+    const { problems, statements } = await explainEverything(world);
+
+    expect(problems).toEqual([]);
+    // Each locking statement in the source must be sent, and each one sent must be in the source.
+    const known = readLockingStatements(world.store.server.name);
+    expect(known.filter((expression) => !statements.some((sql) => expression.test(sql)))).toEqual([]);
+    expect(statements.filter((sql) => !known.some((expression) => expression.test(sql)))).toEqual([]);
+  });
+});
+
+/** Moves finished jobs to an archive that already contains some of them. */
+async function everyArchiving(world: World, dataSource: DataSource): Promise<void> {
+  const { jobs } = await world.open({ dataSource, archives: archivedTo('sql_queue_archive') });
+  for (const count of [1, 3, 40]) {
+    await jobs.enqueue(Array.from({ length: count }, () => newJob({ priority: -9 })));
+    const request = claimRequest({ limit: count });
+    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    await jobs.complete(finalBatchOf(taken, outcomes.complete, { retentionMs: 0 }));
+    // Earlier jobs with the ids of some of these.
+    await world.sql(
+      `INSERT INTO sql_queue_archive
+       SELECT * FROM sql_queue_history WHERE expires_at = finished_at ORDER BY id DESC LIMIT ${Math.floor(count / 2)}`,
+    );
+    await world.sql('UPDATE sql_queue_archive SET created_at = 1 WHERE created_at > 1');
+    world.advance(1);
+    while ((await jobs.prune(100)) > 0);
+  }
+}
+
+async function explainEverything(world: World) {
+  const problems = new Set<string>();
+  const statements = new Set<string>();
+  let phase = 'before ANALYZE';
+  const driver = interceptingDriver(async (text, ask) => {
+    for (const sql of statementsOf(text).filter(locksRows)) {
+      statements.add(sql);
+      for (const plan of await ask<Plan>(`EXPLAIN FORMAT = TRADITIONAL ${sql}`)) {
+        const problem = problemOf(plan, sql);
+        if (problem) problems.add(`${phase} it ${problem}: ${withoutValues(sql)}`);
+      }
+    }
+  });
+  const dataSource = await world.connect({ driver });
+  const recorder = { emitsEvents: () => true, onEventsCommitted: () => {} };
+  const store = await world.open({ dataSource, recorder });
+
+  await everyVerb(store, world.advance);
+  await everyStrategy(store);
+  await everyLock(store);
+  await whatCallersNeed(dataSource, store);
+  await everyArchiving(world, dataSource);
+  await everyMalformedJob(world, dataSource);
+  await whatFaultsNeed(dataSource);
+  await world.sql(
+    `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_commit_log,
+                   sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks,
+                   sql_queue_keys, sql_queue_archive`,
+  );
+  phase = 'after ANALYZE';
+  await everyVerb(store, world.advance);
+  await everyLock(store);
+  await whatCallersNeed(dataSource, store);
+  await everyArchiving(world, dataSource);
+  await everyMalformedJob(world, dataSource);
+  await whatFaultsNeed(dataSource);
+
+  return { problems: [...problems], statements: [...statements] };
+}
+
+/** Sends statements in transactions of the application. */
+async function whatCallersNeed(dataSource: DataSource, { jobs }: OpenStore): Promise<void> {
+  for (const count of [1, 3, 40]) {
+    const given = Array.from({ length: count }, (_, n) =>
+      keyedJob({ key: `caller ${count}.${n}`, onConflict: 'replace' }),
+    );
+    for (let times = 0; times < 2; times++)
+      await dataSource.transaction((tx) => jobs.enqueueKeyedInTransaction(given, tx));
+  }
+}
+
+/** Creates malformed jobs, as another program could. */
+async function everyMalformedJob(world: World, dataSource: DataSource): Promise<void> {
+  const { jobs } = await world.open({ dataSource });
+  const odd = (columns: string, values: string) =>
+    world.sql(`INSERT INTO sql_queue_jobs (queue, payload, ${columns}) VALUES ('odd', '1', ${values})`);
+  for (const count of [1, 3, 40]) {
+    for (let n = 1; n <= count; n++) {
+      await odd('state', `'odd'`);
+      await odd('id', `-${9_007_199_254_740_992n + BigInt(n)}`);
+    }
+    await jobs.claim(claimRequest({ queue: 'odd' }));
+    await jobs.cleanUp(count);
+  }
+}
+
+/** Sends statements for lost answers and for locks that are held for a long time. */
+async function whatFaultsNeed(dataSource: DataSource): Promise<void> {
+  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql.now, () => 0), systemClock, 30_000);
+  for (const count of [1, 5, 100]) {
+    await pool.runIdempotent(() =>
+      findLocked(Array.from({ length: count }, (_, n) => ({ job: { id: n + 1 } }) as Completion)),
+    );
+    await pool.runIdempotent(() => findUnlockedClaims(Array.from({ length: count }, (_, n) => n + 1)));
+    await pool.transaction(() => closeLane(count));
+  }
+  // The pool closes its commit lane when it closes.
+  await pool.writeOnce([insertJobs([newJob({ queue: 'other' })])]);
+  await pool.close();
+}
+
+function withoutValues(sql: string): string {
+  return sql
+    .trim()
+    .replace(/'(\\.|[^'\\])*'|\b\d+\b/g, '?')
+    .replace(/(\?, )*\?\)/g, '…)')
+    .replace(/\s+/g, ' ');
+}
+
+function problemOf({ select_type, table, type, key, Extra }: Plan, sql: string): string | undefined {
+  // The table that receives the copied rows.
+  if (select_type === 'INSERT' || select_type === 'REPLACE') return undefined;
+  // The planner already found no row for the key.
+  if (table === null) return undefined;
+  // MySQL collects the ids of the rows that an UPDATE with an order will change, up to its limit.
+  const isNoting = sql.trimStart().startsWith('UPDATE');
+  if ((isNoting ? /filesort/ : /filesort|temporary/).test(Extra ?? '')) return `sorts (${Extra})`;
+  // An UPDATE of jobs reads, and locks, its claim in a subquery.
+  const expected = table === 'sql_queue_claims' ? 'PRIMARY' : (/FORCE INDEX \((\w+)\)/.exec(sql)?.[1] ?? 'PRIMARY');
+  if (key !== expected || type === 'ALL' || type === 'index') return `reads ${key} (${type}), not ${expected}`;
+  return undefined;
+}

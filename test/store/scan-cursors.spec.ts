@@ -1,0 +1,113 @@
+import { gate } from '../support/engines.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { claimRequest, finalBatchOf, idsOf, outcomes } from '../support/jobs.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+// Two claims of one process are under way at a time.
+describeStoresOf(['mysql', 'mariadb'], 'a claim beside another claim of its process', (setup) => {
+  /** Opens a store that has claimed the first of ten jobs. `on` sets the listener of the following statements. */
+  async function begun(world: World) {
+    const ids = await world.put(...Array.from({ length: 10 }, () => ({})));
+    let listen: (sql: string) => Promise<void> = () => Promise.resolve();
+    const driver = interceptingDriver((sql) => listen(sql));
+    const { jobs } = await world.open({ dataSource: await world.connect({ driver }) });
+    await jobs.claim(claimRequest({ limit: 1 }));
+    return { ids, jobs, on: (listener: typeof listen) => void (listen = listener) };
+  }
+
+  it('starts behind the jobs that the other claim has locked and not yet committed', async () => {
+    const { ids, jobs, on } = await begun(await setup());
+    const scans: string[] = [];
+    const held = gate();
+    const committing = gate();
+    let commits = 0;
+    on(async (sql) => {
+      if (sql.includes('FOR UPDATE SKIP LOCKED')) scans.push(sql);
+      if (sql !== 'COMMIT' || commits++ > 0) return;
+      held.open();
+      await committing.opened;
+    });
+
+    const one = jobs.claim(claimRequest({ limit: 3 }));
+    await held.opened;
+    const other = await jobs.claim(claimRequest({ limit: 3 }));
+    committing.open();
+
+    expect(idsOf(await one)).toEqual(ids.slice(1, 4));
+    expect(idsOf(other)).toEqual(ids.slice(4, 7));
+    expect(scans).toHaveLength(2);
+    expect(scans[1]).toContain(`id > ${ids[3]}`);
+  });
+
+  it('hides none of its locked jobs if its transaction must be repeated', async () => {
+    const { ids, jobs, on } = await begun(await setup());
+    let writes = 0;
+    on(async (sql) => {
+      if (!sql.includes('INSERT INTO sql_queue_claims') || writes++ > 0) return;
+      throw Object.assign(new Error('Deadlock found'), { errno: 1213, code: 'ER_LOCK_DEADLOCK' });
+    });
+
+    const claimed = await jobs.claim(claimRequest({ limit: 3 }));
+
+    expect(writes).toBe(2);
+    expect(idsOf(claimed)).toEqual(ids.slice(1, 4));
+  });
+
+  it('hides none of its locked jobs if it fails', async () => {
+    const { ids, jobs, on } = await begun(await setup());
+    on(async (sql) => {
+      if (sql.includes('INSERT INTO sql_queue_claims'))
+        throw Object.assign(new Error('Table is full'), { errno: 1114, code: 'ER_RECORD_FILE_FULL' });
+    });
+    await expect(jobs.claim(claimRequest({ limit: 3 }))).rejects.toThrow('Table is full');
+    on(() => Promise.resolve());
+
+    const claimed = await jobs.claim(claimRequest({ limit: 3 }));
+
+    expect(idsOf(claimed)).toEqual(ids.slice(1, 4));
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
+  it('runs again after ten seconds at most, even if the last one took longer', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const [first, , third] = await world.put({}, {}, {});
+    const isLook = (sql: string) => /SELECT 1 AS one\s.*FORCE INDEX \(sql_queue_jobs_claim\)/s.test(sql);
+    const looked = gate();
+    let looks = 0;
+    const driver = interceptingDriver(
+      async (sql) => {
+        if (isLook(sql) && looks++ === 0) await clock.advance(20_000);
+      },
+      (sql) => isLook(sql) && looked.open(),
+    );
+    const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
+    const request = claimRequest({ limit: 1 });
+    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    await clock.advance(1_000);
+    await jobs.claim(claimRequest({ limit: 1 }));
+    await looked.opened;
+    const last = await jobs.claim(claimRequest({ limit: 9 }));
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+
+    await clock.advance(10_000);
+    const found = await jobs.claim(claimRequest({ limit: 9 }));
+
+    expect(idsOf(last)).toEqual([third]);
+    expect(idsOf(found)).toEqual([first]);
+  });
+
+  it('runs at once in a claim that finds no jobs, even right after the last one', async () => {
+    const world = await setup();
+    const [first] = await world.put({}, {}, {});
+    const { jobs } = await world.open({ clock: new FakeClock() });
+    const request = claimRequest({ limit: 1 });
+    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    await jobs.claim(claimRequest({ limit: 9 }));
+    await world.jobs.complete(finalBatchOf(taken, outcomes.release));
+
+    expect(idsOf(await jobs.claim(claimRequest({ limit: 9 })))).toEqual([first]);
+  });
+});

@@ -1,0 +1,25 @@
+import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
+import type { JobTracker } from '../../lib/producer/producer-parts.js';
+import { QueueProducer } from '../../lib/producer/queue-producer.js';
+import type { OpenStore } from '../../lib/store/open-store.js';
+import { systemClock } from '../../lib/common/clock.js';
+
+/** A producer on a store without a worker. */
+export function openProducer(
+  { jobs, queues }: Pick<OpenStore, 'jobs' | 'queues'>,
+  optionsOf: (queue: string) => QueueOptions = () => ({}),
+): QueueProducer {
+  return new QueueProducer({
+    ...{ store: jobs, queueStore: queues, clock: systemClock },
+    optionsFor: (queue) => resolveQueueOptions(optionsOf(queue)),
+    notifier: {
+      prepare: () => undefined,
+      wake: () => undefined,
+      expectDue: () => undefined,
+      expectAt: () => undefined,
+    },
+    events: { emit: () => undefined },
+    // No test waits for its jobs.
+    tracker: {} as JobTracker,
+  });
+}

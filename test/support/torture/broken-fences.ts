@@ -1,0 +1,78 @@
+interface BrokenFence {
+  /** The text to find and replace in each file. */
+  readonly find: Readonly<Record<string, readonly string[]>>;
+  readonly replace: string;
+}
+
+const FENCE = 'WHERE :ids AND claim_id = :claimId';
+const ACCEPTED_COMMIT = 'return logged.number === number ? { value: value(logged) } : undefined;';
+
+/**
+ * Changes that break one fence of the library, to prove that the history checker notices. They apply only to the
+ * compiled copy in test processes, never to the published library.
+ */
+export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
+  'outcomes are written without the fence': {
+    find: {
+      'lib/store/jobs/complete-jobs.ts': [FENCE],
+      'lib/store/jobs/history.ts': [FENCE],
+      'lib/store/jobs/return-to-queue.ts': [FENCE],
+      'lib/store/jobs/surviving-completions.ts': [FENCE],
+    },
+    replace: 'WHERE :ids AND :claimId = :claimId',
+  },
+  'jobs are claimed without locks and without a check of their state': {
+    find: {
+      'lib/store/jobs/claim/skip-locked.ts': ['FOR UPDATE SKIP LOCKED'],
+      'lib/store/jobs/claim/write-claim.ts': [`AND state = 'waiting'`],
+    },
+    replace: '',
+  },
+  'claimed jobs are claimed again by compare-and-set and by update': {
+    find: {
+      'lib/store/jobs/claim/optimistic.ts': [`AND state = 'waiting' AND run_at IS NULL`],
+      'lib/store/jobs/claim/claim-by-update.ts': [`AND state = 'waiting'`],
+    },
+    replace: '',
+  },
+  'the lock of a worker locks nothing': {
+    find: { 'lib/store/workers/worker-lock-statements.ts': ['WHERE id = :id\n  FOR UPDATE`'] },
+    replace: 'WHERE id = :id`',
+  },
+  'an enqueue in doubt is repeated': {
+    find: { 'lib/store/mysql/commit-log.ts': [ACCEPTED_COMMIT] },
+    replace: 'return undefined;',
+  },
+  'an enqueue in doubt is believed': {
+    find: { 'lib/store/mysql/commit-log.ts': [ACCEPTED_COMMIT] },
+    replace: 'return { value: value(logged) };',
+  },
+  'a late enqueue is not rejected': {
+    find: { 'lib/store/mysql/commit-lanes.ts': ['SET number = -1,'] },
+    replace: 'SET',
+  },
+  'the transaction of a job does not complete it': {
+    find: { 'lib/store/jobs/complete-with.ts': ['.inCallerTransaction(manager, () => completeClaimed([completion]))'] },
+    replace: '.inCallerTransaction(manager, () => completeClaimed([]))',
+  },
+  'a lost outcome counts as stored': {
+    find: { 'lib/store/jobs/complete-jobs.ts': ['throw new FenceError()'] },
+    replace: 'return',
+  },
+  'rescued jobs lose their attempt': {
+    find: { 'lib/store/jobs/rescue.ts': ['mayHaveStarted: startedIds.has(job.id)'] },
+    replace: 'mayHaveStarted: false',
+  },
+};
+
+/** Returns the source to compile. */
+export function breakFence(file: string, text: string, name = process.env.SQL_QUEUE_BREAK): string {
+  const fence = name === undefined ? undefined : BROKEN_FENCES[name];
+  if (name !== undefined && !fence)
+    throw new Error(`expected one of ${Object.keys(BROKEN_FENCES).join(' | ')}, got ${name}`);
+  const finds = fence?.find[file] ?? [];
+  return finds.reduce((changed, find) => {
+    if (!changed.includes(find)) throw new Error(`${file}: expected to find ${find}`);
+    return changed.replaceAll(find, fence!.replace);
+  }, text);
+}

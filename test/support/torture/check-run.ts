@@ -1,0 +1,49 @@
+import type { Connection, RowDataPacket } from 'mysql2/promise';
+import { findViolations, type FinishedJob } from '../history-checker.js';
+import { readJournals } from '../journal.js';
+import { findUnprovokedRescues } from './unprovoked-rescues.js';
+import { readTimeouts } from './timeouts.js';
+import { findTokenViolations, type TokenJob } from './token-checker.js';
+
+export interface RunCheck {
+  /** The number of jobs per state, and the number of acknowledged jobs. */
+  readonly jobs: Readonly<Record<string, number>>;
+  /** The number of completed jobs per queue. */
+  readonly completed: Readonly<Record<string, number>>;
+  readonly found: readonly string[];
+}
+
+/** Reads the journals and the final database. Returns counts of jobs, and violations of guarantees. */
+export async function checkRun(admin: Connection, journals: string): Promise<RunCheck> {
+  const rows = async (sql: string) => (await admin.query<RowDataPacket[]>(sql))[0];
+  const columns = 'id, queue, state, attempt, payload';
+  const all = `SELECT ${columns} FROM sql_queue_history UNION ALL SELECT ${columns} FROM sql_queue_jobs`;
+  const jobs = (await rows(all)).map(
+    ({ id, queue, state, attempt, payload }): FinishedJob & TokenJob & { queue: string } => ({
+      ...{ id: Number(id), queue: queue as string, state: (state as string).trim(), attempt: Number(attempt) },
+      ...(JSON.parse(payload) as { token: string; kind: string }),
+    }),
+  );
+  const orders = new Set((await rows('SELECT token FROM orders')).map(({ token }) => token as string));
+  const effects = (await rows('SELECT job_id FROM effects')).map(({ job_id }) => Number(job_id));
+  const entries = readJournals(journals);
+  const underLock = new Set(jobs.filter(({ queue }) => queue === 'lock').map(({ id }) => id));
+  const found = [
+    ...findViolations(withAcknowledged(entries, jobs), jobs, await readTimeouts(admin)),
+    ...findTokenViolations(entries, { jobs, orders, effects }),
+    ...findUnprovokedRescues(entries, underLock),
+  ];
+  const states: Record<string, number> = { acknowledged: entries.filter(({ kind }) => kind === 'enqueued').length };
+  for (const { state } of jobs) states[state] = (states[state] ?? 0) + 1;
+  const completed: Record<string, number> = {};
+  for (const { queue, state } of jobs) if (state === 'completed') completed[queue] = (completed[queue] ?? 0) + 1;
+  return { jobs: states, completed, found };
+}
+
+/** Adds an `enqueued` entry for each job that ran, or whose producer was killed before its acknowledgement. */
+function withAcknowledged(entries: ReturnType<typeof readJournals>, jobs: readonly TokenJob[]) {
+  const known = new Set(entries.map(({ job }) => job));
+  const unanswered = jobs.filter(({ id }) => !known.has(id));
+  const put = unanswered.map(({ id: job }) => ({ kind: 'enqueued' as const, by: 'unknown', job, attempt: 0, at: 0 }));
+  return [...put, ...entries.filter(({ kind }) => !['tried', 'refused', 'unsure'].includes(kind))];
+}

@@ -1,0 +1,40 @@
+import { OutageLog } from '../../lib/common/outage-log.js';
+
+function setup(recovery?: string) {
+  const log: string[] = [];
+  const logger = {
+    log: (line: string) => void log.push(`log: ${line}`),
+    warn: (line: string) => void log.push(`warn: ${line}`),
+    error: () => undefined,
+    debug: () => undefined,
+  };
+  return { log, outage: new OutageLog(logger, 'Cannot poll', recovery) };
+}
+
+describe('OutageLog', () => {
+  it('logs the first failure and the first success of each outage', () => {
+    const { log, outage } = setup('The database is available again.');
+
+    outage.onSuccess();
+    outage.onFailure(new Error('no route'));
+    outage.onFailure(new Error('no answer'));
+    outage.onSuccess();
+    outage.onSuccess();
+    outage.onFailure(new Error('no route'));
+
+    expect(log).toEqual([
+      'warn: Cannot poll: no route',
+      'log: The database is available again.',
+      'warn: Cannot poll: no route',
+    ]);
+  });
+
+  it('logs no recovery without a message for it', () => {
+    const { log, outage } = setup();
+
+    outage.onFailure(new Error('no route'));
+    outage.onSuccess();
+
+    expect(log).toEqual(['warn: Cannot poll: no route']);
+  });
+});

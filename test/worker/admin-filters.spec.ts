@@ -1,0 +1,43 @@
+import { InvalidOptionsError } from '../../lib/job/errors.js';
+import { describeEngines } from '../support/engines.js';
+
+describeEngines('an admin verb with a filter', (setup) => {
+  it.each([
+    {},
+    { queue: undefined, state: undefined, name: undefined, error: undefined },
+    { all: false },
+    { all: 'true' },
+    { all: true, queue: 'q' },
+  ])('rejects a filter without a condition and changes no job: %p', async (filter) => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    await producer.enqueue('q', 1, { delay: '1h' });
+
+    const refusals = [
+      await admin.remove(filter as never).catch((error: unknown) => error),
+      await admin.retry(filter as never).catch((error: unknown) => error),
+      await admin.retry(filter as never, { to: 'r' }).catch((error: unknown) => error),
+    ];
+
+    for (const refusal of refusals) expect(refusal).toBeInstanceOf(InvalidOptionsError);
+    expect(await admin.counts()).toMatchObject({ scheduled: 1 });
+  });
+
+  it('changes every job of every queue if the filter is { all: true }', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    await producer.enqueue('q', 1, { delay: '1h' });
+    await producer.enqueue('r', 1, { delay: '1h' });
+
+    expect(await admin.retry({ all: true })).toBe(2);
+    expect(await admin.remove({ all: true })).toBe(2);
+    expect(await admin.counts()).toMatchObject({ scheduled: 0, waiting: 0 });
+  });
+
+  it('names the possible conditions and the filter for every job in its error', async () => {
+    const world = await setup();
+    const { admin } = await world.start({ autoStart: false });
+
+    await expect(admin.remove({})).rejects.toThrow(/queue, state, name.*\{ all: true \}/s);
+  });
+});

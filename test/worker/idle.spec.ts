@@ -1,0 +1,50 @@
+import { describeEngines } from '../support/engines.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
+
+// The random number of these engines is 0.5, and jitter makes a poll interval up to a fifth longer.
+const REST_MS = 2_000 * (1 + 0.2 * 0.5);
+const LISTENING_A_MINUTE = 3;
+
+describeEngines(
+  'an idle process',
+  (setup) => {
+    it.each([1, 30])('sends less than one statement per second for %i queue(s)', async (count) => {
+      const world = await setup();
+      const clock = new FakeClock();
+      const statements: string[] = [];
+      const driver = interceptingDriver((sql) => Promise.resolve(void statements.push(sql)));
+      const { workerChannel } = await world.start({
+        clock,
+        dataSource: await world.connect({ driver }),
+        worker: { poll: { min: '2s', max: '2s' } },
+        handlers: Object.fromEntries(Array.from({ length: count }, (_, index) => [`q${index}`, () => 'done'])),
+      });
+      const elsewhere = await world.start({ autoStart: false });
+      await workerChannel.untilListening();
+      await clock.untilSleeping(REST_MS);
+
+      const minute = async (): Promise<void> => {
+        for (let ms = 0; ms < 60_000; ms += REST_MS) {
+          await clock.advance(REST_MS);
+          await clock.untilSleeping(REST_MS);
+        }
+      };
+      // The connection pool opens its permanent connections.
+      await minute();
+      statements.length = 0;
+      await minute();
+      const polling = statements.splice(0).length;
+      elsewhere.workerChannel.notifyAll();
+      await workerChannel.untilListenCount(2);
+      await clock.untilSleeping(REST_MS);
+      // Plus one poll.
+      const listening = statements.filter((sql) => /doorbell|processlist/.test(sql)).length + 1;
+
+      expect(polling).toBeGreaterThan(20);
+      expect(listening).toBeGreaterThan(1);
+      expect(polling + LISTENING_A_MINUTE * listening).toBeLessThan(60);
+    });
+  },
+  ['mysql', 'mariadb'],
+);
