@@ -31,13 +31,15 @@ export class PollEffects implements PollObserver {
   }
 
   onQueueState(queue: string, { paused, waiting }: PolledQueueState): boolean {
+    const worker = this.queues.of(queue);
+    // The handlers of the queue may have been removed since the poll began.
+    if (!worker) return false;
     if (paused !== this.pauses.isPausedEverywhere(queue)) {
       this.#stateChangeCount++;
       this.pauses.setPausedEverywhere(queue, paused);
       this.pauses.apply();
     }
-    const worker = this.queues.of(queue);
-    if (!worker?.isOpen || !waiting) return false;
+    if (!worker.isOpen || !waiting) return false;
     worker.wake();
     return !worker.isFull;
   }

@@ -139,7 +139,7 @@ export class Poller {
 
   async #tick(): Promise<number> {
     this.#restingUntil = Infinity;
-    const { store, clock, queues } = this.parts;
+    const { store, clock } = this.parts;
     if (this.#needsNoPoll()) return this.#planRest(Math.min(this.#noPollUntil, this.#pollBy) - clock.monotonic());
     const newlyAvailable = this.#newlyAvailable;
     this.#newlyAvailable = 0;
@@ -149,11 +149,12 @@ export class Poller {
     const polledAt = clock.monotonic();
     this.#noPollUntil = 0;
     this.#pollBy = Infinity;
-    const summary = await store.summarizeWork(queues.names);
+    const queues = this.parts.queues.names;
+    const summary = await store.summarizeWork(queues);
     this.#lastAnswered = number;
     this.#outage.onSuccess();
     this.#recordNextDue(summary, polledAt);
-    const isBusy = this.#applySummary(summary, newlyAvailable);
+    const isBusy = this.#applySummary(queues, summary, newlyAvailable);
     const promoted = await this.#promoteDue(summary);
     const movedCount = promoted + (await this.#rescueExpired(summary));
     this.#newlyAvailable = Math.max(this.#newlyAvailable, promoted);
@@ -187,19 +188,24 @@ export class Poller {
 
   async #check(): Promise<void> {
     const number = ++this.#lastRequested;
-    const summary = await this.parts.store.summarizeWork(this.parts.queues.names);
+    const queues = this.parts.queues.names;
+    const summary = await this.parts.store.summarizeWork(queues);
     // Discard a summary that was requested before the loop's latest one.
     if (this.#isStopped || number < this.#lastAnswered) return;
-    this.#applySummary(summary, 0);
+    this.#applySummary(queues, summary, 0);
     if (summary.dueInMs !== null) this.expectDue(summary.dueInMs);
   }
 
-  /** Returns whether a queue of this process takes waiting jobs. */
-  #applySummary(summary: WorkSummary, newlyAvailable: number): boolean {
-    const { observer, queues } = this.parts;
+  /**
+   * Returns whether a queue of this process takes waiting jobs.
+   *
+   * @param queues the queues that the summary was requested for: it knows nothing of queues that were added since
+   */
+  #applySummary(queues: readonly string[], summary: WorkSummary, newlyAvailable: number): boolean {
+    const { observer } = this.parts;
     observer.onWaits(summary.awaited);
     const busyQueues: string[] = [];
-    for (const queue of queues.names) {
+    for (const queue of queues) {
       // A queue without a row may still have jobs, so a claim finds out.
       const state = summary.queues.get(queue) ?? { waiting: true, paused: false };
       if (observer.onQueueState(queue, state)) busyQueues.push(queue);
