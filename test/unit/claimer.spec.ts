@@ -12,17 +12,45 @@ describe('a claimer with demand for more than one claim', () => {
     void claimer.claim();
     const whileChoosing = requested();
 
-    first.request.onLocked!();
+    first.request.onLocked!(10);
 
     expect(whileChoosing).toBe(1);
     expect(requested()).toBe(2);
+  });
+
+  it('starts no second claim if the first has locked fewer jobs than it may, until jobs are announced', async () => {
+    const { claimer, requested, sendNext } = claimerOf();
+    void claimer.claim();
+    const first = await sendNext();
+
+    first.request.onLocked!(9);
+    const afterShortClaim = requested();
+    claimer.announce();
+    void claimer.claim();
+
+    expect(afterShortClaim).toBe(1);
+    expect(requested()).toBe(2);
+  });
+
+  it('goes on claiming if a repeated transaction locks more jobs than the first try', async () => {
+    const { claimer, sendNext } = claimerOf();
+    const answered = claimer.claim();
+    const first = await sendNext();
+    first.request.onLocked!(0);
+    first.request.onChoosing!();
+
+    first.request.onLocked!(10);
+    first.answer(Array.from({ length: 10 }, () => ({})) as []);
+    await answered;
+
+    expect(claimer.hasPendingNotification).toBe(true);
   });
 
   it('waits again if the transaction of the first claim must be repeated', async () => {
     const { claimer, requested, sendNext, sentCount } = claimerOf();
     void claimer.claim();
     const first = await sendNext();
-    first.request.onLocked!();
+    first.request.onLocked!(10);
     first.request.onChoosing!();
 
     await sendNext();
@@ -64,6 +92,7 @@ function claimerOf() {
       endOfTurn: () => new Promise<void>((resolve) => turns.push(resolve)),
       completeAndClaim: (request: ClaimRequest) => new Promise((answer) => sent.push({ request, answer })),
     },
+    leases: { add: () => undefined },
     clock: { monotonic: () => 0 },
     options: resolveQueueOptions(),
   } as unknown as ClaimerParts;

@@ -130,6 +130,28 @@ describeEngines(
 
       expect(seen).toEqual([1, 1, 1, 1, 1, 2]);
     });
+
+    it('claims once for a job that is alone', async () => {
+      const world = await setup();
+      let claims = 0;
+      const driver = interceptingDriver(async (sql) => {
+        if (/state = 'waiting'[^]*FOR UPDATE SKIP LOCKED/.test(sql)) claims++;
+      });
+      const { producer, runner, events } = await world.start({
+        ...{ dataSource: await world.connect({ driver }), worker: { poll: { min: '1h', max: '1h' } } },
+        handlers: { q: () => 'done' },
+      });
+      await runner.whenIdle();
+      const perJob: number[] = [];
+      for (let job = 1; job <= 5; job++) {
+        const before = claims;
+        await producer.enqueue('q', 0);
+        await events.untilCount(job, 'completed');
+        perJob.push(claims - before);
+      }
+
+      expect(perJob).toEqual([1, 1, 1, 1, 1]);
+    });
   },
   ['mysql', 'mariadb'],
 );

@@ -36,10 +36,10 @@ export interface ClaimRequest {
   /** Called when the claim is about to choose its jobs, and again if its transaction is repeated. */
   readonly onChoosing?: () => void;
   /**
-   * Called when the claim has locked its jobs and not committed yet. A claim that chooses from then on returns later
+   * Called when the claim has locked `count` jobs and not committed yet. A claim that chooses from then on returns later
    * jobs. Some strategies don't know this moment and never call it.
    */
-  readonly onLocked?: () => void;
+  readonly onLocked?: (count: number) => void;
 }
 
 /** A job that leaves its worker for the bearer of a token. */

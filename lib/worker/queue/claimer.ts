@@ -8,7 +8,7 @@ import type { Completer } from '../complete/completer.js';
 import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import { ActiveClaim } from './active-claim.js';
 import type { ClaimDemand } from './claim-demand.js';
-import { ClaimSequencer, type SequencedClaim } from './claim-sequencer.js';
+import { ClaimSequencer } from './claim-sequencer.js';
 import type { QueueSlots, SlotReservation } from './queue-slots.js';
 import type { QueueStrategies } from './queue-strategies.js';
 
@@ -113,7 +113,12 @@ export class Claimer {
     const announcements = this.#announcements;
     const requestedAt = this.parts.clock.monotonic();
     const sequenced = this.#sequencer.begin();
-    const request = this.#createRequest(demand, sequenced);
+    const onLocked = (count: number) => {
+      sequenced.markLocked();
+      if (count < demand.limit) this.#handledAnnouncements = announcements;
+      this.onLocked();
+    };
+    const request = this.#createRequest(demand, { onChoosing: () => sequenced.markChoosing(), onLocked });
     this.#claimsUnderWay++;
     this.#expectedJobs += request.limit;
 
@@ -122,10 +127,15 @@ export class Claimer {
     this.#claimsUnderWay--;
     this.#expectedJobs -= request.limit - count;
     if (count < request.limit) this.#handledAnnouncements = announcements;
+    // Its transaction may have been repeated after it had locked fewer jobs.
+    else this.announce();
     sequenced.markAnswered({ count, claimed, reservation });
   }
 
-  #createRequest({ limit, startLimit }: ClaimDemand, sequenced: SequencedClaim<ClaimAnswer>): ClaimRequest {
+  #createRequest(
+    { limit, startLimit }: ClaimDemand,
+    progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked'>,
+  ): ClaimRequest {
     const { queue, workerId, options, strategies } = this.parts;
     return {
       queue,
@@ -139,11 +149,7 @@ export class Claimer {
       leaseMs: options.leaseMs,
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
-      onChoosing: () => sequenced.markChoosing(),
-      onLocked: () => {
-        sequenced.markLocked();
-        this.onLocked();
-      },
+      ...progress,
     };
   }
 

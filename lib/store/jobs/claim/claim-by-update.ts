@@ -75,7 +75,7 @@ export function markFirst(request: ClaimRequest): () => Work<readonly ClaimedRow
         if (classifyError(error) === 'again') update = 'refused';
         throw error;
       }
-      request.onLocked?.();
+      request.onLocked?.(maxMarked);
       update = 'done';
     }
     const rows = maxMarked > 0 ? yield* query<ClaimedRow>(read, { ...values, limit: maxMarked }) : [];

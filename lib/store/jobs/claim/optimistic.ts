@@ -56,7 +56,7 @@ export function* claimOptimistically(request: ClaimRequest, { state }: ScanStart
     state.spread = hasNoCollision ? Math.max(1, state.spread / 2) : Math.min(MAX_SPREAD, state.spread * 2);
     if (hasNoCollision && found.length <= missing) break;
   }
-  request.onLocked?.();
+  request.onLocked?.(rows.length);
   return yield* writeClaim(request, rows);
 }
 

@@ -27,7 +27,7 @@ export function* claimInOneStatement(request: ClaimRequest): Work<ClaimedJob[]> 
   const { queue, limit, claimId, maxAttempts, order } = request;
   const statement = order === 'fifo' ? CLAIM_OLDEST : CLAIM_NEWEST;
   const rows = yield* query<ClaimedRow>(statement, { queue, limit, claimId, maxAttempts });
-  request.onLocked?.();
+  request.onLocked?.(rows.length);
   if (rows.length === 0) return [];
   // RETURNING guarantees no order.
   const direction = order === 'fifo' ? 1 : -1;

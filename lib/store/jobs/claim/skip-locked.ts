@@ -49,7 +49,7 @@ export function* claimSkippingLocked(
   const isFifo = request.order !== 'lifo';
   const rows = yield* isFifo ? lockOldest(request, start, lockFirst) : lockNewest(request);
   if (isFifo) advanceLastIds(start.reached, rows);
-  request.onLocked?.();
+  request.onLocked?.(rows.length);
   return yield* claimLocked(request, rows);
 }
 
