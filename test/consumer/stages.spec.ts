@@ -255,11 +255,11 @@ describeEngines('one queue', (setup) => {
   });
 });
 
-describeEngines('a stage with a job whose id no number can hold', (setup) => {
+describeEngines('a stage with a job whose id is too large for a number', (setup) => {
   // Only another program writes such ids. A double rounds the first one to the id of another job, the second one not.
   const UNSAFE_IDS = ['-9007199254740993', '-9007199254740994'];
 
-  it.each(UNSAFE_IDS)('still gives its other jobs to claims (%s)', async (unsafeId) => {
+  it.each(UNSAFE_IDS)('still lets claims take its other jobs (%s)', async (unsafeId) => {
     const world = await setup();
     const { producer, consumer } = await world.start({ autoStart: false });
     const jobs = await producer.enqueueMany('q', plainJobs(2));
@@ -272,7 +272,7 @@ describeEngines('a stage with a job whose id no number can hold', (setup) => {
     expect(claimed).toMatchObject([{ id: jobs[1]!.id }]);
   });
 
-  it('loses the rows of other jobs that are gone', async () => {
+  it('loses the rows of other jobs that no longer exist', async () => {
     const world = await setup();
     const { store } = await world.start({ autoStart: false });
     for (const id of ['5', '9007199254740994']) {

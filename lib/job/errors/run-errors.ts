@@ -83,7 +83,7 @@ export class WorkerLostError extends SqlQueueError {
   readonly code = 'WORKER_LOST';
 
   constructor(readonly workerId: string) {
-    super(`Worker ${workerId} died or fell silent while it may have been running the job.`);
+    super(`Worker ${workerId} died or became unresponsive while it may have been running the job.`);
   }
 }
 
