@@ -13,9 +13,7 @@ export interface AdminParts {
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Notifies workers of changes that they would otherwise find with their next poll or heartbeat. */
   readonly notifier: { wake(queue: string): void; poll(): void; cancel(jobId: number, workerId: string): void };
-  /** Notifies callers that wait for a job. */
   readonly waitNotifier: { notifyAlways(jobId: number): void };
-  /** Emits job events to the listeners of this process. */
   readonly events: {
     hasListener(event: AdminEvent): boolean;
     emit(event: AdminEvent, jobs: readonly JobRecord[]): void;

@@ -17,7 +17,6 @@ export interface AllJobs {
   all: true;
 }
 
-/** The id of one job, or the ids of several. */
 export type JobIds = number | readonly number[];
 
 /** The jobs to change: an id, a list of ids, a filter with at least one condition, or `{ all: true }`. */
@@ -27,16 +26,13 @@ export function isJobIds(which: JobSelection): which is JobIds {
   return typeof which === 'number' || Array.isArray(which);
 }
 
-/** Checks the ids and returns them in batches of one transaction each. */
 export function* checkedIdBatches(which: JobIds): Generator<number[]> {
   const ids = typeof which === 'number' ? [which] : which;
   ids.forEach(checkJobId);
   for (let from = 0; from < ids.length; from += ADMIN_BATCH_SIZE) yield ids.slice(from, from + ADMIN_BATCH_SIZE);
 }
 
-/**
- * The filter of a selection. Throws if it has no condition, because `{ queue: undefined }` must not mean every queue.
- */
+/** Throws for a filter without a condition, because `{ queue: undefined }` must not mean every queue. */
 export function filterOf(which: JobFilter | AllJobs): JobFilter {
   if (isOptions(which) && 'all' in which) {
     const { all, ...others } = which as { all: unknown };
@@ -73,7 +69,6 @@ export function searchesOf(which: JobFilter | AllJobs, states: readonly JobState
   }));
 }
 
-/** Throws InvalidOptionsError with all problems of a filter. */
 export function checkFilter(filter: JobFilter): void {
   const given = isOptions(filter) ? filter : rejectNonObject('Invalid filter', filter);
   const { queue, state, name, error, finishedAfter, finishedBefore, ...unknown } = given;

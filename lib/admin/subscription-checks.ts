@@ -4,7 +4,6 @@ import { checkQueueName } from '../job/job-names.js';
 import { subscriptionProblems, type SubscriptionOptions } from '../job/topics.js';
 import { rejectNonObject } from './reject-non-object.js';
 
-/** Throws InvalidOptionsError with all problems of a subscription. */
 export function checkSubscription(queue: string, given: SubscriptionOptions): void {
   checkQueueName(queue);
   const where = `Cannot subscribe "${queue}"`;
@@ -15,7 +14,6 @@ export function checkSubscription(queue: string, given: SubscriptionOptions): vo
   ]);
 }
 
-/** Throws InvalidOptionsError unless `topic` is a topic or undefined. */
 export function checkUnsubscribe(queue: string, topic: string | undefined): void {
   checkQueueName(queue);
   InvalidOptionsError.throwIfAny(

@@ -37,7 +37,6 @@ class Handlers {
     this.#countStarted(jobs.length);
   }
 
-  /** Resolves with the next start of a job. */
   nextStart(): Promise<void> {
     return new Promise((resolve) => (this.#onStart = resolve));
   }

@@ -14,7 +14,6 @@ export class Batcher<Item> {
   #endedAt = -Infinity;
   #rest = new AbortController();
 
-  /** @param pace limits how often batches are flushed. Default: no limit */
   constructor(
     private readonly flush: (items: readonly Item[]) => Promise<void>,
     private readonly pace?: BatcherPace,
@@ -26,12 +25,12 @@ export class Batcher<Item> {
     return (this.#nextFlush ??= this.#flushNext());
   }
 
-  /** Resolves when the flush that is under way ends. Never rejects. */
+  /** Never rejects. */
   get currentFlush(): Promise<void> {
     return this.#currentFlush;
   }
 
-  /** Flushes the gathered items without a pause, and resolves when they are flushed. Never rejects. */
+  /** Skips the pause before the next flush. Never rejects. */
   async flushNow(): Promise<void> {
     this.#rest.abort();
     await this.idle();

@@ -14,13 +14,11 @@ export class OutageLog {
     private readonly recovery?: string,
   ) {}
 
-  /** The operation failed. */
   onFailure(error: unknown): void {
     if (!this.#isFailing) this.logger.warn(`${this.problem}: ${(error as Error).message}`);
     this.#isFailing = true;
   }
 
-  /** The operation succeeded. */
   onSuccess(): void {
     if (this.#isFailing && this.recovery !== undefined) this.logger.log(this.recovery);
     this.#isFailing = false;

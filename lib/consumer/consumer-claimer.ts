@@ -22,10 +22,7 @@ export interface ConsumerClaimerParts extends RuleParts {
 const SPLIT_LEASE_MS = 30_000;
 const PROMOTE_BATCH = 500;
 
-/**
- * Claims jobs by the strategy of their queue, as a worker does that prefetches, and then splits the claim into one per
- * job.
- */
+/** Claims jobs as a worker does that prefetches, and then splits the claim into one per job. */
 export class ConsumerClaimer {
   readonly #strategies = new Map<string, ClaimStrategy>();
 
@@ -42,9 +39,7 @@ export class ConsumerClaimer {
       : claimed;
   }
 
-  /**
-   * Repeats both once if an answer is lost. The lost one may have made jobs claimable that the second does not report.
-   */
+  /** Repeats both if an answer is lost. The lost one may have made jobs claimable that the second does not report. */
   async #makeMoreClaimable(queue: string): Promise<boolean> {
     for (let isRetry = false; ; isRetry = true) {
       try {
@@ -75,7 +70,6 @@ export class ConsumerClaimer {
     return readable.length === 0 && claimed.length > 0 ? this.#claimReadable(queue, options) : readable;
   }
 
-  /** Ends a job as dead because its row is malformed. */
   async endMalformed({ job, claimId }: Assignment): Promise<void> {
     const { store, optionsFor, ended } = this.parts;
     const { retention, deadLetter } = optionsFor(job.queue);

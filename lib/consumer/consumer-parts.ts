@@ -11,11 +11,9 @@ export interface ConsumerParts extends RuleParts {
   readonly store: ConsumerStore;
   readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'summarizeWork' | 'promote' | 'rescue'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  /** Called with jobs that this process has claimed for an owner or a token. */
+  /** `owner` is '' if the jobs were claimed without an owner. */
   readonly claimed: (jobs: readonly ClaimedJob[], owner: string) => void;
-  /** Called with due jobs that this process has promoted. */
   readonly promoted: (jobs: readonly PromotedJob[]) => void;
-  /** Called with jobs that this process has rescued. */
   readonly rescued: (jobs: readonly RescuedJob[]) => void;
   /** Called after an outcome has committed. `heldMs` is null if the owner keeps the job. */
   readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number | null, owner: string) => void;

@@ -26,7 +26,6 @@ export function failOptionProblems(given: unknown): (string | undefined)[] {
   ];
 }
 
-/** The outcome of an attempt that its claim holder failed. The job is dead after its last attempt. */
 export function outcomeAfterFailure(
   job: ClaimedJob,
   { error, retry }: FailOptions,

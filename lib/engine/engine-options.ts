@@ -46,7 +46,7 @@ export interface EngineOptions {
   schema?: { migrate?: MigrateMode };
 }
 
-/** The schema of these options. A caller with options of its own adds them. */
+/** A caller with options of its own adds them. */
 export const ENGINE_OPTIONS = {
   defaults: checked((defaults) => prefixProblems('defaults', queueOptionProblems(defaults))),
   queues: checked(queuesProblems),

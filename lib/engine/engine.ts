@@ -55,9 +55,7 @@ export interface Engine {
 
 /**
  * Connects to the database, prepares the tables and wires the subsystems. It starts no work: `runner.start()` and
- * `feed.start()` do.
- *
- * If it rejects, it leaves nothing open.
+ * `feed.start()` do. If it rejects, it leaves nothing open.
  */
 export async function openEngine(given: EngineSettings): Promise<Engine> {
   const { dataSource, clock = systemClock } = given;

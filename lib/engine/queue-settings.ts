@@ -24,11 +24,7 @@ export class QueueSettings {
     this.#resolved.clear();
   }
 
-  /**
-   * Sets the options of a handler that is registered at run time.
-   *
-   * @throws InvalidOptionsError and keeps the previous options if a dead-letter queue would have one of its own
-   */
+  /** @throws InvalidOptionsError and keeps the previous options if a dead-letter queue would have one of its own */
   setRuntimeOptions(queue: string, options: QueueOptions): void {
     const before = this.#decorated.get(queue);
     this.setDecoratedOptions(queue, options);
@@ -46,7 +42,7 @@ export class QueueSettings {
     return resolved;
   }
 
-  /** The shortest lease and the largest payload of all options that are known now. */
+  /** Of all options that are known now. */
   get extremes(): { shortestLeaseMs: number; largestPayloadBytes: number } {
     const { defaults = {} } = this.options;
     const given = [defaults, ...Object.values(this.#queues).map((queue) => overlay(defaults, queue))].map(
@@ -72,7 +68,6 @@ export class QueueSettings {
     });
   }
 
-  /** Whether the options enable `events` for any queue. */
   get hasQueueWithEvents(): boolean {
     const { defaults = {} } = this.options;
     return [defaults, ...Object.values(this.#queues), ...this.#decorated.values()].some(

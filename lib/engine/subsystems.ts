@@ -31,7 +31,6 @@ import { EngineShutdown } from './engine-shutdown.js';
 import type { EngineSettings } from './engine-settings.js';
 import { QueueSettings } from './queue-settings.js';
 
-/** The surroundings and the resolved options of one engine. */
 export interface EngineCore {
   readonly settings: QueueSettings;
   readonly worker: ResolvedWorkerOptions;
@@ -61,7 +60,6 @@ export function createCore(given: EngineSettings): EngineCore {
   return { settings, worker, optionsFor: (queue) => settings.of(queue), logger, clock, random, skewMs };
 }
 
-/** Opens the store, with its notification channels only if the options allow notifications. */
 export async function openStores(
   { settings, worker, optionsFor, logger, clock, skewMs }: EngineCore,
   { dataSource, prefix, options, openStore: open = openStore }: EngineSettings,

@@ -1,6 +1,5 @@
 import type { QueueEvents } from './queue-events.js';
 
-/** The events of actions by callers, outside of runs. */
 export type ClientEvent = 'enqueued' | 'cancelled' | 'retried' | 'removed';
 
 interface ClientEventJob {

@@ -31,12 +31,7 @@ export class JobEventEmitter {
     this.#emit('lost', job, { ranMs, error: storedError(new LeaseLostError(job.id, job.queue)) });
   }
 
-  /**
-   * Call it after the outcome has committed.
-   *
-   * @param ranMs null if the job did not run in this process
-   * @param owner the owner to whom the job was assigned
-   */
+  /** Call it after the outcome has committed. `ranMs` is null if the job did not run in this process. */
   emitOutcome(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null, owner?: string): void {
     if (!this.events.hasAnyListener) return;
     for (const { event, ...detail } of eventsOf(outcome)) {

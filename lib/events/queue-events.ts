@@ -4,10 +4,7 @@ import type { JobLogger } from '../common/job-logger.js';
 
 export type QueueEventListener = (event: QueueEvent) => unknown;
 
-/**
- * Calls the event listeners of this process, after the change has committed. A listener that fails has no effect on
- * jobs.
- */
+/** Calls the event listeners of this process after the commit. A listener that fails has no effect on jobs. */
 export class QueueEvents {
   readonly #listeners = new Map<QueueEventName, { queue: string | undefined; listener: QueueEventListener }[]>();
   readonly #deliveries = new Set<Promise<void>>();
@@ -21,7 +18,7 @@ export class QueueEvents {
     else this.#listeners.set(event, [{ queue, listener }]);
   }
 
-  /** Whether the event has a listener. Callers need not create events without one. */
+  /** Callers need not create events without a listener. */
   hasListener(event: QueueEventName): boolean {
     return this.#listeners.has(event);
   }
@@ -38,7 +35,6 @@ export class QueueEvents {
     }
   }
 
-  /** Resolves when all listeners have handled the events that were emitted. */
   async idle(): Promise<void> {
     while (this.#deliveries.size > 0) await Promise.all(this.#deliveries);
   }

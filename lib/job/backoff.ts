@@ -48,7 +48,7 @@ export const BACKOFF: Option<ResolvedBackoff> = {
   resolve: (value) => resolveBackoff(value as Backoff | undefined),
 };
 
-/** Turns a checked backoff into a function. If a function of the options fails, the default backoff applies. */
+/** The backoff has been checked. */
 export function resolveBackoff(backoff: Backoff = {}): ResolvedBackoff {
   if (typeof backoff === 'function') {
     return (attempt, error, parts) => {

@@ -28,7 +28,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   url: `write \`connection: { type: 'mysql', url }\`, or import TypeOrmModule.forRoot()`,
 };
 
-/** The equivalent of a BullMQ option in this library; undefined for all other names. */
 export function bullmqAdvice(name: string): string | undefined {
   return Object.hasOwn(ADVICE, name) ? ADVICE[name] : undefined;
 }

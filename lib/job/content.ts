@@ -2,7 +2,6 @@ import { MalformedJobError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import { readHeaders, readJson } from './read-columns.js';
 
-/** A job with its decoded payload and headers. */
 export interface JobContent {
   /** Has `malformed` if its payload or headers are invalid. */
   readonly job: ClaimedJob;

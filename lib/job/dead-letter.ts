@@ -2,17 +2,12 @@ import { isOptions } from './expectation.js';
 import type { ClaimedJob, NewJob } from './job.js';
 import type { StoredError } from './stored-error.js';
 
-// Prefix of the headers that describe the origin of a dead letter.
 const ORIGIN_PREFIX = 'dead-letter.';
 
 // Characters. All origin headers together take about 1 KiB.
 const MAX_ERROR_LENGTH = 500;
 
-/**
- * The dead letter of a job: its payload, name, priority and headers, and headers that describe its origin. A dead
- * letter that dies has none of its own. Otherwise processes with different options could copy jobs in a circle for
- * ever.
- */
+/** A dead letter that dies has none. Otherwise processes with different options could copy jobs in a circle forever. */
 export function deadLetterOf(job: ClaimedJob, error: StoredError, queue: string): NewJob | undefined {
   const headers = headersOf(job.headers);
   if (Object.keys(headers).some(isOriginHeader)) return undefined;
@@ -29,7 +24,6 @@ export function deadLetterOf(job: ClaimedJob, error: StoredError, queue: string)
   };
 }
 
-/** The encoded headers without those of the dead letter. */
 export function withoutOriginHeaders(encoded: string | null): string | null {
   const own = Object.entries(headersOf(encoded)).filter(([name]) => !isOriginHeader(name));
   return own.length === 0 ? null : JSON.stringify(Object.fromEntries(own));

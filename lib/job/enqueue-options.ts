@@ -83,11 +83,7 @@ const DEFAULTS: ResolvedEnqueueOptions = {
   ...{ attempts: null, overrides: null, headers: null, key: undefined },
 };
 
-/**
- * Checks the options of one job; all problems in one InvalidOptionsError.
- *
- * @param also further options in the same object, which the caller checks
- */
+/** @param also further options in the same object, which the caller checks */
 export function resolveEnqueueOptions(
   queue: string,
   given?: EnqueueOptions,

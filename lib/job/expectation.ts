@@ -1,7 +1,7 @@
 import { closest, distance } from 'fastest-levenshtein';
 import { bullmqAdvice } from './bullmq-options.js';
 
-/** The value as a short text for a message. Never throws. */
+/** Never throws. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'function') return `a function`;
   if (typeof value === 'bigint') return `${value}n`;
@@ -18,7 +18,6 @@ function jsonOf(value: unknown): string {
   }
 }
 
-/** The problem as one line, or undefined if the condition holds. */
 export function expected(holds: boolean, what: string, value: unknown): string | undefined {
   return holds ? undefined : `expected ${what}, got ${formatValue(value)}`;
 }
@@ -30,22 +29,19 @@ export function didYouMean(word: string, known: readonly string[]): string {
   return distance(word, nearest) <= Math.max(2, Math.floor(nearest.length / 3)) ? `, did you mean "${nearest}"?` : '';
 }
 
-/** Whether the value is a whole number from `least` to `most`. */
 export function isWhole(value: unknown, least: number, most: number): value is number {
   return Number.isInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-/** Whether the value is an object of options. Callers without TypeScript may pass any value. */
+/** Callers without TypeScript may pass any value. */
 export function isOptions(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An unchecked name as a short text for a message. */
 export function shorten(name: string): string {
   return name.length > 80 ? `${name.slice(0, 80)}…` : name;
 }
 
-/** One line for each unknown key, or one line if the value is not an object. */
 export function unknownKeys(given: unknown, known: readonly string[]): string[] {
   if (!isOptions(given)) return [expected(false, `options (known: ${known.join(', ')})`, given)!];
   return Object.keys(given)

@@ -1,7 +1,6 @@
 import { InvalidOptionsError } from './errors.js';
 import { expected, isWhole } from './expectation.js';
 
-/** A problem line if the value is no job id, else undefined. */
 export function jobIdProblem(id: unknown): string | undefined {
   return expected(isWhole(id, 1, Number.MAX_SAFE_INTEGER), 'a job id: a whole number of 1 or more', id);
 }

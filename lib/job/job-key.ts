@@ -9,7 +9,6 @@ export type KeyConflict = 'return' | 'reject' | 'replace' | 'coalesce';
 /** When a key is free again: when its job starts, when its job finishes, or this time after the job was enqueued. */
 export type KeyUntil = 'started' | 'finished' | Duration;
 
-/** The key of a job that is to be enqueued. */
 export interface JobKey {
   readonly text: string;
   /** The stored form. It compares exactly under any collation of the column. */
@@ -53,7 +52,6 @@ export const KEY_OPTIONS = {
   keyUntil: option(KEY_UNTIL, 'finished'),
 } satisfies SchemaOf<KeyOptions>;
 
-/** One line for each option that has an effect beside a `key` only. */
 export function missingKeyProblems({ key, onConflict, keyUntil }: KeyOptions): (string | undefined)[] {
   if (key !== undefined) return [];
   return [
@@ -72,7 +70,6 @@ export function keyOf({ key, onConflict: givenConflict, keyUntil }: KeyOptions):
   return { text: key, hash, onConflict, until: 'time', durationMs: until };
 }
 
-/** The key as the row of the job stores it. */
 export function keyOverrides({ text, until, durationMs }: JobKey): Pick<JobOverrides, 'key' | 'keyUntil'> {
   return { key: text, keyUntil: until === 'time' ? durationMs! : until };
 }
@@ -83,7 +80,7 @@ export function keyToRestore(overrides: JobOverrides | null): JobKey | undefined
   return isKey(key) && isKeyEvent(keyUntil) ? keyOf({ key, keyUntil }) : undefined;
 }
 
-/** How long the history keeps a job. A job with a key stays for ten minutes more than it owns the key, or longer. */
+/** A job with a key stays for ten minutes more than it owns the key, or longer. */
 export function keyedRetentionMs(overrides: JobOverrides | null, keepMs: number | false): number | false {
   if (overrides?.key === undefined) return keepMs;
   const heldMs = typeof overrides.keyUntil === 'number' ? overrides.keyUntil : 0;

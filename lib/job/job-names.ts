@@ -5,10 +5,8 @@ import type { QueueName } from './queue-jobs.js';
 const NAME = /^[A-Za-z0-9._:-]{1,100}$/;
 export const NAME_EXPECTED = `1 to 100 of the characters A-Z a-z 0-9 . _ : -`;
 
-/** The name of jobs that were enqueued without one. */
 export const DEFAULT_JOB_NAME = 'default';
 
-/** A problem line if the value is no valid name, else undefined. */
 export function nameProblem(
   what: 'queue name' | 'job name' | 'header name' | 'topic' | 'deadLetter',
   value: unknown,

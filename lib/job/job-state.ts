@@ -1,7 +1,6 @@
-/** The states of a job that is not finished. `blocked` is reserved, and no job has it yet. */
+/** `blocked` is reserved, and no job has it yet. */
 export const LIVE_STATES = ['scheduled', 'waiting', 'active', 'blocked'] as const;
 
-/** The states of a finished job. */
 export const FINAL_STATES = ['completed', 'dead', 'cancelled'] as const;
 
 export type LiveState = (typeof LIVE_STATES)[number];

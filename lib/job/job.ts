@@ -18,7 +18,7 @@ export interface NewJob {
   readonly key?: JobKey | undefined;
 }
 
-/** A claimed job. `payload` is encoded until the job starts. */
+/** `payload` is encoded until the job starts. */
 export interface ClaimedJob {
   readonly id: number;
   readonly queue: string;

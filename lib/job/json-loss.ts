@@ -2,7 +2,6 @@
 export interface JsonLoss {
   /** The value in words, for a message after "got". */
   readonly what: string;
-  /** The way out. */
   readonly advice?: string;
 }
 
@@ -71,10 +70,7 @@ function hasPrivateFields(prototype: object): boolean {
   return known;
 }
 
-/**
- * Only the source of a class shows private fields. A field needs a declaration and a use, which excludes private
- * methods.
- */
+/** Only the source shows private fields. A field needs a declaration and a use, which excludes private methods. */
 function declaresPrivateFields(constructor: unknown): boolean {
   if (typeof constructor !== 'function' || isNative(constructor)) return false;
   const source = Function.prototype.toString.call(constructor);

@@ -66,7 +66,6 @@ function hasToJson(value: object): value is WithToJson {
   return typeof (value as Partial<WithToJson>).toJSON === 'function';
 }
 
-/** The value that JSON encodes for the object. */
 function jsonValueOf(value: WithToJson, key: string): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : NOTHING_TO_CHECK;
   // A Buffer contains numbers only, and checking many bytes would take long.

@@ -16,18 +16,15 @@ export interface KeyOwnerJob {
   readonly attempt: number;
 }
 
-/**
- * `put`: store the job. `join`: return the owner instead. `replace`: store it in place of the owner. `refuse`: throw.
- */
+/** `put`: store the job. `join`: return the owner. `replace`: store it in place of the owner. `refuse`: throw. */
 export type KeyDecision = 'put' | 'join' | 'replace' | 'refuse';
 
-/** Whether the job still owns the key. This follows from its state, so no statement has to free a key. */
+/** This follows from the state of the job, so no statement has to free a key. */
 export function isKeyTaken({ until, hasTime, job }: KeyOwner): boolean {
   if (until === 'time') return hasTime;
   return job !== undefined && (until === 'finished' || (job.isUnclaimed && job.attempt === 0));
 }
 
-/** Decides about a new job with the key of the owner. */
 export function decideKey(owner: KeyOwner, onConflict: KeyConflict): KeyDecision {
   if (!isKeyTaken(owner)) return 'put';
   if (onConflict === 'return' || onConflict === 'coalesce') return 'join';

@@ -4,7 +4,7 @@ import { expected } from './expectation.js';
 /** The default lease of a job that a person or another program holds. */
 export const DEFAULT_ASSIGNMENT_LEASE: Duration = '15m';
 
-/** A problem line if the value is no valid lease of an assigned job, else undefined. */
+/** For the lease of an assigned job. */
 export function leaseProblem(lease: unknown): string | undefined {
   return expected((toMs(lease) ?? 0) >= 1_000, `lease to be a duration of 1s or more`, lease);
 }

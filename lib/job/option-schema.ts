@@ -1,7 +1,6 @@
 import { DURATION_EXPECTED, toMs } from '../common/duration.js';
 import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
 
-/** The check of one option, and its conversion to the value that the code uses. */
 export interface Option<Resolved = unknown> {
   /** The problems of a value that is not undefined, one line each; undefined lines are no problem. */
   readonly problems: (name: string, value: unknown) => readonly (string | undefined)[];
@@ -9,7 +8,6 @@ export interface Option<Resolved = unknown> {
   readonly resolve: (value: unknown) => Resolved;
 }
 
-/** All options that may stand in one place, by name. */
 export type Schema = Readonly<Record<string, Option>>;
 
 /** A schema that declares each option of the interface. */
@@ -25,7 +23,7 @@ export interface Kind<Value> {
   readonly parse: (value: unknown) => Value | undefined;
 }
 
-/** An option of the kind. `unset` is its default in the form that a caller writes. */
+/** `unset` is the default in the form that a caller writes. */
 export function option<Value>(kind: Kind<Value>): Option<Value | undefined>;
 export function option<Value>(kind: Kind<Value>, unset: unknown): Option<Value>;
 export function option<Value>(kind: Kind<Value>, unset?: unknown): Option<Value | undefined> {
@@ -35,7 +33,7 @@ export function option<Value>(kind: Kind<Value>, unset?: unknown): Option<Value 
   };
 }
 
-/** An option with a check of its own; its user fills in the default. */
+/** The user of the option fills in the default. */
 export function checked(problems: (value: unknown) => readonly (string | undefined)[]): Option {
   return { problems: (_name, value) => problems(value), resolve: (value) => value };
 }
@@ -58,7 +56,6 @@ export const func = <Func>() => kind('a function', (value): value is Func => typ
 export const duration = durationOf(DURATION_EXPECTED, 0);
 export const positiveDuration = durationOf(`${DURATION_EXPECTED} above 0`, 1);
 
-/** Milliseconds of a duration in the range. */
 export function durationOf(text: string, minMs: number, maxMs = Infinity): Kind<number> {
   return {
     expected: text,
@@ -69,14 +66,12 @@ export function durationOf(text: string, minMs: number, maxMs = Infinity): Kind<
   };
 }
 
-/** One of the values. */
 export function oneOf<const Values extends readonly (string | false)[]>(...values: Values): Kind<Values[number]> {
   const words = values.map((value) => (typeof value === 'string' ? `'${value}'` : String(value)));
   const text = [words.slice(0, -1).join(', '), words.at(-1)].filter(Boolean).join(' or ');
   return kind(text, (value): value is Values[number] => (values as readonly unknown[]).includes(value));
 }
 
-/** The literal, or a value of the kind. */
 export function either<const Literal extends string | false, Value>(
   literal: Literal,
   other: Kind<Value>,
@@ -99,7 +94,7 @@ interface Place {
   readonly misplaced?: Readonly<Record<string, string>>;
 }
 
-/** All problems of the options, one line each: misplaced and unknown names first, then the values. */
+/** Misplaced and unknown names first, then the values. */
 export function optionProblems(schema: Schema, given: object, place: Place = NO_PLACE): string[] {
   const values = given as Readonly<Record<string, unknown>>;
   const problems = nameProblems(schema, values, place);
@@ -126,7 +121,7 @@ function nameProblems(schema: Schema, values: Readonly<Record<string, unknown>>,
   ];
 }
 
-/** Checked options with every default in place. */
+/** The options have been checked. */
 export function resolveOptions<Declared extends Schema>(schema: Declared, given: object): Resolved<Declared> {
   const values = given as Readonly<Record<string, unknown>>;
   const resolved: Record<string, unknown> = {};

@@ -25,7 +25,6 @@ export type Outcome =
       readonly untilMs?: number;
     };
 
-/** Whether the job is finished by this outcome. */
 export function isFinalOutcome({ kind }: Outcome): boolean {
   return kind === 'complete' || kind === 'dead' || kind === 'cancel';
 }
@@ -39,7 +38,6 @@ const EVENT_OF = {
   cancel: 'cancelled',
 } as const satisfies Record<Outcome['kind'], JobEventName>;
 
-/** The events of the outcome. */
 export function eventsOf(outcome: Outcome): OutcomeEvent[] {
   const error = 'error' in outcome ? { error: outcome.error } : {};
   const delay = 'delayMs' in outcome ? { delayMs: outcome.delayMs } : {};
@@ -61,12 +59,10 @@ export function isClaimableAtOnce(outcome: Outcome): boolean {
   return outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0);
 }
 
-/** The outcome of a job with a malformed row; undefined for any other job. */
 export function malformedOutcome({ malformed }: Pick<ClaimedJob, 'malformed'>): Outcome | undefined {
   return malformed && { kind: 'dead', error: storedError(malformed) };
 }
 
-/** The outcome of a job whose handler threw. */
 export function outcomeAfterError(
   job: AttemptedJob,
   thrown: unknown,
@@ -113,10 +109,7 @@ function outcomeAfterBackoff(
   );
 }
 
-/**
- * The outcome of a job whose lease expired. If it may have started, the attempt counts. After its first attempt it can
- * run again at once, because deployments also end workers. After later attempts it waits for the backoff.
- */
+/** If the job may have started, the attempt counts. A first one is repeated at once: deployments also end workers. */
 export function outcomeAfterExpiredLease(
   job: AttemptedJob,
   expired: ExpiredLease,
@@ -131,7 +124,6 @@ export function outcomeAfterExpiredLease(
   return outcomeAfterBackoff(job, error, policy, parts);
 }
 
-/** The claim holder whose lease expired. */
 export interface ExpiredLease {
   readonly workerId: string;
   /** Null: the worker held the job. An empty text: the bearer of its token did. */
@@ -150,16 +142,12 @@ export function isPoisonCandidate(job: ClaimedJob): boolean {
   return job.attempt > 2 && hasCode(job.lastError, 'WORKER_LOST');
 }
 
-/** The start order of the jobs of a claim: the claim order, with poison candidates last. */
 export function inStartOrder(jobs: ClaimedJob[]): ClaimedJob[] {
   if (!jobs.some(isPoisonCandidate)) return jobs;
   return [...jobs.filter((job) => !isPoisonCandidate(job)), ...jobs.filter(isPoisonCandidate)];
 }
 
-/**
- * How many jobs at the head of such a list may start together: those before the first poison candidate, or one
- * candidate.
- */
+/** How many jobs at the head may start together: those before the first poison candidate, or one candidate. */
 export function countStartable(poisonCandidates: readonly boolean[]): number {
   const first = poisonCandidates.indexOf(true);
   return first === -1 ? poisonCandidates.length : Math.max(1, first);

@@ -14,7 +14,6 @@ export interface PageOptions {
 
 export type PageOrder = 'oldest' | 'newest';
 
-/** The position of a job or a log line in its list. */
 export type PagePosition = readonly number[];
 
 /** A checked page. */
@@ -32,18 +31,13 @@ export type PagedList = keyof typeof POSITION_LENGTHS;
 const ORDER = oneOf('oldest', 'newest');
 const PAGE_OPTIONS = { limit: option(whole(1, 1_000), 100), order: option(ORDER, 'oldest') };
 
-/** Checks the page of a list, and decodes its cursor. */
 export function resolvePage(where: string, given: PageOptions, list: PagedList): PageRequest {
   InvalidOptionsError.throwIfAny(where, pageProblems(given, list));
   const page = resolveOptions(PAGE_OPTIONS, given);
   return { ...page, ...(given.after !== undefined && { after: positionOf(given.after, list, page.order)! }) };
 }
 
-/**
- * The problems of a page, one line each.
- *
- * @param also further options in the same object, which the caller checks
- */
+/** @param also further options in the same object, which the caller checks */
 export function pageProblems(
   given: PageOptions,
   list: PagedList,

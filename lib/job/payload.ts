@@ -5,14 +5,12 @@ import type { ResolvedQueueOptions } from './queue-options.js';
 import { validate } from './standard-schema.js';
 import { storedError } from './stored-error.js';
 
-/** The payload in the stored form. Rejects before any SQL if it cannot be stored. */
 export async function encodePayload(queue: string, payload: unknown, options: ResolvedQueueOptions): Promise<string> {
   // Stores the input of the schema, because the worker applies the schema again.
   await checkPayload(queue, payload, options);
   return encodeWithoutSchema(queue, payload, options);
 }
 
-/** Like `encodePayload` for a queue without a schema, but synchronous. */
 export function encodeWithoutSchema(queue: string, payload: unknown, options: ResolvedQueueOptions): string {
   const encoded = encodeJson(payload);
   if ('problem' in encoded) throw new PayloadInvalidError(queue, encoded.problem);
@@ -28,7 +26,6 @@ export async function checkPayload(queue: string, payload: unknown, options: Res
   return checked.value;
 }
 
-/** The result of a handler in the stored form; null for undefined. */
 export function encodeResult(queue: string, result: unknown, limit: number): string | null {
   if (result === undefined) return null;
   const encoded = encodeJson(result);
@@ -37,9 +34,7 @@ export function encodeResult(queue: string, result: unknown, limit: number): str
   return encoded.text;
 }
 
-/**
- * The outcome of a job that completes even if its result cannot be stored. Then it has the reason instead of a result.
- */
+/** The job completes even if its result cannot be stored. */
 export function completeOutcome(queue: string, result: unknown, limit: number): Extract<Outcome, { kind: 'complete' }> {
   try {
     return { kind: 'complete', result: encodeResult(queue, result, limit) };
@@ -48,7 +43,6 @@ export function completeOutcome(queue: string, result: unknown, limit: number): 
   }
 }
 
-/** A completion without a result, with the reason. */
 export function completeWithoutResult(problem: string): Extract<Outcome, { kind: 'complete' }> {
   return {
     kind: 'complete',

@@ -20,7 +20,6 @@ export interface ProcessorOptions extends QueueOptions {
   where?: SubscriptionOptions['where'];
 }
 
-/** The problems of the options of a decorator, one line each. */
 export function processorOptionProblems(options: unknown, queue?: string): string[] {
   if (typeof options !== 'object' || options === null) return queueOptionProblems(options, queue);
   const { batch, topic, where, ...rest } = options as ProcessorOptions;

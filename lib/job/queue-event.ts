@@ -23,7 +23,6 @@ export type QueueEventName = (typeof QUEUE_EVENTS)[number];
 /** The events that change a row, which other processes can receive. */
 export type JobEventName = Exclude<QueueEventName, 'started' | 'lost'>;
 
-/** Whether the event changes a row. The start of a run, and the discovery of a lost lease, change none. */
 export function isJobEvent(event: QueueEventName): event is JobEventName {
   return event !== 'started' && event !== 'lost';
 }

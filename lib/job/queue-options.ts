@@ -87,7 +87,6 @@ export interface QueueOptions {
   events?: boolean;
 }
 
-/** The check and the default of each option. */
 export const QUEUE_OPTIONS = {
   concurrency: option(whole(1, 10_000), 10),
   retry: RETRY,
@@ -129,7 +128,7 @@ export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions 
   };
 }
 
-/** The problems of one layer of queue options, one line each. `queue` is set if the layer is for one queue. */
+/** `queue` is set if the layer is for one queue. */
 export function queueOptionProblems(options: unknown, queue?: string): string[] {
   if (typeof options !== 'object' || options === null) return [expected(false, 'queue options', options)!];
   const { deadLetter } = options as QueueOptions;
@@ -138,7 +137,7 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
   return isOwnDeadLetter ? [...own, expected(false, 'deadLetter to be another queue', deadLetter)!] : own;
 }
 
-/** Fills in the defaults. The options have been checked. */
+/** The options have been checked. */
 export function resolveQueueOptions(given: QueueOptions = {}) {
   const { lease, timeout, expiresAfter, ...others } = resolveOptions(QUEUE_OPTIONS, given);
   return { ...others, leaseMs: lease, timeoutMs: timeout, expiresAfterMs: expiresAfter };

@@ -47,7 +47,6 @@ export function columnProblem(row: JobColumns, attempt: number): ColumnProblem |
   return undefined;
 }
 
-/** The overrides of a job. */
 export function readOverrides(text: unknown): { overrides: JobOverrides | null } | { problem: string } {
   if (text === null) return { overrides: null };
   const parsed = readJson(text);
@@ -70,7 +69,6 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
   return problem === undefined ? { overrides: value } : { problem };
 }
 
-/** The headers of a job; an empty object for NULL. */
 export function readHeaders(text: string | null): { headers: Record<string, string> } | { problem: string } {
   if (text === null) return { headers: {} };
   const parsed = readJson(text);
@@ -106,14 +104,12 @@ export function readIds(text: unknown): number[] | undefined {
   return parsed.value.every((id) => Number.isSafeInteger(id)) ? (parsed.value as number[]) : undefined;
 }
 
-/** The names in a list; an empty list for any other text. */
 export function readNames(text: unknown): string[] {
   const parsed = readJson(text);
   if ('problem' in parsed || !Array.isArray(parsed.value)) return [];
   return parsed.value.filter((name): name is string => typeof name === 'string');
 }
 
-/** The value of a JSON text. */
 export function readJson(text: unknown): { value: unknown } | { problem: string } {
   if (typeof text !== 'string') return { problem: expected(false, 'a text', text)! };
   try {

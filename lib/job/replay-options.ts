@@ -27,7 +27,6 @@ export interface ResolvedReplay {
 
 const RATE_EXPECTED = `rate to be like '10/s' (or m, h, d) or { jobs, per }, with jobs above 0`;
 
-/** Checks the options; all problems in one InvalidOptionsError. */
 export function resolveReplay(given: ReplayOptions): ResolvedReplay {
   const { rate, to, ...unknown } = isOptions(given) ? given : ({ given } as ReplayOptions);
   const intervalMs = rate === undefined ? 0 : intervalOf(rate);

@@ -5,7 +5,6 @@ import type { MaybePromise, RuleParts } from './user-rule.js';
 
 type RescuableJob = ClaimedJob & ExpiredLease & { readonly mayHaveStarted: boolean };
 
-/** The outcomes of jobs whose lease expired, by the options of their queues. */
 export function rescueRules(
   optionsFor: (queue: string) => Pick<ResolvedQueueOptions, 'retry' | 'retention'>,
   parts: RuleParts,

@@ -40,7 +40,6 @@ export const RETRY: Option<RetryPolicy> = {
   resolve: (value) => FIELDS.resolve(asRetry(value as number | RetryOptions | undefined)),
 };
 
-/** Both forms as one: a number alone is the number of attempts. */
 export function asRetry(retry: number | RetryOptions | undefined): RetryOptions {
   return typeof retry === 'number' ? { attempts: retry } : (retry ?? {});
 }

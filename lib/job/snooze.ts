@@ -11,9 +11,7 @@ export function snoozeProblem(until: unknown): string | undefined {
   return expected(isTime, `the time to be ${DURATION_EXPECTED}, or a Date between 1970 and 9999`, until);
 }
 
-/**
- * The outcome for a checked time. The clock of the database decides when a date is due; `nowMs` estimates the delay.
- */
+/** The clock of the database decides when a date is due; `nowMs` only estimates the delay. */
 export function snoozeOutcome(until: SnoozeUntil, nowMs: number): Extract<Outcome, { kind: 'snooze' }> {
   if (!(until instanceof Date)) return { kind: 'snooze', delayMs: toMs(until)! };
   const untilMs = until.getTime();

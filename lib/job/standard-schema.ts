@@ -19,7 +19,6 @@ interface StandardIssue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** The output of the schema, or its issues in one line. */
 export async function validate(
   schema: StandardSchemaV1,
   value: unknown,

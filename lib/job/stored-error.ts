@@ -9,9 +9,7 @@ export interface StoredError {
 const MAX_MESSAGE = 4_000;
 const MAX_STACK = 12_000;
 
-/**
- * Any thrown value in a form and size that can be stored. Never throws, because that would keep the job from ending.
- */
+/** Clipped to a size that can be stored. Never throws, because that would keep the job from ending. */
 export function storedError(thrown: unknown): StoredError {
   return errorFields(readableError(thrown));
 }
@@ -37,7 +35,6 @@ function errorFields(error: Error): StoredError {
   };
 }
 
-/** An Error for any thrown value. */
 export function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   // Errors of another realm (a vm context, as in Jest) fail instanceof.

@@ -25,14 +25,12 @@ export interface Subscription {
   readonly where: HeaderFilter | null;
 }
 
-/** The header of a copy that names its topic. */
 export const TOPIC_HEADER = 'topic';
 
 // The limit of the headers of a job.
 const MAX_FILTER_LENGTH = 16_384;
 const MAX_TOPIC_LENGTH = 100;
 
-/** The problems of a subscription, one line each. */
 export function subscriptionProblems({ topic, where }: { topic?: unknown; where?: unknown }): string[] {
   const topics: readonly unknown[] = Array.isArray(topic) ? topic : [topic];
   return [
@@ -48,7 +46,7 @@ export function subscriptionProblems({ topic, where }: { topic?: unknown; where?
   ].filter((line) => line !== undefined);
 }
 
-/** Checked options in the stored form. Equal filters have equal texts. */
+/** Equal filters have equal texts. */
 export function subscriptionsOf({ topic, where = {} }: SubscriptionOptions): Subscription[] {
   const filter = Object.entries(where)
     .map(([name, texts]) => [name, typeof texts === 'string' ? texts : [...new Set(texts)].sort()] as const)
@@ -65,14 +63,12 @@ export function patternsOf(topic: string): string[] {
   return [topic, ...Array.from({ length: topic.length + 1 }, (_, length) => `${topic.slice(0, length)}*`)];
 }
 
-/** Whether a message with these headers passes the filter. */
 export function matchesHeaders(where: HeaderFilter | null, headers: Readonly<Record<string, string>>): boolean {
   return Object.entries(where ?? {}).every(([name, texts]) =>
     typeof texts === 'string' ? headers[name] === texts : texts.includes(headers[name]!),
   );
 }
 
-/** Whether the value has the form of a filter. */
 export function isHeaderFilter(value: unknown): value is HeaderFilter {
   const isFilter = (texts: unknown) => typeof texts === 'string' || (Array.isArray(texts) && texts.every(isText));
   return isOptions(value) && Object.values(value).every(isFilter);

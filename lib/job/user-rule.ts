@@ -3,7 +3,6 @@ import { withTimeout } from '../common/with-timeout.js';
 import { formatValue } from './expectation.js';
 import { storedError } from './stored-error.js';
 
-/** The dependencies of a rule: randomness, a clock, and a log for functions of the options that fail. */
 export interface RuleParts {
   readonly random: () => number;
   readonly clock: Pick<Clock, 'sleep'>;
@@ -18,7 +17,6 @@ export interface UserRule<T> {
   /** Returns undefined for an unexpected result. */
   readonly parse: (answer: unknown) => T | undefined;
   readonly expected: string;
-  /** The result if the function fails. */
   readonly fallback: () => T;
 }
 
@@ -27,11 +25,7 @@ export type MaybePromise<T> = T | Promise<T>;
 // The job cannot end, and cannot be rescued, until its rules have returned.
 const RULE_TIMEOUT_MS = 5_000;
 
-/**
- * Calls a function of the options, which may be async. If the function throws, rejects, takes longer than 5 s or
- * returns an unexpected value, the default applies and a warning is logged, because the job must continue. Never
- * rejects.
- */
+/** Never rejects. If the function fails, the default applies and a warning is logged, because the job must continue. */
 export function evaluateRule<T>(rule: UserRule<T>, parts: RuleParts): MaybePromise<T> {
   try {
     const answer = rule.call();
@@ -41,7 +35,6 @@ export function evaluateRule<T>(rule: UserRule<T>, parts: RuleParts): MaybePromi
   }
 }
 
-/** Applies a function to a value, synchronously if the value is no promise. */
 export function andThen<T, U>(value: MaybePromise<T>, apply: (value: T) => MaybePromise<U>): MaybePromise<U> {
   return value instanceof Promise ? value.then(apply) : apply(value);
 }

@@ -36,7 +36,6 @@ const WAIT_OPTIONS = {
   onProgress: option(func<NonNullable<WaitOptions['onProgress']>>()),
 } satisfies SchemaOf<WaitOptions>;
 
-/** Checks the options; all problems in one InvalidOptionsError. */
 export function resolveWaitOptions(where: string, given: WaitOptions): ResolvedWaitOptions {
   if (!isOptions(given)) throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
   InvalidOptionsError.throwIfAny(where, optionProblems(WAIT_OPTIONS, given));

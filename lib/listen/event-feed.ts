@@ -16,7 +16,6 @@ export interface EventFeedParts {
   readonly channel: NotificationChannel | undefined;
   readonly clock: Clock;
   readonly logger: JobLogger;
-  /** The listeners of this process that receive the events. */
   readonly listeners: QueueEvents;
 }
 
@@ -65,9 +64,7 @@ export class EventFeed {
       });
   }
 
-  /**
-   * Emits the events that are stored from now on. Rejects with StoreUnavailableError if the database is unavailable.
-   */
+  /** Emits the events stored from now on. Rejects with StoreUnavailableError if the database is unavailable. */
   async start(): Promise<void> {
     if (this.#isStarted) return;
     this.#isStarted = true;
@@ -76,7 +73,6 @@ export class EventFeed {
     this.#listener?.listen();
   }
 
-  /** Reads new events now. */
   poll(): void {
     if (this.#isStarted) this.#loop.wake();
   }

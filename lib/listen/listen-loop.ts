@@ -8,7 +8,6 @@ const MAX_RETRY_INTERVAL_MS = 30_000;
 // Retries of many processes are spread over an interval that is longer by up to this part.
 const JITTER = 0.2;
 
-/** The pause after a turn. */
 export interface ListenPause {
   readonly ms: number;
   /** Whether `resume` ends the pause early. The turn has not listened then. */
@@ -21,7 +20,6 @@ export interface ListenLoopParts {
   readonly logger: JobLogger;
   /** Listens until a notification arrives or `stopping` is aborted. Returns the pause until the next turn. */
   readonly listen: (stopping: AbortSignal) => Promise<ListenPause>;
-  /** The log message if the channel does not work here. */
   readonly unsupportedMessage: (problem: string) => string;
   /** Default: retries without jitter. */
   readonly random?: () => number;

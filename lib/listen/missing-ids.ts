@@ -11,11 +11,10 @@ const MISSING_TIMEOUT_MS = 600_000;
  * are missing for less than 5 s are read with every poll, the others every 15 s, for 10 minutes.
  */
 export class MissingIds {
-  /** The time at which each id was found missing, oldest first. */
+  /** Oldest first. */
   readonly #missingSince = new Map<number, number>();
   #lastFullCheckAt = -Infinity;
 
-  /** Adds the ids between two ids that were read in succession. */
   addGap(id: number, next: number, now: number): void {
     for (let missing = Math.max(id + 1, next - MAX_GAP); missing < next; missing++)
       this.#missingSince.set(missing, now);
@@ -29,7 +28,6 @@ export class MissingIds {
     this.#missingSince.delete(id);
   }
 
-  /** The ids to read now. */
   due(now: number): number[] {
     for (const [id, since] of this.#missingSince) {
       if (now - since < MISSING_TIMEOUT_MS) break;

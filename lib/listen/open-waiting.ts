@@ -1,9 +1,7 @@
 import { WaitNotifier } from './wait-notifier.js';
 import { Waiter, type WaiterParts } from './waiter.js';
 
-/**
- * Creates the waiter of this process, and the notifier of waiters in all processes. `close` ends both and the channel.
- */
+/** The waiter of this process, and the notifier of waiters in all processes. `close` also closes the channel. */
 export function openWaiting(parts: WaiterParts) {
   const waiter = new Waiter(parts);
   const waitNotifier = new WaitNotifier({ store: parts.store, channel: parts.channel, waiter });

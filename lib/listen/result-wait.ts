@@ -19,10 +19,7 @@ export class ResultWait {
   readonly #onProgress: ResolvedWaitOptions['onProgress'];
   #lastProgress: string | undefined;
 
-  /**
-   * Whether only this call waits for the job, and only for its end: the job was enqueued by `request`, without
-   * `onProgress`.
-   */
+  /** Only this call waits for the job, and only for its end: `request` enqueued it, without `onProgress`. */
   readonly needsReplyOnly: boolean;
 
   /** @param queue the queue of the job; undefined until the job was found */
@@ -46,7 +43,6 @@ export class ResultWait {
     return this.#over.signal.aborted;
   }
 
-  /** Calls the listener when the wait is over, for whatever reason. */
   onOver(listener: () => void): void {
     this.#over.signal.addEventListener('abort', listener, { once: true });
   }

@@ -9,7 +9,6 @@ export interface WaitListenerParts {
   readonly name: string;
   readonly clock: Clock;
   readonly logger: JobLogger;
-  /** Whether this process needs notifications now. */
   readonly isNeeded: () => boolean;
   /** The pause after a notification. */
   readonly gapMs: () => number;
@@ -17,9 +16,7 @@ export interface WaitListenerParts {
   readonly onNotification: () => void;
 }
 
-/**
- * Listens for notifications under one name while they are needed. Polls find the changes whose notification is lost.
- */
+/** Listens for notifications under one name while they are needed. Polls find the changes if one is lost. */
 export class WaitListener {
   readonly #loop: ListenLoop;
 
@@ -35,7 +32,7 @@ export class WaitListener {
     });
   }
 
-  /** Starts to listen if it does not listen yet. Call it when notifications become necessary. */
+  /** Call it whenever notifications become necessary. */
   listen(): void {
     this.#loop.start();
     this.#loop.resume();

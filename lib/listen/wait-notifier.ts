@@ -44,14 +44,12 @@ export class WaitNotifier {
     return hasNewWaits;
   }
 
-  /** The job has changed. */
   notifyChanged(jobId: number): void {
     this.parts.waiter.onJobChanged(jobId);
     if (this.#waitsUntil !== null) this.#notifyWaiters(jobId);
     else if (this.#unnotified.size < MAX_UNNOTIFIED_JOBS) this.#unnotified.add(jobId);
   }
 
-  /** The job has ended. */
   notifyEnded({ id, overrides }: Pick<ClaimedJob, 'id' | 'overrides'>): void {
     if (overrides?.reply) this.notifyAlways(id);
     else this.notifyChanged(id);

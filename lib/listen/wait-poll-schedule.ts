@@ -25,7 +25,6 @@ export class WaitPollSchedule {
     private readonly random: () => number,
   ) {}
 
-  /** A call has started to wait for a job. */
   recordNewWait(): void {
     this.#lastEventAt = this.clock.monotonic();
     this.#emptyWakeUps = 0;

@@ -6,7 +6,6 @@ import type { ResultWait } from './result-wait.js';
 const REGISTRATION_MS = 600_000;
 const UNREGISTER_INTERVAL_MS = 1_000;
 
-/** The waits of a process by job. */
 export type WaitsByJob = ReadonlyMap<number, ReadonlySet<ResultWait>>;
 
 interface Registration {
@@ -20,7 +19,6 @@ export class WaitRegistration {
   readonly #registered = new Map<number, Registration>();
   #unregisteredAt = -Infinity;
 
-  /** @param notifyWorkers makes the workers of all processes poll, so that they find new waits */
   constructor(
     private readonly store: Pick<WaitStore, 'register' | 'unregister'>,
     private readonly clock: Clock,

@@ -75,7 +75,6 @@ export class Waiter {
     this.#deletions = new Batcher((ids) => store.deleteOutcomes(this.#id, ids));
   }
 
-  /** The name that other processes notify. */
   get name(): string {
     return waiterName(this.#id);
   }
@@ -112,7 +111,6 @@ export class Waiter {
     return this.#deletions.add(id);
   }
 
-  /** Makes `close` wait for the work too. */
   awaitOnClose(work: Promise<unknown>): void {
     const done = work.catch(() => undefined).finally(() => this.#awaitedOnClose.delete(done));
     this.#awaitedOnClose.add(done);

@@ -21,7 +21,6 @@ export interface ChosenDataSource {
  * All other cases throw, because jobs in a database that the application does not expect are lost.
  *
  * @param resolved the provider under the default token, or under the configured token
- * @param found all known DataSources of the application
  */
 export function chooseDataSource(
   { connection }: SqlQueueModuleOptions,

@@ -2,7 +2,6 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import { DataSource } from 'typeorm';
 import type { StaticOptions } from './module-options.js';
 
-/** A DataSource among the application's providers. */
 export interface FoundDataSource {
   /** The static options that make SqlQueueModule use it, as source text. Empty if it needs none. */
   readonly options: string;
@@ -31,7 +30,7 @@ export function dataSourcesAmong(wrappers: readonly InstanceWrapper[], configure
   return [...new Set(options)].map((text) => ({ options: text }));
 }
 
-/** The tokens that may provide the DataSource, the more likely one first. */
+/** The more likely token first. */
 export function dataSourceTokens(
   dataSource: Exclude<StaticOptions['dataSource'], DataSource>,
 ): readonly Exclude<typeof dataSource, undefined>[] {

@@ -19,7 +19,6 @@ import {
   type QueueEventMetadata,
 } from './metadata.js';
 
-/** A method of a provider or controller. */
 export interface FoundMethod {
   readonly wrapper: InstanceWrapper;
   readonly method: string;
@@ -222,7 +221,7 @@ function locationOf({ title, wrapper }: FoundHandler): string {
   return `${title} (in ${wrapper.host?.name ?? 'unknown module'})`;
 }
 
-/** The object that has the methods of a provider. Undefined if the provider can have none. */
+/** Undefined if the provider can have no methods. */
 function prototypeOf(wrapper: InstanceWrapper): object | undefined {
   if (wrapper.isAlias) return undefined;
   const instance = wrapper.instance as object | null | undefined;

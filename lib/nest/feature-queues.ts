@@ -14,7 +14,6 @@ const PLACE = 'SqlQueueModule.forFeature()';
 /** A queue of `forFeature()`: its name, or its name and its options. They have the precedence of decorator options. */
 export type FeatureQueue = QueueName | ({ name: QueueName } & QueueOptions);
 
-/** Providers of the Queue objects, and of the options that are given for them. */
 export function featureProviders(
   given: FeatureQueue | readonly FeatureQueue[],
   of: InstanceOptions,

@@ -11,7 +11,6 @@ import { HandlerExit, type JobContext } from '../worker/run/job-context.js';
 import { PARAMETERS } from './metadata.js';
 import { jobParameters } from './parameters.js';
 
-/** Receives one job, or all jobs of a batch. */
 type Handler = (given: JobContext | JobContext[]) => unknown;
 
 export type Enhancers = 'local' | 'all' | 'none';
@@ -131,7 +130,6 @@ export class HandlerCaller {
   }
 }
 
-/** Whether all jobs share one instance. */
 function isSingleton(wrapper: InstanceWrapper): boolean {
   return wrapper.isDependencyTreeStatic() && !wrapper.isTransient;
 }

@@ -43,7 +43,7 @@ type Fits<Handler, Name extends QueueName, Batch> = Handler extends (...args: in
 type FitsClass<Class extends abstract new (...args: never[]) => object, Name extends QueueName, Batch> =
   InstanceType<Class> extends { handle: infer Handler } ? Fits<Handler, Name, Batch> : unknown;
 
-/** Whether a call receives one job or several. Both are possible if the batch size is known only at run time. */
+/** Both are possible if the batch size is known only at run time. */
 type CallOf<Batch> = Batch extends undefined ? 'one' : number extends Batch ? 'one' | 'many' : 'many';
 
 // A parameter of another type has a decorator such as @JobPayload().

@@ -19,7 +19,6 @@ export function recordProcessor(processor: LoadedProcessor): void {
   loaded.set(`${processor.instance}:${processor.title}:${processor.queue}`, processor);
 }
 
-/** All recorded processors of one instance of the module. */
 export function loadedProcessors(instance = ''): LoadedProcessor[] {
   return [...loaded.values()].filter((processor) => processor.instance === instance);
 }

@@ -6,20 +6,15 @@ import { chooseDataSource, EMBEDDED_FILE } from './choose-data-source.js';
 import type { FoundDataSource } from './data-sources.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 
-/** The engine of one instance of the module. Internal: the module provides its parts. */
+/** Internal: the module provides its parts. */
 export interface ModuleEngine extends Engine {
   readonly options: SqlQueueModuleOptions;
   /** Milliseconds added to the time of the database. Only the test harness changes it. */
   readonly clockOffset: { ms: number };
-  /** Whether the jobs are in the embedded file because no DataSource was found. */
   readonly isFallback: boolean;
 }
 
-/**
- * @param resolved the provider under the token of the default DataSource, or under the configured token.
- * @param found all DataSources of the application that are known at this point.
- * @param decorated the queue options in decorators that are known at this point.
- */
+/** `found` and `decorated` may lack the results of factories that Nest has not run yet. */
 export async function openModuleEngine(
   options: SqlQueueModuleOptions,
   { name, prefix, ...given }: StaticOptions,

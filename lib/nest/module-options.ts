@@ -54,7 +54,6 @@ const STATIC_OPTIONS = {
   prefix: BESIDE_FACTORY,
 } satisfies Record<keyof StaticOptions, string>;
 
-/** Throws an InvalidOptionsError that lists all problems. */
 export function checkModuleOptions(options: SqlQueueModuleOptions): void {
   const place = 'SqlQueueModule options';
   if (typeof options !== 'object' || options === null) {

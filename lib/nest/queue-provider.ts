@@ -8,7 +8,6 @@ import type { QueueProducer } from '../producer/queue-producer.js';
 import { Queue, type QueueAdminMethods, type QueueProducerMethods } from './queue.js';
 import { getAdminToken, getProducerToken, getQueueToken } from './tokens.js';
 
-/** The provider of `@InjectQueue(queue, { instance })`. */
 export function queueProvider(queue: QueueName, instance: string | undefined): FactoryProvider<Queue> {
   checkQueueName(queue);
   return {

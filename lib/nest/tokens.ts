@@ -11,7 +11,6 @@ export function getQueueToken(queue: string, instance = ''): string {
   return instanceToken(`Queue:${queue}`, instance);
 }
 
-/** The token of the options of a queue in `forFeature()`. */
 export function getQueueOptionsToken(queue: string, instance = ''): string {
   return instanceToken(`QueueOptions:${queue}`, instance);
 }
@@ -40,7 +39,7 @@ export function getEngineToken(instance = ''): string {
   return instanceToken('Engine', instance);
 }
 
-/** The name of the module instance if the token is that of an engine, else undefined. */
+/** Undefined if the token is not that of an engine; '' for the instance without a name. */
 export function instanceOfEngineToken(token: unknown): string | undefined {
   return typeof token === 'string' ? /^SqlQueue:(.*):Engine$/.exec(token)?.[1] : undefined;
 }

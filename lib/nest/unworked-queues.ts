@@ -12,7 +12,6 @@ export interface QueuesOfProcess {
   readonly worked: readonly string[];
   /** Queues that this process uses without a handler: those of forFeature(), and dead-letter queues. */
   readonly used: readonly string[];
-  /** Decorated classes and methods in the files that this process has loaded. */
   readonly loaded: readonly LoadedProcessor[];
 }
 

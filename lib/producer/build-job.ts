@@ -7,7 +7,7 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 // Enough for trace context. Larger values belong in the payload.
 const MAX_HEADER_BYTES = 16_384;
 
-/** Checks and encodes one job. Returns a promise only if the queue has a schema, which may be asynchronous. */
+/** Returns a promise only if the queue has a schema, which may be asynchronous. */
 export function buildJob(
   queue: string,
   payload: unknown,

@@ -20,7 +20,6 @@ export interface ProducerNotifier {
   prepare(queue: string): void;
   /** That many jobs of the queue are waiting. */
   wake(queue: string, jobs: number): void;
-  /** A job of the queue will be due in that many milliseconds. */
   expectDue(queue: string, ms: number): void;
   /** A job of the queue will be due at that time, in milliseconds since 1970. */
   expectAt(queue: string, time: number): void;

@@ -29,8 +29,6 @@ export class WaitingLimit {
   /**
    * Counts the jobs as waiting. Rejects with QueueFullError if more than `maxWaiting` jobs would wait, as far as this
    * process knows.
-   *
-   * @param transaction the caller's transaction that will enqueue the jobs
    */
   async admit(queue: string, jobs: number, maxWaiting: number, transaction?: CallerTransaction): Promise<void> {
     const count = await this.#count(queue, maxWaiting, transaction);

@@ -28,7 +28,7 @@ export class MemoryKeys {
     return new KeyPlan(new Map(rows));
   }
 
-  /** Stores the key owners of a plan. They keep the state of `job` until `removeJob`. */
+  /** The owners keep the state of `job` until `removeJob`. */
   setOwners(plan: KeyPlan, job: KeyOwnerJob): void {
     for (const { queue, name, key, jobId } of plan.acquisitions) {
       const row = {

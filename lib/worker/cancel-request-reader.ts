@@ -22,12 +22,11 @@ export class CancelRequestReader {
     private readonly owner: Pick<ClaimOwner, 'cancelClaimed'>,
   ) {}
 
-  /** How many requests were found so far. */
   get foundCount(): number {
     return this.#foundCount;
   }
 
-  /** Reads the requests now. Sends no statement if the worker owns no claim. */
+  /** Sends no statement if the worker owns no claim. */
   read(): Promise<void> {
     return this.#readFor(this.leases.claims);
   }

@@ -17,7 +17,6 @@ export class DueNotifier {
     private readonly clock: Clock,
   ) {}
 
-  /** A job of the queue will be due in `dueInMs`. */
   notifyDue(queue: string, dueInMs: number): void {
     const now = this.clock.monotonic();
     const dueAt = now + Math.max(0, dueInMs);

@@ -44,9 +44,7 @@ export class NotificationListener {
   readonly #loop: ListenLoop;
   #listening: Listening | undefined;
   #restarting: Promise<void> | undefined;
-  /** Since when no open queue has room for jobs. */
   #fullSince: number | undefined;
-  /** How many notifications in a row brought nothing. */
   #emptyWakeUps = 0;
 
   constructor(private readonly parts: NotificationListenerParts) {
@@ -107,7 +105,6 @@ export class NotificationListener {
     return open.length > 0 && withRoom.length === 0 ? undefined : withRoom;
   }
 
-  /** How long a full worker waits for room before it listens for cancellations alone. */
   #delayIfFull(isFull: boolean): number {
     if (!isFull) {
       this.#fullSince = undefined;
@@ -130,7 +127,6 @@ export class NotificationListener {
     if (this.#countClaimedJobs() === claimed) await this.parts.cancelRequestReader.read();
   }
 
-  /** The number of jobs and state changes that this process has found so far. */
   #countFindings(): number {
     const { pollEffects, cancelRequestReader } = this.parts;
     return this.#countClaimedJobs() + pollEffects.stateChangeCount + cancelRequestReader.foundCount;
@@ -140,7 +136,6 @@ export class NotificationListener {
     return [...this.parts.queues.values()].reduce((sum, queue) => sum + queue.claimedCount, 0);
   }
 
-  /** Resolves when no queue waits for the answer to a claim. */
   async #awaitClaims(): Promise<void> {
     await Promise.all([...this.parts.queues.values()].map((queue) => queue.untilAnswered()));
   }

@@ -7,9 +7,7 @@ import type { QueuePauses } from './queue-pauses.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkAnnouncer } from './work-announcer.js';
 
-/**
- * Applies the findings of a poll: it wakes queue workers, opens and closes queues, emits events and notifies others.
- */
+/** Applies the findings of a poll: wakes queue workers, opens and closes queues, emits events, notifies others. */
 export class PollEffects implements PollObserver {
   #stateChangeCount = 0;
 

@@ -13,13 +13,11 @@ const MAX_UNPOLLED_MS = 500;
 const DUE_TOLERANCE_MS = 50;
 
 export interface PolledQueueState {
-  /** Whether the queue has jobs to claim. */
   readonly waiting: boolean;
   /** Whether the queue is paused in all processes. */
   readonly paused: boolean;
 }
 
-/** Receives the findings of polls. */
 export interface PollObserver {
   /** Returns whether this process takes jobs of the queue now. */
   onQueueState(queue: string, state: PolledQueueState): boolean;
@@ -61,7 +59,6 @@ export class Poller {
   #busyQueues: readonly string[] = [];
   /** Until this time no poll is necessary while claims feed the busy queues. */
   #noPollUntil = 0;
-  /** The time of the next requested poll. */
   #pollBy = Infinity;
   #pollWaiters: ((hasFound: boolean) => void)[] = [];
   #isStopped = false;
@@ -101,7 +98,7 @@ export class Poller {
     this.#loop.wake();
   }
 
-  /** Polls now. Resolves with whether there was any work. */
+  /** Resolves with whether there was any work. */
   pollNow(): Promise<boolean> {
     this.#restMs = this.parts.minMs;
     return this.#requestPoll();
@@ -196,11 +193,7 @@ export class Poller {
     if (summary.dueInMs !== null) this.expectDue(summary.dueInMs);
   }
 
-  /**
-   * Returns whether a queue of this process takes waiting jobs.
-   *
-   * @param queues the queues that the summary was requested for: it knows nothing of queues that were added since
-   */
+  /** @param queues those that the summary was requested for: it knows nothing of queues that were added since */
   #applySummary(queues: readonly string[], summary: WorkSummary, newlyAvailable: number): boolean {
     const { observer } = this.parts;
     observer.onWaits(summary.awaited);

@@ -1,18 +1,13 @@
 import type { QueueWorkers } from './queue/queue-workers.js';
 
-/**
- * Opens and closes the queues of a worker: a queue is closed while it is paused or removed, or while the worker stops.
- */
+/** A queue is closed while it is paused or removed, or while the worker stops. */
 export class QueuePauses {
   readonly #inProcess: Set<string>;
   readonly #everywhere = new Set<string>();
   readonly #removed = new Set<string>();
   #isQuiet = false;
 
-  /**
-   * @param pausedQueues the queues that are paused in this process from the start
-   * @param onChanged called after queues may have opened or closed
-   */
+  /** @param pausedQueues the queues that are paused in this process from the start */
   constructor(
     private readonly queues: QueueWorkers,
     pausedQueues: readonly string[],
@@ -21,12 +16,10 @@ export class QueuePauses {
     this.#inProcess = new Set(pausedQueues);
   }
 
-  /** Whether the worker has stopped claiming. */
   get isQuiet(): boolean {
     return this.#isQuiet;
   }
 
-  /** Pauses the queues in this process. */
   pause(queues: readonly string[]): void {
     queues.forEach((queue) => this.#inProcess.add(queue));
     this.apply();
@@ -58,7 +51,6 @@ export class QueuePauses {
     this.apply();
   }
 
-  /** Forgets the queue. */
   delete(queue: string): void {
     this.#removed.delete(queue);
     this.#inProcess.delete(queue);
@@ -71,7 +63,6 @@ export class QueuePauses {
     this.apply();
   }
 
-  /** Opens and closes the queue workers. */
   apply(): void {
     for (const [queue, worker] of this.queues.byName) worker.setOpen(this.#isOpen(queue));
     this.onChanged();

@@ -11,7 +11,6 @@ export interface QueueRegistrarParts {
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  /** The subscriptions of the queues of this process. */
   readonly subscriptions: ReadonlyMap<string, readonly Subscription[]>;
 }
 
@@ -20,9 +19,7 @@ const USES_PER_EXPIRY = 4;
 const MAX_INTERVAL_MS = 60_000;
 const RETRY_INTERVAL_MS = 1_000;
 
-/**
- * Declares the queues of this process and their subscriptions, and keeps temporary queues alive while the worker runs.
- */
+/** Declares queues and their subscriptions, and keeps temporary queues alive while the worker runs. */
 export class QueueRegistrar {
   readonly #declared: readonly DeclaredQueue[];
   readonly #temporary: readonly string[];
@@ -53,7 +50,7 @@ export class QueueRegistrar {
     );
   }
 
-  /** Declares the queues. From now on they receive copies of published messages, even while no worker runs. */
+  /** From now on the queues receive copies of published messages, even while no worker runs. */
   async declare(): Promise<void> {
     const undeclared = await this.parts.queueStore.declare(this.#declared);
     if (undeclared.length === 0) return;
@@ -68,10 +65,7 @@ export class QueueRegistrar {
     if (this.#temporary.length > 0) this.#loop.start();
   }
 
-  /**
-   * Stops. Temporary queues count as unused from now on. Never rejects: without the last use they expire a little
-   * earlier.
-   */
+  /** Temporary queues count as unused from now on. Never rejects: without the last use they expire a little earlier. */
   async stop(): Promise<void> {
     await this.#loop.stop();
     await this.parts.queueStore.markUsed(this.#temporary).catch(() => undefined);

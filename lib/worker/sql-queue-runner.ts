@@ -23,7 +23,6 @@ export class SqlQueueRunner {
   #lastTransition: Promise<void> = Promise.resolve();
   /** Whether `start()` was called, and `stop()` was not called since. Also true while there is no queue to work. */
   #shouldRun = false;
-  /** Queues whose handlers are being removed. */
   readonly #unregistering = new Set<string>();
   readonly #concurrency = new Map<string, number>();
   /** Whether a queue was last paused or resumed in this process, also while no worker runs. */

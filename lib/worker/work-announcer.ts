@@ -9,14 +9,11 @@ export class WorkAnnouncer {
     private readonly channel: Pick<NotificationChannel, 'notify'> | undefined,
   ) {}
 
-  /** Announces that up to `jobs` jobs of the queue can be claimed by any worker. */
   announce(queue: string, jobs: number): void {
     if (!this.queues.announce(queue, jobs)) this.channel?.notify(queue, jobs);
   }
 
-  /**
-   * Notifies other processes of jobs in queues that have no worker here. The next poll finds the jobs of the others.
-   */
+  /** Jobs of queues that have a worker here need no notification: the next poll finds them. */
   notifyOfUnworked(jobs: readonly { readonly queue: string }[]): void {
     for (const { queue } of jobs) if (!this.queues.of(queue)) this.channel?.notify(queue, 1);
   }

@@ -19,33 +19,27 @@ export class WorkNotifier {
     this.#dueNotifier = channel && new DueNotifier(channel, clock);
   }
 
-  /** @param worker the worker of this process; undefined: it has none */
   setWorker(worker: Worker | undefined): void {
     this.#worker = worker;
   }
 
-  /** Prepares the notification of others. Call it before the jobs of the queue commit. */
+  /** Call it before the jobs of the queue commit. */
   prepare(queue: string): void {
     if (!this.#worker?.works(queue)) this.channel?.prepare();
   }
 
-  /**
-   * Announces up to `jobs` waiting jobs. Other processes are notified if this one does not have room for all of them.
-   */
+  /** Up to `jobs` jobs wait. Other processes are notified if this one does not have room for all of them. */
   wake(queue: string, jobs = 1): void {
     if (!this.#worker?.wake(queue, jobs)) this.channel?.notify(queue, jobs);
   }
 
-  /** A job of the queue will be due in `ms`. If no worker runs here, a worker of another process is notified. */
+  /** If no worker runs here, a worker of another process is notified. */
   expectDue(queue: string, ms: number): void {
     if (this.#worker) this.#worker.expectDue(ms);
     else this.#dueNotifier?.notifyDue(queue, ms);
   }
 
-  /**
-   * Like `expectDue`, for a time of day. The database's clock decides, so a worker of this process polls for the due
-   * time.
-   */
+  /** Like `expectDue`, for a date. The database's clock decides, so a worker of this process polls for it. */
   expectAt(queue: string, time: number): void {
     if (this.#worker) this.#worker.expectDue(0);
     else this.#dueNotifier?.notifyDue(queue, time - this.clock.now().getTime());

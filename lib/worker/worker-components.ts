@@ -110,7 +110,6 @@ export class WorkerComponents {
     this.queues.byName.set(queue, this.#createQueueWorker(queue));
   }
 
-  /** Acquires the lock of this worker if one of the queues is claimed by `lock` and the worker has none yet. */
   async acquireLockIfNeeded(queues: readonly string[]): Promise<void> {
     if (this.#lockHolder || !queues.some((queue) => this.strategies.isByLock(queue))) return;
     const holder = this.#createLockHolder();

@@ -57,7 +57,7 @@ export class WorkerLockHolder {
     return Math.min(this.parts.shortestLeaseMs() / 3, MAX_PING_INTERVAL_MS);
   }
 
-  /** Acquires the lock. Rejects if the database does not grant one. */
+  /** Rejects if the database does not grant a lock. */
   async start(): Promise<void> {
     this.#setLock(await this.parts.store.acquire(this.parts.workerId));
     this.#loop.start();

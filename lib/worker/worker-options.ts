@@ -79,14 +79,13 @@ const WORKER_OPTIONS = {
   maxBlocked: option(durationOf(`${DURATION_EXPECTED} from 1s`, 1_000), '10m'),
 } satisfies SchemaOf<WorkerOptions>;
 
-/** The problems of the options, one line each. */
 export function workerOptionProblems(options: unknown): string[] {
   if (typeof options !== 'object' || options === null)
     return [expected(false, 'worker to be options or a boolean', options)!];
   return [...optionProblems(WORKER_OPTIONS, options), ...pollRangeProblems((options as WorkerOptions).poll ?? {})];
 }
 
-/** Fills in the defaults. The options have been checked. */
+/** The options have been checked. */
 export function resolveWorkerOptions(given: WorkerOptions = {}): ResolvedWorkerOptions {
   const {
     autoStart,

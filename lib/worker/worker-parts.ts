@@ -16,7 +16,6 @@ import type { QueueRegistrarParts } from './queue-registrar.js';
 import type { HandlerTable } from './run/handler-table.js';
 import type { ResolvedWorkerOptions } from './worker-options.js';
 
-/** The stores, services and options that a worker needs from its process. */
 export interface WorkerParts extends QueueRegistrarParts {
   readonly store: JobStore;
   readonly workerRegistry: WorkerRegistry;
@@ -25,22 +24,18 @@ export interface WorkerParts extends QueueRegistrarParts {
   readonly workerChannel: NotificationChannel | undefined;
   /** Undefined if the database does not support claims by `lock`. */
   readonly workerLocks: WorkerLockStore | undefined;
-  /** Creates the heartbeat that renews the leases. Default: a heartbeat on this event loop. */
+  /** Default: a heartbeat on this event loop. */
   readonly createHeartbeat?: ((settings: HeartbeatSettings) => Heartbeat) | undefined;
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly random: () => number;
   readonly handlers: HandlerTable;
-  /**
-   * Sets the options of a queue whose handler is added at run time. Throws InvalidOptionsError if they contradict
-   * others.
-   */
+  /** For a handler that is added at run time. Throws InvalidOptionsError if the options contradict others. */
   readonly defineQueue: (queue: string, options: ProcessorOptions) => void;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly options: ResolvedWorkerOptions;
   readonly events: QueueEvents;
   readonly waitNotifier: WaitNotifier;
   readonly jobLogs: JobLogStore;
-  /** The deletions of the pruner. */
   readonly pruneTasks: readonly PruneTask[];
 }

@@ -8,8 +8,7 @@ import type { WorkerParts } from './worker-parts.js';
 
 // Handlers have this long to honour an aborted signal. Then the worker releases their jobs while they still run.
 const ABORT_GRACE_MS = 1_000;
-// The limit of `drain` beyond its timeout. It includes the grace of handlers, and applies if the database does not
-// answer.
+// The limit of `drain` beyond its timeout, including the grace. Reached if the database does not answer.
 const SHUTDOWN_OVERTIME_MS = 1_500;
 // The part of the overtime that is reserved for deregistration when the database does not store the last outcomes.
 const DEREGISTER_RESERVE_MS = 250;
@@ -21,7 +20,6 @@ export class Worker {
   readonly id = randomUUID();
   readonly #components: WorkerComponents;
   readonly #registrar: QueueRegistrar;
-  /** The registrars of queues that were added after the start. */
   readonly #addedRegistrars = new Map<string, QueueRegistrar>();
   readonly #ended = new AbortController();
   #loopsStopped: Promise<unknown> = Promise.resolve();
@@ -58,9 +56,7 @@ export class Worker {
     this.#registrar.start();
   }
 
-  /**
-   * Starts to work another queue. Rejects if its declaration fails, or if the database does not support its strategy.
-   */
+  /** Rejects if the declaration of the queue fails, or if the database does not support its strategy. */
   async add(queue: string, isPaused: boolean | undefined): Promise<void> {
     if (this.works(queue)) return;
     const { pauses, strategies, leases, poller, queues } = this.#components;
@@ -81,7 +77,7 @@ export class Worker {
     poller.wake();
   }
 
-  /** Stops working the queue. Resolves when its jobs here have ended or were released, or when the worker has ended. */
+  /** Resolves when the jobs of the queue here have ended or were released, or when the worker has ended. */
   async remove(queue: string): Promise<void> {
     const { pauses, strategies, listener, queues } = this.#components;
     const worker = queues.of(queue);
@@ -116,19 +112,15 @@ export class Worker {
     return this.#components.queues.of(queue) !== undefined;
   }
 
-  /**
-   * Announces up to `jobs` waiting jobs. Returns whether this process has slots for all of them, as far as it knows.
-   */
+  /** Up to `jobs` jobs wait. Returns whether this process has slots for all of them, as far as it knows. */
   wake(queue: string, jobs: number): boolean {
     return this.#components.queues.announce(queue, jobs);
   }
 
-  /** Polls no later than in `ms`, when a job will be due. */
   expectDue(ms: number): void {
     this.#components.poller.expectDue(ms);
   }
 
-  /** Polls now, because a state in the database has changed. */
   poll(): void {
     this.#components.poller.wake();
   }

@@ -79,7 +79,6 @@ export class DuplicateKeyError extends SqlQueueError {
     readonly key: string,
     /** The job that owns the key; null if it is another job of the same `enqueueMany`. */
     readonly jobId: number | null,
-    /** The state of that job. */
     readonly jobState: 'waiting' | 'active' | 'finished',
   ) {
     const job = jobId === null ? 'Another job of the same call' : `Job ${jobId}`;

@@ -11,7 +11,7 @@ export abstract class SqlQueueError extends Error {
   }
 }
 
-/** Whether an error has the code. Also recognizes errors of another copy of the package, and stored errors. */
+/** Also recognizes errors of another copy of the package, and stored errors. */
 export function hasCode(error: unknown, code: string): boolean {
   return typeof error === 'object' && error !== null && (error as { code?: unknown }).code === code;
 }

@@ -36,7 +36,7 @@ export interface JobPage {
 /** A page as the store returns it. */
 export interface FoundJobs<Job> {
   readonly jobs: Job[];
-  /** The position after which the next page begins; undefined at the end of the list. */
+  /** Undefined at the end of the list. */
   readonly next?: PagePosition;
 }
 
@@ -88,7 +88,6 @@ export interface WorkerRecord {
   seenAt: Date;
 }
 
-/** The queue and the times for jobs that start anew. */
 export interface Replay {
   /** The new queue; undefined: each job keeps its own. */
   readonly to: string | undefined;
@@ -97,7 +96,7 @@ export interface Replay {
   readonly intervalMs: number;
 }
 
-/** The result of `cancel`. `too-late`: the job is finished or unknown. */
+/** `too-late`: the job is finished or unknown. */
 export type CancelResult = { state: 'cancelled' } | { state: 'requested'; workerId: string } | { state: 'too-late' };
 
 /** Reads and changes jobs of all processes. */
@@ -106,7 +105,6 @@ export interface AdminStore {
   get(id: number): Promise<JobRecord | null>;
   /** Jobs by id; with the state `scheduled`, by their due time. */
   find(search: JobSearch, page: PageRequest): Promise<FoundJobs<JobRecord>>;
-  /** Like `find`, but returns only the ids. */
   findIds(search: JobSearch, page: PageRequest): Promise<FoundJobs<number>>;
   logs(id: number, page: PageRequest): Promise<LogLine[]>;
   queues(): Promise<QueueRecord[]>;

@@ -2,16 +2,14 @@ import type { PageOrder, PagePosition } from '../../job/page-options.js';
 import type { Dialect } from '../core/dialect.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
-/** A job that an index returns for a list, with its position in the list. */
+/** A job that an index returns for a list. */
 export interface Candidate {
   readonly id: number;
   readonly position: PagePosition;
 }
 
-/** The next candidates of a list. */
 export interface CandidatePage {
   readonly candidates: readonly Candidate[];
-  /** Whether the list has no further candidates. */
   readonly isEnd: boolean;
 }
 
@@ -20,17 +18,15 @@ export type ReadCandidates = (after: PagePosition | undefined, limit: number) =>
 
 export type QueueNames = Pick<Dialect, 'queueNames'>;
 
-/** The bounds of a column of a position. Lists omit ids that are not safe integers. */
+/** Lists omit ids that are not safe integers. */
 const MIN_POSITION_VALUE = -Number.MAX_SAFE_INTEGER;
 export const MAX_POSITION_VALUE = Number.MAX_SAFE_INTEGER;
 
-// The number of index ranges in one statement.
 const RANGE_BATCH_SIZE = 16;
 // The approximate number of entries that one read returns from all ranges, and the minimum from each range.
 const ENTRY_BATCH_SIZE = 2_000;
 const MIN_ENTRIES_PER_RANGE = 20;
 
-/** The SQL keywords for an order. */
 export function orderKeywordsOf(order: PageOrder) {
   return order === 'oldest' ? { beyond: '>', way: 'ASC' } : { beyond: '<', way: 'DESC' };
 }
@@ -40,7 +36,6 @@ export function startValueOf(order: PageOrder): number {
   return order === 'oldest' ? MIN_POSITION_VALUE : MAX_POSITION_VALUE;
 }
 
-/** All jobs of a table, in the order of the primary key. */
 export function candidatesById(table: 'jobs' | 'history', order: PageOrder): ReadCandidates {
   const { beyond, way } = orderKeywordsOf(order);
   const sql = `
@@ -59,7 +54,6 @@ export function candidatesById(table: 'jobs' | 'history', order: PageOrder): Rea
   };
 }
 
-/** The jobs with these ids. */
 export function candidatesAmong(ids: readonly number[], order: PageOrder): ReadCandidates {
   const inOrder = [...new Set(ids)].sort(order === 'oldest' ? (a, b) => a - b : (a, b) => b - a);
   // oxlint-disable-next-line require-yield
@@ -75,11 +69,9 @@ export interface IndexRange {
   readonly from: string;
   /** The values of the index columns before the id. */
   readonly values: Readonly<Record<string, SqlValue>>;
-  /** A further condition on the index. */
   readonly condition?: string;
 }
 
-/** The jobs of several ranges, by id. */
 export function candidatesInRanges(ranges: readonly IndexRange[], order: PageOrder): ReadCandidates {
   return function* (after, limit) {
     const perRange = Math.max(MIN_ENTRIES_PER_RANGE, Math.min(limit, Math.floor(ENTRY_BATCH_SIZE / ranges.length)));
@@ -123,7 +115,6 @@ function selectRanges(
   return [selects.join(' UNION ALL '), values];
 }
 
-/** Merges several lists into one. */
 export function mergeReaders(lists: readonly ReadCandidates[], order: PageOrder): ReadCandidates {
   return function* (after, limit) {
     const found: CandidatePage[] = [];
@@ -141,7 +132,6 @@ export function mergePages(lists: readonly CandidatePage[], limit: number, order
   return { candidates: merged.slice(0, limit), isEnd: bound === undefined && merged.length <= limit };
 }
 
-/** Whether `position` comes after `other` in the list. */
 export function isAfter(position: PagePosition, other: PagePosition, order: PageOrder): boolean {
   const direction = order === 'oldest' ? 1 : -1;
   const column = position.findIndex((part, index) => part !== other[index]);

@@ -42,7 +42,6 @@ interface ClaimRow {
   start_limit: number;
 }
 
-/** Each job is counted once. */
 export function* countJobs(queue: string | null): Work<JobCounts> {
   const states = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
   const counts: JobCounts = { ...states, staged: 0, prefetched: 0 };

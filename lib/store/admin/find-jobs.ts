@@ -46,7 +46,7 @@ interface Conditions {
   readonly values: Readonly<Record<string, SqlValue>>;
 }
 
-/** A search in one of the two tables of jobs: its candidates, and the conditions that they must meet. */
+/** A search in one of the two tables of jobs. */
 interface SearchedTable {
   readonly candidates: ReadCandidates;
   readonly conditions: Conditions;
@@ -54,7 +54,6 @@ interface SearchedTable {
   readonly read: string;
 }
 
-/** Jobs by id; with the state `scheduled`, by their due time. */
 export function* findJobs(search: JobSearch, page: PageRequest, names: QueueNames): Work<FoundJobs<JobRecord>> {
   const { found, next } = yield* readPage(search, page, names, function* ({ read }, candidates) {
     const ids = candidates.map(({ id }) => id);
@@ -68,7 +67,6 @@ export function* findJobs(search: JobSearch, page: PageRequest, names: QueueName
   return { jobs: found.map(({ job }) => job), ...(next && { next }) };
 }
 
-/** Like `findJobs`, but reads only the ids. */
 export function* findJobIds(search: JobSearch, page: PageRequest, names: QueueNames): Work<FoundJobs<number>> {
   // oxlint-disable-next-line require-yield
   const { found, next } = yield* readPage(search, page, names, function* (_, candidates) {

@@ -39,12 +39,11 @@ const PLAIN_SCHEDULED_IDS = `
   LIMIT :limit`;
 
 const QUEUE_BATCH_SIZE = 16;
-// A list with more ranges is read in the order of the primary key.
+// A list with more ranges, or with more scheduled jobs of one queue, is read in the order of the primary key.
 const MAX_RANGES = 64;
-// A list with more scheduled jobs of one queue is read in the order of the primary key.
 const MAX_SORTED = 5_000;
 
-/** Claimed jobs by id. Reads all claims, because they are few. */
+/** Reads all claims, because they are few. */
 export function* selectClaimed(queue: string | null, order: PageOrder): Work<ReadCandidates> {
   const claims = yield* query<{ job_ids: string }>(CLAIMED_IDS, { queue });
   return candidatesAmong(
@@ -108,7 +107,6 @@ export function* selectWaiting(queue: string | undefined, order: PageOrder, name
   return ranges ? candidatesInRanges(ranges, order) : candidatesById('jobs', order);
 }
 
-/** All jobs of a queue by id. */
 export function* selectLive(queue: string, order: PageOrder): Work<ReadCandidates> {
   const limit = MAX_SORTED + 1;
   const scheduled = idsOf([

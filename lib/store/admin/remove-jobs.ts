@@ -25,9 +25,7 @@ const REMOVE_FINISHED = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids)`;
 
-/**
- * Deletes jobs that are not active. Active jobs stay, because their worker would not learn of the removal: cancel them.
- */
+/** Active jobs stay, because their worker would not learn of the removal: cancel them. */
 export function* removeJobs(ids: readonly number[]): Work<number[]> {
   if (ids.length === 0) return [];
   const inOrder = ascending(ids);

@@ -57,7 +57,6 @@ export function* retryJobs(ids: readonly number[], mayReenqueue: MayReenqueue): 
   return [...due, ...(yield* replayJobs(inOrder, { to: undefined, firstMs: 0, intervalMs: 0 }, mayReenqueue))];
 }
 
-/** Starts dead and cancelled jobs anew in the order of ids, at intervals or in another queue. */
 export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue: MayReenqueue): Work<number[]> {
   if (ids.length === 0) return [];
   const found = yield* query<FinishedRow>(LOCK_FINISHED, { ids: ascending(ids) });

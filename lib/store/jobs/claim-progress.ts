@@ -58,9 +58,7 @@ export function fenceClaims({
   }));
 }
 
-/**
- * Writes the progress of claims, some of which may be lost. Returns the ids of those whose start limit was not raised.
- */
+/** Some of the claims may be lost. Returns the ids of those whose start limit was not raised. */
 export function* writeClaimProgress(claims: readonly ClaimProgress[]): Work<ReadonlySet<number>> {
   const fenced = fenceClaims({ claims, completions: [] });
   const results = yield* executeAll(fenced.map(({ statement }) => statement));

@@ -3,7 +3,6 @@ import type { ClaimedJob } from '../../job/job.js';
 import { columnProblem, readDate, readError, readOverrides, type ColumnProblem } from '../../job/read-columns.js';
 import { safeId } from '../core/safe-id.js';
 
-/** The columns of a job that a worker needs. */
 export interface ClaimedRow {
   id: number;
   name: string;
@@ -23,9 +22,7 @@ export const CLAIMED_COLUMNS =
 
 // A larger value than an INT holds would fail the whole claim.
 const MAX_ATTEMPT = 2 ** 31 - 1;
-/** The next attempt of a job, in SQL. */
 export const NEXT_ATTEMPT = `CASE WHEN attempt < ${MAX_ATTEMPT} THEN attempt + 1 ELSE ${MAX_ATTEMPT} END`;
-/** The attempt of a job after `refund` of its attempts do not count, in SQL. */
 export const REFUNDED_ATTEMPT = `CASE WHEN attempt > 0 THEN attempt - :refund ELSE 0 END`;
 
 /**
@@ -67,7 +64,7 @@ function toJob(row: ClaimedRow, queue: string, attempt: number, maxAttempts: num
   };
 }
 
-/** A job that cannot run. Invalid values are replaced by values that the history accepts. */
+/** Replaces invalid values by values that the history accepts. */
 function toMalformedJob(
   row: ClaimedRow,
   queue: string,

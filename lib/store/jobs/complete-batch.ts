@@ -12,7 +12,6 @@ type CompletionDatabase = Pick<SqlDatabase, 'transaction' | 'runIdempotent'>;
 
 export interface CompletedBatch<T> {
   readonly result: CompletionResult;
-  /** The value of the work that followed. */
   readonly next: T;
 }
 

@@ -54,11 +54,7 @@ export function* completeSurvivors(batch: CompletionBatch): Work<CompletionResul
   };
 }
 
-/**
- * Completes jobs without a change to the rows of their claims.
- *
- * @param changes the events to emit
- */
+/** Completes jobs without a change to the rows of their claims. */
 export function completeClaimed(
   completions: readonly Completion[],
   changes = completionEvents(completions),

@@ -1,18 +1,15 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 
-/** A claimed job and its outcome. */
 export interface Completion {
   readonly job: ClaimedJob;
   readonly claimId: number;
   /** Null if no worker had claimed the job. */
   readonly workerId: string | null;
-  /**
-   * The owner who claimed the job through QueueConsumer. '' or undefined: a worker or the bearer of a token claimed it.
-   */
+  /** The owner who claimed the job. '' or undefined: a worker or the bearer of a token claimed it. */
   readonly owner?: string | null;
   readonly outcome: Outcome;
-  /** How long the attempt took. Null if it did not start. */
+  /** Null if the attempt did not start. */
   readonly ranMs: number | null;
   /** How long the history keeps the finished job. False: not at all. See jobRetentionMs. */
   readonly retentionMs: number | false;
@@ -35,9 +32,7 @@ export interface CompletionBatch {
   readonly claims: readonly ClaimProgress[];
   /** The answer to an earlier commit of this batch was lost, so it may be stored already. */
   readonly mayHaveCommitted: boolean;
-  /**
-   * Other transactions had locked some of the jobs at the last attempt. Locks are checked before any statement waits.
-   */
+  /** Other transactions had locked some jobs at the last attempt, so locks are checked before a statement waits. */
   readonly wereLocked?: boolean;
   /** Ids of claims whose jobs may be rescued by now: the lease may have expired, or the lock may be lost. */
   readonly mayBeRescued: ReadonlySet<number>;

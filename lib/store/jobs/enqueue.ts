@@ -38,7 +38,6 @@ const PLAIN_JOB_ROW = `(?, ?)`;
 const MAX_CHUNK_JOBS = 1_000;
 const MAX_CHUNK_LENGTH = 500_000;
 
-/** Splits the jobs into one list per statement. */
 export function chunkJobs(jobs: readonly NewJob[]): NewJob[][] {
   const chunks: NewJob[][] = [];
   let length = 0;
@@ -56,7 +55,7 @@ export function chunkJobs(jobs: readonly NewJob[]): NewJob[][] {
   return chunks;
 }
 
-/** Inserts the chunks, one statement each, and returns all ids in order. */
+/** Returns the ids in the order of the jobs. */
 export function* insertChunks(chunks: readonly NewJob[][]): Work<number[]> {
   const ids: number[] = [];
   for (const chunk of chunks) {
@@ -83,7 +82,6 @@ export function insertJobs(jobs: readonly NewJob[]): Statement {
   return { sql: INSERT_WAITING_JOBS, values: { rows: new Rows(WAITING_JOB_ROW, jobs.map(toWaitingJobRow)) } };
 }
 
-/** Whether the job has a due time. */
 export function isScheduled({ runAtMs, delayMs }: NewJob): boolean {
   return runAtMs !== null || delayMs !== null;
 }

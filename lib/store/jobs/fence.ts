@@ -7,7 +7,6 @@ export interface FencedStatement {
   readonly statement: Statement;
   /** How many rows the statement must change or return. Undefined: any number. */
   readonly expectedRows: number | undefined;
-  /** More rows than `expectedRows` are fine. */
   readonly allowsMore?: boolean;
 }
 
@@ -37,7 +36,6 @@ export function isFinished({ outcome }: Completion): boolean {
   return isFinalOutcome(outcome);
 }
 
-/** Whether the job stays in its queue. */
 export function returnsToQueue(completion: Completion): boolean {
   return !isFinished(completion);
 }

@@ -3,7 +3,6 @@ import type { JobEventName } from '../../job/queue-event.js';
 import type { Completion } from './completion.js';
 import type { JobEvent, JobEventSource } from '../core/statement.js';
 
-/** The fields of a job that its events need. */
 export interface EventJob {
   readonly id: number;
   readonly queue: string;
@@ -11,11 +10,7 @@ export interface EventJob {
   readonly attempt?: number;
 }
 
-/**
- * One event of several jobs.
- *
- * @param owner the owner that now holds the jobs
- */
+/** @param owner the owner that now holds the jobs */
 export function jobEventsOf(event: JobEventName, jobs: readonly EventJob[], owner?: string): JobEventSource {
   return (isRecorded) =>
     jobs
@@ -30,12 +25,11 @@ export function jobEventsOf(event: JobEventName, jobs: readonly EventJob[], owne
       }));
 }
 
-/** The events of completions, as the listeners in the process of the worker receive them. */
+/** As the listeners in the process of the worker receive them. */
 export function completionEvents(completions: readonly Completion[]): JobEventSource {
   return (isRecorded) => completions.filter(({ job }) => isRecorded(job.queue)).flatMap(eventsOfCompletion);
 }
 
-/** The events of jobs that were rescued from an expired claim. */
 export function rescueEvents(completions: readonly Completion[]): JobEventSource {
   return (isRecorded) => completions.filter(({ job }) => isRecorded(job.queue)).flatMap(eventsOfRescue);
 }

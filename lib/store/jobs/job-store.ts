@@ -51,7 +51,6 @@ export interface HandOff {
   /** The id of the new claim, which is the token: a random 53-bit number, never used again. */
   readonly to: number;
   readonly leaseMs: number;
-  /** See ClaimRequest. */
   readonly deadLetter?: string | false;
 }
 
@@ -79,13 +78,10 @@ export interface WorkSummary {
 
 /** Like the times of WorkSummary, but only those in the future. */
 export interface UpcomingTimes {
-  /** Milliseconds until the next scheduled job is due. Null without one. */
   readonly dueInMs: number | null;
-  /** Milliseconds until the next lease expires. Null without one. */
   readonly leaseExpiryInMs: number | null;
 }
 
-/** A scheduled job that has become waiting. */
 export interface PromotedJob {
   readonly id: number;
   readonly queue: string;
@@ -129,31 +125,23 @@ export interface ChosenStrategies {
 }
 
 /**
- * Stores the jobs. Each verb is atomic, and correct with any number of processes. A verb that cannot reach the database
- * rejects with StoreUnavailableError and can be repeated.
+ * Each verb is atomic, and correct with any number of processes. A verb that cannot reach the database rejects with
+ * StoreUnavailableError and can be repeated.
  */
 export interface JobStore extends KeyStore {
-  /** Stores new jobs, in the transaction of the caller if there is one. Returns their ids in order. */
+  /** Returns the ids in the order of the jobs. */
   enqueue(jobs: readonly NewJob[], transaction?: CallerTransaction): Promise<number[]>;
 
-  /**
-   * Calls `act` after the commit of the caller's transaction, never after a rollback. At once if no transaction is
-   * open.
-   */
+  /** Never calls `act` after a rollback. Calls it at once if no transaction is open. */
   afterCommit(transaction: CallerTransaction, act: () => void): void;
 
-  /**
-   * Counts the waiting jobs of the queue up to `limit`, without locks. Never waits for the transaction of the caller to
-   * end.
-   */
+  /** Counts up to `limit`, without locks. Never waits for the transaction of the caller to end. */
   countWaiting(queue: string, limit: number, transaction?: CallerTransaction): Promise<number>;
 
-  /** Reads, without locks, whether these queues have work. */
+  /** Reads without locks. */
   summarizeWork(queues: readonly string[]): Promise<WorkSummary>;
 
-  /**
-   * For a worker that cannot promote due jobs, or rescue expired claims, because other transactions have locked them.
-   */
+  /** For a worker that cannot promote due jobs or rescue expired claims: other transactions have locked them. */
   readUpcoming(): Promise<UpcomingTimes>;
 
   /** Marks up to `limit` waiting jobs active, in the order of the queue. Two callers never receive the same job. */
@@ -190,12 +178,10 @@ export interface JobStore extends KeyStore {
    */
   completeWith<T>(handlerWork: (manager: EntityManager) => Promise<{ value: T; completion: Completion }>): Promise<T>;
 
-  /**
-   * Gives the job a claim of its own, whose id is the token. Returns false, and changes nothing, if its claim was lost.
-   */
+  /** Gives the job a claim of its own. Returns false, and changes nothing, if its claim was lost. */
   handOff(request: HandOff): Promise<boolean>;
 
-  /** Deletes claims that have no more jobs. Leaves the others unchanged: their leases expire. */
+  /** Leaves claims that still have jobs unchanged: their leases expire. */
   deleteEmptyClaims(claimIds: readonly number[]): Promise<void>;
 
   /** Makes at most `limit` due jobs waiting and returns them. */

@@ -20,7 +20,6 @@ export const IS_AHEAD_OF_CLOCK = `CASE WHEN lease_ms BETWEEN 1 AND ${MAX_LEASE_M
        THEN lease_until > CASE WHEN snoozed_until BETWEEN :now AND ${MAX_TIMESTAMP_MS} THEN snoozed_until ELSE :now END + lease_ms + 1000
        ELSE 0 END = 1`;
 
-/** The lease length of a claim, in SQL. */
 export const LEASE_LENGTH = `CASE WHEN lease_ms BETWEEN 0 AND ${MAX_LEASE_MS} THEN lease_ms ELSE ${FALLBACK_LEASE_MS} END`;
 
 const ADD_CLAIM = `
@@ -142,7 +141,7 @@ export function* findUnlockedClaims(ids: readonly number[]): Work<number[]> {
   return (yield* query<{ id: number }>(UNLOCKED_CLAIMS, { ids })).map(({ id }) => Number(id));
 }
 
-/** Deletes the claims without jobs. A job whose claim is deleted too early would stay active for ever. */
+/** A job whose claim is deleted too early would stay active for ever. */
 export function* deleteEmptyClaims(ids: readonly number[]): Work<void> {
   if (ids.length === 0) return;
   for (const claim of yield* query<ListedClaim>(CLAIMS_BY_ID, { ids })) {

@@ -29,7 +29,6 @@ const AFTER_CURSOR = `
         AND (run_at > :runAt OR (run_at = :runAt AND priority > :priority)
              OR (run_at = :runAt AND priority = :priority AND id > :id))`;
 
-// Queues per statement.
 const QUEUE_BATCH_SIZE = 50;
 
 // Checks run_at again, because another promoter may have been faster, or the job may be scheduled anew. A job that
@@ -52,10 +51,7 @@ interface DueJob {
   readonly priority: number;
 }
 
-/**
- * Makes at most `limit` due jobs waiting. Reads them without locks and then locks them in id order, in which every
- * transaction locks jobs.
- */
+/** Reads due jobs without locks, and then locks them in id order, in which every transaction locks jobs. */
 export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {
   const names = yield* dialect.queueNames('jobs');
   const locked: PromotedJob[] = [];

@@ -13,7 +13,6 @@ const DELETE_EXPIRED = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND expires_at <= :now`;
 
-/** Deletes at most `limit` finished jobs whose retention is over. Returns their number. */
 export function* prune(limit: number): Work<number> {
   const expired = withSafeIds(yield* query<{ id: number }>(EXPIRED, { limit }));
   if (expired.length === 0) return 0;

@@ -1,6 +1,6 @@
 import type { RescuedJob } from './job-store.js';
 
-/** Rescues one claim after the other. Rejects only if errors occurred and no job was rescued. */
+/** Rejects only if errors occurred and no job was rescued. */
 export async function rescueEach<Claim>(
   claims: readonly Claim[],
   rescue: (claim: Claim) => Promise<readonly RescuedJob[]>,

@@ -9,7 +9,6 @@ import { completeClaimed } from './complete-jobs.js';
 import { execute, query, type Work } from '../core/statement.js';
 import { requireDecisions } from '../core/with-decisions.js';
 
-/** Expired claims per read. */
 export const EXPIRED_BATCH_SIZE = 100;
 
 const EXPIRED_CLAIMS = `
@@ -19,7 +18,6 @@ const EXPIRED_CLAIMS = `
   ORDER BY id
   LIMIT ${EXPIRED_BATCH_SIZE}`;
 
-/** The columns of a claim that a rescue needs. */
 export const EXPIRED_CLAIM_COLUMNS = 'id, worker_id, owner, queue, job_ids, start_limit, cancel_requests, dead_letter';
 
 // Checks the lease again under the lock, because the worker may have renewed it. Skips a claim that another rescue has
@@ -57,17 +55,13 @@ export interface ExpiredClaim {
   dead_letter: string | null;
 }
 
-/** The queue comes from the row of the job. */
 interface ExpiredJobRow extends ClaimedRow {
   queue: string;
 }
 
 const CANCEL = { kind: 'cancel' } as const;
 
-/**
- * The ids after `after` of claims whose lease has expired, or that were made before the server clock was set back.
- * Reads without locks; the rescue locks and checks each claim again.
- */
+/** Reads without locks; the rescue locks and checks each claim again. */
 export function* findExpiredClaims(after: number): Work<number[]> {
   return (yield* query<{ id: number }>(EXPIRED_CLAIMS, { after })).map(({ id }) => Number(id));
 }
@@ -88,7 +82,7 @@ function* restartLease(claimId: number): Work<void> {
   if (ahead.length > 0) yield* execute(RESTART_LEASE, { id: claimId });
 }
 
-/** Rescues the jobs of an expired claim that the caller has locked. */
+/** The caller has locked the claim. */
 export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<RescuedJob[]> {
   const claimId = Number(claim.id);
   const listed = readIds(claim.job_ids);

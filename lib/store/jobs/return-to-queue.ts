@@ -14,7 +14,7 @@ const RETURN_TO_WAITING = `
   SET state = 'waiting', claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
-/** Returns the unfinished jobs to the queue, with one statement for each group of equal returns. */
+/** Skips finished jobs. One statement for each group of equal returns. */
 export function returnToQueue(claimId: number, completions: readonly Completion[]): FencedStatement[] {
   const groups = new Map<string, { queueReturn: QueueReturn; completions: Completion[] }>();
   for (const completion of completions) {

@@ -35,9 +35,7 @@ import { cancelRequests } from './cancel-requests.js';
 import { withoutUnsafeIds } from './without-unsafe-ids.js';
 import { addQueues } from '../topics/add-queues.js';
 
-/**
- * Implements the port on any database. Decides for each verb how its statements are sent, and repeated after a failure.
- */
+/** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
 export class SqlJobStore implements port.JobStore {
   readonly #stageCleanup: StageCleanup;
   readonly #stuckJobCleanup: StuckJobCleanup;
@@ -52,9 +50,7 @@ export class SqlJobStore implements port.JobStore {
   /**
    * @param blocking for enqueues, which may wait for a lock of the application. Heartbeats, completions and claims must
    * not wait behind them for a connection.
-   * @param unsupported finds the strategies that do not work on this server
-   * @param archive moves at most `limit` finished jobs whose retention is over to the archives of their queues.
-   * Undefined: they are deleted.
+   * @param archive moves finished jobs whose retention is over to their archives. Undefined: they are deleted.
    */
   constructor(
     private readonly database: EventOutboxDatabase,
@@ -133,7 +129,6 @@ export class SqlJobStore implements port.JobStore {
   // The claim comes last. It waits for no lock, and locks nothing for which another batch could wait.
   async completeAndClaim(batch: CompletionBatch, request: port.ClaimRequest) {
     this.#claimer.requireSharedTransaction(request);
-    // Jobs that this batch returns to the queue may stand before the cursors.
     if (hasReturningJobs(batch)) this.scanCursors.reset();
     const { result, next: jobs } = await this.#claimer.claimWithin(
       request,

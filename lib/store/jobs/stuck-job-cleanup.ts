@@ -6,7 +6,6 @@ import type { SqlDatabase } from '../core/sql-database.js';
 import { findStaged } from '../people/stages.js';
 import { Ids, query, executeAll, type Work } from '../core/statement.js';
 
-// Rows per scan. The next scan continues after them.
 const SCAN_BATCH_SIZE = 10_000;
 // The last millisecond of a Date.
 const MAX_DATE_MS = 8.64e15;
@@ -81,7 +80,6 @@ export class StuckJobCleanup {
 
   constructor(private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction'>) {}
 
-  /** Ends at most `limit` stuck jobs and returns their number. */
   async cleanUp(limit: number): Promise<number> {
     const [row] = await this.database.runIdempotent(() => query<ScanResult>(SCAN, { after: this.#after }));
     const { last, scanned, stuck } = row!;

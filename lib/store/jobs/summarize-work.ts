@@ -64,7 +64,6 @@ interface WorkSummaryRow extends NextTimes {
   awaited: number | null;
 }
 
-/** The work of the queues, with the next due time and the next lease expiry of all queues. */
 export function* summarizeWork(queues: readonly string[]): Work<WorkSummary> {
   if (queues.length === 0) return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, awaited: null };
   const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues });
@@ -76,7 +75,6 @@ export function* summarizeWork(queues: readonly string[]): Work<WorkSummary> {
   };
 }
 
-/** The next due time and lease expiry in the future. */
 export function* readUpcoming(): Work<UpcomingTimes> {
   const [row] = yield* query<NextTimes>(UPCOMING);
   return {
@@ -85,7 +83,6 @@ export function* readUpcoming(): Work<UpcomingTimes> {
   };
 }
 
-/** The number of waiting jobs, at most `limit`. */
 export function* countWaiting(queue: string, limit: number): Work<number> {
   const [row] = yield* query<{ jobs: number | string }>(COUNT_WAITING, { queue, most: limit });
   return Number(row!.jobs);

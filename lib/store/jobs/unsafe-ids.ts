@@ -23,10 +23,7 @@ const LAST_IDS = `
   SELECT (SELECT MAX(id) FROM {jobs} WHERE id <= ${MAX_ID}) AS live,
          (SELECT MAX(id) FROM {history} WHERE id <= ${MAX_ID}) AS finished`;
 
-/**
- * Makes jobs dead whose ids a number cannot hold, and returns their number. They receive the next free ids. No new job
- * can get these, because the server continues after the largest id.
- */
+/** The jobs receive the next free ids. No new job can get these: the server continues after the largest id. */
 export function* markUnsafeIdsDead(): Work<number> {
   const rows = yield* query<ClaimedRow & { queue: string; text: string }>(LOCK);
   if (rows.length === 0) return 0;

@@ -11,8 +11,7 @@ import type { FinalWrites, Statement, Work } from '../core/statement.js';
 export type KeyedEnqueueResult = { readonly results: KeyedCallResult[] } | { readonly missing: readonly KeyName[] };
 
 /**
- * Stores the jobs of calls with keys, decided under the locks of their keys. Locks keys, then jobs. Skips locked rows,
- * so it never waits: a call that needs one of them gets the answer `locked`.
+ * Locks keys, then jobs. Skips locked rows, so it never waits: a call that needs one of them gets the answer `locked`.
  *
  * @param provided keys whose rows this process has just created. If such a row is gone, its call gets `locked`
  */
@@ -38,11 +37,7 @@ export function* enqueueKeyed(
   return { value: { results: planned.map((resultOf) => resultOf?.() ?? 'locked') }, hasWritten, writes };
 }
 
-/**
- * Stores the planned jobs. Returns the statements that assign the keys.
- *
- * @param inStages the replaced jobs that are in a stage. They leave it
- */
+/** Returns the statements that assign the keys. `inStages` are the replaced jobs that are in a stage. They leave it. */
 export function* applyKeyPlan(plan: KeyPlan, inStages: readonly number[]): Work<Statement[]> {
   yield* replaceJobs(plan.replacements);
   yield* deleteStaged(inStages);

@@ -43,7 +43,6 @@ export class KeyPlan {
   /** @param rows the rows of all keys. Locks keep them and their jobs unchanged until the plan is stored */
   constructor(private readonly rows: KeyRows) {}
 
-  /** The jobs to insert, in this order. */
   get inserts(): readonly NewJob[] {
     const { inserts, replaced } = this.#accepted;
     return inserts.map(({ job, plannedJob }) => replaced.get(plannedJob) ?? job);
@@ -55,7 +54,6 @@ export class KeyPlan {
     return stored.map(([{ id }, job]) => [id!, job] as const).sort(([a], [b]) => a - b);
   }
 
-  /** The ids of the jobs in `replacements`. */
   get replacedIds(): readonly number[] {
     return this.replacements.map(([id]) => id);
   }

@@ -3,9 +3,8 @@ import { keyIdOf, readKeys, UNUSED_KEY_RETENTION_MS, type KeyName } from './key-
 import type { SqlDatabase } from '../core/sql-database.js';
 
 /**
- * Creates the rows of keys. The INSERT of a row that another process has created and a caller's transaction has locked
- * waits for that transaction. For each key at most one call of this process waits in the database; the others wait
- * here.
+ * The INSERT of a row that another process has created and a caller's transaction has locked waits for that
+ * transaction. For each key at most one call of this process waits in the database; the others wait here.
  */
 export class KeyRowCreator {
   readonly #pending = new Map<string, Promise<void>>();

@@ -118,9 +118,7 @@ export function* lockKeysSkipLocked(keys: readonly KeyName[]): Work<{ locked: Re
   return { locked, rows };
 }
 
-/**
- * Locks the keys and waits for other transactions. Returns the current rows, which include changes of this transaction.
- */
+/** Waits for other transactions. Returns the current rows, which include changes of this transaction. */
 export function* lockKeys(keys: readonly KeyName[]): Work<ReadonlyMap<string, LockedKey>> {
   const locked = new Map<string, LockedKey>();
   for (const { queue, hashes } of hashBatchesOf(keys)) {

@@ -2,7 +2,6 @@ import type { DuplicateKeyError } from '../../job/errors.js';
 import type { NewJob } from '../../job/job.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 
-/** The result of enqueuing one job. */
 export interface KeyedJobResult {
   readonly id: number;
   readonly name: string;
@@ -10,7 +9,7 @@ export interface KeyedJobResult {
   readonly outcome: 'created' | 'replaced' | 'existing';
 }
 
-/** The result of one call. `locked`: nothing was stored, because another transaction has locked one of its keys. */
+/** `locked`: nothing was stored, because another transaction has locked one of the keys of the call. */
 export type KeyedCallResult = readonly KeyedJobResult[] | DuplicateKeyError | 'locked';
 
 /** Enqueues jobs with keys. At most one job owns a key at a time, across all processes. */

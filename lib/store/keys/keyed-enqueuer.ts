@@ -52,7 +52,6 @@ export class KeyedEnqueuer {
     return 'results' in second ? second.results : calls.map(() => 'locked');
   }
 
-  /** Stores the jobs in the caller's open transaction. */
   async enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
     const inTransaction: Send = (work) => this.database.inCallerTransaction(transaction, work);
     const rows = await this.#lockWithin(jobs, inTransaction);
@@ -85,7 +84,7 @@ export class KeyedEnqueuer {
     if (old.length > 0) await this.database.transaction(() => extendUnlockedKeyRetention(old));
   }
 
-  /** Locks the keys and their jobs, and returns their rows, which are stable until the transaction ends. */
+  /** The rows and their jobs are stable until the transaction ends. */
   async #lockWithin(jobs: readonly NewJob[], inTransaction: Send): Promise<KeyRows> {
     const keys = keysOf(jobs);
     const replaced = new Set(keysOf(jobs.filter(({ key }) => key?.onConflict === 'replace')).map(keyIdOf));

@@ -18,15 +18,12 @@ const UNUSED = `
   ORDER BY kept_until
   LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
-/** Whether there is a key to examine. The lock ends with the statement. */
+/** The lock ends with the statement. */
 export function* hasUnusedKeys(): Work<boolean> {
   return (yield* query(UNUSED, { limit: 1 })).length > 0;
 }
 
-/**
- * Deletes unused keys and returns the number of examined ones, at most `limit`. A key in use is examined again in an
- * hour.
- */
+/** Returns the number of examined keys, at most `limit`. A key in use is examined again in an hour. */
 export function* pruneKeys(limit: number): Work<number> {
   const unused = inLockOrder(yield* query<KeyName>(UNUSED, { limit }));
   if (unused.length === 0) return 0;

@@ -26,10 +26,7 @@ const REPLACE = `
 
 const MAX_IDS = 500;
 
-/**
- * Locks the unclaimed jobs that no other transaction has locked, and returns their ids. No worker can claim them until
- * this transaction ends.
- */
+/** Returns the ids of the locked jobs. No worker can claim them until this transaction ends. */
 export function lockIdleJobsSkipLocked(ids: readonly number[]): Work<ReadonlySet<number>> {
   return lockInBatches(LOCK_IDLE_SKIP_LOCKED, ids);
 }

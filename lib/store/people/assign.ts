@@ -66,7 +66,6 @@ export function* transferJobs({ from, jobs, ...assignee }: ClaimTransfer): Work<
   yield* expectOneRowEach([insertClaims(jobs, assignee)], moves);
 }
 
-/** Gives each job of a claim a claim of its own, and deletes the first claim. */
 export function* splitClaim({ claimId: from, jobs, ...assignee }: ClaimSplit): Work<Assignment[]> {
   const cancelRequested = yield* lockCancelRequests(from);
   const split = jobs.filter(({ id }) => !cancelRequested.has(id)).map((job) => ({ job, to: randomId() }));
@@ -77,7 +76,7 @@ export function* splitClaim({ claimId: from, jobs, ...assignee }: ClaimSplit): W
   return toAssignments(split, assignee.owner, yield* readLeaseEnds(split), null, true);
 }
 
-/** Gives each job a claim. The transaction must have locked the jobs, and no claim may have them. */
+/** The transaction must have locked the jobs, and no claim may have them. */
 export function* assignIdleJobs(
   jobs: readonly JobToAssign[],
   assignee: Assignee,

@@ -29,7 +29,6 @@ const STILL_IN_STAGE = `
 const WINDOW_FACTOR = 8;
 const MAX_WINDOW_FACTOR = WINDOW_FACTOR * WINDOW_FACTOR;
 
-/** Reads jobs of the stage without locks, locks them by their ids, and then checks that they are still in the stage. */
 export function* claimFromStage(request: StageClaimRequest): Work<Assignment[]> {
   const { queue, stage, limit, maxAttempts } = request;
   const rows = yield* lockFirst(request);

@@ -19,7 +19,7 @@ export interface Assignee {
   readonly deadLetter?: string | false;
 }
 
-/** An assigned job. The id of its claim is the token. */
+/** The id of the claim is the token. */
 export interface Assignment {
   readonly job: ClaimedJob;
   /** Decoded; null if the job is `malformed`. */
@@ -62,7 +62,6 @@ export interface PersonOutcome {
 /** See SnoozeUntil. */
 export type Snooze = Extract<Outcome, { kind: 'snooze' }>;
 
-/** How an assignment ended. */
 export interface EndedAssignment {
   readonly job: ClaimedJob;
   readonly outcome: Outcome;
@@ -99,11 +98,9 @@ export interface AssignedJobPage {
 export interface ConsumerStore {
   /** False if the queue is paused in all processes. Records the use of a temporary queue. */
   mayClaim(queue: string): Promise<boolean>;
-  /** Gives each job of a claim a claim of its own. Returns none if the lease of the claim has expired meanwhile. */
+  /** Returns none if the lease of the claim has expired meanwhile. */
   splitClaim(split: ClaimSplit): Promise<Assignment[]>;
-  /**
-   * Claims up to `limit` waiting jobs of a stage, in the order of priority and id. Two callers never get the same job.
-   */
+  /** Claims waiting jobs in the order of priority and id. Two callers never get the same job. */
   claimFromStage(request: StageClaimRequest): Promise<Assignment[]>;
   /**
    * Assigns a waiting or scheduled job, or one that `from` holds, to the owner until it is released.
@@ -111,7 +108,6 @@ export interface ConsumerStore {
    * @param rules called if no claim has the job; an assigned job keeps the rules of its claim
    */
   assign(id: number, to: Assignee, from: ExpectedHolder, rules: (queue: string) => AssignRules): Promise<Assignment>;
-  /** Ends an assignment with the outcome that `decide` returns. */
   end(
     id: number,
     holder: ExpectedHolder,

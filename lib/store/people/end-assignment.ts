@@ -29,7 +29,6 @@ const SELECT_LEASE_END = `
   FROM {claims}
   WHERE id = :claimId`;
 
-/** Stores the outcome of the job and deletes its claim. */
 export function* endAssignment(
   id: number,
   holder: ExpectedHolder,
@@ -52,14 +51,13 @@ export function* endLockedAssignment(
   return { job, outcome, heldMs, owner };
 }
 
-/** Releases the job into the stage; null: into none. */
 export function* moveJob(id: number, holder: ExpectedHolder, stage: string | null): Work<EndedAssignment> {
   const ended = yield* endAssignment(id, holder, () => ({ outcome: { kind: 'release' }, retentionMs: false }));
   yield* setStage(id, stage);
   return ended;
 }
 
-/** The owner keeps the job. Its claim stays, so no write is needed when the snooze ends. */
+/** The claim stays, so no write is needed when the snooze ends. */
 export function* snoozeAssignment(id: number, holder: ExpectedHolder, outcome: Snooze): Work<EndedAssignment> {
   const { claimId, workerId, owner, job, hasLease, heldMs, atMs } = yield* lockAssignment(id, holder);
   if (!hasLease) throw new JobNotAssignedError(id, job.queue, 'none');

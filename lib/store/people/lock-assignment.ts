@@ -91,7 +91,7 @@ export function* lockAssignment(id: number, holder: ExpectedHolder): Work<Locked
   }
 }
 
-/** Locks an unclaimed job. Undefined if it is claimed by now. */
+/** Undefined if the job is claimed by now. */
 export function* lockIdleJob(id: number): Work<ClaimedRow | undefined> {
   return (yield* query<ClaimedRow>(LOCK_JOB, { id, claimId: 0 }))[0];
 }

@@ -27,7 +27,6 @@ export interface EventStore {
   /** At most `limit` events with greater ids, in the order of ids. Reads without locks. */
   readAfter(id: number, limit: number): Promise<RecordedEvent[]>;
 
-  /** The events among these that are visible. */
   readByIds(ids: readonly number[]): Promise<RecordedEvent[]>;
 
   /** Deletes at most `limit` events that are older than ten minutes, and returns their number. */

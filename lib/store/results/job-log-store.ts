@@ -16,11 +16,8 @@ export interface JobLogStore {
   /** The last encoded progress of these jobs. Omits jobs without progress. */
   progressOf(ids: readonly number[]): Promise<ReadonlyMap<number, string>>;
 
-  /** Deletes the progress and the lines of these jobs. */
   deleteJobLogs(ids: readonly number[]): Promise<void>;
 
-  /**
-   * Deletes the progress and the lines of jobs that are gone. Examines at most `limit` jobs and returns that number.
-   */
+  /** Deletes the logs of jobs that are gone. Examines at most `limit` jobs and returns that number. */
   pruneJobLogs(limit: number): Promise<number>;
 }

@@ -114,9 +114,7 @@ export function* writeJobLogs(entries: readonly JobLogEntry[]): Work<void> {
   for (const chunk of rowChunks(logged)) yield* execute(INSERT_LINES, { rows: new Rows(LINE_ROW, chunk) });
 }
 
-/**
- * Treats an invalid number that another program has written as the maximum, so that the attempt can still set progress.
- */
+/** An invalid number of another program counts as the maximum, so that the attempt can still set progress. */
 function linesLoggedOf(row: ProgressRow | undefined): number {
   return isWhole(row?.lines_logged, 0, 2 ** 30) ? row.lines_logged : row ? MAX_LINES : 0;
 }
@@ -126,17 +124,13 @@ export function* progressOf(ids: readonly number[]): Work<Map<number, string>> {
   return new Map(rows.map((row) => [Number(row.job_id), row.value]));
 }
 
-/**
- * Deletes the progress and the lines of these jobs. Every job with lines has a row of progress, and most jobs have
- * none.
- */
+/** Every job with lines has a row of progress, and most jobs have none. */
 export function* deleteJobLogs(ids: readonly number[]): Work<void> {
   if (ids.length === 0) return;
   const rows = yield* query<{ job_id: number }>(WITH_PROGRESS, { ids });
   if (rows.length > 0) yield* executeAll(jobLogDeletions(rows.map(({ job_id }) => Number(job_id))));
 }
 
-/** The statements that delete the progress and the lines of these jobs. */
 export function jobLogDeletions(ids: readonly number[]): Statement[] {
   const inOrder = ascending(ids);
   return [
@@ -145,7 +139,7 @@ export function jobLogDeletions(ids: readonly number[]): Statement[] {
   ];
 }
 
-/** Whether there is progress to examine. The lock ends with the statement. */
+/** The lock ends with the statement. */
 export function* hasExpiredJobLogs(): Work<boolean> {
   return (yield* query(EXPIRED, { limit: 1 })).length > 0;
 }

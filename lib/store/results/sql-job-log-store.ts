@@ -4,7 +4,6 @@ import type { SqlDatabase } from '../core/sql-database.js';
 import { executeAll } from '../core/statement.js';
 import { jobLogDeletions, hasExpiredJobLogs, progressOf, pruneJobLogs, writeJobLogs } from './job-logs.js';
 
-// The maximum number of ids in one statement.
 const BATCH_SIZE = 5_000;
 
 export class SqlJobLogStore implements port.JobLogStore {

@@ -11,7 +11,7 @@ import {
   waitersOf,
 } from './waits.js';
 
-// The maximum number of ids in one statement. SQLite allows 32,766 values, and `readJobs` needs two for each id.
+// SQLite allows 32,766 values in one statement, and `readJobs` needs two for each id.
 const BATCH_SIZE = 5_000;
 
 export class SqlWaitStore implements port.WaitStore {

@@ -1,7 +1,6 @@
 import type { JobState } from '../../job/job-state.js';
 import type { StoredError } from '../../job/stored-error.js';
 
-/** A job that a process waits for. */
 export interface AwaitedJob {
   readonly id: number;
   readonly queue: string;
@@ -23,10 +22,8 @@ export interface WaitStore {
   /** Registers that the process waits for these jobs during `forMs`. It may be repeated. */
   register(waiter: number, ids: readonly number[], forMs: number): Promise<void>;
 
-  /** Deletes the registrations of the process for these jobs. */
   unregister(waiter: number, ids: readonly number[]): Promise<void>;
 
-  /** The processes that wait for any of these jobs. */
   waitersOf(ids: readonly number[]): Promise<number[]>;
 
   /** The jobs among these that were removed while the process was registered for them. */

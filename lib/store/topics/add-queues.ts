@@ -7,7 +7,7 @@ const KNOWN_QUEUES = `
   FROM {queues}
   WHERE queue IN (:queues)`;
 
-/** Adds a row for each queue that has none. Reads first, so that only the first worker of a queue writes. */
+/** Reads first, so that only the first worker of a queue writes. */
 export async function addQueues(
   database: Pick<SqlDatabase, 'runIdempotent'>,
   dialect: Pick<Dialect, 'addQueue'>,

@@ -67,7 +67,6 @@ const DELETE_QUEUE = `
 export interface DeclarationDiff {
   /** The declarations that differ from the database, or whose use must be recorded. */
   readonly toWrite: readonly DeclaredQueue[];
-  /** The stored subscriptions that are not declared. */
   readonly undeclared: SubscriptionRecord[];
 }
 
@@ -108,7 +107,7 @@ export function* markQueuesUsed(queues: readonly string[]): Work<boolean> {
   return (yield* execute(MARK_USED, { queues: [...queues].sort() })) === queues.length;
 }
 
-/** Whether the queue is not paused. A queue that was never used has no row. */
+/** A queue that was never used has no row. */
 export function* mayClaim(queue: string): Work<boolean> {
   const [row] = yield* query<{ paused: number; needs_mark: number }>(PAUSED_AND_LAST_USE, { queue });
   if (!row || row.paused > 0) return !row;
@@ -121,7 +120,7 @@ export function* findExpiredQueues(): Work<string[]> {
   return (yield* query<{ queue: string }>(EXPIRED)).map(({ queue }) => queue);
 }
 
-/** Deletes an expired queue. False if it was used meanwhile, or another transaction has locked it. */
+/** False if the queue was used meanwhile, or another transaction has locked it. */
 export function* expireQueue(queue: string): Work<boolean> {
   const [row] = yield* query<{ expires_after_ms: number }>(LOCK_EXPIRED, { queue });
   if (!row) return false;

@@ -38,9 +38,8 @@ export interface QueueStore {
   markUsed(queues: readonly string[]): Promise<boolean>;
 
   /**
-   * Deletes temporary queues that were empty and unused for their expiry time, with their subscriptions. Returns their
-   * names. It never deletes a job: a job that is enqueued at the same moment stays, and the next use restores its
-   * queue.
+   * Deletes temporary queues that were empty and unused for their expiry time, with their subscriptions. It never
+   * deletes a job: a job that is enqueued at the same moment stays, and the next use restores its queue.
    */
   expire(): Promise<string[]>;
 

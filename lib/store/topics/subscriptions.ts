@@ -67,9 +67,7 @@ export function* subscriptionsOfQueues(queues: readonly string[]): Work<Subscrip
   return queues.length === 0 ? [] : (yield* query<SubscriptionRow>(OF_QUEUES, { queues })).map(toSubscriptionRecord);
 }
 
-/**
- * Writes the subscriptions that differ. The row of the queue must be locked, so that no other transaction adds to it.
- */
+/** The row of the queue must be locked, so that no other transaction adds to it. */
 export function* addSubscriptions(queue: string, subscriptions: readonly Subscription[]): Work<void> {
   if (subscriptions.length === 0) return;
   const known = yield* subscriptionsOfQueues([queue]);
@@ -80,7 +78,6 @@ export function* addSubscriptions(queue: string, subscriptions: readonly Subscri
   }
 }
 
-/** Whether `known` has the subscription with the same filter. */
 export function isKnown(known: readonly SubscriptionRecord[], queue: string, { topic, where }: Subscription): boolean {
   return known.some((record) => record.queue === queue && record.topic === topic && isSame(record, where));
 }

@@ -6,10 +6,7 @@ import { releaseLock, checkLock } from './worker-lock-statements.js';
 
 const RELEASE_TIMEOUT_MS = 1_000;
 
-/**
- * An open transaction that has locked one row. The transaction ends with its connection, and that ends with the
- * process.
- */
+/** An open transaction that has locked one row. It ends with its connection, which ends with the process. */
 export class SqlWorkerLock implements WorkerLock {
   readonly #lost = new AbortController();
   readonly #whenLost: Promise<void>;

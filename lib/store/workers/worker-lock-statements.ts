@@ -121,10 +121,7 @@ export function* findOrphans(): Work<{ locks: readonly number[]; claims: readonl
   return { locks, claims };
 }
 
-/**
- * Rescues the jobs of the claim if its lock is free. Locks the worker lock, then claims, jobs and history in the common
- * order.
- */
+/** Locks the worker lock, then claims, jobs and history in the common order. */
 export function* rescueOrphan({ id, lockId }: OrphanedClaim, rules: RescueRules): Work<RescuedJob[]> {
   if (!(yield* lockIfFree(lockId)) && (yield* query(LOCK_ROW, { id: lockId })).length > 0) return [];
   const [claim] = yield* query<ExpiredClaim>(LOCK_CLAIM, { id, lockId });
@@ -134,7 +131,6 @@ export function* rescueOrphan({ id, lockId }: OrphanedClaim, rules: RescueRules)
   return rescued;
 }
 
-/** Deletes a free lock that no claim names. */
 export function* deleteFreeLock(id: number): Work<void> {
   if (!(yield* lockIfFree(id))) return;
   if ((yield* query(CLAIMS_OF, { ids: [id] })).length === 0) yield* execute(DELETE_LOCK, { id });

@@ -8,7 +8,7 @@ export interface WorkerLock {
   readonly lostSignal: AbortSignal;
   /** Keeps the connection alive and checks that the lock still exists. Never rejects. */
   ping(): Promise<void>;
-  /** Releases the lock. Never rejects, and waits at most 1 s for a database that does not answer. */
+  /** Never rejects, and waits at most 1 s for a database that does not answer. */
   release(): Promise<void>;
 }
 

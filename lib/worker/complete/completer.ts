@@ -22,17 +22,12 @@ export class Completer {
   /** Claims of the batches under way. The next batch with such a claim must know how the first one ended. */
   readonly #claimsInFlight = new Set<ActiveClaim>();
   readonly #flushes = new Set<Promise<unknown>>();
-  /** How many flushes write pending entries, not deferred ones. */
   #flushesOfPending = 0;
   #turn: Promise<void> | undefined;
   #scheduledSend: Promise<void> | undefined;
   readonly #retryAbort = new AbortController();
   readonly #writer: CompletionWriter;
 
-  /**
-   * @param startAheadLimit how many more jobs of a claim may start before the next batch
-   * @param onLost called for a claim that was rescued, or that can be rescued at any time
-   */
   constructor(
     private readonly store: JobStore,
     private readonly clock: Clock,
@@ -74,10 +69,7 @@ export class Completer {
     this.#deleteClaimIfEmpty(claim);
   }
 
-  /**
-   * Resolves at the end of this turn of the event loop. A claim that follows at once shares a transaction with all
-   * outcomes of the turn.
-   */
+  /** A claim that follows at once shares a transaction with all outcomes of this turn of the event loop. */
   endOfTurn(): Promise<void> {
     this.#turn ??= new Promise((resolve) => {
       setImmediate(() => {
@@ -88,7 +80,7 @@ export class Completer {
     return this.#turn;
   }
 
-  /** Claims in one transaction with the outcomes that wait. They never wait for the claim. */
+  /** The outcomes never wait for the claim. */
   completeAndClaim(request: ClaimRequest): Promise<ClaimedJob[]> {
     const entries = this.#nextBatch();
     if (entries.length === 0) return this.store.claim(request);
@@ -102,7 +94,6 @@ export class Completer {
     return claimed;
   }
 
-  /** Resolves when no outcome waits or is being written. */
   async idle(): Promise<void> {
     while (this.#scheduledSend || this.#flushes.size > 0) await Promise.all([this.#scheduledSend, ...this.#flushes]);
   }
@@ -155,7 +146,6 @@ export class Completer {
     if (emptyClaimIds.length > 0) this.#track(this.store.deleteEmptyClaims(emptyClaimIds).catch(() => undefined));
   }
 
-  /** The oldest pending entries, except those of claims that are in flight. */
   #nextBatch(): CompletionEntry[] {
     const available = this.#pending.filter(({ claim }) => !this.#claimsInFlight.has(claim));
     const entries = available.slice(0, MAX_BATCH_SIZE);

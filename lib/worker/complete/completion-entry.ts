@@ -13,7 +13,6 @@ export interface CompletionEntry {
   readonly claim: ActiveClaim;
   /** Undefined: the entry only raises the start limit of the claim. */
   readonly completion: Completion | undefined;
-  /** How often the database has rejected this outcome. */
   readonly rejections?: number;
   /** It replaces an outcome that the database rejected. */
   readonly isSubstitute?: true;

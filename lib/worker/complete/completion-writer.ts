@@ -45,8 +45,7 @@ export class CompletionWriter {
   }
 
   /**
-   * Writes until each outcome is stored, abandoned or deferred. Returns the deferred ones, which the caller writes
-   * later.
+   * Returns the deferred outcomes, which the caller writes later. The others are stored or abandoned.
    *
    * @param attempt the first attempt, if the caller has started it
    */

@@ -22,7 +22,6 @@ export interface OutcomeEffectsParts extends AttemptParts {
   readonly events: JobEventEmitter;
   readonly waitNotifier: WaitNotifier;
   readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
-  /** Called if a job of the queue will be due after this time. */
   readonly expectDue: (ms: number) => void;
   /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
   readonly announce: (queue: string, jobs: number) => void;
@@ -32,9 +31,7 @@ export interface OutcomeEffectsParts extends AttemptParts {
 export class OutcomeEffects {
   readonly #unhandledNames = new Set<string>();
   readonly #failureLog: FailureLog;
-  /**
-   * Outcomes whose effects are not over. The queue is not idle until a job that can run again at once was announced.
-   */
+  /** Includes their effects: the queue is not idle until a job that can run again at once was announced. */
   #pendingOutcomes = 0;
 
   /** @param onOutcomeDone called when the effects of an outcome are over, or when a delayed outcome was sent */
@@ -57,7 +54,6 @@ export class OutcomeEffects {
     else this.#complete(attempt, end);
   }
 
-  /** Snoozes a job without a handler in this process. */
   snoozeUnhandled(claim: ActiveClaim, job: ClaimedJob): void {
     if (!this.#unhandledNames.has(job.name)) {
       this.#unhandledNames.add(job.name);
@@ -69,7 +65,6 @@ export class OutcomeEffects {
     this.completeUnstarted(claim, job, { kind: 'snooze', delayMs: UNHANDLED_SNOOZE_MS });
   }
 
-  /** Completes a job that has not started in this process. */
   completeUnstarted(claim: ActiveClaim, job: ClaimedJob, outcome: Outcome): void {
     const { completer, workerId, options } = this.parts;
     const { deadLetter, retention } = options;

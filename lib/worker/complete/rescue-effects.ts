@@ -11,9 +11,7 @@ export interface RescueEffectsParts {
   readonly waitNotifier: WaitNotifier;
   readonly logger: JobLogger;
   readonly failureLog: Pick<FailureLog, 'logFailure'>;
-  /** Called if jobs of the queue are waiting again. */
   readonly announce: (queue: string, jobs: number) => void;
-  /** Called if a job of the queue will be due after this time. */
   readonly expectDue: (queue: string, ms: number) => void;
 }
 
@@ -48,7 +46,6 @@ export class RescueEffects {
       const source = `queue "${queue}" from ${describeLeaseHolder(job)}`;
       counts.set(source, (counts.get(source) ?? 0) + 1);
     }
-    // One line for each worker or owner, not for each job.
     for (const [from, jobs] of counts) logger.warn(`Rescued ${jobs} job(s) of ${from}.`);
   }
 }

@@ -5,7 +5,6 @@ import { PollLoop } from '../../common/poll-loop.js';
 
 const RETRY_INTERVAL_MS = 1_000;
 
-/** The result of one renewal. */
 export interface HeartbeatResult {
   /** The claims whose leases were to be renewed. */
   readonly claimIds: readonly number[];

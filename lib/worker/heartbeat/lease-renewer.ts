@@ -9,11 +9,9 @@ const EXPIRY_CHECK_RETRY_MS = 1_000;
 
 /** The queues that run the jobs of the claims. */
 export interface ClaimOwner {
-  /** The lease of the claim is lost. */
+  /** The lease of the claim, or its worker lock, is lost. */
   abandon(claim: ActiveClaim): void;
-  /**
-   * A caller has requested the cancellation of the job. Returns whether the job is here and was not cancelled before.
-   */
+  /** Returns whether the job is here and was not cancelled before. */
   cancelClaimed(claim: ActiveClaim, jobId: number): boolean;
 }
 
@@ -74,7 +72,6 @@ export class LeaseRenewer {
     this.#expiryCheck.wake();
   }
 
-  /** The claims whose leases are renewed. */
   get claims(): ActiveClaim[] {
     return [...this.#claims.values()];
   }

@@ -10,9 +10,7 @@ const send = (message: MessageFromThread) => port.postMessage(message);
 let lastTurn = -1;
 let lastTurnAt = sharedMonotonic();
 
-/**
- * Throws if the event loop of the process is blocked for too long, so that a process in an endless loop loses its jobs.
- */
+/** Throws if the event loop is blocked for too long, so that a process in an endless loop loses its jobs. */
 function requireLiveEventLoop(): void {
   const currentTurn = Atomics.load(loopTurns, 0);
   if (currentTurn !== lastTurn) {

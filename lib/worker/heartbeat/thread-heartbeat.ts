@@ -97,7 +97,7 @@ export class ThreadHeartbeat implements Heartbeat {
     }
   }
 
-  /** Replaces a thread that has ended. Leases are long enough for the delay. */
+  /** Leases are long enough for the delay. */
   async #restartThread(): Promise<void> {
     await this.clock.sleep(RESTART_DELAY_MS, this.#stopping.signal);
     if (!this.#stopping.signal.aborted) this.#startThreadOrRetry();

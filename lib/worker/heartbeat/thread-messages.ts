@@ -2,7 +2,6 @@ import type { MessagePort } from 'node:worker_threads';
 import type { HeartbeatResult } from './heartbeat.js';
 import type { LeaseStoreOptions } from '../../store/open-lease-store.js';
 
-/** The worker data of the heartbeat thread. */
 export interface ThreadSettings {
   readonly database: LeaseStoreOptions;
   readonly workerId: string;

@@ -16,7 +16,6 @@ export class ActiveClaim {
   readonly #jobs: readonly JobOfClaim[];
   readonly #leaseMs: number;
   readonly #isByLock: boolean;
-  /** Ids of the jobs whose outcomes have not committed. */
   readonly #uncommittedIds: Set<number>;
   /** Ids of jobs that have an outcome, which may not be stored yet. */
   readonly #completingIds = new Set<number>();
@@ -40,7 +39,7 @@ export class ActiveClaim {
     this.#leaseDeadline = requestedAt + request.leaseMs;
   }
 
-  /** When the lease ends, by the monotonic clock of this process. */
+  /** By the monotonic clock of this process. */
   get leaseDeadline(): number {
     return this.#leaseDeadline;
   }
@@ -57,19 +56,15 @@ export class ActiveClaim {
     return this.#jobs.slice(0, this.#startedCount).some((job) => this.#isUnfinished(job));
   }
 
-  /** Whether no outcome is missing. */
   get isDone(): boolean {
     return this.#uncommittedIds.size === 0;
   }
 
-  /**
-   * Whether jobs left the claim outside of a completion batch, so that its row must be deleted apart, once it is empty.
-   */
+  /** Jobs left the claim outside of a completion batch, so its row must be deleted apart once it is empty. */
   get isEmptied(): boolean {
     return this.isDone && this.#hasDetachedJobs && !this.#isAbandoned;
   }
 
-  /** Whether this process has given the claim up. */
   get isAbandoned(): boolean {
     return this.#isAbandoned;
   }
@@ -107,7 +102,6 @@ export class ActiveClaim {
     this.#startLimit = startLimit;
   }
 
-  /** The job has an outcome, which is not stored yet. */
   markCompleting(jobId: number): void {
     this.#completingIds.add(jobId);
   }

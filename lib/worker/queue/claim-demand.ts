@@ -6,7 +6,6 @@ const MAX_UNDIVIDED_CLAIM = 100;
 // Larger claims cost hardly less for each job.
 const MAX_CLAIM_SIZE = 1_000;
 
-/** The jobs that a queue worker wants to claim. */
 export interface ClaimDemand {
   readonly limit: number;
   /** How many of the jobs may start before the next completion batch. */
@@ -17,7 +16,6 @@ export interface ClaimDemand {
 
 export interface QueueLoad {
   readonly freeSlots: number;
-  /** The largest number of jobs that one handler call receives. */
   readonly maxBatchSize: number;
   /** Jobs that are claimed and have not started, and jobs that claims under way may return. */
   readonly prefetchedCount: number;

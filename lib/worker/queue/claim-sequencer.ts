@@ -6,9 +6,7 @@ interface SequenceEntry<T> {
   answer: { readonly value: T } | undefined;
 }
 
-/** How a claim under way reports its steps. */
 export interface SequencedClaim<T> {
-  /** The claim is about to choose its jobs. */
   markChoosing(): void;
   markLocked(): void;
   markAnswered(value: T): void;
@@ -21,7 +19,6 @@ export interface SequencedClaim<T> {
 export class ClaimSequencer<T> {
   /** Claims whose answers were not taken yet, oldest first. */
   readonly #entries = new Set<SequenceEntry<T>>();
-  /** Numbers the events in their order. */
   #sequence = 0;
 
   get isEmpty(): boolean {

@@ -26,7 +26,6 @@ export interface ClaimerParts {
   readonly lockId: () => number | undefined;
 }
 
-/** A claim and its jobs. */
 export interface NewClaim {
   readonly claim: ActiveClaim;
   readonly jobs: readonly ClaimedJob[];
@@ -53,10 +52,7 @@ export class Claimer {
   #expectedJobs = 0;
   readonly #sequencer = new ClaimSequencer<ClaimAnswer>();
 
-  /**
-   * @param computeDemand the jobs that the queue worker wants now
-   * @param onLocked called when a claim has locked its jobs, so that the next one can begin
-   */
+  /** @param onLocked called when a claim has locked its jobs, so that the next one can begin */
   constructor(
     private readonly parts: ClaimerParts,
     private readonly slots: QueueSlots,
@@ -153,7 +149,6 @@ export class Claimer {
     };
   }
 
-  /** Sends the claim. From the answer on its lease is renewed. */
   async #send(request: ClaimRequest, requestedAt: number): Promise<Pick<ClaimAnswer, 'count' | 'claimed'>> {
     const { store, completer, strategies, lockId, leases, logger } = this.parts;
     let jobs: readonly ClaimedJob[] = [];

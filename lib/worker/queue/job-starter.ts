@@ -31,7 +31,6 @@ export class JobStarter {
     private readonly onChange: () => void,
   ) {}
 
-  /** How many jobs run now. */
   get running(): number {
     return this.#runs.attempts.length;
   }
@@ -61,7 +60,7 @@ export class JobStarter {
     this.onChange();
   }
 
-  /** Cancels the job. Returns false if the job is not here, or is being cancelled already. */
+  /** Returns false if the job is not here, or is being cancelled already. */
   cancel(jobId: number): boolean {
     const [buffered] = this.buffer.remove(({ job }) => job.id === jobId);
     if (buffered) this.outcomeEffects.completeUnstarted(buffered.claim, buffered.job, { kind: 'cancel' });
@@ -75,7 +74,6 @@ export class JobStarter {
     this.#runs.abort(reason);
   }
 
-  /** Releases the running jobs although their handlers have not ended. */
   releaseAll(): void {
     this.#runs.release();
   }
@@ -106,7 +104,6 @@ export class JobStarter {
     if (entry && attempts.length > 0) this.#run(attempts, entry, now);
   }
 
-  /** Whether one handler call can receive the next job together with these. */
   #fitsBatch([first]: readonly Attempt[]): boolean {
     const { next } = this.buffer;
     if (!first || !next || next.job.name !== first.job.name || !next.claim.mayStart(next.indexInClaim)) return false;

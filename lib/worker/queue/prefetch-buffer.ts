@@ -39,7 +39,6 @@ export class PrefetchBuffer {
     return this.#jobs.shift()!;
   }
 
-  /** Removes and returns all jobs that match. */
   remove(matches: (buffered: BufferedJob) => boolean = () => true): BufferedJob[] {
     const removed = this.#jobs.filter(matches);
     if (removed.length > 0) this.#jobs = this.#jobs.filter((buffered) => !matches(buffered));

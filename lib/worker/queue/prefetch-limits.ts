@@ -14,9 +14,7 @@ const MAX_START_AHEAD = 500;
 // The weight of a new run time in the moving average.
 const RUN_TIME_WEIGHT = 0.1;
 
-/**
- * Limits how many jobs are prefetched, and how many may start before the next batch. The shorter the jobs, the more.
- */
+/** Limits how many jobs are prefetched, and how many start before the next batch. The shorter the jobs, the more. */
 export class PrefetchLimits {
   #averageRunMs: number | undefined;
   #averageBytes: number | undefined;
@@ -27,7 +25,6 @@ export class PrefetchLimits {
     private runningLimit: number,
   ) {}
 
-  /** How many jobs can run at once. */
   get maxRunning(): number {
     return this.runningLimit;
   }
@@ -41,12 +38,10 @@ export class PrefetchLimits {
       this.#averageRunMs === undefined ? ranMs : this.#averageRunMs + RUN_TIME_WEIGHT * (ranMs - this.#averageRunMs);
   }
 
-  /** Records the payload sizes of one claim. */
   recordPayloadSizes(jobs: readonly ClaimedJob[]): void {
     this.#averageBytes = jobs.reduce((sum, { payload }) => sum + payload.length, 0) / jobs.length;
   }
 
-  /** The largest number of jobs that one claim may return. */
   get maxClaimSize(): number {
     if (this.#averageBytes === undefined) return FIRST_CLAIM_SIZE;
     return Math.max(1, Math.floor(MAX_CLAIM_BYTES / (this.#averageBytes + 1)));

@@ -16,13 +16,12 @@ export class QueueSlots {
     private concurrency: number,
   ) {}
 
-  /** Slots without a handler call. Includes the slots that this queue has reserved. */
+  /** Includes the slots that this queue has reserved. */
   get free(): number {
     const free = Math.min(this.processSlots.free + this.#reserved, this.concurrency - this.#used);
     return Math.max(0, free);
   }
 
-  /** Handler calls that run already continue. */
   setConcurrency(concurrency: number): void {
     this.concurrency = concurrency;
   }

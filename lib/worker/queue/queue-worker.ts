@@ -26,7 +26,6 @@ export class QueueWorker {
   readonly #claimer: Claimer;
   readonly #prefetchLimits: PrefetchLimits;
   readonly #outcomeEffects: OutcomeEffects;
-  /** The largest number of jobs that one handler call receives. */
   readonly #maxBatchSize: number;
   #isOpen = true;
   #isRefillScheduled = false;
@@ -53,12 +52,10 @@ export class QueueWorker {
     );
   }
 
-  /** How many jobs run now. */
   get running(): number {
     return this.#starter.running;
   }
 
-  /** No job of the queue runs, is prefetched, or is being claimed or completed here. */
   get isIdle(): boolean {
     return this.#starter.isIdle && this.#buffer.length === 0 && this.#claimer.isIdle && this.#outcomeEffects.isIdle;
   }
@@ -72,14 +69,12 @@ export class QueueWorker {
     return this.#slots.free === 0 || this.#starter.waitsForPoisonCandidate;
   }
 
-  /** How many more jobs of the claim may start before the next completion batch. */
   startAheadLimit(claim: ActiveClaim): number {
     const { next } = this.#buffer;
     const mayStartNone = this.#prefetchLimits.hasNoSpareAttempt && next && next.claim !== claim;
     return mayStartNone ? 0 : this.#prefetchLimits.startAheadLimit;
   }
 
-  /** It could run more jobs, and no claim is under way to bring them. */
   get lacksJobs(): boolean {
     return this.#isOpen && !this.isFull && this.#claimer.isIdle;
   }
@@ -89,7 +84,6 @@ export class QueueWorker {
     return this.isFull || this.#claimer.hasPendingNotification || !this.#claimer.isIdle;
   }
 
-  /** How many jobs were claimed so far. */
   get claimedCount(): number {
     return this.#claimedCount;
   }
@@ -116,7 +110,6 @@ export class QueueWorker {
     this.fill();
   }
 
-  /** Opens or closes the queue for this process. When it closes, prefetched jobs are released. */
   setOpen(open: boolean): void {
     if (open === this.#isOpen) return;
     this.#isOpen = open;
@@ -132,19 +125,16 @@ export class QueueWorker {
     this.wake();
   }
 
-  /** Starts the prefetched jobs that can start, then claims if there is room for more. */
   fill(): void {
     if (!this.#isOpen) return;
     this.#starter.startAll();
     this.#claim();
   }
 
-  /** The lease of the claim is lost: other workers own its jobs, or soon will. */
   abandon(claim: ActiveClaim): void {
     this.#starter.abandon(claim);
   }
 
-  /** Cancels the job. Returns false if the job is not here, or is being cancelled already. */
   cancel(jobId: number): boolean {
     return this.#starter.cancel(jobId);
   }
@@ -153,7 +143,6 @@ export class QueueWorker {
     this.#starter.abortAll(reason);
   }
 
-  /** Releases the running jobs although their handlers have not ended. */
   releaseAll(): void {
     this.#starter.releaseAll();
   }
@@ -210,7 +199,6 @@ export class QueueWorker {
     else for (const job of jobs) this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
   }
 
-  /** Ends the jobs whose rows are malformed, and returns the others. */
   #withoutMalformed(claim: ActiveClaim, jobs: readonly ClaimedJob[]): BufferedJob[] {
     return jobs.flatMap((job, indexInClaim) => {
       const outcome = malformedOutcome(job);

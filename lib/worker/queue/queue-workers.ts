@@ -6,12 +6,10 @@ export class QueueWorkers {
   readonly byName = new Map<string, QueueWorker>();
   #idleWaiters: (() => void)[] = [];
 
-  /** How many jobs run now. */
   get running(): number {
     return this.#all.reduce((sum, { running }) => sum + running, 0);
   }
 
-  /** No job runs, is prefetched, or is being claimed or completed here. */
   get isIdle(): boolean {
     return this.#all.every(({ isIdle }) => isIdle);
   }
@@ -34,12 +32,10 @@ export class QueueWorkers {
     return this.of(queue)?.announce(jobs) ?? false;
   }
 
-  /** The lease of the claim, or its worker lock, is lost. */
   abandon(claim: ActiveClaim): void {
     this.of(claim.queue)?.abandon(claim);
   }
 
-  /** Cancels a job of the claim. Returns false if the job is not here, or is being cancelled already. */
   cancelClaimed(claim: ActiveClaim, jobId: number): boolean {
     return this.of(claim.queue)?.cancel(jobId) ?? false;
   }
@@ -63,7 +59,6 @@ export class QueueWorkers {
     for (const queue of [...queues.slice(first), ...queues.slice(0, first)]) queue.fill();
   }
 
-  /** A queue worker has become idle. */
   notifyIdle(): void {
     this.#idleWaiters.splice(0).forEach((resolve) => resolve());
   }
@@ -72,7 +67,6 @@ export class QueueWorkers {
     return this.#until(() => this.isIdle);
   }
 
-  /** Resolves when the queue worker is idle, or the worker has ended. */
   untilOneIdle(worker: QueueWorker, ended: AbortSignal): Promise<void> {
     return this.#until(() => worker.isIdle || ended.aborted);
   }

@@ -19,7 +19,6 @@ import { JobContext, HandlerExit, type HandedOffJob, type JobActions, type Handl
 import { readJobInput, type JobInput } from './job-input.js';
 import type { JobLogWriter } from './job-log-writer.js';
 
-/** The dependencies that all attempts of a worker share. */
 export interface AttemptParts {
   readonly workerId: string;
   readonly store: JobStore;
@@ -54,10 +53,7 @@ export class Attempt implements JobActions {
     return Math.round(this.parts.clock.monotonic() - this.startedAtMs);
   }
 
-  /**
-   * Whether the job was completed in the handler's transaction or handed off, so that it no longer depends on the
-   * claim.
-   */
+  /** The job was completed in the handler's transaction or handed off, so it no longer depends on the claim. */
   get isDetached(): boolean {
     return this.#detachedEnd !== undefined;
   }
@@ -74,18 +70,12 @@ export class Attempt implements JobActions {
     return this.#controller.signal.aborted;
   }
 
-  /**
-   * Aborts the handler's signal. The handler still decides the outcome, unless the reason is a shutdown or a
-   * cancellation.
-   */
+  /** The handler still decides the outcome, unless the reason is a shutdown or a cancellation. */
   abort(reason: Error): void {
     this.#controller.abort(reason);
   }
 
-  /**
-   * Creates the context. Throws or rejects if the payload or the headers are invalid: a retry cannot help, so the job
-   * is dead.
-   */
+  /** Throws or rejects if the payload or the headers are invalid: a retry cannot help, so the job is dead. */
   createContext(startedAt: Date): JobContext | Promise<JobContext> {
     try {
       const input = readJobInput(this.job, this.options);
@@ -99,7 +89,6 @@ export class Attempt implements JobActions {
     }
   }
 
-  /** Ends the attempt whose handler returned. */
   endOnReturn(result: unknown): MaybePromise<AttemptEnd> {
     if (this.#detachedEnd) return this.#detachedEnd;
     if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
@@ -111,7 +100,6 @@ export class Attempt implements JobActions {
     return toAttemptEnd(outcome, outcome.error ? undefined : result);
   }
 
-  /** Ends the attempt whose handler threw. */
   endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
     const thrown = readableError(value);
     if (this.#detachedEnd) {
@@ -131,14 +119,13 @@ export class Attempt implements JobActions {
     ));
   }
 
-  /** Ends the attempt whose handler exceeded the time limit, and aborts its signal. */
   endOnTimeout(limitMs: number): MaybePromise<AttemptEnd> {
     const error = new JobTimeoutError(this.job.id, this.job.queue, limitMs);
     this.abort(error);
     return this.#detachedEnd ?? this.endOnThrow(error);
   }
 
-  /** Ends the attempt with the outcome, although its handler may still run. */
+  /** The handler may still run. */
   endWithoutHandler(outcome: Outcome): AttemptEnd {
     return this.#detachedEnd ?? toAttemptEnd(outcome);
   }
@@ -184,9 +171,7 @@ export class Attempt implements JobActions {
     return this.#detach('handOff').handOff(leaseMs);
   }
 
-  /**
-   * Marks the claim before the statement, because a commit whose answer is lost also takes the job out of the claim.
-   */
+  /** Marks the claim first, because a commit whose answer is lost also takes the job out of the claim. */
   #detach(method: 'transaction' | 'handOff'): Detachment {
     if (this.#detachment) {
       throw new Error(

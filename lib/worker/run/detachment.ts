@@ -11,7 +11,6 @@ import type { ActiveClaim } from '../queue/active-claim.js';
 import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
 import type { HandedOffJob } from './job-context.js';
 
-/** The attempt that a detachment ends. */
 export interface DetachableAttempt {
   readonly claim: Pick<ActiveClaim, 'id'>;
   readonly job: ClaimedJob;
@@ -31,7 +30,7 @@ export class Detachment {
     private readonly workerId: string,
   ) {}
 
-  /** The end of the attempt; undefined while the job is not detached, or if it could not be. */
+  /** Undefined while the job is not detached, or if it could not be. */
   get end(): AttemptEnd | undefined {
     return this.#end;
   }
@@ -41,7 +40,6 @@ export class Detachment {
     return this.#transactionLostError;
   }
 
-  /** See `JobContext.transaction`. */
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { job } = this.attempt;
     let outcome!: ReturnType<typeof completeOutcome>;
@@ -59,7 +57,6 @@ export class Detachment {
     return value;
   }
 
-  /** See `JobContext.handOff`. */
   async handOff(leaseMs: number): Promise<HandedOffJob> {
     const { attempt, workerId } = this;
     const { job, claim } = attempt;

@@ -25,7 +25,6 @@ export class HandlerTable {
     return handlers?.named.get(name) ?? handlers?.fallback;
   }
 
-  /** The largest batch size of the queue's handlers; 1 if none takes batches. */
   maxBatchSize(queue: string): number {
     const { fallback, named } = this.#queues.get(queue) ?? { named: new Map<string, HandlerEntry>() };
     return Math.max(1, fallback?.batch ?? 1, ...[...named.values()].map(({ batch = 1 }) => batch));

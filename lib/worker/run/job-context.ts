@@ -13,7 +13,6 @@ export interface HandedOffJob {
   readonly token: string;
 }
 
-/** The properties of a context. */
 export interface JobContextFields<P> {
   readonly id: number;
   readonly queue: string;
@@ -27,7 +26,6 @@ export interface JobContextFields<P> {
   readonly logger: JobLogger;
 }
 
-/** The actions of a handler on its job. */
 export interface JobActions {
   readonly signal: AbortSignal;
   transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;

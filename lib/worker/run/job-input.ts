@@ -5,16 +5,12 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readHeaders } from '../../job/read-columns.js';
 import type { MaybePromise } from '../../job/user-rule.js';
 
-/** The payload and headers of a job as its handler receives them. */
 export interface JobInput {
   readonly payload: unknown;
   readonly headers: Record<string, string>;
 }
 
-/**
- * Parses the payload and headers of a claimed job, and checks the payload with the schema of its queue. Throws or
- * rejects with PayloadInvalidError or MalformedJobError. Returns a promise only if there is a schema.
- */
+/** Throws or rejects with PayloadInvalidError or MalformedJobError. Returns a promise only if there is a schema. */
 export function readJobInput(job: ClaimedJob, options: ResolvedQueueOptions): MaybePromise<JobInput> {
   const { id, queue } = job;
   const parsed = parsePayload(job);

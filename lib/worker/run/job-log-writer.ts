@@ -11,7 +11,6 @@ const MAX_LINE_LENGTH = 4_000;
 // Of one run, while the database is unavailable.
 const MAX_PENDING_LINES = 1_000;
 
-/** The job and the claim of a run. */
 export interface LoggedRun {
   readonly job: { readonly id: number };
   readonly claim: { readonly id: number };
@@ -22,13 +21,9 @@ interface PendingLog {
   readonly lines: { readonly text: string; readonly loggedAt: number }[];
 }
 
-/**
- * Writes progress and log lines of runs: the first at once, more of them twice a second, and the rest before a run
- * ends.
- */
+/** Writes progress and log lines of runs: the first at once, more twice a second, the rest before a run ends. */
 export class JobLogWriter {
   readonly #pending = new Map<LoggedRun, PendingLog>();
-  /** Runs that have reported progress or a line. */
   readonly #loggedRuns = new WeakSet<LoggedRun>();
   readonly #batcher: Batcher<LoggedRun>;
   readonly #outage: OutageLog;

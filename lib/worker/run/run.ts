@@ -15,7 +15,6 @@ export type Handler = (job: JobContext<any>) => unknown;
 // oxlint-disable-next-line typescript/no-explicit-any
 export type BatchHandler = (jobs: JobContext<any>[]) => unknown;
 
-/** A handler in the handler table. */
 export type HandlerEntry =
   | { readonly handle: Handler; readonly batch?: undefined }
   | { readonly handle: BatchHandler; /** The largest number of jobs in one call. */ readonly batch: number };
@@ -43,7 +42,7 @@ export class Run {
     this.#resolve(this.attempts.map((attempt) => attempt.endWithoutHandler(outcome)));
   }
 
-  /** Resolves with the end of each attempt. Never rejects. */
+  /** Never rejects. */
   execute(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
     const limitMs = this.#shortestTimeoutMs();
     if (limitMs !== false) void this.#expireAfter(limitMs);
@@ -56,10 +55,7 @@ export class Run {
     });
   }
 
-  /**
-   * The handler or the time limit decides, whichever comes first. Functions of the options may delay the end after
-   * that.
-   */
+  /** The handler or the time limit decides, whichever is first. Functions of the options may still delay the end. */
   #decide(ends: readonly MaybePromise<AttemptEnd>[]): void {
     if (this.#isDecided) return;
     this.#markDecided();
@@ -128,7 +124,6 @@ export class Run {
     }
   }
 
-  /** The shortest timeout of the jobs, or false if none has a timeout. */
   #shortestTimeoutMs(): number | false {
     let limitMs: number | false = false;
     for (const { job } of this.attempts) {

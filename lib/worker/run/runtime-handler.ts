@@ -6,7 +6,6 @@ import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../../job/queue
 import type { JobContext } from './job-context.js';
 import type { HandlerEntry } from './run.js';
 
-/** The job type of a handler of the queue. */
 type JobOf<Name extends QueueName> = JobContext<AsDeclared<PayloadOf<Name>>, AsDeclared<ResultOf<Name>>>;
 
 /** A handler that is added at run time. It receives one job, or several with the option `batch`. */

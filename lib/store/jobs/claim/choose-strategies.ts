@@ -7,8 +7,7 @@ import type { ClaimStrategies } from './claim-implementation.js';
 export type UnsupportedStrategies = Readonly<Partial<Record<ClaimStrategy, string>>>;
 
 /**
- * Chooses the strategy of each queue. `auto` is the first supported strategy of the dialect. Throws InvalidOptionsError
- * if a requested strategy is not supported.
+ * `auto` is the first supported strategy of the dialect. Throws InvalidOptionsError if a requested one is unsupported.
  *
  * @param unsupported the strategies that this server does not support although its kind of database does
  */

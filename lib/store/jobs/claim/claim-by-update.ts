@@ -87,10 +87,7 @@ export function markFirst(request: ClaimRequest): () => Work<readonly ClaimedRow
   };
 }
 
-/**
- * Lists the jobs in the row of their claim. Returns none if its lease has expired, because another process rescues
- * them.
- */
+/** Returns no jobs if the lease of the claim has expired, because another process rescues them. */
 export function* listMarked(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   const jobs = inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts)));
   yield* emit(jobEventsOf('claimed', jobs, request.owner));

@@ -13,12 +13,8 @@ export interface ClaimStrategies {
   readonly unsupportedStrategies: Readonly<Partial<Record<ClaimStrategy, string>>>;
 }
 
-/** One strategy of claiming. */
 export interface ClaimImplementation {
-  /**
-   * @param start the scan cursors of this process for the queue
-   * @param marked the rows that `mark` has marked
-   */
+  /** @param marked the rows that `mark` has marked */
   claim(request: ClaimRequest, start: ScanStart, marked: readonly ClaimedRow[]): Work<ClaimedJob[]>;
   /**
    * Marks jobs before the transaction of `claim`, in statements that commit on their own, and calls the request's

@@ -40,7 +40,6 @@ const SQLITE: ClaimStrategies = {
   },
 };
 
-/** The claim strategies of each kind of database. */
 export const CLAIM_STRATEGIES: Readonly<Record<Dialect['name'], ClaimStrategies>> = {
   mysql: MYSQL,
   mariadb: MARIADB,

@@ -26,13 +26,12 @@ export interface QueuePosition {
   id: number;
 }
 
-/** The first waiting job of the queue, read without locks. */
+/** Reads without locks. */
 export function* findFirstWaiting(queue: string): Work<QueuePosition | undefined> {
   const [first] = yield* query<QueuePosition>(FIRST_WAITING, { queue });
   return first && { ...first, id: safeId(first.id) };
 }
 
-/** Whether a waiting job stands before the scan cursors. */
 export function* hasWorkBefore(queue: string, cursors: readonly ScanCursor[]): Work<boolean> {
   return (yield* query(workBefore(cursors.length), { queue, ...cursorValues(cursors) })).length > 0;
 }

@@ -26,12 +26,7 @@ export class CursorClaimer {
     return this.#claimWith(request, transact, (jobs) => jobs, marked);
   }
 
-  /**
-   * Claims in a transaction of the caller's making.
-   *
-   * @param transact runs the claim in its transaction, and anew if the transaction is repeated
-   * @param jobsOf the claimed jobs in the result of `transact`
-   */
+  /** @param transact runs the claim in the caller's transaction, and again if the transaction is repeated */
   async claimWithin<T>(
     request: ClaimRequest,
     transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
@@ -45,7 +40,6 @@ export class CursorClaimer {
     if (this.#strategyOf(request).mark) throw new TypeError(`Claims by ${request.strategy} share no transaction.`);
   }
 
-  /** Resolves when no missed-work check is under way. */
   async idle(): Promise<void> {
     await Promise.all(this.#missedWorkChecks);
   }

@@ -41,7 +41,6 @@ export function claimLockingWaitingOnly(request: ClaimRequest, start: ScanStart)
 // After that a scan skips all jobs that other claims have locked, in one statement.
 const MAX_READS = 3;
 
-/** Reads the first waiting jobs, and locks those that no other claim has locked. */
 function* readThenLock({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
   const rows: ClaimedRow[] = [];
   let last: QueuePosition | undefined;

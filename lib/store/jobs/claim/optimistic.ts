@@ -28,7 +28,6 @@ const MARKED = `
   FROM {jobs} FORCE INDEX (PRIMARY)
   WHERE :ids AND claim_id = :claimId`;
 
-// If other claims marked the same jobs first, the next round chooses from a wider range.
 const MAX_ROUNDS = 3;
 const MAX_SPREAD = 32;
 
@@ -67,7 +66,7 @@ function* readWaiting({ queue, order }: ClaimRequest, window: number): Work<numb
   return idsOf(yield* query<{ id: number }>(NEWEST_WAITING, { queue, window, priority: urgent.priority }));
 }
 
-/** Picks `count` of the ids at random and keeps their order. */
+/** Keeps the order of the ids. */
 function pickAtRandom(ids: readonly number[], count: number): number[] {
   let remaining = ids.length;
   let missing = Math.min(count, remaining);

@@ -20,10 +20,7 @@ export interface ScanCursor {
 
 /** The start of a claim, and the progress of its scan. */
 export interface ScanStart {
-  /**
-   * In the order of priorities; empty: the head of the queue. They are past the jobs that other running claims have
-   * locked.
-   */
+  /** In the order of priorities, past the jobs that other running claims have locked. Empty: the head of the queue. */
   readonly cursors: readonly ScanCursor[];
   /** The cursors of committed claims only, because a running claim may still fail. */
   readonly committedCursors: readonly ScanCursor[];
@@ -41,7 +38,6 @@ export interface QueueScanState {
   readonly running: Set<ScanStart>;
   /** When the last missed-work check outside of a claim ended. */
   checkedAt: number;
-  /** The duration of that check. */
   checkTookMs: number;
   /** When a claim last made a missed-work check. */
   claimCheckedAt: number;
@@ -88,7 +84,7 @@ export class ScanCursors {
     return start;
   }
 
-  /** Moves the cursors past claimed jobs. `isShort`: the claim found fewer jobs than requested. */
+  /** @param isShort the claim found fewer jobs than requested */
   advance(start: ScanStart, jobs: readonly ClaimedJob[], isShort: boolean): void {
     const { state, cursors } = start;
     if (isShort && cursors.length > 0 && mayCheckForMissedWork(start, jobs.length))
@@ -96,7 +92,6 @@ export class ScanCursors {
     advanceLastIds(state.lastIds, jobs);
   }
 
-  /** Ends the scan of a claim that has committed or failed. */
   end(start: ScanStart): void {
     start.state.running.delete(start);
   }
@@ -134,14 +129,11 @@ export function mayCheckForMissedWork({ state, checkedAgoMs }: ScanStart, found:
   return checkedAgoMs >= (found === 0 ? timeSharePauseMs(state) : checkPauseMs(state));
 }
 
-/** Raises the last id of each priority to those of the jobs. */
 export function advanceLastIds(lastIds: Map<number, number>, jobs: Iterable<{ id: number; priority: number }>): void {
   for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
 }
 
-/**
- * Moves cursors past the locked jobs of running claims, because a scan over them costs as much as a claim of its own.
- */
+/** A scan over the locked jobs of running claims would cost as much as a claim of its own. */
 function pastRunningScans(committed: readonly ScanCursor[], { running }: QueueScanState): ScanCursor[] {
   return committed.map(({ priority, lastId }) => {
     const reached = Array.from(running, (start) => start.reached.get(priority) ?? 0);

@@ -37,10 +37,8 @@ const LOCK_NEWEST = `
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
-/** Locks the first waiting jobs of the queue. */
 type LockFirst = (request: ClaimRequest) => Work<readonly ClaimedRow[]>;
 
-/** Locks the next jobs, skips jobs that other claims have locked, and writes the claim. */
 export function* claimSkippingLocked(
   request: ClaimRequest,
   start: ScanStart,

@@ -7,7 +7,6 @@ import { insertClaim } from '../lease.js';
 import { jobEventsOf } from '../job-events.js';
 import { Ids, executeFinal, emit, query, type Work } from '../../core/statement.js';
 
-/** The columns that a claim sets on its jobs. */
 export const MARK = `
   SET state = 'active', claim_id = :claimId, attempt = ${NEXT_ATTEMPT},
       max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)`;
@@ -21,7 +20,6 @@ const MARKED = `
   FROM {jobs} FORCE INDEX (PRIMARY)
   WHERE :ids AND claim_id = :claimId`;
 
-/** Marks locked jobs and writes their claim. */
 export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (rows.length === 0) return [];
   const { claimId, maxAttempts } = request;
@@ -36,7 +34,6 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
   return jobs.filter(({ id }) => ours.has(id));
 }
 
-/** Writes the claim of marked jobs. */
 export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (marked.length === 0) return [];
   const jobs = inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts)));
