@@ -10,8 +10,6 @@ export type CallerTransaction = EntityManager | QueryRunner;
 const WAY_OUT = 'Pass the manager that dataSource.transaction(async (manager) => …) gives you, or leave `manager` out.';
 
 /**
- * The query runner of the caller's open transaction.
- *
  * @throws InvalidOptionsError for a manager of another DataSource, which commits apart from this database. Also for one
  * without an open transaction: the job would exist even if the caller's work fails
  */
@@ -28,10 +26,7 @@ export function callerQueryRunner(dataSource: DataSource, transaction: CallerTra
   return queryRunnerOf(transaction)!;
 }
 
-/**
- * Throws InvalidOptionsError for a manager or query runner of TypeORM without an open transaction. Accepts test
- * doubles.
- */
+/** Throws InvalidOptionsError if a manager of TypeORM has no open transaction. Accepts test doubles. */
 export function requireOpenTransaction(transaction: CallerTransaction): void {
   if (!dataSourceOf(transaction)) return;
   const runner = queryRunnerOf(transaction);
@@ -63,7 +58,6 @@ function invalidManagerError(problem: string): InvalidOptionsError {
 
 type Bind = (statement: Statement) => BoundStatement;
 
-/** Sends the work's statements through the caller's query runner. */
 export function runOnQueryRunner<T>(runner: QueryRunner, bind: Bind, work: () => Work<T>): Promise<T> {
   return drive(work(), async ({ statements }) => {
     const results: StatementResult[] = [];

@@ -28,7 +28,6 @@ const RECONNECT_CODES = new Set([
   'ENETUNREACH',
 ]);
 
-/** Whether another transaction kept a row locked for longer than the lock wait timeout. */
 export function isLockWaitTimeout(error: unknown): boolean {
   return (error as { errno?: number } | null)?.errno === 1205;
 }

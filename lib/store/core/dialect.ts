@@ -1,6 +1,5 @@
 import type { Work } from './statement.js';
 
-/** The operations that each kind of database does in its own way. */
 export interface Dialect {
   readonly name: 'mysql' | 'mariadb' | 'sqlite';
   /** SQL for the server's time in whole milliseconds since 1970. Independent of all time zone settings. */
@@ -19,7 +18,6 @@ export interface Dialect {
   readonly maintenanceLock: { tryAcquire(): Work<boolean>; release(): Work<void> };
 }
 
-/** The primary key of a row of `keys`. */
 export interface KeyRowId {
   readonly queue: string;
   readonly hash: string;

@@ -5,10 +5,9 @@ import { withOutbox, withOutboxInFinalWrites, type EmitsEvents } from './event-o
 import type { SqlDatabase } from './sql-database.js';
 import type { StatementResult, FinalWrites, Statement, Work } from './statement.js';
 
-/** The queues with stored events, and the callback after their events commit. */
 export interface EventOutbox {
   readonly emitsEvents: EmitsEvents;
-  /** Called after stored events have committed. Not called if the outcome of the commit is unknown. */
+  /** Not called if the outcome of the commit is unknown. */
   readonly onEventsCommitted: () => void;
 }
 

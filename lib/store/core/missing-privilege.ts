@@ -15,7 +15,6 @@ export function explainMissingPrivilege(error: unknown): unknown {
   return new MissingPrivilegeError(message ?? '', { cause: error });
 }
 
-/** Rejects with the explained error if `act` rejects. */
 export async function withMissingPrivilegeExplained<T>(act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -3,7 +3,6 @@ export function ascending(ids: Iterable<number>): number[] {
   return [...new Set(ids)].sort((a, b) => a - b);
 }
 
-/** The ids in batches of at most `size`, for one statement each. */
 export function* idBatches(ids: readonly number[], size: number): Generator<number[]> {
   for (let from = 0; from < ids.length; from += size) yield ids.slice(from, from + size);
 }

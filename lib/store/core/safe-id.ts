@@ -7,12 +7,11 @@ export function safeId(id: unknown): number {
   return number;
 }
 
-/** The rows whose id is a safe number. Lists omit the others. */
+/** For lists, which omit the other rows. */
 export function withSafeIds<Row extends { readonly id: unknown }>(rows: readonly Row[]): Row[] {
   return rows.filter(({ id }) => Number.isSafeInteger(Number(id)));
 }
 
-/** The ids of rows, as `safeId` reads them. */
 export function idsOf(rows: readonly { readonly id: unknown }[]): number[] {
   return rows.map(({ id }) => safeId(id));
 }

@@ -21,9 +21,7 @@ export interface SqlDatabase {
    */
   writeOnce(writes: readonly Statement[]): Promise<readonly StatementResult[]>;
 
-  /**
-   * Like `writeOnce`, for work that reads before it decides on its writes. Repeated from the start until it commits.
-   */
+  /** Like `writeOnce`, for work that reads before it decides on its writes. Repeated until it commits. */
   decideOnce<T>(work: () => Work<FinalWrites<T>>): Promise<T>;
 
   /**
@@ -37,7 +35,7 @@ export interface SqlDatabase {
   /** Throws InvalidOptionsError if the caller's manager is in no open transaction of the DataSource. */
   requireOpenTransaction(transaction: CallerTransaction): void;
 
-  /** Runs the work in the caller's open transaction, without a retry. */
+  /** Without a retry. */
   inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
 
   /**
@@ -46,7 +44,6 @@ export interface SqlDatabase {
    */
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T>;
 
-  /** Runs the work in a transaction of the application's DataSource. */
   inApplicationTransaction<T>(work: ApplicationWork<T>): Promise<T>;
 
   close(): Promise<void>;

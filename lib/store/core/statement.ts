@@ -20,7 +20,6 @@ export class Ids {
   }
 }
 
-/** A change of a job. */
 export interface JobEvent {
   readonly event: JobEventName;
   readonly queue: string;
@@ -80,19 +79,18 @@ export interface FinalWrites<T> {
   readonly writes: readonly Statement[];
 }
 
-/** Sends a statement and returns its rows. */
 export function* query<Row>(sql: string, values: Values = {}): Work<readonly Row[]> {
   const [result] = yield { statements: [{ sql, values }] };
   return result!.rows as readonly Row[];
 }
 
-/** Sends a statement and returns the number of affected rows. */
+/** Returns the number of affected rows. */
 export function* execute(sql: string, values: Values = {}): Work<number> {
   const [result] = yield { statements: [{ sql, values }] };
   return result!.affectedRows;
 }
 
-/** Sends statements in one step and returns their results. */
+/** Sends the statements in one step. */
 export function* executeAll(statements: readonly Statement[]): Work<readonly StatementResult[]> {
   return statements.length === 0 ? [] : yield { statements };
 }
@@ -123,7 +121,7 @@ export function* relay<T>(work: Work<T>, send: (step: Step) => Work<readonly Sta
   return step.value;
 }
 
-/** Runs `work` and sends its steps one after another. The work receives the error of a failed step at its `yield`. */
+/** The work receives the error of a failed step at its `yield`. */
 export async function drive<T>(work: Work<T>, send: (step: Step) => Promise<readonly StatementResult[]>): Promise<T> {
   let step = work.next();
   while (!step.done) {

@@ -10,7 +10,6 @@ export class Templates {
   readonly #parsed = new Map<string, { texts: string[]; names: string[] }>();
 
   /**
-   * @param tables the names for each `{table}`
    * @param now the SQL for the database's own time, in milliseconds since 1970
    * @param skewMs added to `now`; 0 outside tests
    */

@@ -15,12 +15,7 @@ export function requireDecisions<T>(decisions: readonly MaybePromise<T>[]): read
   return decisions as readonly T[];
 }
 
-/**
- * Runs work that decides about jobs. An asynchronous decision makes the work run again from its start; a synchronous
- * one costs nothing.
- *
- * @param transact runs the work with the given function, which remembers decisions
- */
+/** An asynchronous decision makes the work run again from its start; a synchronous one costs nothing. */
 export async function withDecisions<Job extends Pick<ClaimedJob, 'id' | 'attempt'>, Decision, T>(
   decide: (job: Job) => MaybePromise<Decision>,
   transact: (decide: (job: Job) => MaybePromise<Decision>) => Promise<T>,

@@ -31,7 +31,6 @@ export async function withRetry<T>(clock: Clock, attempt: () => Promise<T>, maxL
   }
 }
 
-/** For calls after the store was closed. */
 export function storeClosedError(): StoreUnavailableError {
   return new StoreUnavailableError(
     'The queue is closed, since its application has been shut down. Use it, and await its promises, before app.close() or in ' +

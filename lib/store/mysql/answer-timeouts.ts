@@ -5,7 +5,7 @@ interface PendingAnswer {
   readonly onTimeout: () => void;
 }
 
-/** Timeouts for results of the server. All of them share one timer, because nearly every answer arrives in time. */
+/** All timeouts share one timer, because nearly every answer arrives in time. */
 export class AnswerTimeouts {
   /** In the order of their ends, because all have the same length. */
   readonly #pending = new Set<PendingAnswer>();
@@ -33,7 +33,7 @@ export class AnswerTimeouts {
     return this.#stopped.signal.aborted;
   }
 
-  /** Times out all pending results now, and later ones at once. */
+  /** Times out all pending answers now, and later ones at once. */
   stop(): void {
     this.#stopped.abort();
     for (const wait of this.#pending) wait.onTimeout();

@@ -99,12 +99,12 @@ export class CommitLanes {
   }
 }
 
-/** The statement that counts transaction `number` of a lane. It must be the last one of the transaction. */
+/** Must be the last statement of the transaction. */
 export function countCommit(id: number, number: number): Statement {
   return { sql: COUNT_COMMIT, values: { id, number } };
 }
 
-/** Closes a lane and returns its last state; undefined if its row is gone. */
+/** Returns the last state of the lane; undefined if its row is gone. */
 export function* closeLane(id: number): Work<LaneState | undefined> {
   const [row] = yield* query<LaneState>(LOCK_LANE, { id });
   // On Galera another node may be about to commit. This write makes its transaction fail certification.

@@ -22,18 +22,13 @@ const MAX_PAUSE_MS = 2_000;
 // ER_BAD_NULL_ERROR: `countCommit` on a closed lane.
 const NOT_NULL = 1048;
 
-/** The part of a pool that the commit log needs. */
 export interface CommitLogDatabase extends Pick<SqlDatabase, 'transaction' | 'runIdempotent'> {
   /** Whether the answer to an INSERT includes the step between its ids. */
   readonly hasFixedIdStep: boolean;
 }
 
-/** A transaction that must commit exactly once. */
 interface LoggedTransaction<T> {
-  /**
-   * Ends with the statement `count` and returns its answer; undefined if it wrote nothing, so there is nothing to
-   * count.
-   */
+  /** Ends with the statement `count` and returns its answer; undefined if it wrote nothing. */
   work(count: Statement): Work<StatementResult | undefined>;
   /** The value after the commit. `logged`: the state of the lane, if the answer to the commit was lost. */
   value(logged?: LaneState): T;
@@ -50,13 +45,12 @@ export class CommitLog {
   constructor(
     private readonly database: CommitLogDatabase,
     private readonly clock: Clock,
-    /** Aborted when the database is closed. */
     private readonly closed: AbortSignal,
   ) {
     this.#lanes = new CommitLanes(database, clock);
   }
 
-  /** Commits the writes and returns their results, each with the step between its ids. */
+  /** Returns the results, each with the step between its ids. */
   commit(writes: readonly Statement[]): Promise<readonly StatementResult[]> {
     // One text with COMMIT, if the answer to the INSERT includes everything that the caller needs.
     const isOneText = writes.length === 1 && this.database.hasFixedIdStep;
@@ -71,7 +65,6 @@ export class CommitLog {
     });
   }
 
-  /** Runs work that decides on its last writes. Resolves after the commit. */
   decide<T>(work: () => Work<FinalWrites<T>>): Promise<T> {
     let decided: FinalWrites<T>;
     return this.#commitOnce({
@@ -84,11 +77,7 @@ export class CommitLog {
     });
   }
 
-  /**
-   * Runs work that writes while it reads. Resolves after the commit.
-   *
-   * @param hasWritten whether the work has written, by its value; if not, there is nothing to count
-   */
+  /** @param hasWritten whether the work has written, by its value; if not, there is nothing to count */
   transact<T>(work: () => Work<T>, hasWritten: (value: T) => boolean): Promise<T> {
     let value: T;
     return this.#commitOnce({

@@ -56,7 +56,6 @@ export class Hosts {
   }
 }
 
-/** The problem of a host name, if it has one. */
 export function hostProblem(given: unknown): string | undefined {
   const { host, port } = typeof given === 'string' ? parseHost(given) : { host: '', port: 0 };
   if (host !== '' && Number.isInteger(port) && port >= 1 && port <= 65_535) return undefined;

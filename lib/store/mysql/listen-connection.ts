@@ -55,10 +55,7 @@ export class ListenConnection {
     return !this.#closed.signal.aborted;
   }
 
-  /**
-   * The server's id of the connection. Behind a proxy the driver reports another id, which no process finds in the
-   * list.
-   */
+  /** Behind a proxy this is not the server's id, so no process finds it in the process list. */
   get id(): number {
     return this.connection.threadId;
   }
@@ -102,9 +99,7 @@ export class ListenConnection {
     );
   }
 
-  /**
-   * Rejects after the timeout or when the connection is closed. The driver does not call back if this side closes it.
-   */
+  /** Rejects also when the connection is closed: the driver does not call back if this side closes it. */
   async #withTimeout<T>(
     start: (done: (error: Error | null, value?: T) => void) => void,
     timeoutMs: number,

@@ -22,7 +22,6 @@ const LOCK_QUEUE_IF_FREE = `
   WHERE queue = :queue
   FOR UPDATE SKIP LOCKED`;
 
-/** The reason why the library does not support a server of that version; undefined if it does. */
 export function versionProblem(version: string): string | undefined {
   const [, major, minor, patch] = (/(\d+)\.(\d+)\.(\d+)/.exec(version.replace(/^5\.5\.5-/, '')) ?? []).map(Number);
   const number = major! * 1e6 + minor! * 1e3 + patch!;
@@ -35,10 +34,7 @@ function isMariadb(version: string): boolean {
   return /mariadb/i.test(version);
 }
 
-/**
- * The dialect of the server. Throws UnsupportedDatabaseError, with the changes to make, if the server cannot run the
- * queue.
- */
+/** Throws UnsupportedDatabaseError, with the changes to make, if the server cannot run the queue. */
 export async function checkServer(pool: MysqlPool, largestPayloadBytes: number): Promise<Dialect> {
   const [server] = await pool.runIdempotent(() => query<{ version: string; packet: number }>(SERVER));
   const binlog = await pool.runIdempotent(() => query<{ Variable_name: string; Value: string }>(BINLOG));

@@ -12,7 +12,7 @@ import type { MysqlWire } from './mysql-wire.js';
 
 /** Connections that answer, on a writable node, with a configured session. */
 export class MysqlConnections {
-  /** The time of the last use, by the monotonic clock. Only configured connections have one. */
+  /** By the monotonic clock. Only configured connections have an entry. */
   readonly #usedAt = new WeakMap<PoolConnection, number>();
 
   /** The generation of the hosts in which each connection was opened. */
@@ -27,7 +27,7 @@ export class MysqlConnections {
     private readonly waitTimeoutS: number,
   ) {}
 
-  /** A connection to the first node that results and is writable, starting with the current one. */
+  /** A connection to the first node that answers and is writable, starting with the current one. */
   async acquire(): Promise<PoolConnection> {
     for (let tries = 1; ; tries++) {
       const { generation } = this.hosts;
@@ -51,7 +51,7 @@ export class MysqlConnections {
     (connection as PoolConnection & { stream: Socket }).stream.destroy();
   }
 
-  /** Rolls back a failed transaction. Drops the connection if its state is unknown. */
+  /** Drops the connection if its state is unknown. */
   async rollBack(connection: PoolConnection, error: unknown): Promise<void> {
     if (classifyError(error) === 'reconnect' || error instanceof StoreUnavailableError) return this.drop(connection);
     try {

@@ -75,8 +75,7 @@ export class MysqlNotificationChannel implements NotificationChannel {
     this.#connection = undefined;
   }
 
-  // Only while no round runs and if the last one reached a listener: otherwise each round would read the process list
-  // twice.
+  // Only if the sender is idle: otherwise each round would read the process list twice.
   prepare(): void {
     if (this.#sender.isIdle) this.#processList.readAhead();
   }
@@ -129,7 +128,7 @@ export class MysqlNotificationChannel implements NotificationChannel {
     }
   }
 
-  /** Interrupts a connection of this process. Returns whether the process list showed it as listening before `over`. */
+  /** Returns whether the process list showed the connection as listening before `over`. */
   async #interruptOwn(connection: ListenConnection, over: AbortSignal): Promise<boolean> {
     for (let pauseMs = 1; !over.aborted; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       await this.clock.sleep(pauseMs, over);
@@ -138,9 +137,7 @@ export class MysqlNotificationChannel implements NotificationChannel {
     return false;
   }
 
-  /**
-   * Interrupts the sleep. A server notices a closed connection only seconds later and lists it as listening until then.
-   */
+  /** Interrupts the sleep, because a server lists a closed connection as listening for some seconds. */
   async #endListening(connection: ListenConnection, over: AbortSignal): Promise<void> {
     const timeout = this.clock.sleep(INTERRUPT_TIMEOUT_MS, over).then(() => over.aborted || connection.close());
     await this.#interruptOwn(connection, over).catch(() => connection.close());

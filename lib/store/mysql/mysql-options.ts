@@ -24,16 +24,12 @@ const CONNECTION_EXTRAS = [
   'uri',
 ];
 
-/** mysql2, or the driver in the DataSource's options. */
 export async function loadDriver({ driver }: MysqlOptions): Promise<typeof import('mysql2')> {
   const loaded = (driver ?? (await import('mysql2'))) as object;
   return ('createPool' in loaded ? loaded : (loaded as { default: object }).default) as typeof import('mysql2');
 }
 
-/**
- * The connection options for mysql2. A copy of all options could include `dropSchema`, which deletes the application's
- * tables.
- */
+/** A copy of all options could include `dropSchema`, which deletes the application's tables. */
 export function connectionOptions(options: MysqlOptions): PoolOptions {
   const source = options.replication?.master ?? options;
   const given = { ...source, ...(source.url === undefined ? {} : parseUrl(source.url)) };

@@ -87,7 +87,6 @@ export class MysqlPool implements SqlDatabase {
     return withRetry(this.clock, attempt, maxLockWaits);
   }
 
-  /** Whether the answer to an INSERT includes the step between its ids. */
   get hasFixedIdStep(): boolean {
     return !this.#sessions.isGalera;
   }
@@ -129,7 +128,6 @@ export class MysqlPool implements SqlDatabase {
     return inApplicationTransaction(this.dataSource, work);
   }
 
-  /** A connection outside the pool. The caller must drop it. */
   async openDedicated(): Promise<DedicatedConnection> {
     const connection = await this.#connections.acquire();
     return {

@@ -80,12 +80,11 @@ export class MysqlProcessList {
     return `${this.#comment} ${id} ${[ALL_QUEUES, ...workers.map(digest)].join(' ')} */`;
   }
 
-  /** Whether the process list shows the connection as listening. */
   async isListening(id: number): Promise<boolean> {
     return (await this.#readListeners()).some((listener) => listener.id === id);
   }
 
-  /** Wakes one connection. Returns false if it does not listen. */
+  /** Returns false if the connection does not listen. */
   async interrupt(id: number): Promise<boolean> {
     const listener = (await this.#readListeners()).find((each) => each.id === id);
     return listener !== undefined && this.database.runIdempotent(() => interrupt(listener));
@@ -105,10 +104,7 @@ export class MysqlProcessList {
     });
   }
 
-  /**
-   * Wakes as many random listeners as there are jobs, except the connection `own`. Returns the number of woken
-   * listeners.
-   */
+  /** Wakes as many random listeners as there are jobs, except the connection `own`. Returns their number. */
   async notify({ all, queues }: PendingNotifications, own: number | undefined): Promise<number> {
     const ahead = this.#hasReadAhead ? this.#readAheadResult : undefined;
     this.#readAheadResult = undefined;

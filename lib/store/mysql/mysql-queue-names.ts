@@ -18,7 +18,6 @@ const ALL = { jobs: allIn('{jobs}', 'claim'), history: allIn('{history}', 'state
 // With more queues, a round trip per queue costs more than reading the whole index.
 const MAX_SINGLE_READS = 30;
 
-/** The names of the queues with jobs in the table. */
 export function* queueNames(table: keyof typeof NEXT): Work<string[]> {
   const names: string[] = [];
   while (names.length < MAX_SINGLE_READS) {

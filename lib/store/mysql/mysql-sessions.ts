@@ -44,7 +44,7 @@ export class MysqlSessions {
     private readonly hosts: Hosts,
   ) {}
 
-  /** Configures a session. Returns the step between the ids of one INSERT; undefined if the step may change. */
+  /** Returns the step between the ids of one INSERT; undefined if the step may change. */
   async setUp(send: Send): Promise<number | undefined> {
     if (this.hosts.count > 0) await requireWritable(send);
     await this.#applySettings(send);
@@ -85,7 +85,7 @@ export class MysqlSessions {
   }
 }
 
-/** Rejects for a node that a failover has made a replica: it still results. */
+/** Rejects for a node that a failover has made a replica: it still answers. */
 async function requireWritable(send: Send): Promise<void> {
   const [row] = await send('SELECT @@GLOBAL.read_only AS is_read_only');
   if (Number(row!['is_read_only']) === 0) return;

@@ -25,7 +25,6 @@ export class MysqlTransaction {
     return results.slice(begin.length, begin.length + statements.length);
   }
 
-  /** Commits if the last step has not. */
   async commit(): Promise<void> {
     if (!this.#isOpen || this.#isCommitted) return;
     this.inDoubt();

@@ -29,17 +29,16 @@ export class MysqlWire {
     this.#timeouts = new AnswerTimeouts(clock, this.#answerTimeoutMs);
   }
 
-  /** The time of the last answer timeout, by the monotonic clock. */
+  /** By the monotonic clock. */
   get lastTimeoutAt(): number {
     return this.#lastTimeoutAt;
   }
 
-  /** @param idStep the step between the ids of one INSERT on this connection */
   setIdStep(connection: PoolConnection, idStep: number): void {
     this.#idSteps.set(connection, idStep);
   }
 
-  /** Sends the statements as one text. If it is too long, sends them one after another. */
+  /** As one text. If it is too long, sends the statements one after another. */
   async sendTogether(
     connection: PoolConnection,
     statements: readonly BoundStatement[],
@@ -51,7 +50,6 @@ export class MysqlWire {
     return results.map((result) => this.#toResult(connection, result));
   }
 
-  /** Sends the statements one after another. */
   async sendEach(
     connection: PoolConnection,
     statements: readonly BoundStatement[],

@@ -9,15 +9,12 @@ export function workerName(workerId: string): string {
   return WORKER_PREFIX + workerId;
 }
 
-/** The worker with that name; undefined for the name of a queue. */
+/** Undefined for the name of a queue. */
 export function workerIdOf(name: string): string | undefined {
   return name.startsWith(WORKER_PREFIX) ? name.slice(WORKER_PREFIX.length) : undefined;
 }
 
-/**
- * Notifies workers in other processes of jobs that they can claim now. A notification may be lost: polling finds the
- * jobs.
- */
+/** Notifies other processes of jobs that they can claim now. A notification may be lost: polling finds the jobs. */
 export interface NotificationChannel {
   /**
    * Sends a test notification to this process. Returns undefined if it arrives, and the reason if it does not. Rejects
@@ -34,9 +31,7 @@ export interface NotificationChannel {
   /** Closes the connection for listening. The next `listen` opens it again. */
   disconnect(): void;
 
-  /**
-   * Call it before an enqueue: a notification within 50 ms is then faster. Never waits, never fails.
-   */
+  /** Call it before an enqueue: a notification within 50 ms is then faster. Never waits, never fails. */
   prepare(): void;
 
   /** Wakes workers of other processes that listen to the queue, at most one per job. Never waits, never fails. */

@@ -1,7 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/with-timeout.js';
 
-/** Notifications that one round sends. */
 export interface PendingNotifications {
   readonly all: boolean;
   /** The number of new jobs by queue. */
@@ -14,10 +13,7 @@ const EMPTY_ROUND_PAUSE_MS = 20;
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
-/**
- * Sends notifications in rounds. Those that arrive during a round, or during the pause after an empty one, share the
- * next.
- */
+/** Sends in rounds. Notifications that arrive during a round, or the pause after an empty one, share the next. */
 export class NotificationSender {
   #queues = new Map<string, number>();
   #all = false;
@@ -46,7 +42,7 @@ export class NotificationSender {
     this.#start();
   }
 
-  /** Sends the pending notifications and stops. Waits at most 1 s for an unreachable database. */
+  /** Waits at most 1 s for an unreachable database. */
   async close(): Promise<void> {
     this.#closing.abort();
     if (this.#sending) await withTimeout(this.clock, CLOSE_TIMEOUT_MS, this.#sending);

@@ -8,7 +8,6 @@ export interface ArchiveOptions {
   to: string;
 }
 
-/** The archive of each queue. */
 export interface Archives {
   /** The tables of all archives, without duplicates. */
   readonly tables: readonly string[];
@@ -16,7 +15,7 @@ export interface Archives {
   tableOf(queue: string): string | undefined;
 }
 
-/** The problems of the option, one per line. The name becomes part of SQL, so this check prevents injection. */
+/** The name becomes part of SQL, so this check prevents injection. */
 export function archiveProblems(archive: unknown): (string | undefined)[] {
   if (archive === undefined) return [];
   if (!isOptions(archive)) return [expected(false, 'archive to be { to }', archive)];
@@ -43,7 +42,6 @@ export function withArchives(tables: Tables, archives: readonly string[]): Table
   return { ...tables, ...Object.fromEntries(archives.map((to) => [tableKeyOf(to), to])) };
 }
 
-/** The statement with `{archive}` replaced by one of the archives. */
 export function inArchive(sql: string, to: string): string {
   return sql.replaceAll('{archive}', `{${tableKeyOf(to)}}`);
 }

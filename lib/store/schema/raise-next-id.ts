@@ -37,7 +37,6 @@ const UNRESERVE = `
  * it. A new job would then be confused with the earlier job of the same id. Never rejects.
  *
  * @param table the name of the jobs table
- * @param archives the tables of all archives
  * @returns warnings for the log
  */
 export async function raiseNextId(

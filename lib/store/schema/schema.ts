@@ -15,7 +15,7 @@ const MAX_LOCK_TRIES = 7;
 /** `run`: create or update the tables at boot. `check`: reject at boot if they are out of date. `off`: no check. */
 export type MigrateMode = 'run' | 'check' | 'off';
 
-/** Creates, updates or checks the tables. Rejects with SchemaOutOfDateError if they do not fit this release. */
+/** Rejects with SchemaOutOfDateError if the tables do not fit this release. */
 export async function prepareSchema(database: SqlDatabase, dialect: Dialect, mode: MigrateMode): Promise<void> {
   if (mode === 'off') return;
   const version = await database.runIdempotent(() => currentVersion());
@@ -36,7 +36,7 @@ export async function prepareSchema(database: SqlDatabase, dialect: Dialect, mod
   await database.transaction(() => migrate(dialect));
 }
 
-/** Creates or checks the table of one archive. Rejects with SchemaOutOfDateError if it does not fit this release. */
+/** Rejects with SchemaOutOfDateError if the table does not fit this release. */
 export async function prepareArchive(
   database: SqlDatabase,
   dialect: Dialect,

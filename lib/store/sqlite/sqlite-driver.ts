@@ -6,7 +6,6 @@ import { UnsupportedDatabaseError } from '../../job/errors.js';
 // @ts-ignore TS1343: import.meta in the CommonJS output.
 const requireHere = createRequire(import.meta.url);
 
-/** A Node release as `process.versions` describes it. */
 export interface NodeRelease {
   readonly node: string;
   /** The highest version of Node-API that this release supports. */
@@ -24,7 +23,6 @@ export function checkSqliteDriver(options: DataSourceOptions): void {
   if (incompatibility !== undefined) throw new UnsupportedDatabaseError(incompatibility);
 }
 
-/** The reason why the installed better-sqlite3 and this Node don't fit, if they don't. */
 export function sqliteDriverIncompatibility(): string | undefined {
   const version = installedVersion();
   return version === undefined ? undefined : incompatibilityOf(version, process.versions as unknown as NodeRelease);

@@ -57,7 +57,6 @@ export class SqliteNotificationChannel implements NotificationChannel {
     this.#sender.notify(queue, jobs);
   }
 
-  // Sending needs no preparation here.
   prepare(): void {}
 
   notifyAll(): void {

@@ -10,7 +10,6 @@ const WAITING = `
     WHERE queue IN (:queues) AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
   ) AS waiting`;
 
-// The paused queues, the cancellation requests of the worker, and the last wait for a result.
 const CONTROL_STATE = `
   SELECT (SELECT group_concat(queue) FROM {queues} WHERE paused <> 0) AS paused,
          (SELECT group_concat(cancel_requests)

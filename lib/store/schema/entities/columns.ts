@@ -10,7 +10,7 @@ export interface Column<Value> extends EntitySchemaColumnOptions {
   readonly [VALUE]?: Value;
 }
 
-/** The columns of a table by the names of their properties. */
+/** By the names of their properties. */
 export type Columns = Readonly<Record<string, Column<unknown>>>;
 
 /** A row with these columns, as a repository returns it. */
@@ -58,7 +58,6 @@ export function primary<Value>(column: Column<Value>): Column<Value> {
   return { ...column, primary: true };
 }
 
-/** A primary key that the database numbers. */
 export function generated(column: Column<number>): Column<number> {
   return { ...column, primary: true, generated: 'increment' };
 }

@@ -1,7 +1,6 @@
 import { bigint, int, primary, text } from './columns.js';
 import { tableSchema } from './table-schema.js';
 
-/** The log lines of jobs. */
 export const logTable = tableSchema({
   table: 'logs',
   entity: 'SqlQueueLog',

@@ -1,7 +1,7 @@
 import { bigint, primary, smallint, varchar } from './columns.js';
 import { tableSchema } from './table-schema.js';
 
-/** The stages of jobs. A job without a stage has no row. */
+/** A job without a stage has no row. */
 export const stageTable = tableSchema({
   table: 'stages',
   entity: 'SqlQueueStage',

@@ -1,7 +1,6 @@
 import { bigint, nullable, primary, text, varchar } from './columns.js';
 import { tableSchema } from './table-schema.js';
 
-/** The subscriptions of queues to topics. */
 export const subscriptionTable = tableSchema({
   table: 'subscriptions',
   entity: 'SqlQueueSubscription',

@@ -24,7 +24,6 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-/** The version of the tables that this release expects. */
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)!.version;
 
 const RECORD_VERSION = `
@@ -33,7 +32,6 @@ const RECORD_VERSION = `
   FROM (SELECT 1 AS one) AS one_row
   WHERE NOT EXISTS (SELECT 1 FROM {schema} WHERE version = :version)`;
 
-/** The statements of a migration, and the one that records its version. */
 export function upStatements({ up, version }: Migration, dialect: SchemaDialect): Statement[] {
   return [...up[dialect].map((sql) => ({ sql, values: {} })), { sql: RECORD_VERSION, values: { version } }];
 }
