@@ -122,6 +122,29 @@ describeEngines(
       expect(await world.sql('SELECT state FROM kept_jobs')).toEqual([{ state: 'completed' }]);
     });
 
+    it('starts without a warning if it may not read the tables with the ids of earlier jobs', async () => {
+      const world = await setup();
+      await world.start({ autoStart: false });
+
+      const { log } = await world.start({ dataSource: await account(world, 'producer'), autoStart: false });
+
+      expect(log.filter((line) => line.includes('ids of new jobs'))).toEqual([]);
+    });
+
+    it('receives the statement that raises the ids of new jobs if it may read but not raise them', async () => {
+      const world = await setup();
+      await world.start({ autoStart: false });
+      await world.sql(
+        `INSERT INTO sql_queue_progress (job_id, lines_logged, updated_at, expires_at) VALUES (500, 0, 1, 1)`,
+      );
+      const dataSource = await account(world, 'reader', [`GRANT SELECT ON app.* TO 'reader'@'%'`]);
+
+      const { log } = await world.start({ dataSource, autoStart: false });
+
+      const expected = expect.stringMatching(/^warn: .* Run: ALTER TABLE sql_queue_jobs AUTO_INCREMENT = 501$/);
+      expect(log.filter((line) => line.includes('ids of new jobs'))).toEqual([expected]);
+    });
+
     it('receives an error with the guide and `check` if it may not create the tables', async () => {
       const world = await setup();
       await world.sql('CREATE TABLE sql_queue_schema (version INT)');

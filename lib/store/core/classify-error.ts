@@ -32,12 +32,18 @@ export function isLockWaitTimeout(error: unknown): boolean {
   return (error as { errno?: number } | null)?.errno === 1205;
 }
 
+/** On SQLite the driver reports it by its message alone. */
+export function isMissingTable(error: unknown): boolean {
+  const { errno, message } = (error ?? {}) as DriverError;
+  return errno === 1146 || (message?.startsWith('no such table') ?? false);
+}
+
 /** Whether the driver knew that the connection was closed, so it sent nothing. */
 export function isUnsent(error: unknown): boolean {
   return /new command .* closed state/.test((error as DriverError | null)?.message ?? '');
 }
 
-interface DriverError {
+export interface DriverError {
   errno?: number;
   code?: string;
   fatal?: boolean;

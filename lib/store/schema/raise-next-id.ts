@@ -1,4 +1,6 @@
+import { hasCode } from '../../job/errors.js';
 import { inArchive } from './archive-options.js';
+import { isMissingTable } from '../core/classify-error.js';
 import type { Dialect } from '../core/dialect.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
@@ -41,7 +43,7 @@ const UNRESERVE = `
  */
 export async function raiseNextId(
   database: SqlDatabase,
-  dialect: Pick<Dialect, 'nextId'>,
+  dialect: Dialect,
   table: string,
   archives: readonly string[],
 ): Promise<string[]> {
@@ -54,21 +56,19 @@ export async function raiseNextId(
     try {
       await database.transaction(() => reserveId(highest));
     } catch (error) {
-      if (isDenied(error)) return [`${problem} Run: ALTER TABLE ${table} AUTO_INCREMENT = ${highest + 1}`];
+      if (hasCode(error, 'MISSING_PRIVILEGE'))
+        return [`${problem} Run: ALTER TABLE ${table} AUTO_INCREMENT = ${highest + 1}`];
       if (!isDuplicate(error)) throw error;
     }
     return [`${problem} They begin at ${highest + 1} now.`];
   } catch (error) {
     // The account of a producer may lack the privilege to read the other tables. A process with a worker has it.
-    if (isDenied(error) || isMissing(error)) return [];
+    if (hasCode(error, 'MISSING_PRIVILEGE') || isMissingTable(error)) return [];
     return [`Cannot check whether the ids of new jobs are unused: ${(error as Error).message}`];
   }
 }
 
-function* readHighestAndNextId(
-  dialect: Pick<Dialect, 'nextId'>,
-  archives: readonly string[],
-): Work<[highest: number, next: number]> {
+function* readHighestAndNextId(dialect: Dialect, archives: readonly string[]): Work<[highest: number, next: number]> {
   const [row] = yield* query<Record<string, number | string | null>>(selectHighestIds(archives));
   return [Math.max(...Object.values(row!).map((id) => Number(id) || 0)), yield* dialect.nextId()];
 }
@@ -78,18 +78,8 @@ function* reserveId(id: number): Work<void> {
   yield* execute(UNRESERVE, { id });
 }
 
-/** ER_TABLEACCESS_DENIED_ERROR, ER_COLUMNACCESS_DENIED_ERROR. */
-function isDenied(error: unknown): boolean {
-  return [1142, 1143].includes((error as { errno?: number }).errno ?? 0);
-}
-
 /** Another process has raised the counter and used the id. */
 function isDuplicate(error: unknown): boolean {
   const { errno, code } = error as { errno?: number; code?: string };
   return errno === 1062 || code === 'SQLITE_CONSTRAINT_PRIMARYKEY';
-}
-
-function isMissing(error: unknown): boolean {
-  const { errno, message } = error as { errno?: number; message?: string };
-  return errno === 1146 || (message?.startsWith('no such table') ?? false);
 }

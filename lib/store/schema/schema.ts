@@ -2,12 +2,21 @@ import { hasCode, SchemaOutOfDateError } from '../../job/errors.js';
 import { inArchive } from './archive-options.js';
 import { ARCHIVE_TABLE } from './migrations/archive-table.js';
 import { MIGRATIONS, SCHEMA_VERSION, upStatements, type SchemaDialect } from './migrations/migrations.js';
+import { isMissingTable } from '../core/classify-error.js';
 import type { Dialect } from '../core/dialect.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { checkArchive } from './check-archive.js';
+import { historyTable } from './entities/history.entity.js';
 import { execute, query, executeAll, type Work } from '../core/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
+
+const archiveColumns = Object.values(historyTable.columns).map(({ name }) => name);
+
+// Fails if the archive or one of its columns is missing.
+const CHECK_ARCHIVE = `
+  SELECT ${archiveColumns.join(', ')}
+  FROM {archive}
+  WHERE id = 0`;
 
 // Each try waits up to 3 s.
 const MAX_LOCK_TRIES = 7;
@@ -44,7 +53,7 @@ export async function prepareArchive(
   to: string,
 ): Promise<void> {
   if (mode === 'off') return;
-  const check = () => database.runIdempotent(() => checkArchive(to));
+  const check = () => database.runIdempotent(() => query(inArchive(CHECK_ARCHIVE, to)));
   // Checked before any CREATE: an account may lack the privilege to create tables.
   const missing = await schemaProblemOf(check);
   if (missing && mode === 'check') {
@@ -66,7 +75,7 @@ export async function prepareArchive(
 }
 
 /** The database's objection to the archive. Rejects if the database is unreachable or a privilege is missing. */
-async function schemaProblemOf(act: () => Promise<void>): Promise<Error | undefined> {
+async function schemaProblemOf(act: () => Promise<unknown>): Promise<Error | undefined> {
   try {
     await act();
     return undefined;
@@ -110,8 +119,7 @@ function* currentVersion(): Work<number> {
     const [row] = yield* query<{ version: number | null }>(VERSION);
     return row?.version ?? 0;
   } catch (error) {
-    const { errno, message } = error as { errno?: number; message?: string };
-    if (errno === 1146 || message?.startsWith('no such table')) return 0;
+    if (isMissingTable(error)) return 0;
     throw error;
   }
 }
