@@ -42,9 +42,7 @@ export interface OpenStore {
   readonly waits: WaitStore;
   readonly jobLogs: JobLogStore;
   readonly events: EventStore;
-  /**
-   * For workers. Undefined, like the other channels, if no other process can open the database. Close it before `jobs`.
-   */
+  /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */
   readonly waiterChannel: NotificationChannel | undefined;
@@ -65,7 +63,6 @@ export interface OpenDatabase {
    * completions, claims, and reads that such a transaction needs must not queue behind them for a connection.
    */
   readonly blockingDatabase: SqlDatabase;
-  /** Undefined if the database has no row locks. */
   readonly lockDatabase?: LockDatabase;
   /** The strategies that this server does not support, with the reasons, beside those that its kind does not. */
   findUnsupportedStrategies(queue: string): Promise<UnsupportedStrategies>;

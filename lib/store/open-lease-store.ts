@@ -11,10 +11,10 @@ import { extend } from './jobs/lease.js';
 import type { SqlDatabase } from './core/sql-database.js';
 import { Templates } from './core/template.js';
 import type { WorkerRegistry } from './workers/worker-registry.js';
-import { markWorkerSeen } from './workers/worker-rows.js';
+import { markWorkerSeen } from './workers/sql-worker-registry.js';
 import { tableNames, tablesOn, type Tables } from './tables.js';
 
-/** The options of a lease store, in a form that can be cloned into another thread. */
+/** Can be cloned into another thread. */
 export interface LeaseStoreOptions {
   readonly options: DataSourceOptions;
   readonly tables: Tables;
@@ -23,8 +23,6 @@ export interface LeaseStoreOptions {
   /** Milliseconds to add to the database's time; 0 outside tests. */
   readonly skewMs: number;
 }
-
-type LeaseStoreSettings = Omit<LeaseStoreOptions, 'options' | 'tables'> & { readonly prefix: string | undefined };
 
 /** The verbs that the heartbeat needs. */
 export interface LeaseStore extends Pick<JobStore, 'extend' | 'close'>, Pick<WorkerRegistry, 'markSeen'> {}
@@ -36,7 +34,7 @@ const FURTHER_OPTIONS = ['connectTimeout', 'extra', 'replication', 'nativeBindin
 /** Throws InvalidOptionsError if another thread cannot reach the database, or if the options cannot be cloned. */
 export function leaseStoreOptions(
   dataSource: DataSource,
-  { prefix, ...settings }: LeaseStoreSettings,
+  { prefix, ...settings }: Omit<LeaseStoreOptions, 'options' | 'tables'> & { readonly prefix: string | undefined },
 ): LeaseStoreOptions {
   const given = dataSource.options as unknown as Record<string, unknown>;
   const found = [...CONNECTION_OPTIONS, ...FURTHER_OPTIONS].flatMap((key) =>
@@ -53,14 +51,9 @@ export function leaseStoreOptions(
   return { options, tables: tablesOn(dataSource.options, tableNames(prefix)), ...settings };
 }
 
-/** Opens a store that only renews leases. It needs one connection. */
-export async function openLeaseStore({
-  options,
-  tables,
-  hosts,
-  shortestLeaseMs,
-  skewMs,
-}: LeaseStoreOptions): Promise<LeaseStore> {
+/** The store needs one connection. */
+export async function openLeaseStore(given: LeaseStoreOptions): Promise<LeaseStore> {
+  const { options, tables, hosts, shortestLeaseMs, skewMs } = given;
   const dataSource = { options } as DataSource;
   const isSqlite = options.type === 'better-sqlite3';
   const templates = new Templates(tables, isSqlite ? sqlite.now : mysql.now, () => skewMs);

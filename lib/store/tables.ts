@@ -24,7 +24,7 @@ export const TABLES = [
 
 export type Tables = Readonly<Record<(typeof TABLES)[number], string>>;
 
-/** The table names with a prefix. The prefix becomes part of SQL, so this check prevents injection. */
+/** The prefix becomes part of SQL, so this check prevents injection. */
 export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {
   InvalidOptionsError.throwIfAny('Invalid tables', [
     expected(
@@ -36,10 +36,7 @@ export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {
   return Object.fromEntries(TABLES.map((table) => [table, `${prefix}${table}`])) as Tables;
 }
 
-/**
- * The table names after the DataSource's `entityPrefix`, which TypeORM puts before the tables of all entities. The
- * names become part of SQL, so this check prevents injection.
- */
+/** Adds the `entityPrefix` that TypeORM puts before the tables of all entities. The check prevents SQL injection. */
 export function tablesOn<Names extends Readonly<Record<string, string>>>(
   { entityPrefix, namingStrategy }: Pick<DataSourceOptions, 'entityPrefix' | 'namingStrategy'>,
   tables: Names,
@@ -57,7 +54,7 @@ export function tablesOn<Names extends Readonly<Record<string, string>>>(
   return Object.fromEntries(entries) as Names;
 }
 
-/** Whether `name` is one of the tables. Ignores case, because some servers do. */
+/** Ignores case, because some servers do. */
 export function isTable(tables: Tables, name: unknown): boolean {
   return Object.values(tables).some((table) => table.toLowerCase() === String(name).toLowerCase());
 }

@@ -6,7 +6,7 @@ export class CommitListener implements EntitySubscriberInterface {
   readonly #pending = new WeakMap<QueryRunner, (() => void)[]>();
 
   constructor(private readonly dataSource: DataSource) {
-    this.#subscribers().push(this);
+    dataSource.subscribers.push(this);
   }
 
   /** Calls `act` after the commit, never after a rollback; at once if no transaction is open. */
@@ -31,12 +31,8 @@ export class CommitListener implements EntitySubscriberInterface {
   }
 
   stop(): void {
-    const subscribers = this.#subscribers();
+    const { subscribers } = this.dataSource;
     const index = subscribers.indexOf(this);
     if (index >= 0) subscribers.splice(index, 1);
-  }
-
-  #subscribers(): EntitySubscriberInterface[] {
-    return this.dataSource.subscribers;
   }
 }

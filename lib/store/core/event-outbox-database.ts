@@ -44,14 +44,10 @@ export class EventOutboxDatabase implements SqlDatabase {
     });
   }
 
-  async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    const { emitsEvents, onEventsCommitted } = this.outbox;
-    let hasEvents = false;
-    const value = await this.database.inCallerTransaction(transaction, () =>
-      withOutbox(work(), emitsEvents, () => (hasEvents = true)),
-    );
-    if (hasEvents) this.commits.afterCommit(transaction, onEventsCommitted);
-    return value;
+  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+    const act = (onEmitted: () => void) =>
+      this.database.inCallerTransaction(transaction, () => withOutbox(work(), this.outbox.emitsEvents, onEmitted));
+    return this.#withCommitCallback(act, () => this.commits.afterCommit(transaction, this.outbox.onEventsCommitted));
   }
 
   runIdempotent<T>(work: () => Work<T>): Promise<T> {
@@ -78,10 +74,13 @@ export class EventOutboxDatabase implements SqlDatabase {
     return this.database.close();
   }
 
-  async #withCommitCallback<T>(act: (onEmitted: () => void) => Promise<T>): Promise<T> {
+  async #withCommitCallback<T>(
+    act: (onEmitted: () => void) => Promise<T>,
+    onCommitted = this.outbox.onEventsCommitted,
+  ): Promise<T> {
     let hasEvents = false;
     const value = await act(() => (hasEvents = true));
-    if (hasEvents) this.outbox.onEventsCommitted();
+    if (hasEvents) onCommitted();
     return value;
   }
 }

@@ -1,4 +1,4 @@
-import { rowChunks } from './row-chunks.js';
+import { lengthOf, rowChunks } from './row-chunks.js';
 import {
   relay,
   Rows,
@@ -29,7 +29,7 @@ const MAX_DEFERRED_LENGTH = 100_000;
  * @param onEmitted called when the work emits an event to store, before the commit
  */
 export function* withOutbox<T>(work: Work<T>, emitsEvents: EmitsEvents, onEmitted: () => void): Work<T> {
-  const { value, deferred } = yield* collectEvents(work, emitsEvents, onEmitted);
+  const [value, deferred] = yield* collectEvents(work, emitsEvents, onEmitted);
   yield* executeAll(deferred);
   return value;
 }
@@ -40,12 +40,12 @@ export function* withOutboxInFinalWrites<T>(
   emitsEvents: EmitsEvents,
   onEmitted: () => void,
 ): Work<FinalWrites<T>> {
-  const { value, deferred } = yield* collectEvents(work, emitsEvents, onEmitted);
+  const [value, deferred] = yield* collectEvents(work, emitsEvents, onEmitted);
   return { ...value, writes: [...value.writes, ...deferred] };
 }
 
 /** Returns the value of the work and the events that no statement has carried yet: one short statement, or none. */
-function* collectEvents<T>(work: Work<T>, emitsEvents: EmitsEvents, onEmitted: () => void): Work<OutboxResult<T>> {
+function* collectEvents<T>(work: Work<T>, emitsEvents: EmitsEvents, onEmitted: () => void): Work<[T, Statement[]]> {
   let deferred: Statement[] = [];
   const value = yield* relay(work, function* ({ statements, events: eventsOf, isLast = false }) {
     if (!eventsOf) {
@@ -59,40 +59,21 @@ function* collectEvents<T>(work: Work<T>, emitsEvents: EmitsEvents, onEmitted: (
     deferred = yield* insertOrDefer(events);
     return [];
   });
-  return { value, deferred };
-}
-
-interface OutboxResult<T> {
-  readonly value: T;
-  readonly deferred: readonly Statement[];
+  return [value, deferred];
 }
 
 /** Returns the INSERT if it is short enough to be sent with later statements. Otherwise sends it. */
 function* insertOrDefer(events: readonly JobEvent[]): Work<Statement[]> {
   const chunks = rowChunks(events.map(toEventRow));
   const statements = chunks.map((rows) => ({ sql: INSERT_EVENTS, values: { rows: new Rows(EVENT_ROW, rows) } }));
-  if (chunks.length === 1 && lengthOf(chunks[0]!) <= MAX_DEFERRED_LENGTH) return statements;
+  if (chunks.length === 1 && lengthOf(chunks[0]!.flat()) <= MAX_DEFERRED_LENGTH) return statements;
   for (const statement of statements) yield* executeAll([statement]);
   return [];
 }
 
-function toEventRow({
-  event,
-  queue,
-  jobId,
-  name,
-  attempt,
-  ranMs,
-  delayMs,
-  result,
-  error,
-  owner,
-}: JobEvent): SqlValue[] {
+function toEventRow(emitted: JobEvent): SqlValue[] {
+  const { event, queue, jobId, name, attempt, ranMs, delayMs, result, error, owner } = emitted;
   const ran = typeof ranMs === 'number' ? Math.round(ranMs) : null;
   const ended = [delayMs ?? null, result ?? null, error ? JSON.stringify(error) : null, owner || null];
   return [event, queue, jobId, name, attempt, ran, ...ended];
-}
-
-function lengthOf(rows: readonly SqlValue[][]): number {
-  return rows.flat().reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 10), 0);
 }

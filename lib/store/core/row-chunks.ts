@@ -10,7 +10,7 @@ export function rowChunks(rows: readonly SqlValue[][]): SqlValue[][][] {
   const chunks: SqlValue[][][] = [];
   let length = 0;
   for (const row of rows) {
-    const rowLength = row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 10), 0);
+    const rowLength = lengthOf(row);
     const last = chunks.at(-1);
     if (last && last.length < MAX_ROWS && length + rowLength <= MAX_STATEMENT_LENGTH) {
       last.push(row);
@@ -21,4 +21,9 @@ export function rowChunks(rows: readonly SqlValue[][]): SqlValue[][][] {
     }
   }
   return chunks;
+}
+
+/** The approximate length of the values in a statement. */
+export function lengthOf(values: readonly SqlValue[]): number {
+  return values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 10), 0);
 }

@@ -48,9 +48,7 @@ export function storeUnavailableError(error: unknown, outcome: 'not-done' | 'unk
   return new StoreUnavailableError(
     `${summary}: ${message?.includes(code ?? '') ? message : `${code} ${message}`}`,
     outcome,
-    {
-      cause: error,
-    },
+    { cause: error },
     isLockWaitTimeout(error),
   );
 }

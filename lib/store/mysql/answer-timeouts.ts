@@ -1,14 +1,9 @@
 import type { Clock } from '../../common/clock.js';
 
-interface PendingAnswer {
-  readonly until: number;
-  readonly onTimeout: () => void;
-}
-
 /** All timeouts share one timer, because nearly every answer arrives in time. */
 export class AnswerTimeouts {
   /** In the order of their ends, because all have the same length. */
-  readonly #pending = new Set<PendingAnswer>();
+  readonly #pending = new Set<{ readonly until: number; readonly onTimeout: () => void }>();
   readonly #stopped = new AbortController();
   #isWatching = false;
 

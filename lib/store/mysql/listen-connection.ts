@@ -107,12 +107,10 @@ export class ListenConnection {
     const over = new AbortController();
     try {
       return await new Promise<T>((resolve, reject) => {
-        if (!this.isOpen) return reject(connectionLost());
-        this.#closed.signal.addEventListener('abort', () => reject(connectionLost()), {
-          once: true,
-          signal: over.signal,
-        });
-        void this.clock.sleep(timeoutMs, over.signal).then(() => reject(connectionLost()));
+        const lose = () => reject(connectionLost());
+        if (!this.isOpen) return lose();
+        this.#closed.signal.addEventListener('abort', lose, { once: true, signal: over.signal });
+        void this.clock.sleep(timeoutMs, over.signal).then(lose);
         start((error, value) => (error ? reject(error) : resolve(value as T)));
       });
     } finally {

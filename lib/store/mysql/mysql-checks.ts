@@ -7,10 +7,10 @@ import type { MysqlPool } from './mysql-pool.js';
 
 const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet`;
 
-// Not every server has these variables. SHOW omits the missing ones.
-const BINLOG = `
+// SHOW omits the variables that the server does not have.
+const showVariables = (names: readonly string[]) => `
   SHOW GLOBAL VARIABLES
-  WHERE Variable_name IN ('log_bin', 'binlog_format')`;
+  WHERE Variable_name IN ('${names.join("', '")}')`;
 
 // Statements sent as one text have up to a million characters of up to four bytes. One statement can also contain a
 // payload and a result, and escaping can double each.
@@ -37,8 +37,7 @@ function isMariadb(version: string): boolean {
 /** Throws UnsupportedDatabaseError, with the changes to make, if the server cannot run the queue. */
 export async function checkServer(pool: MysqlPool, largestPayloadBytes: number): Promise<Dialect> {
   const [server] = await pool.runIdempotent(() => query<{ version: string; packet: number }>(SERVER));
-  const binlog = await pool.runIdempotent(() => query<{ Variable_name: string; Value: string }>(BINLOG));
-  const setting = Object.fromEntries(binlog.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  const setting = await readVariables(pool, ['log_bin', 'binlog_format']);
   const statementBased = setting.log_bin === 'ON' && setting.binlog_format === 'STATEMENT';
   const packetNeeded = Math.max(MIN_PACKET_BYTES, 4 * largestPayloadBytes + 65_536);
   const problems = [
@@ -56,11 +55,6 @@ export async function checkServer(pool: MysqlPool, largestPayloadBytes: number):
     throw new UnsupportedDatabaseError(`The queue cannot work on this server: ${problems.join('; ')}.`);
   return isMariadb(server!.version) ? mariadb : mysql;
 }
-
-// Most servers have neither variable. Every MariaDB has the first one.
-const WRITER_VARIABLES = `
-  SHOW GLOBAL VARIABLES
-  WHERE Variable_name IN ('wsrep_on', 'group_replication_single_primary_mode')`;
 
 const SEVERAL_WRITERS =
   'several nodes of this cluster accept writes, and each node sees only its own row locks, so that workers on other nodes ' +
@@ -89,9 +83,14 @@ export async function findUnsupportedStrategies(
 }
 
 async function hasSeveralWriters(pool: MysqlPool): Promise<boolean> {
-  const variables = await pool.runIdempotent(() => query<{ Variable_name: string; Value: string }>(WRITER_VARIABLES));
-  const setting = Object.fromEntries(variables.map(({ Variable_name, Value }) => [Variable_name, Value]));
+  // Most servers have neither variable. Every MariaDB has the first one.
+  const setting = await readVariables(pool, ['wsrep_on', 'group_replication_single_primary_mode']);
   return setting.wsrep_on === 'ON' || setting.group_replication_single_primary_mode === 'OFF';
+}
+
+async function readVariables(pool: MysqlPool, names: readonly string[]): Promise<Record<string, string>> {
+  const rows = await pool.runIdempotent(() => query<{ Variable_name: string; Value: string }>(showVariables(names)));
+  return Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
 }
 
 async function returnsLockedRow(pool: MysqlPool, queue: string): Promise<boolean> {

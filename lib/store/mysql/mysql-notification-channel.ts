@@ -58,7 +58,8 @@ export class MysqlNotificationChannel implements NotificationChannel {
       const end = () => void (ending = this.#endListening(connection, over.signal));
       stop.addEventListener('abort', end, { once: true, signal: over.signal });
       const listening = connection.listen(this.#processList.markFor(connection.id, queues)).finally(() => over.abort());
-      const [isNotified] = await Promise.all([listening, this.#untilListed(connection, over.signal, onListening)]);
+      const listed = this.#poll(over.signal, () => this.#processList.isListening(connection.id));
+      const [isNotified] = await Promise.all([listening, listed.then((isListed) => isListed && onListening())]);
       return isNotified && !stop.aborted ? 'wake-up' : 'none';
     } catch (error) {
       this.disconnect();
@@ -120,19 +121,16 @@ export class MysqlNotificationChannel implements NotificationChannel {
     return this.#connection;
   }
 
-  /** Calls `onListening` when other connections see this one in the process list, which takes a moment. */
-  async #untilListed(connection: ListenConnection, over: AbortSignal, onListening: () => void): Promise<void> {
-    for (let pauseMs = 1; !over.aborted; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-      await this.clock.sleep(pauseMs, over);
-      if (!over.aborted && (await this.#processList.isListening(connection.id))) return onListening();
-    }
+  /** Returns whether the process list showed the connection as listening before `over`. */
+  #interruptOwn(connection: ListenConnection, over: AbortSignal): Promise<boolean> {
+    return this.#poll(over, () => this.#processList.interrupt(connection.id));
   }
 
-  /** Returns whether the process list showed the connection as listening before `over`. */
-  async #interruptOwn(connection: ListenConnection, over: AbortSignal): Promise<boolean> {
+  /** Other connections see this one in the process list after a moment. Returns false if `over` comes first. */
+  async #poll(over: AbortSignal, isDone: () => Promise<boolean>): Promise<boolean> {
     for (let pauseMs = 1; !over.aborted; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       await this.clock.sleep(pauseMs, over);
-      if (!over.aborted && (await this.#processList.interrupt(connection.id))) return true;
+      if (!over.aborted && (await isDone())) return true;
     }
     return false;
   }

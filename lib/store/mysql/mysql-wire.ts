@@ -1,5 +1,6 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import type { Clock } from '../../common/clock.js';
+import { lengthOf } from '../core/row-chunks.js';
 import type { StatementResult, SqlValue } from '../core/statement.js';
 import type { BoundStatement } from '../core/template.js';
 import { AnswerTimeouts } from './answer-timeouts.js';
@@ -43,7 +44,8 @@ export class MysqlWire {
     connection: PoolConnection,
     statements: readonly BoundStatement[],
   ): Promise<readonly StatementResult[]> {
-    if (statements.length === 1 || lengthOf(statements) > MAX_TEXT_LENGTH) return this.sendEach(connection, statements);
+    if (statements.length === 1 || textLengthOf(statements) > MAX_TEXT_LENGTH)
+      return this.sendEach(connection, statements);
     const sql = statements.map(({ text }) => text).join(STATEMENT_SEPARATOR);
     const values = statements.flatMap((statement) => statement.values);
     const results = (await this.#query(connection, sql, values)) as readonly unknown[];
@@ -100,11 +102,6 @@ function closedError(): Error {
   return Object.assign(error, { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
 }
 
-function lengthOf(statements: readonly BoundStatement[]): number {
-  let length = 0;
-  for (const { text, values } of statements) {
-    length += text.length;
-    for (const value of values) length += typeof value === 'string' ? value.length : 10;
-  }
-  return length;
+function textLengthOf(statements: readonly BoundStatement[]): number {
+  return statements.reduce((sum, { text, values }) => sum + text.length + lengthOf(values), 0);
 }

@@ -52,10 +52,7 @@ export class SqliteHandle implements SqlDatabase {
     }
     const loaded = (options.driver ?? (await import('better-sqlite3'))) as typeof import('better-sqlite3');
     const Sqlite = (loaded as { default?: typeof import('better-sqlite3') }).default ?? loaded;
-    const handle = new Sqlite(options.database, {
-      timeout: 0,
-      nativeBinding: options.nativeBinding!,
-    });
+    const handle = new Sqlite(options.database, { timeout: 0, nativeBinding: options.nativeBinding! });
     const opened = new SqliteHandle(handle, false, dataSource, templates, clock);
     try {
       await opened.#whenNotBusy(() => {

@@ -1,6 +1,7 @@
 import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
 import { mysql } from '../../mysql/mysql.js';
 import { sqlite } from '../../sqlite/sqlite.js';
+import type { Statement } from '../../core/statement.js';
 import { Templates } from '../../core/template.js';
 import { InvalidOptionsError } from '../../../job/errors.js';
 import { archiveProblems, inArchive, withArchives, type ArchiveOptions } from '../archive-options.js';
@@ -23,26 +24,9 @@ export function sqlQueueMigrations({
 }: { prefix?: string; archive?: ArchiveOptions | readonly ArchiveOptions[] } = {}): (new () => MigrationInterface)[] {
   const archives = archiveTables(archive);
   const names = withArchives(tableNames(prefix), archives);
-  const tablesOf = (runner: QueryRunner) => tablesOn(optionsOf(runner), names);
   const own = MIGRATIONS.map((migration) => {
     const name = prefix === DEFAULT_PREFIX ? migration.name : `${prefix}${migration.name}`;
-    return class implements MigrationInterface {
-      readonly name = name;
-
-      async up(runner: QueryRunner): Promise<void> {
-        const dialect = dialectOf(runner);
-        const templates = new Templates(tablesOf(runner), (dialect === 'sqlite' ? sqlite : mysql).now, () => 0);
-        for (const statement of upStatements(migration, dialect)) {
-          const { text, values } = templates.bind(statement);
-          await runner.query(text, [...values]);
-        }
-      }
-
-      async down(runner: QueryRunner): Promise<void> {
-        const templates = new Templates(tablesOf(runner), '', () => 0);
-        for (const sql of migration.down) await runner.query(templates.bind({ sql, values: {} }).text);
-      }
-    };
+    return migrationOf(name, names, (dialect) => upStatements(migration, dialect), migration.down);
   });
   return [...own, ...archives.map((to) => archiveMigration(names, to))];
 }
@@ -55,18 +39,33 @@ function archiveTables(archive: ArchiveOptions | readonly ArchiveOptions[] = [])
 
 /** Runs after all other migrations, because the archive has the columns of the history. */
 function archiveMigration(names: Readonly<Record<string, string>>, to: string): new () => MigrationInterface {
-  const templatesOf = (runner: QueryRunner) => new Templates(tablesOn(optionsOf(runner), names), '', () => 0);
+  const up = (dialect: SchemaDialect) => ARCHIVE_TABLE[dialect].map((sql) => ({ sql: inArchive(sql, to), values: {} }));
+  const down = [inArchive('DROP TABLE IF EXISTS {archive}', to)];
+  return migrationOf(`CreateSqlQueueArchive_${to}1790000000001`, names, up, down);
+}
+
+function migrationOf(
+  name: string,
+  names: Readonly<Record<string, string>>,
+  up: (dialect: SchemaDialect) => readonly Statement[],
+  down: readonly string[],
+): new () => MigrationInterface {
+  const run = async (runner: QueryRunner, statements: readonly Statement[]) => {
+    const { now } = dialectOf(runner) === 'sqlite' ? sqlite : mysql;
+    const templates = new Templates(tablesOn(optionsOf(runner), names), now, () => 0);
+    const bound = statements.map((statement) => templates.bind(statement));
+    for (const { text, values } of bound) await runner.query(text, [...values]);
+  };
   return class implements MigrationInterface {
-    readonly name = `CreateSqlQueueArchive_${to}1790000000001`;
+    readonly name = name;
 
     async up(runner: QueryRunner): Promise<void> {
-      for (const sql of ARCHIVE_TABLE[dialectOf(runner)])
-        await runner.query(templatesOf(runner).bind({ sql: inArchive(sql, to), values: {} }).text);
+      await run(runner, up(dialectOf(runner)));
     }
 
     async down(runner: QueryRunner): Promise<void> {
-      const sql = inArchive('DROP TABLE IF EXISTS {archive}', to);
-      await runner.query(templatesOf(runner).bind({ sql, values: {} }).text);
+      const statements = down.map((sql) => ({ sql, values: {} }));
+      await run(runner, statements);
     }
   };
 }
