@@ -82,15 +82,13 @@ function* cancelClaimed(
   // No completion can change the locked claim, but the job may have left it before the lock.
   const [job] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
   if (Number(job?.claim_id) !== claimId) return undefined;
-  if (claim.owner !== null) return yield* cancelAssigned(id, retentionMs);
+  if (claim.owner !== null) {
+    // Cancels at once, because no worker would read a request. Later calls of the claim holder reject.
+    const locked = yield* lockAssignment(id, 'anyone');
+    yield* endLockedAssignment(locked, { outcome: { kind: 'cancel' }, retentionMs: retentionMs(locked.job.queue) });
+    return { state: 'cancelled' };
+  }
   const requests = new Set(readIds(claim.cancel_requests) ?? []).add(id);
   yield* execute(WRITE_CANCEL_REQUESTS, { claimId, requests: JSON.stringify([...requests]) });
   return { state: 'requested', workerId: claim.worker_id };
-}
-
-/** Cancels at once, because no worker would read a request. Later calls of the claim holder reject. */
-function* cancelAssigned(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult> {
-  const locked = yield* lockAssignment(id, 'anyone');
-  yield* endLockedAssignment(locked, { outcome: { kind: 'cancel' }, retentionMs: retentionMs(locked.job.queue) });
-  return { state: 'cancelled' };
 }

@@ -115,14 +115,6 @@ function selectRanges(
   return [selects.join(' UNION ALL '), values];
 }
 
-export function mergeReaders(lists: readonly ReadCandidates[], order: PageOrder): ReadCandidates {
-  return function* (after, limit) {
-    const found: CandidatePage[] = [];
-    for (const list of lists) found.push(yield* list(after, limit));
-    return mergePages(found, limit, order);
-  };
-}
-
 /** Merges pages up to the position that every list has reached. */
 export function mergePages(lists: readonly CandidatePage[], limit: number, order: PageOrder): CandidatePage {
   const read = lists.filter(({ isEnd }) => !isEnd).map(({ candidates }) => candidates.at(-1)!);
@@ -145,6 +137,6 @@ export function sortByPosition<Positioned extends { position: PagePosition }>(
   return entries.sort((a, b) => (isAfter(a.position, b.position, order) ? 1 : -1));
 }
 
-export function toCandidate(id: number): Candidate {
+function toCandidate(id: number): Candidate {
   return { id: Number(id), position: [Number(id)] };
 }

@@ -51,9 +51,8 @@ export function* countJobs(queue: string | null): Work<JobCounts> {
     counts[waitingStateOf(row)] += Number(row.jobs) - delayed;
   }
   yield* countClaimed(counts, queue);
-  const finished = yield* queue === null
-    ? query<{ state: JobState; jobs: number }>(COUNT_FINISHED)
-    : query<{ state: JobState; jobs: number }>(COUNT_FINISHED_OF_QUEUE, { queue });
+  const countFinished = queue === null ? COUNT_FINISHED : COUNT_FINISHED_OF_QUEUE;
+  const finished = yield* query<{ state: JobState; jobs: number }>(countFinished, { queue });
   for (const { state, jobs } of finished) if (state in states) counts[state] += Number(jobs);
   return counts;
 }

@@ -7,7 +7,6 @@ import {
   mergePages,
   MAX_POSITION_VALUE,
   startValueOf,
-  mergeReaders,
   orderKeywordsOf,
   type CandidatePage,
   type ReadCandidates,
@@ -114,9 +113,12 @@ export function* selectLive(queue: string, order: PageOrder): Work<ReadCandidate
     ...(yield* query<{ id: number }>(PLAIN_SCHEDULED_IDS, { queue, limit, most: MAX_POSITION_VALUE })),
   ]);
   const ranges = scheduled.length > MAX_SORTED ? undefined : yield* rangesOf([queue]);
-  return ranges
-    ? mergeReaders([candidatesAmong(scheduled, order), candidatesInRanges(ranges, order)], order)
-    : candidatesById('jobs', order);
+  if (!ranges) return candidatesById('jobs', order);
+  const readScheduled = candidatesAmong(scheduled, order);
+  const readWaiting = candidatesInRanges(ranges, order);
+  return function* (after, limit) {
+    return mergePages([yield* readScheduled(after, limit), yield* readWaiting(after, limit)], limit, order);
+  };
 }
 
 /** The ranges of index claim in which ids are in order, one for each priority; undefined if there are too many. */

@@ -1,3 +1,4 @@
+import { groupBy } from '../../common/group-by.js';
 import { inArchive, type Archives } from '../schema/archive-options.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import { execute, Ids, query, type Work } from '../core/statement.js';
@@ -22,8 +23,7 @@ const SELECT_ARCHIVED = `
   WHERE :ids`;
 
 const COPY_TO_ARCHIVE = `
-  INSERT INTO {archive} (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at, finished_at,
-         expires_at, payload, headers, options, result, error, due_at, owner)
+  INSERT INTO {archive} (${COLUMNS})
   SELECT ${COLUMNS}
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids`;
@@ -56,7 +56,10 @@ interface ExpiredRow extends ArchivedRow {
 export function* archiveExpired(limit: number, archives: Archives): Work<number> {
   const locked = withSafeIds(yield* query<ExpiredRow>(LOCK_EXPIRED, { limit }));
   if (locked.length === 0) return 0;
-  for (const [to, rows] of groupByArchive(locked, archives)) yield* copyToArchive(rows, to);
+  const queues = new Set(locked.map(({ queue }) => String(queue)));
+  const archiveOf = new Map(Array.from(queues, (queue) => [queue, archives.tableOf(queue)]));
+  for (const [to, rows] of groupBy(locked, ({ queue }) => archiveOf.get(String(queue))))
+    if (to !== undefined) yield* copyToArchive(rows, to);
   yield* execute(DELETE_EXPIRED, { ids: new Ids(idsOf(locked)) });
   return locked.length;
 }
@@ -69,21 +72,6 @@ function* copyToArchive(rows: readonly ExpiredRow[], to: string): Work<void> {
   const conflicting = rows.filter((row) => isDifferentJob(row, archivedById.get(Number(row.id))));
   if (missing.length > 0) yield* execute(inArchive(COPY_TO_ARCHIVE, to), { ids: new Ids(idsOf(missing)) });
   if (conflicting.length > 0) yield* execute(NEVER_EXPIRE, { ids: new Ids(idsOf(conflicting)) });
-}
-
-function groupByArchive(rows: readonly ExpiredRow[], archives: Archives): Map<string, ExpiredRow[]> {
-  const archiveOf = new Map<string, string | undefined>();
-  const byTable = new Map<string, ExpiredRow[]>();
-  for (const row of rows) {
-    const queue = String(row.queue);
-    if (!archiveOf.has(queue)) archiveOf.set(queue, archives.tableOf(queue));
-    const to = archiveOf.get(queue);
-    if (to === undefined) continue;
-    const same = byTable.get(to);
-    if (same) same.push(row);
-    else byTable.set(to, [row]);
-  }
-  return byTable;
 }
 
 function isDifferentJob(row: ExpiredRow, archived: ArchivedRow | undefined): boolean {

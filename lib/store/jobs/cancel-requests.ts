@@ -1,6 +1,7 @@
-import type { CompletionBatch, Completion } from './completion.js';
+import type { CompletionBatch, CompletionResult, Completion } from './completion.js';
 import { readIds } from '../../job/read-columns.js';
 import { returnsToQueue } from './fence.js';
+import { ascending } from '../core/row-ids.js';
 import { query, type Work } from '../core/statement.js';
 
 const LOCK_CANCEL_REQUESTS = `
@@ -21,27 +22,25 @@ export function* cancelRequests(claimIds: readonly number[]): Work<ReadonlyMap<n
   return new Map(rows.map(({ id, cancel_requests }) => [Number(id), readIds(cancel_requests) ?? []]));
 }
 
-export interface HonouredCancelRequests {
-  /** All completions of the batch, in its order. Requested cancellations replace outcomes that return the job. */
-  readonly completions: readonly Completion[];
-  /** The given completions that were replaced. */
-  readonly cancelled: ReadonlySet<Completion>;
-}
-
 /** The ids of the claim's jobs whose cancellation is requested. No request is added before this transaction ends. */
 export function* lockCancelRequests(claimId: number): Work<ReadonlySet<number>> {
   const [row] = yield* query<{ cancel_requests: string | null }>(LOCK_CANCEL_REQUESTS, { ids: [claimId] });
   return new Set(readIds(row?.cancel_requests ?? null));
 }
 
-/** Reads the requests that no heartbeat has delivered yet, under the lock under which they are written. */
-export function* honourCancelRequests({ completions, claims }: CompletionBatch): Work<HonouredCancelRequests> {
+/**
+ * Reads the requests that no heartbeat has delivered yet, under the lock under which they are written. Returns all
+ * completions of the batch, in its order, and in `cancelled` the given ones whose outcomes a cancellation replaces.
+ */
+export function* honourCancelRequests({
+  completions,
+  claims,
+}: CompletionBatch): Work<Pick<CompletionBatch, 'completions'> & Pick<CompletionResult, 'cancelled'>> {
   const cancelled = new Set<Completion>();
   const returning = completions.filter(returnsToQueue);
   if (returning.length === 0) return { completions, cancelled };
-  const ids = new Set([...returning.map(({ claimId }) => claimId), ...claims.map(({ id }) => id)]);
-  const inOrder = [...ids].sort((a, b) => a - b);
-  const rows = yield* query<{ id: number; cancel_requests: string | null }>(LOCK_CANCEL_REQUESTS, { ids: inOrder });
+  const ids = ascending([...returning.map(({ claimId }) => claimId), ...claims.map(({ id }) => id)]);
+  const rows = yield* query<{ id: number; cancel_requests: string | null }>(LOCK_CANCEL_REQUESTS, { ids });
   const requests = new Map(rows.map((row) => [Number(row.id), readIds(row.cancel_requests) ?? []]));
   const honour = (completion: Completion): Completion => {
     const isCancelRequested =

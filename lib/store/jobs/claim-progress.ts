@@ -1,4 +1,4 @@
-import type { ClaimProgress, CompletionBatch } from './completion.js';
+import type { ClaimProgress, Completion } from './completion.js';
 import { returnsToQueue, isShort, type FencedStatement } from './fence.js';
 import { executeAll, type Work } from '../core/statement.js';
 
@@ -37,10 +37,7 @@ const FENCED = [
 ];
 
 /** The statements for the claims of a batch, in the order of ids, in which heartbeats lock claims, too. */
-export function fenceClaims({
-  claims,
-  completions,
-}: Pick<CompletionBatch, 'claims' | 'completions'>): FencedStatement[] {
+export function fenceClaims(claims: readonly ClaimProgress[], completions: readonly Completion[]): FencedStatement[] {
   const returning = new Set(completions.filter(returnsToQueue).map(({ claimId }) => claimId));
   const progress = new Map<number, ClaimProgress | undefined>(Array.from(returning, (id) => [id, undefined]));
   for (const claim of claims) progress.set(claim.id, claim);
@@ -60,7 +57,7 @@ export function fenceClaims({
 
 /** Some of the claims may be lost. Returns the ids of those whose start limit was not raised. */
 export function* writeClaimProgress(claims: readonly ClaimProgress[]): Work<ReadonlySet<number>> {
-  const fenced = fenceClaims({ claims, completions: [] });
+  const fenced = fenceClaims(claims, []);
   const results = yield* executeAll(fenced.map(({ statement }) => statement));
   const rejected = fenced.filter((one, index) => isShort(one, results[index]!));
   return new Set(rejected.map(({ statement }) => statement.values['id'] as number));

@@ -1,4 +1,5 @@
 import { MalformedJobError } from '../../job/errors.js';
+import { isWhole } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { columnProblem, readDate, readError, readOverrides, type ColumnProblem } from '../../job/read-columns.js';
 import { safeId } from '../core/safe-id.js';
@@ -95,7 +96,5 @@ function toText(value: unknown): string {
 }
 
 function integerInRangeOr(value: unknown, least: number, most: number, otherwise: number): number {
-  return Number.isInteger(value) && (value as number) >= least && (value as number) <= most
-    ? (value as number)
-    : otherwise;
+  return isWhole(value, least, most) ? value : otherwise;
 }

@@ -40,15 +40,14 @@ async function transact<T>(
   batch: CompletionBatch,
   next: () => Work<T>,
 ): Promise<CompletedBatch<T>> {
+  const completeBy = (complete: (batch: CompletionBatch) => Work<CompletionResult>) =>
+    database.transaction(function* () {
+      return { result: yield* complete(batch), next: yield* next() };
+    }, MAX_LOCK_WAITS);
   try {
-    return await database.transaction(() => completeThen(completeAll(batch), next), MAX_LOCK_WAITS);
+    return await completeBy(completeAll);
   } catch (error) {
     if (!(error instanceof FenceError)) throw error;
-    return database.transaction(() => completeThen(completeSurvivors(batch), next), MAX_LOCK_WAITS);
+    return completeBy(completeSurvivors);
   }
-}
-
-function* completeThen<T>(completing: Work<CompletionResult>, next: () => Work<T>): Work<CompletedBatch<T>> {
-  const result = yield* completing;
-  return { result, next: yield* next() };
 }

@@ -4,7 +4,7 @@ import { enqueueDeadLetters } from './dead-letters.js';
 import { completionEvents } from './job-events.js';
 import { groupByClaim, fence, isFinished, isShort, type FencedStatement } from './fence.js';
 import { copyToHistory, writeHistory } from './history.js';
-import { emit, executeAll, type JobEventSource, type Work } from '../core/statement.js';
+import { emit, executeAll, type Work } from '../core/statement.js';
 import { findMissing, findLost } from './surviving-completions.js';
 import { returnToQueue } from './return-to-queue.js';
 import { honourCancelRequests } from './cancel-requests.js';
@@ -27,8 +27,8 @@ export class FenceError extends Error {}
 const NONE: ReadonlySet<never> = new Set();
 
 /** Writes the batch, or throws a FenceError. Locks claims, then jobs, then history, like every transaction. */
-export function* completeAll(batch: CompletionBatch): Work<CompletionResult> {
-  yield* complete(batch.completions, fenceClaims(batch));
+export function* completeAll({ completions, claims }: CompletionBatch): Work<CompletionResult> {
+  yield* completeClaimed(completions, completionEvents(completions), fenceClaims(claims, completions));
   return { lost: NONE, cancelled: NONE, lostClaims: NONE };
 }
 
@@ -54,22 +54,15 @@ export function* completeSurvivors(batch: CompletionBatch): Work<CompletionResul
   };
 }
 
-/** Completes jobs without a change to the rows of their claims. */
-export function completeClaimed(
+/** @param claims the statements for the rows of the claims; default: none, so that they stay unchanged */
+export function* completeClaimed(
   completions: readonly Completion[],
   changes = completionEvents(completions),
-): Work<void> {
-  return complete(completions, [], changes);
-}
-
-function* complete(
-  completions: readonly Completion[],
-  before: readonly FencedStatement[],
-  changes: JobEventSource = completionEvents(completions),
+  claims: readonly FencedStatement[] = [],
 ): Work<void> {
   yield* emit(changes);
   const kept: Completion[] = [];
-  const fenced = [...before];
+  const fenced = [...claims];
   for (const [claimId, ofClaim] of groupByClaim(completions)) {
     const finished = ofClaim.filter(isFinished);
     const { copies, others } = copyToHistory(claimId, finished);

@@ -1,4 +1,5 @@
 import { isFinalOutcome } from '../../job/outcome.js';
+import { groupBy } from '../../common/group-by.js';
 import type { Completion } from './completion.js';
 import { Ids, type StatementResult, type Statement, type Values } from '../core/statement.js';
 
@@ -40,13 +41,7 @@ export function returnsToQueue(completion: Completion): boolean {
   return !isFinished(completion);
 }
 
+/** In the order of ids, in which every transaction locks several rows. */
 export function groupByClaim(completions: readonly Completion[]): [claimId: number, completions: Completion[]][] {
-  const claims = new Map<number, Completion[]>();
-  for (const completion of completions) {
-    const ofClaim = claims.get(completion.claimId);
-    if (ofClaim) ofClaim.push(completion);
-    else claims.set(completion.claimId, [completion]);
-  }
-  // In the order of ids, in which every transaction locks several rows.
-  return [...claims].sort(([a], [b]) => a - b);
+  return [...groupBy(completions, ({ claimId }) => claimId)].sort(([a], [b]) => a - b);
 }

@@ -1,5 +1,6 @@
 import { jobRetentionMs } from '../../job/job-retention.js';
 import type { StoredError } from '../../job/stored-error.js';
+import { groupBy } from '../../common/group-by.js';
 import type { Completion } from './completion.js';
 import { fence, type FencedStatement } from './fence.js';
 import { rowChunks } from '../core/row-chunks.js';
@@ -61,17 +62,11 @@ function copyGroup(claimId: number, group: readonly Completion[]): FencedStateme
 
 /** Groups the completions to keep by their values. A completion with a result or an error forms its own group. */
 function groupAlike(finished: readonly Completion[]): Iterable<readonly Completion[]> {
-  const groups = new Map<unknown, Completion[]>();
-  for (const completion of finished) {
+  const kept = finished.filter((completion) => historyRetentionMs(completion) !== false);
+  return groupBy(kept, (completion) => {
     const { ranMs, owner = '' } = completion;
-    const keepMs = historyRetentionMs(completion);
-    if (keepMs === false) continue;
-    const key = isPlainCompletion(completion) ? `${ranMs} ${keepMs} ${owner}` : completion;
-    const group = groups.get(key);
-    if (group) group.push(completion);
-    else groups.set(key, [completion]);
-  }
-  return groups.values();
+    return isPlainCompletion(completion) ? `${ranMs} ${historyRetentionMs(completion)} ${owner}` : completion;
+  }).values();
 }
 
 function isPlainCompletion({ outcome }: Completion): boolean {
@@ -96,17 +91,8 @@ function toHistoryRow(completion: Completion): SqlValue[] {
   const state = ({ complete: 'completed', dead: 'dead', cancel: 'cancelled' } as Record<string, string>)[outcome.kind]!;
   return [
     ...[job.id, job.queue, job.name, state, job.priority, job.attempt, job.maxAttempts, workerId, job.createdAtMs],
-    ...[
-      ranMs === null ? null : Math.round(ranMs),
-      historyRetentionMs(completion) as number,
-      job.payload,
-      job.headers,
-      overrides,
-      result,
-      error && JSON.stringify(error),
-      job.dueAtMs,
-      owner || null,
-    ],
+    ...[ranMs === null ? null : Math.round(ranMs), historyRetentionMs(completion) as number],
+    ...[job.payload, job.headers, overrides, result, error && JSON.stringify(error), job.dueAtMs, owner || null],
   ];
 }
 

@@ -42,13 +42,11 @@ function eventsOfCompletion(completion: Completion): JobEvent[] {
 
 function eventsOfRescue(completion: Completion): JobEvent[] {
   const { outcome } = completion;
-  const error = 'error' in outcome ? { error: outcome.error } : {};
+  const fields = { ...eventFieldsOf(completion), ...('error' in outcome && { error: outcome.error }) };
   const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
-  const rescuedEvent: JobEvent = { ...eventFieldsOf(completion), ...error, event: 'rescued', delayMs };
-  if (outcome.kind === 'dead') return [rescuedEvent, { ...eventFieldsOf(completion), ...error, event: 'dead' }];
-  return outcome.kind === 'cancel'
-    ? [rescuedEvent, { ...eventFieldsOf(completion), event: 'cancelled' }]
-    : [rescuedEvent];
+  const rescuedEvent: JobEvent = { ...fields, event: 'rescued', delayMs };
+  if (outcome.kind === 'dead') return [rescuedEvent, { ...fields, event: 'dead' }];
+  return outcome.kind === 'cancel' ? [rescuedEvent, { ...fields, event: 'cancelled' }] : [rescuedEvent];
 }
 
 function eventFieldsOf({ job: { id, queue, name, attempt }, owner }: Completion) {

@@ -77,22 +77,11 @@ export interface WorkSummary {
 }
 
 /** Like the times of WorkSummary, but only those in the future. */
-export interface UpcomingTimes {
-  readonly dueInMs: number | null;
-  readonly leaseExpiryInMs: number | null;
-}
+export type UpcomingTimes = Pick<WorkSummary, 'dueInMs' | 'leaseExpiryInMs'>;
 
-export interface PromotedJob {
-  readonly id: number;
-  readonly queue: string;
-  readonly name: string;
-  readonly attempt: number;
-}
+export type PromotedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt'>;
 
-export interface ExpiredLeaseJob extends AttemptedJob, ExpiredLease {
-  readonly id: number;
-  readonly queue: string;
-  readonly name: string;
+export interface ExpiredLeaseJob extends AttemptedJob, ExpiredLease, Pick<ClaimedJob, 'id' | 'queue' | 'name'> {
   readonly mayHaveStarted: boolean;
 }
 

@@ -76,7 +76,7 @@ const DELETE_CLAIM = `
   DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :claimId`;
 
-interface ListedClaim {
+export interface ListedClaim {
   readonly id: number;
   readonly queue: string;
   readonly job_ids: string;

@@ -3,7 +3,7 @@ import { readIds } from '../../job/read-columns.js';
 import type { Completion } from './completion.js';
 import type { RescuedJob, RescueRules } from './job-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
-import { IS_AHEAD_OF_CLOCK, jobIdsOf, deleteEmptyClaims } from './lease.js';
+import { IS_AHEAD_OF_CLOCK, jobIdsOf, deleteEmptyClaims, type ListedClaim } from './lease.js';
 import { rescueEvents } from './job-events.js';
 import { completeClaimed } from './complete-jobs.js';
 import { execute, query, type Work } from '../core/statement.js';
@@ -44,19 +44,12 @@ const LOCK_CLAIMED_JOBS = `
   WHERE id IN (:ids) AND claim_id = :claimId
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
 
-export interface ExpiredClaim {
-  id: number;
+export interface ExpiredClaim extends ListedClaim {
   worker_id: string;
   owner: string | null;
-  queue: string;
-  job_ids: string;
   start_limit: number;
   cancel_requests: string | null;
   dead_letter: string | null;
-}
-
-interface ExpiredJobRow extends ClaimedRow {
-  queue: string;
 }
 
 const CANCEL = { kind: 'cancel' } as const;
@@ -90,7 +83,8 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
   // No job starts before its claim lists it.
   const startedIds = new Set(listed && claim.start_limit >= 0 ? listed.slice(0, claim.start_limit) : ids);
   const cancelRequested = readIds(claim.cancel_requests) ?? [];
-  const rows = ids.length === 0 ? [] : yield* query<ExpiredJobRow>(LOCK_CLAIMED_JOBS, { ids, claimId });
+  const rows =
+    ids.length === 0 ? [] : yield* query<ClaimedRow & { queue: string }>(LOCK_CLAIMED_JOBS, { ids, claimId });
   const deadLetter = claim.dead_letter ?? false;
   const holder = { workerId: claim.worker_id, owner: claim.owner };
   const expired = rows.map((row) => {

@@ -1,3 +1,4 @@
+import { groupBy } from '../../common/group-by.js';
 import type { Completion } from './completion.js';
 import { REFUNDED_ATTEMPT } from './claimed-row.js';
 import { fence, type FencedStatement } from './fence.js';
@@ -16,18 +17,12 @@ const RETURN_TO_WAITING = `
 
 /** Skips finished jobs. One statement for each group of equal returns. */
 export function returnToQueue(claimId: number, completions: readonly Completion[]): FencedStatement[] {
-  const groups = new Map<string, { queueReturn: QueueReturn; completions: Completion[] }>();
-  for (const completion of completions) {
-    const queueReturn = queueReturnOf(completion.outcome);
-    if (!queueReturn) continue;
-    const key = JSON.stringify(queueReturn);
-    const group = groups.get(key);
-    if (group) group.completions.push(completion);
-    else groups.set(key, { queueReturn, completions: [completion] });
-  }
-  return Array.from(groups.values(), (group) =>
-    fence(group.queueReturn.delayMs > 0 ? SCHEDULE : RETURN_TO_WAITING, claimId, group.completions, group.queueReturn),
-  );
+  const groups = groupBy(completions, ({ outcome }) => JSON.stringify(queueReturnOf(outcome)));
+  return [...groups.values()].flatMap((group) => {
+    const queueReturn = queueReturnOf(group[0]!.outcome);
+    if (!queueReturn) return [];
+    return fence(queueReturn.delayMs > 0 ? SCHEDULE : RETURN_TO_WAITING, claimId, group, queueReturn);
+  });
 }
 
 type QueueReturn = Readonly<{ refund: number; error: string | null; delayMs: number; untilMs: number | null }>;

@@ -83,9 +83,8 @@ export class StuckJobCleanup {
   async cleanUp(limit: number): Promise<number> {
     const [row] = await this.database.runIdempotent(() => query<ScanResult>(SCAN, { after: this.#after }));
     const { last, scanned, stuck } = row!;
-    const first = Number(stuck);
     const cleaned =
-      stuck === null ? 0 : await this.database.transaction(() => cleanUpBetween(first, Number(last), limit));
+      stuck === null ? 0 : await this.database.transaction(() => cleanUpBetween(Number(stuck), Number(last), limit));
     if (cleaned < limit) this.#after = Number(scanned) < SCAN_BATCH_SIZE ? 0 : Number(last);
     return cleaned;
   }

@@ -56,8 +56,7 @@ export function* findLost(
 ): Work<ReadonlySet<Completion>> {
   if (missing.size === 0) return missing;
   const ids = Array.from(missing, ({ job }) => job.id);
-  const rows = yield* query<{ id: number }>(LIVE_BY_ID, { ids });
-  const live = new Set(rows.map(({ id }) => Number(id)));
+  const live = new Set((yield* query<{ id: number }>(LIVE_BY_ID, { ids })).map(({ id }) => Number(id)));
   const attempts = yield* query<{ id: number; worker_id: string | null; attempt: number }>(FINISHED_BY, { ids });
   const finished = new Map(attempts.map((attempt) => [Number(attempt.id), attempt]));
   const isFinishedElsewhere = ({ job, workerId }: Completion) => {

@@ -1,7 +1,8 @@
+import { MalformedJobError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
+import { readHeaders, readJson } from '../../job/read-columns.js';
 import type { Assignee, Assignment, AssignRules, ExpectedHolder, ClaimSplit } from './consumer-store.js';
 import { jobEventsOf } from '../jobs/job-events.js';
-import { contentOf } from '../../job/content.js';
 import { toJobBeforeClaim, NEXT_ATTEMPT } from '../jobs/claimed-row.js';
 import { randomId } from '../../job/random-id.js';
 import { lockAssignment, lockIdleJob, locateLiveJob } from './lock-assignment.js';
@@ -167,4 +168,18 @@ function toAssignments(
     isFresh,
     leaseUntilMs: leaseEnds.get(to) ?? null,
   }));
+}
+
+/** Decodes the payload and the headers, which a claim does not check. The job has `malformed` if they are invalid. */
+function contentOf(job: ClaimedJob): Pick<Assignment, 'job' | 'payload' | 'headers'> {
+  const payload = readJson(job.payload);
+  if ('problem' in payload) return malformed(job, 'payload', payload.problem);
+  const headers = readHeaders(job.headers);
+  if ('problem' in headers) return malformed(job, 'headers', headers.problem);
+  return { job, payload: payload.value, headers: headers.headers };
+}
+
+function malformed(job: ClaimedJob, column: string, problem: string): ReturnType<typeof contentOf> {
+  const error = job.malformed ?? new MalformedJobError(job.id, job.queue, column, problem);
+  return { job: { ...job, malformed: error }, payload: null, headers: {} };
 }

@@ -5,7 +5,7 @@ import { readDate, readIds } from '../../job/read-columns.js';
 import { candidatesAmong, startValueOf, orderKeywordsOf } from '../admin/candidates.js';
 import { withSafeIds } from '../core/safe-id.js';
 import { toDate, toJobRecord, LIVE_COLUMNS, type RecordRow } from '../jobs/job-record.js';
-import { query, type Work } from '../core/statement.js';
+import { query, type Values, type Work } from '../core/statement.js';
 
 type OrderKeywords = ReturnType<typeof orderKeywordsOf>;
 
@@ -50,18 +50,22 @@ interface AssignedRow extends RecordRow {
   stage: string | null;
 }
 
-export function* listUnassigned(queue: string, page: PageRequest): Work<AssignedJobRecord[]> {
-  const values = { queue, ...cursorOf(page) };
-  return withSafeIds(yield* query<AssignedRow>(selectUnassigned(orderKeywordsOf(page.order)), values)).map(
-    toAssignedJobRecord,
-  );
+export function listUnassigned(queue: string, page: PageRequest): Work<AssignedJobRecord[]> {
+  return listByPriority(selectUnassigned, { queue }, page);
 }
 
-export function* listInStage(queue: string, stage: string, page: PageRequest): Work<AssignedJobRecord[]> {
-  const values = { queue, stage, ...cursorOf(page) };
-  return withSafeIds(yield* query<AssignedRow>(selectInStage(orderKeywordsOf(page.order)), values)).map(
-    toAssignedJobRecord,
-  );
+export function listInStage(queue: string, stage: string, page: PageRequest): Work<AssignedJobRecord[]> {
+  return listByPriority(selectInStage, { queue, stage }, page);
+}
+
+function* listByPriority(
+  select: (keywords: OrderKeywords) => string,
+  values: Values,
+  { after, limit, order }: PageRequest,
+): Work<AssignedJobRecord[]> {
+  const [priority = startValueOf(order), id = startValueOf(order)] = after ?? [];
+  const rows = yield* query<AssignedRow>(select(orderKeywordsOf(order)), { ...values, priority, id, limit });
+  return withSafeIds(rows).map(toAssignedJobRecord);
 }
 
 export function* listAssigned(owner: string, queue: string | null, page: PageRequest): Work<AssignedJobRecord[]> {
@@ -75,11 +79,6 @@ export function* listAssigned(owner: string, queue: string | null, page: PageReq
     (yield* query<AssignedRow>(SELECT_ASSIGNED, { owner, ids })).map((row) => [Number(row.id), row]),
   );
   return ids.flatMap((id) => (rows.has(id) ? [toAssignedJobRecord(rows.get(id)!)] : []));
-}
-
-function cursorOf({ after, limit, order }: PageRequest) {
-  const [priority = startValueOf(order), id = startValueOf(order)] = after ?? [];
-  return { priority, id, limit };
 }
 
 function toAssignedJobRecord({ lease_until, snoozed_until, stage, ...row }: AssignedRow): AssignedJobRecord {

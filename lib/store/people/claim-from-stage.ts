@@ -33,9 +33,7 @@ export function* claimFromStage(request: StageClaimRequest): Work<Assignment[]> 
   const { queue, stage, limit, maxAttempts } = request;
   const rows = yield* lockFirst(request);
   if (rows.length === 0) return [];
-  const jobs = rows.slice(0, limit).map((row) => {
-    return { job: toJobBeforeClaim(row, queue, maxAttempts), to: randomId() };
-  });
+  const jobs = rows.slice(0, limit).map((row) => ({ job: toJobBeforeClaim(row, queue, maxAttempts), to: randomId() }));
   return yield* assignIdleJobs(jobs, request, maxAttempts, stage);
 }
 

@@ -1,5 +1,4 @@
 import type { MaybePromise } from '../../job/user-rule.js';
-import type { JobFilter } from '../admin/admin-store.js';
 import type { ClaimedJob, JobRecord } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { PageRequest } from '../../job/page-options.js';
@@ -121,8 +120,8 @@ export interface ConsumerStore {
   move(id: number, holder: ExpectedHolder, stage: string | null): Promise<EndedAssignment>;
   /** The waiting jobs of a queue that are in no stage, in the order of claims. */
   listUnassigned(queue: string, page: PageRequest): Promise<AssignedJobRecord[]>;
-  /** The jobs of an owner, by id. */
-  listAssigned(owner: string, filter: Pick<JobFilter, 'queue'>, page: PageRequest): Promise<AssignedJobRecord[]>;
+  /** The jobs of an owner, in one queue or in all, by id. */
+  listAssigned(owner: string, queue: string | null, page: PageRequest): Promise<AssignedJobRecord[]>;
   /** The jobs of a stage, assigned or not, in the order of claims. */
   listInStage(queue: string, stage: string, page: PageRequest): Promise<AssignedJobRecord[]>;
 }

@@ -1,4 +1,4 @@
-import { JobFinishedError, JobNotFoundError, JobNotAssignedError, type ClaimedBy } from '../../job/errors.js';
+import { JobFinishedError, JobNotFoundError, JobNotAssignedError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { FinalState } from '../../job/job-state.js';
 import type { ExpectedHolder } from './consumer-store.js';
@@ -73,17 +73,17 @@ export function* lockAssignment(id: number, holder: ExpectedHolder): Work<Locked
     if (!claim) continue;
     const { owner, worker_id: workerId } = claim;
     if (owner === null) throw new JobNotAssignedError(id, queue, 'worker');
-    if (!isHolder(holder, claimId, owner)) throw new JobNotAssignedError(id, queue, holderKindOf(owner), owner || null);
+    if (!isHolder(holder, claimId, owner)) {
+      throw new JobNotAssignedError(id, queue, owner === '' ? 'token' : 'owner', owner || null);
+    }
     const [row] = yield* query<ClaimedRow>(LOCK_JOB, { id, claimId });
     if (!row) continue;
-    const job = toClaimedJob(row, queue);
-    const deadLetter = claim.dead_letter ?? false;
     return {
-      job,
+      job: toClaimedJob(row, queue),
       claimId,
       workerId,
       owner,
-      deadLetter,
+      deadLetter: claim.dead_letter ?? false,
       heldMs: heldMsOf(claim),
       atMs: Number(claim.at),
       hasLease: Number(claim.has_lease) === 1,
@@ -106,8 +106,4 @@ function isHolder(holder: ExpectedHolder, claimId: number, owner: string): boole
 function heldMsOf({ at, claimed_at }: AssignmentClaimRow): number {
   const ms = Number(at) - Number(claimed_at);
   return ms >= 0 && ms <= Number(at) ? ms : 0;
-}
-
-function holderKindOf(owner: string): ClaimedBy {
-  return owner === '' ? 'token' : 'owner';
 }

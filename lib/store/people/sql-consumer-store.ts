@@ -34,7 +34,10 @@ export class SqlConsumerStore implements port.ConsumerStore {
   }
 
   claimFromStage(request: port.StageClaimRequest): Promise<port.Assignment[]> {
-    return this.#transact(() => claimFromStage(request), isNotEmpty);
+    return this.#transact(
+      () => claimFromStage(request),
+      (claimed) => claimed.length > 0,
+    );
   }
 
   assign(
@@ -70,8 +73,8 @@ export class SqlConsumerStore implements port.ConsumerStore {
     return this.database.runIdempotent(() => listUnassigned(queue, page));
   }
 
-  listAssigned(owner: string, { queue }: { queue?: string }, page: PageRequest): Promise<port.AssignedJobRecord[]> {
-    return this.database.runIdempotent(() => listAssigned(owner, queue ?? null, page));
+  listAssigned(owner: string, queue: string | null, page: PageRequest): Promise<port.AssignedJobRecord[]> {
+    return this.database.runIdempotent(() => listAssigned(owner, queue, page));
   }
 
   listInStage(queue: string, stage: string, page: PageRequest): Promise<port.AssignedJobRecord[]> {
@@ -97,8 +100,4 @@ export class SqlConsumerStore implements port.ConsumerStore {
       );
     }
   }
-}
-
-function isNotEmpty(assignments: readonly unknown[]): boolean {
-  return assignments.length > 0;
 }

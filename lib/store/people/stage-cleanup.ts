@@ -50,14 +50,13 @@ export class StageCleanup {
   /** Deletes at most `limit` rows and returns their number. */
   async cleanUp(limit: number): Promise<number> {
     const { last, examined, orphan } = await this.#scan();
-    const part = orphan === null ? NOTHING_CLEANED : await this.#cleanUpPart(Number(orphan), Number(last), limit);
+    const part =
+      orphan === null
+        ? NOTHING_CLEANED
+        : await this.database.transaction(() => cleanUpStages(Number(orphan), Number(last), limit));
     if (part.upTo !== undefined) this.#after = part.upTo;
     else this.#after = Number(examined) < SCAN_BATCH_SIZE ? 0 : Number(last);
     return part.deleted;
-  }
-
-  #cleanUpPart(first: number, last: number, limit: number): Promise<CleanedPart> {
-    return this.database.transaction(() => cleanUpStages(first, last, limit));
   }
 
   /** Reads without locks, because most rounds find nothing to delete. Starts anew after the last row. */

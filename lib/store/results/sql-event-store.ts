@@ -79,13 +79,11 @@ export class SqlEventStore implements port.EventStore {
 }
 
 function* pruneEvents(limit: number): Work<number> {
-  const oldest = yield* query<{ id: number; is_expired: number }>(OLDEST_EVENTS, { limit, keptMs: EVENT_RETENTION_MS });
+  const keptMs = EVENT_RETENTION_MS;
+  const oldest = yield* query<{ id: number; is_expired: number }>(OLDEST_EVENTS, { limit, keptMs });
   const expired = oldest.filter((row) => Number(row.is_expired) === 1);
   if (expired.length === 0) return 0;
-  return yield* execute(DELETE_EXPIRED, {
-    ids: new Ids(expired.map(({ id }) => Number(id))),
-    keptMs: EVENT_RETENTION_MS,
-  });
+  return yield* execute(DELETE_EXPIRED, { ids: new Ids(expired.map(({ id }) => Number(id))), keptMs });
 }
 
 function toRecordedEvent({ event, queue, name, attempt, result, error, owner, ...row }: EventRow): port.RecordedEvent {

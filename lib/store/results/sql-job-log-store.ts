@@ -1,10 +1,8 @@
 import type * as port from './job-log-store.js';
-import { idBatches } from '../core/row-ids.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { executeAll } from '../core/statement.js';
+import { inBatches } from './in-batches.js';
 import { jobLogDeletions, hasExpiredJobLogs, progressOf, pruneJobLogs, writeJobLogs } from './job-logs.js';
-
-const BATCH_SIZE = 5_000;
 
 export class SqlJobLogStore implements port.JobLogStore {
   constructor(private readonly database: SqlDatabase) {}
@@ -14,11 +12,8 @@ export class SqlJobLogStore implements port.JobLogStore {
   }
 
   async progressOf(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
-    const found = new Map<number, string>();
-    for (const batch of idBatches(ids, BATCH_SIZE)) {
-      for (const [id, value] of await this.database.runIdempotent(() => progressOf(batch))) found.set(id, value);
-    }
-    return found;
+    const found = await inBatches(ids, (batch) => this.database.runIdempotent(() => progressOf(batch)));
+    return new Map(found.flatMap((values) => [...values]));
   }
 
   async deleteJobLogs(ids: readonly number[]): Promise<void> {

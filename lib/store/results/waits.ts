@@ -1,11 +1,12 @@
 import type { JobOverrides } from '../../job/enqueue-options.js';
-import type { JobState } from '../../job/job-state.js';
 import { readError } from '../../job/read-columns.js';
+import { groupBy } from '../../common/group-by.js';
 import type { AwaitedJob } from './wait-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { safeId } from '../core/safe-id.js';
 import { ascending } from '../core/row-ids.js';
 import { execute, Ids, query, Rows, executeAll, type Work } from '../core/statement.js';
+import type { RecordRow } from '../jobs/job-record.js';
 import { jobLogDeletions } from './job-logs.js';
 
 // One statement, so that a job that moves between the tables is found in one of them.
@@ -75,14 +76,7 @@ interface WaitRow {
   job_id: number;
 }
 
-interface AwaitedRow {
-  id: number;
-  queue: string;
-  state: string;
-  result: string | null;
-  error: string | null;
-  options: string | null;
-}
+type AwaitedRow = Pick<RecordRow, 'id' | 'queue' | 'state' | 'result' | 'error' | 'options'>;
 
 export function* readAwaitedJobs(ids: readonly number[]): Work<Map<number, AwaitedJob>> {
   const rows = yield* query<AwaitedRow>(AWAITED_JOBS, { ids });
@@ -90,12 +84,8 @@ export function* readAwaitedJobs(ids: readonly number[]): Work<Map<number, Await
 }
 
 export function* registerWaits(waiter: number, ids: readonly number[], forMs: number): Work<void> {
-  yield* execute(REGISTER, {
-    rows: new Rows(
-      WAIT_ROW,
-      ascending(ids).map((id) => [waiter, id, forMs]),
-    ),
-  });
+  const rows = ascending(ids).map((id) => [waiter, id, forMs]);
+  yield* execute(REGISTER, { rows: new Rows(WAIT_ROW, rows) });
 }
 
 export function* unregisterWaits(waiter: number, ids: readonly number[]): Work<void> {
@@ -136,26 +126,19 @@ export function* findRemoved(waiter: number, ids: readonly number[]): Work<numbe
 
 /** The waits by waiter, in the order of their locks. */
 function groupByWaiter(rows: readonly WaitRow[]): [waiter: number, jobIds: number[]][] {
-  const jobIds = new Map<number, number[]>();
-  for (const row of rows) {
-    const waiter = Number(row.waiter);
-    jobIds.set(waiter, [...(jobIds.get(waiter) ?? []), Number(row.job_id)]);
-  }
-  const waiters = [...jobIds].sort(([a], [b]) => a - b);
-  return waiters.map(([waiter, ids]) => [waiter, ascending(ids)]);
+  const waiters = [...groupBy(rows, ({ waiter }) => Number(waiter))].sort(([a], [b]) => a - b);
+  return waiters.map(([waiter, waits]) => [waiter, ascending(waits.map(({ job_id }) => Number(job_id)))]);
 }
 
 function toAwaitedJob({ id, queue, state, result, error, options }: AwaitedRow): AwaitedJob {
   const overrides = parseJsonOrNull<JobOverrides>(options);
-  const isRequest = overrides?.reply === true;
-  const hasKey = overrides?.key !== undefined;
   return {
     id: safeId(id),
     queue,
-    state: state as JobState,
+    state,
     result,
     error: readError(error),
-    isRequest,
-    hasKey,
+    isRequest: overrides?.reply === true,
+    hasKey: overrides?.key !== undefined,
   };
 }

@@ -1,3 +1,4 @@
+import type { Subscription } from '../../job/topics.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../core/dialect.js';
 import { execute, query, type Work } from '../core/statement.js';
@@ -94,10 +95,7 @@ export function* declareQueue(dialect: Dialect, { queue, expiresAfterMs, subscri
   yield* addSubscriptions(queue, subscriptions);
 }
 
-export function* subscribe(
-  dialect: Dialect,
-  { queue, subscriptions }: Pick<DeclaredQueue, 'queue' | 'subscriptions'>,
-): Work<void> {
+export function* subscribe(dialect: Dialect, queue: string, subscriptions: readonly Subscription[]): Work<void> {
   yield* updateOrAdd(dialect, queue, () => execute(MARK_USED, { queues: [queue] }));
   yield* addSubscriptions(queue, subscriptions);
 }

@@ -42,7 +42,7 @@ export class SqlQueueStore implements port.QueueStore {
   }
 
   subscribe(queue: string, subscriptions: readonly Subscription[]): Promise<void> {
-    return this.database.transaction(() => subscribe(this.dialect, { queue, subscriptions }));
+    return this.database.transaction(() => subscribe(this.dialect, queue, subscriptions));
   }
 
   unsubscribe(queue: string, topic?: string): Promise<number> {

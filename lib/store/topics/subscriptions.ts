@@ -1,5 +1,4 @@
-import type { HeaderFilter, Subscription } from '../../job/topics.js';
-import { isHeaderFilter, patternsOf } from '../../job/topics.js';
+import { isHeaderFilter, patternsOf, type HeaderFilter, type Subscription } from '../../job/topics.js';
 import type { Subscriber, SubscriptionRecord } from './queue-store.js';
 import { isName } from '../../job/job-names.js';
 import { parseJsonOrNull } from '../core/parse-json.js';

@@ -1,8 +1,45 @@
 import type { Dialect } from '../core/dialect.js';
 import type { SqlDatabase } from '../core/sql-database.js';
+import { execute, query, type Work } from '../core/statement.js';
 import { addQueues } from '../topics/add-queues.js';
-import { deregisterWorker, markWorkerSeen, registerWorker, setWorkerQueues } from './worker-rows.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
+
+const REGISTER = `
+  INSERT INTO {workers} (id, host, pid, queues, started_at, seen_at)
+  VALUES (:id, :host, :pid, :queues, :now, :now)`;
+
+const SET_QUEUES = `
+  UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
+  SET queues = :queues
+  WHERE id = :id`;
+
+const MARK_SEEN = `
+  UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
+  SET seen_at = :now
+  WHERE id = :id`;
+
+const DEREGISTER = `
+  DELETE /*! {workers} */ FROM {workers} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id`;
+
+// A killed process never deregisters. Its row stays for a day, for operators to read.
+const STALE_WORKERS = `
+  SELECT id
+  FROM {workers}
+  WHERE seen_at < :now - 86400000`;
+
+const DELETE_STALE_WORKERS = `
+  DELETE /*! {workers} */ FROM {workers} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)`;
+
+const STALE_COMMIT_LANES = `
+  SELECT id
+  FROM {commit_log}
+  WHERE seen_at < :now - 86400000`;
+
+const DELETE_STALE_COMMIT_LANES = `
+  DELETE /*! {commit_log} */ FROM {commit_log} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND seen_at < :now - 86400000`;
 
 export class SqlWorkerRegistry implements WorkerRegistry {
   constructor(
@@ -15,15 +52,29 @@ export class SqlWorkerRegistry implements WorkerRegistry {
     await this.database.transaction(() => registerWorker(worker));
   }
 
-  setQueues(workerId: string, queues: readonly string[]): Promise<void> {
-    return this.database.runIdempotent(() => setWorkerQueues(workerId, queues));
+  async setQueues(workerId: string, queues: readonly string[]): Promise<void> {
+    await this.database.runIdempotent(() => execute(SET_QUEUES, { id: workerId, queues: JSON.stringify(queues) }));
   }
 
   markSeen(workerId: string): Promise<void> {
     return this.database.runIdempotent(() => markWorkerSeen(workerId));
   }
 
-  deregister(workerId: string): Promise<void> {
-    return this.database.runIdempotent(() => deregisterWorker(workerId));
+  async deregister(workerId: string): Promise<void> {
+    await this.database.runIdempotent(() => execute(DEREGISTER, { id: workerId }));
   }
+}
+
+function* registerWorker(worker: WorkerRegistration): Work<void> {
+  const staleWorkers = yield* query<{ id: string }>(STALE_WORKERS);
+  if (staleWorkers.length > 0) yield* execute(DELETE_STALE_WORKERS, { ids: staleWorkers.map(({ id }) => id).sort() });
+  const staleLanes = yield* query<{ id: number }>(STALE_COMMIT_LANES);
+  if (staleLanes.length > 0) yield* execute(DELETE_STALE_COMMIT_LANES, { ids: staleLanes.map(({ id }) => Number(id)) });
+  // After a lost answer the row may exist already.
+  yield* execute(DEREGISTER, { id: worker.id });
+  yield* execute(REGISTER, { ...worker, queues: JSON.stringify(worker.queues) });
+}
+
+export function* markWorkerSeen(id: string): Work<void> {
+  yield* execute(MARK_SEEN, { id });
 }

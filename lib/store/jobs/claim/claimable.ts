@@ -18,7 +18,7 @@ const FIRST_WAITING = `
   LIMIT 1`;
 
 const workBefore = (cursorCount: number) => `
-  SELECT 1 AS one ${CLAIMABLE} AND (${rangesBetween(cursorCount)} OR ${rangesUpTo(cursorCount)})
+  SELECT 1 AS one ${CLAIMABLE} AND (${rangesBetween(cursorCount)} OR ${rangesInPriorities(cursorCount, '<=')})
   LIMIT 1`;
 
 export interface QueuePosition {
@@ -49,19 +49,12 @@ export const FROM_POSITION = `(${rangesAfter(1)})`;
 
 // Written as ranges, because a row constructor would not narrow the scan.
 export function rangesAfter(cursorCount: number): string {
-  const own = Array.from(
-    { length: cursorCount },
-    (_, index) => `(priority = :priority${index} AND id > :lastId${index})`,
-  );
-  return [...own, `priority > :priority${cursorCount - 1}`].join(' OR ');
+  return `${rangesInPriorities(cursorCount, '>')} OR priority > :priority${cursorCount - 1}`;
 }
 
-function rangesUpTo(cursorCount: number): string {
-  const own = Array.from(
-    { length: cursorCount },
-    (_, index) => `(priority = :priority${index} AND id <= :lastId${index})`,
-  );
-  return own.join(' OR ');
+function rangesInPriorities(cursorCount: number, comparison: '>' | '<='): string {
+  const rangeOf = (index: number) => `(priority = :priority${index} AND id ${comparison} :lastId${index})`;
+  return Array.from({ length: cursorCount }, (_, index) => rangeOf(index)).join(' OR ');
 }
 
 /** The priorities before, and between, those of the cursors. */

@@ -23,28 +23,11 @@ export class CursorClaimer {
     if (marked?.length === 0) return [];
     const transact = (claim: () => Work<ClaimedJob[]>) =>
       request.once ? this.database.transactOnce(claim, (jobs) => jobs.length > 0) : this.database.transaction(claim);
-    return this.#claimWith(request, transact, (jobs) => jobs, marked);
+    return this.claimWithin(request, transact, (jobs) => jobs, marked);
   }
 
   /** @param transact runs the claim in the caller's transaction, and again if the transaction is repeated */
   async claimWithin<T>(
-    request: ClaimRequest,
-    transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
-    jobsOf: (result: T) => readonly ClaimedJob[],
-  ): Promise<T> {
-    return this.#claimWith(request, transact, jobsOf, []);
-  }
-
-  /** Throws if claims of this strategy commit statements of their own. */
-  requireSharedTransaction(request: ClaimRequest): void {
-    if (this.#strategyOf(request).mark) throw new TypeError(`Claims by ${request.strategy} share no transaction.`);
-  }
-
-  async idle(): Promise<void> {
-    await Promise.all(this.#missedWorkChecks);
-  }
-
-  async #claimWith<T>(
     request: ClaimRequest,
     transact: (claim: () => Work<ClaimedJob[]>) => Promise<T>,
     jobsOf: (result: T) => readonly ClaimedJob[],
@@ -67,6 +50,15 @@ export class CursorClaimer {
     } finally {
       endScan();
     }
+  }
+
+  /** Throws if claims of this strategy commit statements of their own. */
+  requireSharedTransaction(request: ClaimRequest): void {
+    if (this.#strategyOf(request).mark) throw new TypeError(`Claims by ${request.strategy} share no transaction.`);
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(this.#missedWorkChecks);
   }
 
   #strategyOf({ strategy }: ClaimRequest): ClaimImplementation {

@@ -1,15 +1,11 @@
 import type { ClaimRequest } from '../job-store.js';
 import type { ClaimedJob } from '../../../job/job.js';
-import { inStartOrder } from '../../../job/outcome.js';
-import { CLAIMED_COLUMNS, toClaimedJob, NEXT_ATTEMPT, type ClaimedRow } from '../claimed-row.js';
-import { jobEventsOf } from '../job-events.js';
-import { insertClaim } from '../lease.js';
-import { emit, query, executeAll, type Work } from '../../core/statement.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
+import { query, type Work } from '../../core/statement.js';
+import { MARK, writeClaim } from './write-claim.js';
 
 const claimIn = (order: string) => `
-  UPDATE {jobs}
-  SET state = 'active', claim_id = :claimId, attempt = ${NEXT_ATTEMPT},
-      max_attempts = COALESCE(NULLIF(max_attempts, 0), :maxAttempts)
+  UPDATE {jobs}${MARK}
   WHERE id IN (
     SELECT id
     FROM {jobs} INDEXED BY {jobs}_claim
@@ -28,12 +24,8 @@ export function* claimInOneStatement(request: ClaimRequest): Work<ClaimedJob[]> 
   const statement = order === 'fifo' ? CLAIM_OLDEST : CLAIM_NEWEST;
   const rows = yield* query<ClaimedRow>(statement, { queue, limit, claimId, maxAttempts });
   request.onLocked?.(rows.length);
-  if (rows.length === 0) return [];
   // RETURNING guarantees no order.
   const direction = order === 'fifo' ? 1 : -1;
   const inOrder = [...rows].sort((a, b) => a.priority - b.priority || direction * (a.id - b.id));
-  const jobs = inStartOrder(inOrder.map((row) => toClaimedJob(row, queue, maxAttempts)));
-  yield* emit(jobEventsOf('claimed', jobs, request.owner));
-  yield* executeAll([insertClaim(request, jobs)]);
-  return jobs;
+  return yield* writeClaim(request, inOrder);
 }
