@@ -19,6 +19,14 @@ export class OutageLog {
     this.#isFailing = true;
   }
 
+  /** For a PollLoop: logs the failure of its tick, and returns the pause before the next one. */
+  retryAfter(pauseMs: number): (error: unknown) => number {
+    return (error) => {
+      this.onFailure(error);
+      return pauseMs;
+    };
+  }
+
   onSuccess(): void {
     if (this.#isFailing && this.recovery !== undefined) this.logger.log(this.recovery);
     this.#isFailing = false;

@@ -11,8 +11,9 @@ import type { ProcessorOptions } from '../job/processor-options.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { subscriptionsOf, type Subscription } from '../job/topics.js';
 import { EventFeed } from '../listen/event-feed.js';
-import { openWaiting } from '../listen/open-waiting.js';
 import { ResultTracker } from '../listen/result-tracker.js';
+import { WaitNotifier } from '../listen/wait-notifier.js';
+import { Waiter } from '../listen/waiter.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { hostList } from '../store/mysql/hosts.js';
 import { leaseStoreOptions } from '../store/open-lease-store.js';
@@ -97,16 +98,19 @@ export function createEvents({ logger, clock }: EngineCore, { events: store, eve
 
 export function createWaits(core: EngineCore, stores: OpenStore, notifier: WorkNotifier) {
   const { clock, logger, random, optionsFor } = core;
-  return openWaiting({
-    store: stores.waits,
-    jobLogs: stores.jobLogs,
-    channel: stores.waiterChannel,
-    clock,
-    logger,
-    random,
-    optionsFor,
-    notifyWorkers: () => notifier.poll(),
-  });
+  const { waits: store, waiterChannel: channel, jobLogs } = stores;
+  const notifyWorkers = () => notifier.poll();
+  const waiter = new Waiter({ store, jobLogs, channel, clock, logger, random, optionsFor, notifyWorkers });
+  const waitNotifier = new WaitNotifier({ store, channel, waiter });
+  return {
+    waiter,
+    waitNotifier,
+    close: async () => {
+      await waiter.close();
+      await waitNotifier.idle();
+      await channel?.close();
+    },
+  };
 }
 
 /** @returns undefined if leases are renewed on the event loop */

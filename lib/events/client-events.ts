@@ -20,16 +20,9 @@ export class ClientEvents {
 
   emit(event: ClientEvent, jobs: readonly ClientEventJob[]): void {
     if (!this.hasListener(event)) return;
-    for (const { id, queue, name, attempt = 0, owner = null } of jobs) {
-      this.events.emit({
-        event,
-        queue,
-        jobId: id,
-        name,
-        attempt,
-        owner: event === 'cancelled' ? owner : null,
-        ranMs: null,
-      });
+    for (const { id: jobId, queue, name, attempt = 0, owner: jobOwner = null } of jobs) {
+      const owner = event === 'cancelled' ? jobOwner : null;
+      this.events.emit({ event, queue, jobId, name, attempt, owner, ranMs: null });
     }
   }
 }

@@ -4,7 +4,6 @@ import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
 import { withTimeout } from '../common/with-timeout.js';
 import type { QueueEvents } from '../events/queue-events.js';
-import type { QueueEvent } from '../job/queue-event.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { EventStore, RecordedEvent } from '../store/results/event-store.js';
 import { MissingIds } from './missing-ids.js';
@@ -46,11 +45,7 @@ export class EventFeed {
   constructor(private readonly parts: EventFeedParts) {
     const { channel, clock, logger } = parts;
     this.#outage = new OutageLog(logger, 'Cannot read job events, retrying', 'The database is available again.');
-    this.#loop = new PollLoop(
-      (stopping) => this.#tick(stopping),
-      clock,
-      (error) => this.#retryAfterFailure(error),
-    );
+    this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
     this.#listener =
       channel &&
       new WaitListener({
@@ -107,7 +102,7 @@ export class EventFeed {
   }
 
   #emit({ event, queue, jobId, name, attempt, owner, ranMs, delayMs, result, error, atMs }: RecordedEvent): void {
-    const queueEvent: QueueEvent = {
+    this.parts.listeners.emit({
       event,
       queue,
       jobId,
@@ -119,12 +114,6 @@ export class EventFeed {
       ...(event === 'completed' ? { result } : {}),
       ...(error === null ? {} : { error }),
       ...(delayMs === null ? {} : { delayMs }),
-    };
-    this.parts.listeners.emit(queueEvent);
-  }
-
-  #retryAfterFailure(error: unknown): number {
-    this.#outage.onFailure(error);
-    return RETRY_INTERVAL_MS;
+    });
   }
 }

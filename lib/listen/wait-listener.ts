@@ -1,14 +1,8 @@
-import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import type { NotificationChannel } from '../store/notifications/notification-channel.js';
-import { ListenLoop, type ListenPause } from './listen-loop.js';
+import { ListenLoop, type ListenLoopParts, type ListenPause } from './listen-loop.js';
 
-export interface WaitListenerParts {
-  readonly channel: NotificationChannel;
+export interface WaitListenerParts extends Pick<ListenLoopParts, 'channel' | 'clock' | 'logger'> {
   /** The name that other processes notify. */
   readonly name: string;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
   readonly isNeeded: () => boolean;
   /** The pause after a notification. */
   readonly gapMs: () => number;

@@ -56,11 +56,7 @@ export class Waiter {
     this.#registration = new WaitRegistration(store, clock, this.#id, notifyWorkers);
     this.#schedule = new WaitPollSchedule(clock, random);
     this.#outage = new OutageLog(logger, 'Cannot poll for awaited jobs, retrying', 'The database is available again.');
-    this.#loop = new PollLoop(
-      (stopping) => this.#tick(stopping),
-      clock,
-      (error) => this.#retryAfterFailure(error),
-    );
+    this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
     this.#listener =
       channel &&
       new WaitListener({
@@ -197,11 +193,6 @@ export class Waiter {
     // The options of this process decide. Another process may keep results for longer, but this one cannot know.
     const isKept = job.isRequest || job.hasKey || this.parts.optionsFor(job.queue).retention.completedMs !== false;
     if (!wait.isOver && !isKept) wait.reject(new ResultNotKeptError(id, job.queue));
-  }
-
-  #retryAfterFailure(error: unknown): number {
-    this.#outage.onFailure(error);
-    return RETRY_INTERVAL_MS;
   }
 }
 

@@ -1,7 +1,5 @@
-import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import { ListenLoop, type ListenPause } from '../listen/listen-loop.js';
-import type { NotificationChannel, Notification } from '../store/notifications/notification-channel.js';
+import { ListenLoop, type ListenLoopParts, type ListenPause } from '../listen/listen-loop.js';
+import type { Notification } from '../store/notifications/notification-channel.js';
 import type { CancelRequestReader } from './cancel-request-reader.js';
 import type { PollEffects } from './poll-effects.js';
 import type { Poller } from './poller.js';
@@ -16,10 +14,7 @@ const MAX_RESTART_DELAY_MS = 50;
 // A worker that is full for less than this does not listen for cancellations alone in between.
 const FULL_DELAY_MS = 100;
 
-export interface NotificationListenerParts {
-  readonly channel: NotificationChannel;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
+export interface NotificationListenerParts extends Pick<ListenLoopParts, 'channel' | 'clock' | 'logger'> {
   readonly random: () => number;
   readonly pollMaxMs: number;
   /** The name of the worker, which is notified of cancellation requests. */

@@ -1,18 +1,7 @@
-import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type { Subscription } from '../job/topics.js';
-import type { DeclaredQueue, QueueStore } from '../store/topics/queue-store.js';
-import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
+import type { DeclaredQueue } from '../store/topics/queue-store.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
-
-export interface QueueRegistrarParts {
-  readonly queueStore: Pick<QueueStore, 'declare' | 'markUsed'>;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
-  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  readonly subscriptions: ReadonlyMap<string, readonly Subscription[]>;
-}
+import type { WorkerParts } from './worker-parts.js';
 
 // How often the use of a temporary queue is recorded within its expiry time.
 const USES_PER_EXPIRY = 4;
@@ -28,7 +17,7 @@ export class QueueRegistrar {
   readonly #outage: OutageLog;
 
   constructor(
-    private readonly parts: QueueRegistrarParts,
+    private readonly parts: Pick<WorkerParts, 'queueStore' | 'clock' | 'logger' | 'optionsFor' | 'subscriptions'>,
     queues: readonly string[],
   ) {
     const { optionsFor, subscriptions, clock, logger } = parts;
@@ -43,11 +32,7 @@ export class QueueRegistrar {
     this.#intervalMs = Math.min(MAX_INTERVAL_MS, shortestMs / USES_PER_EXPIRY);
     // Without a message for the end of the outage, because the poller logs it.
     this.#outage = new OutageLog(logger, 'Cannot record the use of temporary queues, retrying');
-    this.#loop = new PollLoop(
-      () => this.#recordUse(),
-      clock,
-      (error) => this.#retryAfterFailure(error),
-    );
+    this.#loop = new PollLoop(() => this.#recordUse(), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
   }
 
   /** From now on the queues receive copies of published messages, even while no worker runs. */
@@ -77,10 +62,5 @@ export class QueueRegistrar {
     if (!allExist) await this.parts.queueStore.declare(this.#declared);
     this.#outage.onSuccess();
     return this.#intervalMs;
-  }
-
-  #retryAfterFailure(error: unknown): number {
-    this.#outage.onFailure(error);
-    return RETRY_INTERVAL_MS;
   }
 }

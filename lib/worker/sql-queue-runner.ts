@@ -2,11 +2,11 @@ import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
 import { expected, isWhole, unknownKeys } from '../job/expectation.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
-import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
 import { QueueRegistrar } from './queue-registrar.js';
-import { checkHandler, toHandlerEntry, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
+import type { HandlerEntry } from './run/run.js';
+import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
 import type { WorkNotifier } from './work-notifier.js';
 import type { WorkerParts } from './worker-parts.js';
 import { Worker } from './worker.js';
@@ -34,7 +34,11 @@ export class SqlQueueRunner {
   constructor(parts: WorkerParts, notifier: WorkNotifier) {
     this.#parts = {
       ...parts,
-      optionsFor: (queue) => this.#optionsFor(parts.optionsFor(queue), queue),
+      optionsFor: (queue) => {
+        const options = parts.optionsFor(queue);
+        const concurrency = this.#concurrency.get(queue);
+        return concurrency === undefined ? options : { ...options, concurrency };
+      },
     };
     this.#notifier = notifier;
   }
@@ -85,7 +89,7 @@ export class SqlQueueRunner {
     const { handlers, defineQueue } = this.#parts;
     checkHandler(queue, options, handler, handlers.queues);
     defineQueue(queue, options);
-    handlers.add(queue, undefined, toHandlerEntry(options, handler));
+    handlers.add(queue, undefined, { handle: handler, batch: options.batch } as HandlerEntry);
     try {
       await this.#inTurn(() => this.#addToWorker(queue));
     } catch (error) {
@@ -130,11 +134,6 @@ export class SqlQueueRunner {
     this.#unregistering.delete(queue);
     this.#paused.delete(queue);
     this.#concurrency.delete(queue);
-  }
-
-  #optionsFor(options: ResolvedQueueOptions, queue: string): ResolvedQueueOptions {
-    const concurrency = this.#concurrency.get(queue);
-    return concurrency === undefined ? options : { ...options, concurrency };
   }
 
   async #start(): Promise<void> {

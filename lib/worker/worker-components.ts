@@ -38,6 +38,7 @@ export class WorkerComponents {
   readonly #jobEvents: JobEventEmitter;
   readonly #jobLog: JobLogWriter;
   readonly #rescueRules: RescueRules;
+  readonly #failureLog: FailureLog;
   readonly #rescueEffects: RescueEffects;
   readonly #slots: Slots;
   #lockHolder: WorkerLockHolder | undefined;
@@ -74,11 +75,12 @@ export class WorkerComponents {
     this.#jobLog = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
     this.#announcer = new WorkAnnouncer(queues, parts.workerChannel);
     this.#rescueRules = rescueRules(optionsFor, parts);
+    this.#failureLog = new FailureLog(logger, optionsFor);
     this.#rescueEffects = new RescueEffects({
       events,
       waitNotifier,
       logger,
-      failureLog: new FailureLog(logger, optionsFor),
+      failureLog: this.#failureLog,
       announce: (queue, jobs) => this.#announcer.announce(queue, jobs),
       expectDue: (_, ms) => this.poller.expectDue(ms),
     });
@@ -137,6 +139,7 @@ export class WorkerComponents {
       jobLog: this.#jobLog,
       events: this.#jobEvents,
       waitNotifier,
+      failureLog: this.#failureLog,
       handlers,
       expectDue: (ms) => this.poller.expectDue(ms),
       announce: (target, jobs) => this.#announcer.announce(target, jobs),
@@ -159,7 +162,10 @@ export class WorkerComponents {
       shortestLeaseMs: () => Math.min(...strategies.queuesByLock.map((queue) => optionsFor(queue).leaseMs)),
       onRescued: (rescued) => this.#rescueEffects.onRescued(rescued),
       onAcquired: () => strategies.queuesByLock.forEach((queue) => this.queues.of(queue)?.wake()),
-      onLost: () => this.leases.abandonWhere(({ queue }) => strategies.isByLock(queue)),
+      // The lock that protects these claims is lost.
+      onLost: () => {
+        for (const claim of this.leases.claims) if (strategies.isByLock(claim.queue)) this.queues.abandon(claim);
+      },
     });
   }
 

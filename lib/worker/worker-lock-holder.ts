@@ -44,7 +44,7 @@ export class WorkerLockHolder {
     this.#loop = new PollLoop(
       (stopping) => this.#tick(stopping),
       parts.clock,
-      (error) => this.#retryAfterFailure(error),
+      this.#outage.retryAfter(CHECK_INTERVAL_MS),
     );
   }
 
@@ -109,10 +109,5 @@ export class WorkerLockHolder {
     if (now < this.#nextPingAt) return;
     this.#nextPingAt = now + this.#pingIntervalMs;
     await this.#lock?.ping();
-  }
-
-  #retryAfterFailure(error: unknown): number {
-    this.#outage.onFailure(error);
-    return CHECK_INTERVAL_MS;
   }
 }

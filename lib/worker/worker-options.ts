@@ -87,16 +87,8 @@ export function workerOptionProblems(options: unknown): string[] {
 
 /** The options have been checked. */
 export function resolveWorkerOptions(given: WorkerOptions = {}): ResolvedWorkerOptions {
-  const {
-    autoStart,
-    queues,
-    concurrency = Infinity,
-    poll,
-    notify,
-    shutdown,
-    heartbeat,
-    maxBlocked,
-  } = resolveOptions(WORKER_OPTIONS, given);
+  const options = resolveOptions(WORKER_OPTIONS, given);
+  const { autoStart, queues, concurrency = Infinity, poll, heartbeat } = options;
   return {
     autoStart,
     include: queues.include,
@@ -104,10 +96,10 @@ export function resolveWorkerOptions(given: WorkerOptions = {}): ResolvedWorkerO
     concurrency,
     pollMinMs: Math.min(poll.min, poll.max),
     pollMaxMs: poll.max,
-    usesNotifications: notify === 'auto',
-    shutdownTimeoutMs: shutdown.timeout,
+    usesNotifications: options.notify === 'auto',
+    shutdownTimeoutMs: options.shutdown.timeout,
     heartbeat,
-    maxBlockedMs: maxBlocked,
+    maxBlockedMs: options.maxBlocked,
   };
 }
 

@@ -3,6 +3,7 @@ import type { JobLogger } from '../common/job-logger.js';
 import type { QueueEvents } from '../events/queue-events.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { Subscription } from '../job/topics.js';
 import type { WaitNotifier } from '../listen/wait-notifier.js';
 import type { JobStore } from '../store/jobs/job-store.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
@@ -12,14 +13,14 @@ import type { WorkerLockStore } from '../store/workers/worker-lock-store.js';
 import type { WorkerRegistry } from '../store/workers/worker-registry.js';
 import type { Heartbeat, HeartbeatSettings } from './heartbeat/heartbeat.js';
 import type { PruneTask } from './pruner.js';
-import type { QueueRegistrarParts } from './queue-registrar.js';
 import type { HandlerTable } from './run/handler-table.js';
 import type { ResolvedWorkerOptions } from './worker-options.js';
 
-export interface WorkerParts extends QueueRegistrarParts {
+export interface WorkerParts {
   readonly store: JobStore;
   readonly workerRegistry: WorkerRegistry;
   readonly queueStore: QueueStore;
+  readonly subscriptions: ReadonlyMap<string, readonly Subscription[]>;
   /** Undefined if this process neither sends nor receives notifications. */
   readonly workerChannel: NotificationChannel | undefined;
   /** Undefined if the database does not support claims by `lock`. */

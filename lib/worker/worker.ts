@@ -40,12 +40,8 @@ export class Worker {
     // Declared first, so that a temporary queue is temporary from its first row.
     await this.#registrar.declare();
     await strategies.choose(this.queueNames);
-    await this.parts.workerRegistry.register({
-      id: this.id,
-      host: hostname(),
-      pid: process.pid,
-      queues: this.queueNames,
-    });
+    const { id, queueNames: queues } = this;
+    await this.parts.workerRegistry.register({ id, host: hostname(), pid: process.pid, queues });
     await this.#readPauses(this.queueNames);
     await this.#components.acquireLockIfNeeded(this.queueNames);
     pauses.apply();

@@ -1,7 +1,6 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { StoredError } from '../../job/stored-error.js';
 import type { JobLogger } from '../../common/job-logger.js';
 
 type FailedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt' | 'maxAttempts'>;
@@ -18,7 +17,7 @@ export class FailureLog {
     const { attempt, maxAttempts, queue, name, id } = job;
     const { stack } = outcome.error;
     const subject = `Job ${id} "${name}" of queue "${queue}"`;
-    const error = summaryOf(outcome.error);
+    const error = `${outcome.error.name}: ${outcome.error.message}`;
     if (outcome.kind === 'dead') {
       this.logger.error(`${subject} is dead after attempt ${attempt} of ${maxAttempts}: ${error}`, stack);
     } else if (outcome.kind === 'retry') {
@@ -27,8 +26,4 @@ export class FailureLog {
       if (stack !== undefined) this.logger.debug(stack);
     } else this.logger.warn(`${subject} is completed, but its result was not kept: ${outcome.error.message}`);
   }
-}
-
-function summaryOf({ name, message }: StoredError): string {
-  return `${name}: ${message}`;
 }

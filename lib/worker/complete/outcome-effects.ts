@@ -3,10 +3,10 @@ import type { ClaimedJob } from '../../job/job.js';
 import { isFinalOutcome, isClaimableAtOnce, type Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
-import type { Attempt, AttemptParts } from '../run/attempt.js';
+import { toCompletion, type Attempt, type AttemptParts } from '../run/attempt.js';
 import type { AttemptEnd } from '../run/attempt-end.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
-import { FailureLog } from './failure-log.js';
+import type { FailureLog } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { JobEventEmitter } from '../../events/job-event-emitter.js';
 import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
@@ -21,6 +21,7 @@ export interface OutcomeEffectsParts extends AttemptParts {
   readonly completer: Completer;
   readonly events: JobEventEmitter;
   readonly waitNotifier: WaitNotifier;
+  readonly failureLog: FailureLog;
   readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
   readonly expectDue: (ms: number) => void;
   /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
@@ -30,7 +31,6 @@ export interface OutcomeEffectsParts extends AttemptParts {
 /** Completes the jobs of one queue. After each commit it emits events, logs failures and notifies. */
 export class OutcomeEffects {
   readonly #unhandledNames = new Set<string>();
-  readonly #failureLog: FailureLog;
   /** Includes their effects: the queue is not idle until a job that can run again at once was announced. */
   #pendingOutcomes = 0;
 
@@ -38,9 +38,7 @@ export class OutcomeEffects {
   constructor(
     private readonly parts: OutcomeEffectsParts,
     private readonly onOutcomeDone: () => void,
-  ) {
-    this.#failureLog = new FailureLog(parts.logger, () => parts.options);
-  }
+  ) {}
 
   get isIdle(): boolean {
     return this.#pendingOutcomes === 0;
@@ -67,17 +65,8 @@ export class OutcomeEffects {
 
   completeUnstarted(claim: ActiveClaim, job: ClaimedJob, outcome: Outcome): void {
     const { completer, workerId, options } = this.parts;
-    const { deadLetter, retention } = options;
     this.#pendingOutcomes++;
-    const completion = {
-      job,
-      claimId: claim.id,
-      workerId,
-      outcome,
-      ranMs: null,
-      retentionMs: retention.deadMs,
-      deadLetter,
-    };
+    const completion = toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs: null }, options);
     completer.complete(claim, completion, (written) => {
       if (written !== 'lost') this.#onCommitted(job, written, undefined, null);
       this.#finishOutcome(claim);
@@ -116,7 +105,7 @@ export class OutcomeEffects {
 
   #onCommitted(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
     this.parts.events.emitOutcome(job, outcome, result, ranMs);
-    this.#failureLog.logFailure(job, outcome);
+    this.parts.failureLog.logFailure(job, outcome);
     if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
     if (isClaimableAtOnce(outcome)) this.parts.announce(job.queue, 1);

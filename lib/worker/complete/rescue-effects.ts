@@ -24,15 +24,8 @@ export class RescueEffects {
     const counts = new Map<string, number>();
     for (const { job, outcome, deadLetter } of rescued) {
       const { id: jobId, queue, name, attempt, owner } = job;
-      const eventFields = {
-        jobId,
-        queue,
-        name,
-        attempt,
-        owner: owner || null,
-        ranMs: null,
-        error: storedError(expiredLeaseError(job)),
-      };
+      const error = storedError(expiredLeaseError(job));
+      const eventFields = { jobId, queue, name, attempt, owner: owner || null, ranMs: null, error };
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       events.emit({ ...eventFields, event: 'rescued', delayMs });
       if (isFinalOutcome(outcome)) waitNotifier.notifyEnded(job);

@@ -86,11 +86,6 @@ export class LeaseRenewer {
     this.#heartbeat.remove(claim.id);
   }
 
-  /** Abandons the claims that match, because the lock that protects them is lost. */
-  abandonWhere(matches: (claim: ActiveClaim) => boolean): void {
-    for (const claim of this.claims.filter(matches)) this.parts.queues.abandon(claim);
-  }
-
   /** Whether the lease has ended, as far as this process can know. */
   hasExpired(claim: ActiveClaim): boolean {
     if (this.parts.clock.monotonic() < claim.leaseDeadline) return false;

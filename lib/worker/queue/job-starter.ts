@@ -19,7 +19,7 @@ export interface JobStarterParts extends OutcomeEffectsParts {
 
 /** Starts the prefetched jobs of one queue in their order, and ends them early if they are cancelled or lost. */
 export class JobStarter {
-  readonly #runs = new ActiveRuns();
+  readonly runs = new ActiveRuns();
 
   /** @param onChange called when further jobs may start, or when prefetched jobs were lost */
   constructor(
@@ -31,18 +31,10 @@ export class JobStarter {
     private readonly onChange: () => void,
   ) {}
 
-  get running(): number {
-    return this.#runs.attempts.length;
-  }
-
-  get isIdle(): boolean {
-    return this.#runs.isEmpty;
-  }
-
   /** A poison candidate runs alone, so jobs that were claimed now would wait for it. */
   get waitsForPoisonCandidate(): boolean {
     const { next } = this.buffer;
-    return this.#runs.hasPoisonCandidate || (next !== undefined && isPoisonCandidate(next.job));
+    return this.runs.hasPoisonCandidate || (next !== undefined && isPoisonCandidate(next.job));
   }
 
   startAll(): void {
@@ -53,7 +45,7 @@ export class JobStarter {
   abandon(claim: ActiveClaim): void {
     this.parts.leases.remove(claim);
     claim.abandon(this.buffer.remove((buffered) => buffered.claim === claim).map(({ job }) => job.id));
-    for (const attempt of this.#runs.attempts) {
+    for (const attempt of this.runs.attempts) {
       if (attempt.claim === claim && !attempt.isDetached)
         attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
     }
@@ -65,24 +57,16 @@ export class JobStarter {
     const [buffered] = this.buffer.remove(({ job }) => job.id === jobId);
     if (buffered) this.outcomeEffects.completeUnstarted(buffered.claim, buffered.job, { kind: 'cancel' });
     // A job can run twice: once under a lost claim, and once under its successor.
-    const running = this.#runs.attempts.filter(({ job, isAborted }) => job.id === jobId && !isAborted);
+    const running = this.runs.attempts.filter(({ job, isAborted }) => job.id === jobId && !isAborted);
     for (const attempt of running) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
     return buffered !== undefined || running.length > 0;
   }
 
-  abortAll(reason: Error): void {
-    this.#runs.abort(reason);
-  }
-
-  releaseAll(): void {
-    this.#runs.release();
-  }
-
   #canStart(): boolean {
     const buffered = this.buffer.next;
-    if (!buffered || this.slots.free === 0 || this.#runs.hasPoisonCandidate) return false;
+    if (!buffered || this.slots.free === 0 || this.runs.hasPoisonCandidate) return false;
     const { claim, job, indexInClaim } = buffered;
-    if (isPoisonCandidate(job) && (!this.#runs.isEmpty || claim.hasRunningJobs)) return false;
+    if (isPoisonCandidate(job) && (!this.runs.isEmpty || claim.hasRunningJobs)) return false;
     if (claim.mayStart(indexInClaim)) return true;
     this.parts.completer.raiseStartLimit(claim, this.onChange);
     return false;
@@ -112,7 +96,7 @@ export class JobStarter {
 
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
     const run = new Run(attempts, this.parts.options, this.parts.clock);
-    this.#runs.add(run);
+    this.runs.add(run);
     this.slots.acquire();
     for (const { job } of attempts) this.parts.events.emitStarted(job);
     void this.#execute(run, entry, now);
@@ -121,7 +105,7 @@ export class JobStarter {
   async #execute(run: Run, entry: HandlerEntry, startedAtMs: number): Promise<void> {
     const ends = await run.execute(entry);
     this.limits.recordRunTime(this.parts.clock.monotonic() - startedAtMs);
-    this.#runs.delete(run);
+    this.runs.delete(run);
     this.slots.release();
     run.attempts.forEach((attempt, index) => this.outcomeEffects.completeAttempt(attempt, ends[index]!));
     this.parts.onSlotFree();

@@ -1,18 +1,11 @@
-import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { ChosenStrategy, JobStore } from '../../store/jobs/job-store.js';
-import type { JobLogger } from '../../common/job-logger.js';
-
-export interface QueueStrategiesParts {
-  readonly store: Pick<JobStore, 'chooseStrategies'>;
-  readonly logger: JobLogger;
-  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-}
+import type { ChosenStrategy } from '../../store/jobs/job-store.js';
+import type { WorkerParts } from '../worker-parts.js';
 
 /** The claim strategy of each queue of a worker. */
 export class QueueStrategies {
   readonly #chosen = new Map<string, ChosenStrategy>();
 
-  constructor(private readonly parts: QueueStrategiesParts) {}
+  constructor(private readonly parts: Pick<WorkerParts, 'store' | 'logger' | 'optionsFor'>) {}
 
   /** Rejects if the database does not support the requested strategy of a queue. */
   async choose(queues: readonly string[]): Promise<void> {

@@ -10,19 +10,17 @@ import { PrefetchLimits } from './prefetch-limits.js';
 import { QueueSlots } from './queue-slots.js';
 import type { Slots } from './slots.js';
 
-export interface QueueWorkerParts extends JobStarterParts {
+export interface QueueWorkerParts extends JobStarterParts, Pick<ClaimerParts, 'strategies' | 'lockId'> {
   readonly slots: Slots;
-  readonly strategies: ClaimerParts['strategies'];
-  readonly lockId: ClaimerParts['lockId'];
   /** Called when the queue, or a part of it, has become idle. */
   readonly onIdle: () => void;
 }
 
 /** Works one queue in this process: fills its slots from the prefetch buffer, and the buffer with claims. */
 export class QueueWorker {
+  readonly starter: JobStarter;
   readonly #buffer: PrefetchBuffer;
   readonly #slots: QueueSlots;
-  readonly #starter: JobStarter;
   readonly #claimer: Claimer;
   readonly #prefetchLimits: PrefetchLimits;
   readonly #outcomeEffects: OutcomeEffects;
@@ -41,7 +39,7 @@ export class QueueWorker {
     this.#slots = new QueueSlots(parts.slots, options.concurrency);
     this.#prefetchLimits = new PrefetchLimits(options, options.concurrency * this.#maxBatchSize);
     this.#outcomeEffects = new OutcomeEffects(parts, () => this.#refillSoon());
-    this.#starter = new JobStarter(parts, this.#buffer, this.#slots, this.#prefetchLimits, this.#outcomeEffects, () =>
+    this.starter = new JobStarter(parts, this.#buffer, this.#slots, this.#prefetchLimits, this.#outcomeEffects, () =>
       this.#refillSoon(),
     );
     this.#claimer = new Claimer(
@@ -52,12 +50,10 @@ export class QueueWorker {
     );
   }
 
-  get running(): number {
-    return this.#starter.running;
-  }
-
   get isIdle(): boolean {
-    return this.#starter.isIdle && this.#buffer.length === 0 && this.#claimer.isIdle && this.#outcomeEffects.isIdle;
+    return (
+      this.starter.runs.isEmpty && this.#buffer.length === 0 && this.#claimer.isIdle && this.#outcomeEffects.isIdle
+    );
   }
 
   get isOpen(): boolean {
@@ -66,7 +62,7 @@ export class QueueWorker {
 
   /** No further job can start now, so waiting jobs need not be claimed. */
   get isFull(): boolean {
-    return this.#slots.free === 0 || this.#starter.waitsForPoisonCandidate;
+    return this.#slots.free === 0 || this.starter.waitsForPoisonCandidate;
   }
 
   startAheadLimit(claim: ActiveClaim): number {
@@ -99,7 +95,7 @@ export class QueueWorker {
     this.wake();
     return (
       this.#isOpen &&
-      !this.#starter.waitsForPoisonCandidate &&
+      !this.starter.waitsForPoisonCandidate &&
       this.#announcedJobs <= this.#slots.free * this.#maxBatchSize - this.#buffer.length
     );
   }
@@ -127,24 +123,8 @@ export class QueueWorker {
 
   fill(): void {
     if (!this.#isOpen) return;
-    this.#starter.startAll();
+    this.starter.startAll();
     this.#claim();
-  }
-
-  abandon(claim: ActiveClaim): void {
-    this.#starter.abandon(claim);
-  }
-
-  cancel(jobId: number): boolean {
-    return this.#starter.cancel(jobId);
-  }
-
-  abortAll(reason: Error): void {
-    this.#starter.abortAll(reason);
-  }
-
-  releaseAll(): void {
-    this.#starter.releaseAll();
   }
 
   /** Once for all outcomes that one batch has written. */
@@ -163,12 +143,12 @@ export class QueueWorker {
   }
 
   #computeDemand(): ClaimDemand | undefined {
-    if (!this.#isOpen || this.#starter.waitsForPoisonCandidate) return undefined;
+    if (!this.#isOpen || this.starter.waitsForPoisonCandidate) return undefined;
     return claimDemand(this.#prefetchLimits, {
       freeSlots: this.#slots.free,
       maxBatchSize: this.#maxBatchSize,
       prefetchedCount: this.#buffer.length + this.#claimer.expectedJobs,
-      hasRunningJobs: !this.#starter.isIdle,
+      hasRunningJobs: !this.starter.runs.isEmpty,
     });
   }
 

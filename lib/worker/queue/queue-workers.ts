@@ -7,7 +7,7 @@ export class QueueWorkers {
   #idleWaiters: (() => void)[] = [];
 
   get running(): number {
-    return this.#all.reduce((sum, { running }) => sum + running, 0);
+    return this.#all.reduce((sum, { starter }) => sum + starter.runs.attempts.length, 0);
   }
 
   get isIdle(): boolean {
@@ -33,23 +33,23 @@ export class QueueWorkers {
   }
 
   abandon(claim: ActiveClaim): void {
-    this.of(claim.queue)?.abandon(claim);
+    this.of(claim.queue)?.starter.abandon(claim);
   }
 
   cancelClaimed(claim: ActiveClaim, jobId: number): boolean {
-    return this.of(claim.queue)?.cancel(jobId) ?? false;
+    return this.of(claim.queue)?.starter.cancel(jobId) ?? false;
   }
 
   cancel(jobId: number): void {
-    for (const queue of this.#all) queue.cancel(jobId);
+    for (const { starter } of this.#all) starter.cancel(jobId);
   }
 
   abortAll(reason: Error): void {
-    for (const queue of this.#all) queue.abortAll(reason);
+    for (const { starter } of this.#all) starter.runs.abort(reason);
   }
 
   releaseAll(): void {
-    for (const queue of this.#all) queue.releaseAll();
+    for (const { starter } of this.#all) starter.runs.release();
   }
 
   /** Starts with a random queue, so that each queue has the same chance of a slot of the process that became free. */

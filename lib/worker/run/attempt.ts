@@ -137,11 +137,8 @@ export class Attempt implements JobActions {
   }
 
   completionOf(outcome: Outcome): Completion {
-    const { deadLetter, retention } = this.options;
     const { job, claim, ranMs } = this;
-    const { workerId } = this.parts;
-    const retentionMs = outcome.kind === 'complete' ? retention.completedMs : retention.deadMs;
-    return { job, claimId: claim.id, workerId, outcome, ranMs, retentionMs, deadLetter };
+    return toCompletion({ job, claimId: claim.id, workerId: this.parts.workerId, outcome, ranMs }, this.options);
   }
 
   progress(value: unknown): void {
@@ -204,4 +201,13 @@ export class Attempt implements JobActions {
     this.#decidedOutcome = { kind: 'dead', error: storedError(error) };
     throw error;
   }
+}
+
+/** Adds the parts of a completion that depend on the options of its queue. */
+export function toCompletion(
+  fields: Pick<Completion, 'job' | 'claimId' | 'workerId' | 'outcome' | 'ranMs'>,
+  { deadLetter, retention }: ResolvedQueueOptions,
+): Completion {
+  const retentionMs = fields.outcome.kind === 'complete' ? retention.completedMs : retention.deadMs;
+  return { ...fields, retentionMs, deadLetter };
 }

@@ -1,10 +1,9 @@
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected, isOptions } from '../../job/expectation.js';
 import { nameProblem } from '../../job/job-names.js';
-import { processorOptionProblems, type ProcessorOptions } from '../../job/processor-options.js';
+import { processorOptionProblems } from '../../job/processor-options.js';
 import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../../job/queue-jobs.js';
 import type { JobContext } from './job-context.js';
-import type { HandlerEntry } from './run.js';
 
 type JobOf<Name extends QueueName> = JobContext<AsDeclared<PayloadOf<Name>>, AsDeclared<ResultOf<Name>>>;
 
@@ -25,8 +24,4 @@ export function checkHandler(queue: unknown, options: unknown, handler: unknown,
     expected(typeof handler === 'function', 'the handler to be a function', handler),
     expected(!isHandled, 'a queue without a handler in this process (remove that handler first, or extend it)', queue),
   ]);
-}
-
-export function toHandlerEntry({ batch }: ProcessorOptions, handle: unknown): HandlerEntry {
-  return { handle, batch } as HandlerEntry;
 }
