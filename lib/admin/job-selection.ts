@@ -4,8 +4,8 @@ import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
+import { requireOptions } from '../job/option-schema.js';
 import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
-import { rejectNonObject } from './reject-non-object.js';
 
 /** The maximum number of jobs that one transaction changes. */
 export const ADMIN_BATCH_SIZE = 500;
@@ -55,11 +55,7 @@ export function searchesOf(which: JobFilter | AllJobs, states: readonly JobState
   const filter = filterOf(which);
   const { state, error } = filter;
   InvalidOptionsError.throwIfAny('Cannot retry', [
-    expected(
-      state === undefined || state !== 'scheduled' || states.includes(state),
-      'state to be dead or cancelled with rate or to',
-      state,
-    ),
+    expected(state !== 'scheduled' || states.includes(state), 'state to be dead or cancelled with rate or to', state),
   ]);
   const searched = states.filter((candidate) => state === undefined || candidate === state);
   return searched.map((searchedState) => ({
@@ -70,7 +66,7 @@ export function searchesOf(which: JobFilter | AllJobs, states: readonly JobState
 }
 
 export function checkFilter(filter: JobFilter): void {
-  const given = isOptions(filter) ? filter : rejectNonObject('Invalid filter', filter);
+  const given = requireOptions('Invalid filter', filter, 'an object');
   const { queue, state, name, error, finishedAfter, finishedBefore, ...unknown } = given;
   InvalidOptionsError.throwIfAny('Invalid filter', [
     ...unknownKeys(unknown, FILTERS),

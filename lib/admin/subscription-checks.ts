@@ -1,13 +1,13 @@
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { expected, unknownKeys } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
+import { requireOptions } from '../job/option-schema.js';
 import { subscriptionProblems, type SubscriptionOptions } from '../job/topics.js';
-import { rejectNonObject } from './reject-non-object.js';
 
 export function checkSubscription(queue: string, given: SubscriptionOptions): void {
   checkQueueName(queue);
   const where = `Cannot subscribe "${queue}"`;
-  const { topic, where: filter, ...unknown } = isOptions(given) ? given : rejectNonObject(where, given);
+  const { topic, where: filter, ...unknown } = requireOptions(where, given, 'an object');
   InvalidOptionsError.throwIfAny(where, [
     ...unknownKeys(unknown, ['topic', 'where']),
     ...subscriptionProblems({ topic, where: filter }),

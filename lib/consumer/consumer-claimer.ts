@@ -4,18 +4,9 @@ import { randomId } from '../job/random-id.js';
 import { malformedOutcome } from '../job/outcome.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import type { RuleParts } from '../job/user-rule.js';
-import type { Assignment, ConsumerStore } from '../store/people/consumer-store.js';
+import type { Assignment } from '../store/people/consumer-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';
 import type { ConsumerParts } from './consumer-parts.js';
-
-export interface ConsumerClaimerParts extends RuleParts {
-  readonly store: Pick<ConsumerStore, 'mayClaim' | 'splitClaim' | 'claimFromStage' | 'end'>;
-  readonly jobs: ConsumerParts['jobs'];
-  readonly optionsFor: ConsumerParts['optionsFor'];
-  readonly promoted: ConsumerParts['promoted'];
-  readonly rescued: ConsumerParts['rescued'];
-  readonly ended: ConsumerParts['ended'];
-}
 
 // The split follows the claim within milliseconds. If the process dies in between, the jobs are retried after this
 // lease, and their attempts do not count.
@@ -27,7 +18,8 @@ export class ConsumerClaimer {
   readonly #strategies = new Map<string, ClaimStrategy>();
 
   constructor(
-    private readonly parts: ConsumerClaimerParts,
+    private readonly parts: Pick<ConsumerParts, 'store' | 'jobs' | 'optionsFor' | 'promoted' | 'rescued' | 'ended'> &
+      RuleParts,
     private readonly workerId: string,
   ) {}
 
@@ -91,7 +83,7 @@ export class ConsumerClaimer {
     if (!(await store.mayClaim(queue))) return [];
     if (stage !== null) return store.claimFromStage({ ...assignee, ...selection, stage });
     const claimId = randomId();
-    const request = {
+    const claimed = await jobs.claim({
       ...selection,
       claimId,
       owner: options.owner,
@@ -102,8 +94,7 @@ export class ConsumerClaimer {
       startLimit: 0,
       deadLetter,
       once: true,
-    };
-    const claimed = await jobs.claim(request);
+    });
     return claimed.length === 0 ? [] : store.splitClaim({ ...assignee, claimId, jobs: claimed });
   }
 

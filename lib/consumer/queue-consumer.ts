@@ -207,8 +207,7 @@ export class QueueConsumer {
       queue === undefined ? undefined : nameProblem('queue name', queue),
       ...pageProblems(given, 'assigned', ['queue']),
     ]);
-    const ofQueue = queue === undefined ? {} : { queue };
-    return readPage('assigned', page, (request) => this.#parts.store.listAssigned(owner, ofQueue, request));
+    return readPage('assigned', page, (request) => this.#parts.store.listAssigned(owner, queue ?? null, request));
   }
 
   /** The jobs of a stage, assigned (see `owner`) or not, in the order of claims; reversed with `order: 'newest'`. */

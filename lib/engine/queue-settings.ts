@@ -11,10 +11,11 @@ import type { EngineOptions, NamedQueueOptions } from './engine-options.js';
 export class QueueSettings {
   readonly #decorated = new Map<string, QueueOptions>();
   readonly #resolved = new Map<string, ResolvedQueueOptions>();
-
+  readonly #defaults: QueueOptions;
   readonly #queues: Readonly<Record<string, NamedQueueOptions>>;
 
   constructor(private readonly options: EngineOptions) {
+    this.#defaults = options.defaults ?? {};
     this.#queues = (options.queues ?? {}) as Record<string, NamedQueueOptions>;
   }
 
@@ -44,8 +45,7 @@ export class QueueSettings {
 
   /** Of all options that are known now. */
   get extremes(): { shortestLeaseMs: number; largestPayloadBytes: number } {
-    const { defaults = {} } = this.options;
-    const given = [defaults, ...Object.values(this.#queues).map((queue) => overlay(defaults, queue))].map(
+    const given = [this.#defaults, ...Object.values(this.#queues).map((queue) => overlay(this.#defaults, queue))].map(
       resolveQueueOptions,
     );
     const all = [...given, ...[...this.#decorated.keys()].map((queue) => this.of(queue))];
@@ -57,10 +57,9 @@ export class QueueSettings {
 
   /** Problems of the dead-letter queues of these queues, and of all queues in the module options. */
   deadLetterProblems(handled: readonly string[]): string[] {
-    const { defaults = {} } = this.options;
     const named = Object.keys(this.#queues).filter((key) => !key.endsWith('*'));
     const letters = new Set([...handled, ...named].map((queue) => this.of(queue).deadLetter));
-    for (const { deadLetter } of [defaults, ...Object.values(this.#queues)]) letters.add(deadLetter ?? false);
+    for (const { deadLetter } of [this.#defaults, ...Object.values(this.#queues)]) letters.add(deadLetter ?? false);
     return [...letters].flatMap((queue) => {
       const next = queue && this.of(queue).deadLetter;
       if (!next) return [];
@@ -69,8 +68,7 @@ export class QueueSettings {
   }
 
   get hasQueueWithEvents(): boolean {
-    const { defaults = {} } = this.options;
-    return [defaults, ...Object.values(this.#queues), ...this.#decorated.values()].some(
+    return [this.#defaults, ...Object.values(this.#queues), ...this.#decorated.values()].some(
       ({ events }) => events === true,
     );
   }
@@ -94,14 +92,13 @@ export class QueueSettings {
   }
 
   #mergedOptions(queue: string): NamedQueueOptions {
-    const { defaults = {} } = this.options;
     const prefixes = Object.keys(this.#queues).filter((key) => key.endsWith('*') && matches(key, queue));
     const layers = [
       this.#decorated.get(queue) ?? {},
       ...prefixes.sort((a, b) => a.length - b.length).map((prefix) => this.#queues[prefix]!),
       Object.hasOwn(this.#queues, queue) ? this.#queues[queue]! : {},
     ];
-    return layers.reduce<NamedQueueOptions>(overlay, defaults);
+    return layers.reduce<NamedQueueOptions>(overlay, this.#defaults);
   }
 
   #archiveOf({ archive, retention }: NamedQueueOptions): string | undefined {

@@ -11,6 +11,7 @@ import {
   option,
   optionProblems,
   positiveDuration,
+  requireOptions,
   whole,
   type SchemaOf,
 } from './option-schema.js';
@@ -91,7 +92,7 @@ export function resolveEnqueueOptions(
   where = `Cannot enqueue into "${queue}"`,
 ): ResolvedEnqueueOptions {
   if (given === undefined) return DEFAULTS;
-  if (!isOptions(given)) throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
+  requireOptions(where, given);
   InvalidOptionsError.throwIfAny(where, [
     ...optionProblems(ENQUEUE_OPTIONS, given, { also }),
     given.delay !== undefined && given.runAt !== undefined ? 'expected either delay or runAt, got both' : undefined,

@@ -6,11 +6,11 @@ export function formatValue(value: unknown): string {
   if (typeof value === 'function') return `a function`;
   if (typeof value === 'bigint') return `${value}n`;
   if (value instanceof Date) return `Date(${Number.isNaN(value.getTime()) ? 'invalid' : value.toISOString()})`;
-  const text = typeof value === 'number' ? String(value) : jsonOf(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  return shorten(typeof value === 'number' ? String(value) : jsonOf(value));
 }
 
-function jsonOf(value: unknown): string {
+/** The value as JSON if possible, for a message. */
+export function jsonOf(value: unknown): string {
   try {
     return JSON.stringify(value) ?? String(value);
   } catch {

@@ -37,8 +37,6 @@ export interface KeyOptions {
 }
 
 const MAX_KEY_LENGTH = 255;
-// Callers that received the job of another caller may still read its outcome.
-const MIN_KEYED_RETENTION_MS = 600_000;
 
 /** Parses a duration to milliseconds. */
 const KEY_UNTIL: Kind<'started' | 'finished' | number> = {
@@ -78,13 +76,6 @@ export function keyOverrides({ text, until, durationMs }: JobKey): Pick<JobOverr
 export function keyToRestore(overrides: JobOverrides | null): JobKey | undefined {
   const { key, keyUntil } = overrides ?? {};
   return isKey(key) && isKeyEvent(keyUntil) ? keyOf({ key, keyUntil }) : undefined;
-}
-
-/** A job with a key stays for ten minutes more than it owns the key, or longer. */
-export function keyedRetentionMs(overrides: JobOverrides | null, keepMs: number | false): number | false {
-  if (overrides?.key === undefined) return keepMs;
-  const heldMs = typeof overrides.keyUntil === 'number' ? overrides.keyUntil : 0;
-  return Math.max(keepMs === false ? 0 : keepMs, heldMs + MIN_KEYED_RETENTION_MS);
 }
 
 // A database stores every lone surrogate as the same character, so that different keys would collide.

@@ -1,10 +1,17 @@
 import type { JobOverrides } from './enqueue-options.js';
-import { keyedRetentionMs } from './job-key.js';
 
 // The caller of a request reads the result and deletes it. If the caller has died, the pruner deletes it.
 const REPLY_RETENTION_MS = 60_000;
+// Callers that received the job of another caller may still read its outcome.
+const MIN_KEYED_RETENTION_MS = 600_000;
 
-/** How long the history keeps the job; false: it does not. */
+/**
+ * How long the history keeps the job; false: it does not. A job with a key stays for ten minutes more than it owns the
+ * key, or longer.
+ */
 export function jobRetentionMs(overrides: JobOverrides | null, queueRetentionMs: number | false): number | false {
-  return overrides?.reply ? REPLY_RETENTION_MS : keyedRetentionMs(overrides, queueRetentionMs);
+  if (overrides?.reply) return REPLY_RETENTION_MS;
+  if (overrides?.key === undefined) return queueRetentionMs;
+  const ownedMs = typeof overrides.keyUntil === 'number' ? overrides.keyUntil : 0;
+  return Math.max(queueRetentionMs || 0, ownedMs + MIN_KEYED_RETENTION_MS);
 }

@@ -1,4 +1,5 @@
 import { DURATION_EXPECTED, toMs } from '../common/duration.js';
+import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
 
 export interface Option<Resolved = unknown> {
@@ -119,6 +120,21 @@ function nameProblems(schema: Schema, values: Readonly<Record<string, unknown>>,
     ...elsewhere.filter((name) => name in values).map((name) => `"${name}" ${misplaced[name]}`),
     ...unknownKeys(values, [...Object.keys(schema), ...also, ...elsewhere]),
   ];
+}
+
+/** The options that are not undefined. */
+export function defined<T extends object>(options: T | undefined): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined)) as never;
+}
+
+/** Throws InvalidOptionsError unless `given` is an object. Returns it. */
+export function requireOptions<Options extends object>(
+  where: string,
+  given: Options,
+  what = 'options to be an object',
+): Options {
+  if (isOptions(given)) return given;
+  throw new InvalidOptionsError(where, [expected(false, what, given)!]);
 }
 
 /** The options have been checked. */

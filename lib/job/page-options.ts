@@ -1,6 +1,7 @@
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions } from './expectation.js';
 import { oneOf, option, optionProblems, resolveOptions, whole } from './option-schema.js';
+import { readJson } from './read-columns.js';
 
 /** One page of a list. */
 export interface PageOptions {
@@ -63,12 +64,8 @@ export function cursorOf(position: PagePosition | undefined, list: PagedList, or
 
 function positionOf(cursor: unknown, list: PagedList, order: PageOrder): PagePosition | undefined {
   if (typeof cursor !== 'string' || cursor.length > 200) return undefined;
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    return undefined;
-  }
+  const parsed = readJson(Buffer.from(cursor, 'base64url').toString());
+  const parts = 'value' in parsed ? parsed.value : undefined;
   if (!Array.isArray(parts) || parts[0] !== list || parts[1] !== order) return undefined;
   const position = parts.slice(2) as number[];
   return position.length === POSITION_LENGTHS[list] && position.every(Number.isSafeInteger) ? position : undefined;

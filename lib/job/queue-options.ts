@@ -3,6 +3,7 @@ import type { Duration } from '../common/duration.js';
 import { expected } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
 import {
+  defined,
   durationOf,
   either,
   flag,
@@ -145,8 +146,4 @@ export function resolveQueueOptions(given: QueueOptions = {}) {
 
 function isStandardSchema(value: unknown): value is StandardSchemaV1 {
   return typeof (value as Partial<StandardSchemaV1> | null)?.['~standard']?.validate === 'function';
-}
-
-function defined<T extends object>(options: T | undefined): T {
-  return Object.fromEntries(Object.entries(options ?? {}).filter(([, value]) => value !== undefined)) as T;
 }

@@ -39,13 +39,9 @@ export function resolveReplay(given: ReplayOptions): ResolvedReplay {
   return { to, intervalMs: intervalMs! };
 }
 
-function partsOf(rate: unknown): { jobs?: unknown; per?: unknown } {
-  return isOptions(rate) ? rate : {};
-}
-
-function intervalOf(rate: unknown): number | undefined {
+function intervalOf(rate: ReplayRate): number | undefined {
   const [, number, unit] = /^(\d+(?:\.\d+)?)\/([smhd])$/.exec(typeof rate === 'string' ? rate : '') ?? [];
-  const { jobs, per } = number ? { jobs: Number(number), per: `1${unit}` } : partsOf(rate);
+  const { jobs, per } = number ? { jobs: Number(number), per: `1${unit}` } : isOptions(rate) ? rate : {};
   const perMs = toMs(per);
   if (!Number.isFinite(jobs) || !((jobs as number) > 0) || !perMs) return undefined;
   const intervalMs = perMs / (jobs as number);

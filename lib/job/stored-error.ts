@@ -1,3 +1,5 @@
+import { jsonOf } from './expectation.js';
+
 /** An error as it is stored with its job. */
 export interface StoredError {
   name: string;
@@ -35,19 +37,12 @@ function errorFields(error: Error): StoredError {
   };
 }
 
-export function asError(thrown: unknown): Error {
+function asError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   // Errors of another realm (a vm context, as in Jest) fail instanceof.
   if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return thrown as Error;
-  return new Error(`A handler threw something that is no Error: ${describe(thrown)}`);
-}
-
-function describe(thrown: unknown): string {
-  try {
-    return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown));
-  } catch {
-    return Object.prototype.toString.call(thrown);
-  }
+  const text = typeof thrown === 'string' ? thrown : jsonOf(thrown);
+  return new Error(`A handler threw something that is no Error: ${text}`);
 }
 
 function clip(text: string, length: number): string {

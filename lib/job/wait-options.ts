@@ -1,12 +1,12 @@
 import type { Duration } from '../common/duration.js';
 import { InvalidOptionsError } from './errors.js';
-import { expected, isOptions } from './expectation.js';
 import {
   func,
   kind,
   option,
   optionProblems,
   positiveDuration,
+  requireOptions,
   resolveOptions,
   type SchemaOf,
 } from './option-schema.js';
@@ -37,7 +37,7 @@ const WAIT_OPTIONS = {
 } satisfies SchemaOf<WaitOptions>;
 
 export function resolveWaitOptions(where: string, given: WaitOptions): ResolvedWaitOptions {
-  if (!isOptions(given)) throw new InvalidOptionsError(where, [expected(false, 'options to be an object', given)!]);
+  requireOptions(where, given);
   InvalidOptionsError.throwIfAny(where, optionProblems(WAIT_OPTIONS, given));
   const { timeout, ...others } = resolveOptions(WAIT_OPTIONS, given);
   return { timeoutMs: timeout, ...others };

@@ -1,12 +1,10 @@
 import { DataSource } from 'typeorm';
 import { InvalidOptionsError, StoreUnavailableError } from '../job/errors.js';
 import { checkDatabaseType } from '../store/core/supported-database.js';
-import { formatToken, type FoundDataSource } from './data-sources.js';
-import type { SqlQueueModuleOptions, StaticOptions } from './module-options.js';
+import { formatToken } from './data-sources.js';
+import { OPTIONS_PLACE, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 
 export const EMBEDDED_FILE = './sql-queue.sqlite';
-
-const PLACE = 'SqlQueueModule options';
 
 export interface ChosenDataSource {
   readonly dataSource: DataSource;
@@ -21,12 +19,13 @@ export interface ChosenDataSource {
  * All other cases throw, because jobs in a database that the application does not expect are lost.
  *
  * @param resolved the provider under the default token, or under the configured token
+ * @param found see `dataSourcesAmong`
  */
 export function chooseDataSource(
   { connection }: SqlQueueModuleOptions,
   given: StaticOptions,
   resolved: DataSource | undefined,
-  found: readonly FoundDataSource[],
+  found: readonly string[],
 ): ChosenDataSource {
   if (connection) return { dataSource: createDataSource(connection), isFallback: false };
   if (typeof given.dataSource === 'object') return { dataSource: given.dataSource, isFallback: false };
@@ -38,40 +37,40 @@ export function chooseDataSource(
 }
 
 /** Throws if the application has a DataSource, because it then does not expect its jobs in the embedded file. */
-export function rejectFallback(given: StaticOptions, found: readonly FoundDataSource[]): void {
+export function rejectFallback(given: StaticOptions, found: readonly string[]): void {
   if (found.length === 0) return;
-  if (found.some(({ options }) => options === '')) {
+  if (found.includes('')) {
     throw new StoreUnavailableError(`The application's DataSource could not be connected.`, 'not-done');
   }
-  throw new InvalidOptionsError(PLACE, [
+  throw new InvalidOptionsError(OPTIONS_PLACE, [
     `expected the database of the queue, got none, and the application's DataSource is not visible to SqlQueueModule as ` +
       `its default DataSource. Write ${forRootCalls(given, found)}, or set \`connection\` to a database for the queue`,
   ]);
 }
 
-function unknownDataSource(given: StaticOptions, found: readonly FoundDataSource[]): InvalidOptionsError {
+function unknownDataSource(given: StaticOptions, found: readonly string[]): InvalidOptionsError {
   const name = formatToken(given.dataSource);
   const wayOut =
     found.length > 0
       ? `Write ${forRootCalls({ ...given, dataSource: undefined }, found)}`
       : `Import TypeOrmModule.forRoot({ name: ${name}, … }), or the module that provides it: SqlQueueModule.forRoot({ ` +
         `imports: […], dataSource: ${name} })`;
-  return new InvalidOptionsError(PLACE, [
+  return new InvalidOptionsError(OPTIONS_PLACE, [
     `expected a DataSource named ${name} in the application, got none. ${wayOut}`,
   ]);
 }
 
 function missingDatabaseInProduction(): InvalidOptionsError {
-  return new InvalidOptionsError(PLACE, [
+  return new InvalidOptionsError(OPTIONS_PLACE, [
     `expected a database for the queue, got none: the application has no DataSource, and NODE_ENV is "production". Import ` +
       `TypeOrmModule.forRoot({ … }), or write SqlQueueModule.forRoot({ connection: { type: 'mysql', url: … } }), or, for the ` +
       `file ${EMBEDDED_FILE}, SqlQueueModule.forRoot({ connection: 'embedded' })`,
   ]);
 }
 
-function forRootCalls({ name }: StaticOptions, found: readonly FoundDataSource[]): string {
+function forRootCalls({ name }: StaticOptions, found: readonly string[]): string {
   const instance = name === undefined ? '' : `name: '${name}', `;
-  return found.map(({ options }) => `SqlQueueModule.forRoot({ ${instance}${options} })`).join(' or ');
+  return found.map((options) => `SqlQueueModule.forRoot({ ${instance}${options} })`).join(' or ');
 }
 
 function createDataSource(connection: NonNullable<SqlQueueModuleOptions['connection']>): DataSource {

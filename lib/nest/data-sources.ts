@@ -2,11 +2,6 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import { DataSource } from 'typeorm';
 import type { StaticOptions } from './module-options.js';
 
-export interface FoundDataSource {
-  /** The static options that make SqlQueueModule use it, as source text. Empty if it needs none. */
-  readonly options: string;
-}
-
 // `instanceof` fails if the application has a second copy of TypeORM, so these methods identify the class.
 const DATA_SOURCE_METHODS = ['initialize', 'destroy', 'createQueryRunner', 'getRepository'] as const;
 
@@ -17,8 +12,9 @@ const OF_TYPEORM_MODULE = /^(.+)DataSource$/;
  * of a factory is found only after the factory has run.
  *
  * @param configured the token that the application configured as its DataSource
+ * @returns for each the static options that make SqlQueueModule use it, as source text. Empty if it needs none
  */
-export function dataSourcesAmong(wrappers: readonly InstanceWrapper[], configured?: unknown): FoundDataSource[] {
+export function dataSourcesAmong(wrappers: readonly InstanceWrapper[], configured?: unknown): string[] {
   const options = wrappers.flatMap((wrapper) => {
     const name = nameInTypeOrmModule(wrapper);
     if (name !== undefined) return [`dataSource: '${name}'`];
@@ -27,7 +23,7 @@ export function dataSourcesAmong(wrappers: readonly InstanceWrapper[], configure
     const imports = host?.isGlobal ? [] : [`imports: [${host?.name ?? 'its module'}]`];
     return [[...imports, ...(token === DataSource ? [] : [`dataSource: ${formatToken(token)}`])].join(', ')];
   });
-  return [...new Set(options)].map((text) => ({ options: text }));
+  return [...new Set(options)];
 }
 
 /** The more likely token first. */

@@ -29,8 +29,7 @@ export function featureProviders(
   return queues.flatMap((queue) => {
     const { name, ...options } = isOptions(queue) ? queue : { name: queue };
     checkQueueName(name);
-    const problems = queueOptionProblems(options, name);
-    if (problems.length > 0) throw new InvalidOptionsError(`${PLACE}: queue "${name}"`, problems);
+    InvalidOptionsError.throwIfAny(`${PLACE}: queue "${name}"`, queueOptionProblems(options, name));
     const handle = queueProvider(name, instance);
     if (Object.keys(options).length === 0) return [handle];
     return [handle, { provide: getQueueOptionsToken(name, instance), useValue: options }];

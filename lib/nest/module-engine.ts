@@ -3,7 +3,6 @@ import type { DataSource } from 'typeorm';
 import { openEngine, type Engine } from '../engine/engine.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import { chooseDataSource, EMBEDDED_FILE } from './choose-data-source.js';
-import type { FoundDataSource } from './data-sources.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 
 /** Internal: the module provides its parts. */
@@ -19,7 +18,7 @@ export async function openModuleEngine(
   options: SqlQueueModuleOptions,
   { name, prefix, ...given }: StaticOptions,
   resolved: DataSource | undefined,
-  found: readonly FoundDataSource[],
+  found: readonly string[],
   decorated: ReadonlyMap<string, QueueOptions>,
 ): Promise<ModuleEngine> {
   checkModuleOptions(options);

@@ -3,7 +3,7 @@ import type { DataSource, DataSourceOptions } from 'typeorm';
 import { ENGINE_OPTIONS, type EngineOptions } from '../engine/engine-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
-import { checked, oneOf, option, optionProblems, type SchemaOf } from '../job/option-schema.js';
+import { checked, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
 import { tableNames } from '../store/tables.js';
 
 /** Options that decide an injection token or an entity. They cannot come from a factory. */
@@ -39,6 +39,8 @@ export interface SqlQueueModuleOptions extends EngineOptions {
   enhancers?: 'local' | 'all' | 'none';
 }
 
+export const OPTIONS_PLACE = 'SqlQueueModule options';
+
 const MODULE_OPTIONS = {
   ...ENGINE_OPTIONS,
   enhancers: option(oneOf('local', 'all', 'none')),
@@ -55,11 +57,10 @@ const STATIC_OPTIONS = {
 } satisfies Record<keyof StaticOptions, string>;
 
 export function checkModuleOptions(options: SqlQueueModuleOptions): void {
-  const place = 'SqlQueueModule options';
   if (typeof options !== 'object' || options === null) {
-    throw new InvalidOptionsError(place, [expected(false, 'an object', options)!]);
+    throw new InvalidOptionsError(OPTIONS_PLACE, [expected(false, 'an object', options)!]);
   }
-  InvalidOptionsError.throwIfAny(place, optionProblems(MODULE_OPTIONS, options, { misplaced: STATIC_OPTIONS }));
+  InvalidOptionsError.throwIfAny(OPTIONS_PLACE, optionProblems(MODULE_OPTIONS, options, { misplaced: STATIC_OPTIONS }));
 }
 
 function connectionProblem(connection: unknown): string | undefined {
@@ -74,10 +75,8 @@ function connectionProblem(connection: unknown): string | undefined {
 }
 
 export function checkStaticOptions(options: StaticOptions): void {
-  const place = 'SqlQueueModule options';
-  if (!isOptions(options)) throw new InvalidOptionsError(place, [expected(false, 'an object', options)!]);
-  const { name, dataSource, isGlobal, prefix } = options;
-  InvalidOptionsError.throwIfAny(place, [
+  const { name, dataSource, isGlobal, prefix } = requireOptions(OPTIONS_PLACE, options, 'an object');
+  InvalidOptionsError.throwIfAny(OPTIONS_PLACE, [
     expected(
       name === undefined || (typeof name === 'string' && /^[\w.-]{1,50}$/.test(name)),
       'name to be 1 to 50 of the characters A-Z a-z 0-9 _ . -',

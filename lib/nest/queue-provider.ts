@@ -2,43 +2,25 @@ import type { FactoryProvider } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { QueueAdmin } from '../admin/queue-admin.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { checkQueueName } from '../job/job-names.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
-import { Queue, type QueueAdminMethods, type QueueProducerMethods } from './queue.js';
+import { Queue } from './queue.js';
 import { getAdminToken, getProducerToken, getQueueToken } from './tokens.js';
 
 export function queueProvider(queue: QueueName, instance: string | undefined): FactoryProvider<Queue> {
-  checkQueueName(queue);
   return {
     provide: getQueueToken(queue, instance),
     useFactory: (moduleRef: ModuleRef, producer?: QueueProducer, admin?: QueueAdmin) =>
-      new Queue(queue, producer ?? lazyProducer(moduleRef, instance), admin ?? lazyAdmin(moduleRef, instance)),
+      new Queue(
+        queue,
+        producer ? () => producer : lazyLookup(moduleRef, instance, getProducerToken(instance)),
+        admin ? () => admin : lazyLookup(moduleRef, instance, getAdminToken(instance)),
+      ),
     inject: [
       ModuleRef,
       { token: getProducerToken(instance), optional: true },
       { token: getAdminToken(instance), optional: true },
     ],
-  };
-}
-
-function lazyProducer(moduleRef: ModuleRef, instance: string | undefined): QueueProducerMethods {
-  const find = lazyLookup<QueueProducer>(moduleRef, instance, getProducerToken(instance));
-  return {
-    enqueue: (queue, payload, options) => find().enqueue(queue, payload, options),
-    enqueueMany: (queue, jobs, options) => find().enqueueMany(queue, jobs, options),
-    request: (queue, payload, options) => find().request(queue, payload, options),
-    cancel: (id) => find().cancel(id),
-    waitFor: (id, options) => find().waitFor(id, options),
-  };
-}
-
-function lazyAdmin(moduleRef: ModuleRef, instance: string | undefined): QueueAdminMethods {
-  const find = lazyLookup<QueueAdmin>(moduleRef, instance, getAdminToken(instance));
-  return {
-    counts: (queue) => find().counts(queue),
-    pause: (queue) => find().pause(queue),
-    resume: (queue) => find().resume(queue),
   };
 }
 

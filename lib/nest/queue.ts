@@ -6,55 +6,52 @@ import type { JobCounts } from '../store/admin/admin-store.js';
 import type { EnqueuedJob, InTransaction, JobToEnqueue, RequestOptions } from '../producer/enqueued-job.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
 
-export type QueueProducerMethods = Pick<QueueProducer, 'enqueue' | 'enqueueMany' | 'request' | 'cancel' | 'waitFor'>;
-export type QueueAdminMethods = Pick<QueueAdmin, 'counts' | 'pause' | 'resume'>;
-
 /** The producer and admin methods of one queue. `@InjectQueue('email.send') emails: Queue<'email.send'>` injects it. */
 export class Queue<Name extends QueueName = QueueName> {
   /** @internal Nest injects it. */
   constructor(
     readonly name: Name,
-    private readonly producer: QueueProducerMethods,
-    private readonly admin: QueueAdminMethods,
+    private readonly producer: () => QueueProducer,
+    private readonly admin: () => QueueAdmin,
   ) {}
 
   /** See QueueProducer.enqueue. */
   enqueue(payload: PayloadOf<Name>, options?: EnqueueOptions & InTransaction): Promise<EnqueuedJob> {
-    return this.producer.enqueue(this.name, payload, options);
+    return this.producer().enqueue(this.name, payload, options);
   }
 
   /** See QueueProducer.enqueueMany. */
   enqueueMany(jobs: readonly JobToEnqueue<PayloadOf<Name>>[], options?: InTransaction): Promise<EnqueuedJob[]> {
-    return this.producer.enqueueMany(this.name, jobs, options);
+    return this.producer().enqueueMany(this.name, jobs, options);
   }
 
   /** See QueueProducer.request. */
   request(payload: PayloadOf<Name>, options?: RequestOptions): Promise<ResultOf<Name>> {
-    return this.producer.request(this.name, payload, options);
+    return this.producer().request(this.name, payload, options);
   }
 
   /** Waits until a job of this queue has finished, and resolves with its result. See QueueProducer.waitFor. */
   waitFor(id: number, options?: WaitOptions): Promise<ResultOf<Name>> {
-    return this.producer.waitFor<ResultOf<Name>>(id, options);
+    return this.producer().waitFor<ResultOf<Name>>(id, options);
   }
 
   /** See QueueProducer.cancel. */
   cancel(id: number): Promise<boolean> {
-    return this.producer.cancel(id);
+    return this.producer().cancel(id);
   }
 
   /** Counts the jobs of this queue by state. See QueueAdmin.counts. */
   counts(): Promise<JobCounts> {
-    return this.admin.counts(this.name);
+    return this.admin().counts(this.name);
   }
 
   /** Pauses the queue in all processes. See QueueAdmin.pause. */
   pause(): Promise<void> {
-    return this.admin.pause(this.name);
+    return this.admin().pause(this.name);
   }
 
   /** Resumes the queue in all processes. See QueueAdmin.resume. */
   resume(): Promise<void> {
-    return this.admin.resume(this.name);
+    return this.admin().resume(this.name);
   }
 }

@@ -4,6 +4,7 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import type { DataSource } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
+import { defined } from '../job/option-schema.js';
 import { sqliteDriverIncompatibility } from '../store/sqlite/sqlite-driver.js';
 import { sqlQueueEntities } from '../store/schema/entities/entities.js';
 import { dataSourcesAmong, dataSourceTokens } from './data-sources.js';
@@ -57,7 +58,7 @@ export class SqlQueueModule {
   /** Configures the queue with static options. All of them are optional. */
   static forRoot(options: SqlQueueModuleOptions & StaticOptions = {}): DynamicModule {
     const { name, dataSource, imports, isGlobal, prefix, ...rest } = options;
-    return dynamicModule(definedOf({ name, dataSource, imports, isGlobal, prefix }), { useFactory: () => rest });
+    return dynamicModule(defined({ name, dataSource, imports, isGlobal, prefix }), { useFactory: () => rest });
   }
 
   /** Configures the queue with options from other providers, such as a ConfigService. */
@@ -67,7 +68,7 @@ export class SqlQueueModule {
       'SqlQueueModule.forRootAsync()',
       unknownKeys(source, ['imports', ...OPTIONS_SOURCES]),
     );
-    return dynamicModule(definedOf({ name, dataSource, imports, isGlobal, prefix }), source);
+    return dynamicModule(defined({ name, dataSource, imports, isGlobal, prefix }), source);
   }
 
   /**
@@ -115,7 +116,7 @@ function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule 
   const core: DynamicModule = {
     module: SqlQueueCoreModule,
     global: isGlobal,
-    imports: [...imports, registerEntities(sqlQueueEntities(definedOf({ prefix })), dataSource)],
+    imports: [...imports, registerEntities(sqlQueueEntities(defined({ prefix })), dataSource)],
     providers: [
       ...(source.extraProviders ?? []),
       ...optionsProviders(getOptionsToken(name), source),
@@ -181,13 +182,8 @@ function engineProviders(of: StaticOptions): Provider[] {
       ) => {
         const wrappers = wrappersOf(modules);
         const decorated = decoratedOptions(wrappers, new MetadataScanner(), name);
-        return openModuleEngine(
-          options,
-          of,
-          resolved.find(isDataSourceLike),
-          dataSourcesAmong(wrappers, dataSource),
-          decorated,
-        );
+        const found = dataSourcesAmong(wrappers, dataSource);
+        return openModuleEngine(options, of, resolved.find(isDataSourceLike), found, decorated);
       },
       inject: [getOptionsToken(name), ModulesContainer, ...tokens.map((token) => ({ token, optional: true }))],
     },
@@ -217,8 +213,4 @@ function wrappersOf(modules: ModulesContainer): InstanceWrapper[] {
     ...providers.values(),
     ...controllers.values(),
   ]);
-}
-
-function definedOf<T extends object>(options: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }

@@ -3,8 +3,9 @@ import { checkQueueName } from '../job/job-names.js';
 import { matchesHeaders } from '../job/topics.js';
 import type { EnqueueOptions, JobOverrides } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { expected, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
+import { requireOptions } from '../job/option-schema.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
@@ -56,9 +57,8 @@ export class QueueProducer {
     payload: PayloadOf<Queue>,
     given: EnqueueOptions & InTransaction = {},
   ): Promise<EnqueuedJob> {
-    const { manager = this.#manager, ...options } = optionsOf(given);
-    const hasOptions = Object.keys(options).length > 0;
-    const job = await this.#buildJob(queue, payload, hasOptions ? options : undefined);
+    const { manager = this.#manager, ...options } = requireOptions('Cannot enqueue', given);
+    const job = await this.#buildJob(queue, payload, Object.keys(options).length > 0 ? options : undefined);
     const [enqueued] = await this.#inserter.insert([job], manager);
     return enqueued!;
   }
@@ -72,7 +72,7 @@ export class QueueProducer {
     jobs: readonly JobToEnqueue<PayloadOf<Queue>>[],
     given: InTransaction = {},
   ): Promise<EnqueuedJob[]> {
-    const { manager = this.#manager, ...unknown } = optionsOf(given);
+    const { manager = this.#manager, ...unknown } = requireOptions('Cannot enqueue', given);
     checkQueueName(queue);
     InvalidOptionsError.throwIfAny(`Cannot enqueue into "${queue}"`, [
       ...unknownKeys(unknown, ['manager']),
@@ -150,7 +150,7 @@ export class QueueProducer {
   ): Promise<ResultOf<Queue>> {
     checkQueueName(queue);
     const where = `Cannot request from "${queue}"`;
-    const { timeout = '30s', signal, onProgress, ...options } = optionsOf(given);
+    const { timeout = '30s', signal, onProgress, ...options } = requireOptions('Cannot enqueue', given);
     const { manager = this.#manager } = options as InTransaction;
     InvalidOptionsError.throwIfAny(where, [
       (options as EnqueueOptions).key !== undefined
@@ -175,11 +175,6 @@ export class QueueProducer {
   #buildJob(queue: string, payload: unknown, options: EnqueueOptions | undefined): NewJob | Promise<NewJob> {
     return buildJob(queue, payload, options, this.#parts.optionsFor);
   }
-}
-
-function optionsOf<Options extends object>(given: Options): Options {
-  if (isOptions(given)) return given;
-  throw new InvalidOptionsError('Cannot enqueue', [expected(false, 'options to be an object', given)!]);
 }
 
 function checkJobToEnqueue(queue: string, job: unknown, index: number): asserts job is JobToEnqueue {

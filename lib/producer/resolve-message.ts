@@ -1,6 +1,6 @@
 import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
 import { InvalidOptionsError, PayloadInvalidError } from '../job/errors.js';
-import { expected, isOptions } from '../job/expectation.js';
+import { expected } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
 import { encodeJson } from '../job/json.js';
 import { TOPIC_HEADER } from '../job/topics.js';
@@ -12,7 +12,6 @@ import { TOPIC_HEADER } from '../job/topics.js';
 export function resolveMessage<Options extends EnqueueOptions>(topic: string, payload: unknown, given: Options) {
   InvalidOptionsError.throwIfAny('Invalid topic', [nameProblem('topic', topic)]);
   const where = `Cannot publish "${topic}"`;
-  InvalidOptionsError.throwIfAny(where, [expected(isOptions(given), 'options to be an object', given)]);
   resolveEnqueueOptions(topic, given, ['manager'], where);
   InvalidOptionsError.throwIfAny(where, [
     expected(

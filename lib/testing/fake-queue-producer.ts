@@ -5,8 +5,8 @@ import { resolveQueueOptions } from '../job/queue-options.js';
 import type { EnqueuedJob, InTransaction } from '../producer/enqueued-job.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { requireOpenTransaction } from '../store/core/caller-transaction.js';
-import { systemClock } from '../common/clock.js';
 import { MemoryKeys } from './memory-keys.js';
+import { MEMORY_PARTS } from './memory-parts.js';
 
 /** An enqueued job, with the payload as its handler would receive it. */
 export interface RecordedJob {
@@ -58,7 +58,7 @@ export class FakeQueueProducer extends QueueProducer {
       throw new Error(`No answer for jobs of queue "${job.queue}": give FakeQueueProducer one.`);
     };
     const options = resolveQueueOptions();
-    const keys = new MemoryKeys(systemClock);
+    const keys = new MemoryKeys();
     const record = (job: NewJob) => enqueued.push(recordOf(enqueued.length + 1, job));
     const recordKeyed = (calls: readonly (readonly NewJob[])[]) => {
       const plan = keys.plan(calls.flat());
@@ -69,18 +69,14 @@ export class FakeQueueProducer extends QueueProducer {
       return Promise.resolve(answers.map((answer) => answer()));
     };
     super({
+      ...MEMORY_PARTS,
       store: {
+        ...MEMORY_PARTS.store,
         enqueue: async (jobs, manager) => {
           if (manager) requireOpenTransaction(manager);
           return jobs.map(record);
         },
         enqueueKeyed: recordKeyed,
-        enqueueKeyedInTransaction: async (_jobs, manager) => {
-          requireOpenTransaction(manager);
-          return undefined;
-        },
-        afterCommit: (_transaction, act) => act(),
-        countWaiting: () => Promise.resolve(0),
       },
       queueStore: {
         subscribers: async (_topic, manager) => {
@@ -88,15 +84,7 @@ export class FakeQueueProducer extends QueueProducer {
           return [];
         },
       },
-      clock: systemClock,
       optionsFor: () => options,
-      notifier: {
-        prepare: () => undefined,
-        wake: () => undefined,
-        expectDue: () => undefined,
-        expectAt: () => undefined,
-      },
-      events: { emit: () => undefined },
       tracker: {
         waitFor: answer,
         waitForReply: answer,

@@ -8,8 +8,8 @@ import { QueueProducer } from '../producer/queue-producer.js';
 import type { JobContext } from '../worker/run/job-context.js';
 import { createJobContext } from './create-job-context.js';
 import { requireOpenTransaction } from '../store/core/caller-transaction.js';
-import { systemClock } from '../common/clock.js';
 import { MemoryKeys } from './memory-keys.js';
+import { MEMORY_PARTS } from './memory-parts.js';
 
 /** Handles the jobs of one queue. */
 export type InlineHandler<Name extends string = string> = (job: JobContext<AsDeclared<PayloadOf<Name>>>) => unknown;
@@ -30,7 +30,7 @@ export type InlineHandlers = { readonly [Name in QueueName]?: InlineHandler<Name
 export class InlineQueueProducer extends QueueProducer {
   constructor(handlers: InlineHandlers, subscriptions: Readonly<Record<string, SubscriptionOptions>> = {}) {
     const options = resolveQueueOptions();
-    const keys = new MemoryKeys(systemClock);
+    const keys = new MemoryKeys();
     let lastId = 0;
     const results = new Map<number, { queue: string; value: unknown }>();
     const result = async (id: number) => {
@@ -57,7 +57,9 @@ export class InlineQueueProducer extends QueueProducer {
       return answers.map((answer) => answer());
     };
     super({
+      ...MEMORY_PARTS,
       store: {
+        ...MEMORY_PARTS.store,
         enqueue: async (jobs, manager) => {
           if (manager) requireOpenTransaction(manager);
           const ids: number[] = [];
@@ -68,12 +70,6 @@ export class InlineQueueProducer extends QueueProducer {
           return ids;
         },
         enqueueKeyed: runKeyed,
-        enqueueKeyedInTransaction: async (_jobs, manager) => {
-          requireOpenTransaction(manager);
-          return undefined;
-        },
-        afterCommit: (_transaction, act) => act(),
-        countWaiting: () => Promise.resolve(0),
       },
       queueStore: {
         subscribers: async (topic, manager) => {
@@ -81,15 +77,7 @@ export class InlineQueueProducer extends QueueProducer {
           return subscribersOf(subscriptions, topic);
         },
       },
-      clock: systemClock,
       optionsFor: () => options,
-      notifier: {
-        prepare: () => undefined,
-        wake: () => undefined,
-        expectDue: () => undefined,
-        expectAt: () => undefined,
-      },
-      events: { emit: () => undefined },
       // Every enqueued job has already run, so no job can be cancelled.
       tracker: { cancel: () => Promise.resolve(false), waitFor: result, waitForReply: result },
     });

@@ -2,26 +2,18 @@ import type { KeyOwnerJob } from '../job/key-decision.js';
 import type { NewJob } from '../job/job.js';
 import { KeyPlan } from '../store/keys/key-plan.js';
 import { keyIdOf, keysOf, type KeyRow } from '../store/keys/key-rows.js';
-import type { Clock } from '../common/clock.js';
+import { systemClock } from '../common/clock.js';
+
+const UNTIMED = { hasTime: false, keptUntilMs: 0, remainingRetentionMs: 0 };
 
 /** The owners of keys, in memory. The rules are those of the database. */
 export class MemoryKeys {
   readonly #rows = new Map<string, { row: KeyRow; until: number }>();
 
-  constructor(private readonly clock: Clock) {}
-
   plan(jobs: readonly NewJob[]): KeyPlan {
-    const now = this.clock.monotonic();
+    const now = systemClock.monotonic();
     const rows = keysOf(jobs).map((key) => {
-      const unowned = {
-        jobId: 0,
-        jobName: null,
-        hasTime: false,
-        keptUntilMs: 0,
-        remainingRetentionMs: 0,
-        job: undefined,
-      };
-      const free: KeyRow = { ...unowned, key, until: 'finished' };
+      const free: KeyRow = { ...UNTIMED, key, jobId: 0, jobName: null, until: 'finished', job: undefined };
       const { row, until } = this.#rows.get(keyIdOf(key)) ?? { row: free, until: 0 };
       return [keyIdOf(key), { ...row, hasTime: until > now }] as const;
     });
@@ -31,20 +23,8 @@ export class MemoryKeys {
   /** The owners keep the state of `job` until `removeJob`. */
   setOwners(plan: KeyPlan, job: KeyOwnerJob): void {
     for (const { queue, name, key, jobId } of plan.acquisitions) {
-      const row = {
-        jobId,
-        jobName: name,
-        until: key.until,
-        hasTime: false,
-        keptUntilMs: 0,
-        remainingRetentionMs: 0,
-        job,
-      };
-      const owned = {
-        row: { ...row, key: { queue, hash: key.hash } },
-        until: this.clock.monotonic() + (key.durationMs ?? 0),
-      };
-      this.#rows.set(keyIdOf(owned.row.key), owned);
+      const row = { ...UNTIMED, key: { queue, hash: key.hash }, jobId, jobName: name, until: key.until, job };
+      this.#rows.set(keyIdOf(row.key), { row, until: systemClock.monotonic() + (key.durationMs ?? 0) });
     }
   }
 

@@ -61,6 +61,6 @@ export async function everyConsumerVerb(
   for (const to of [from + 1, from + 2]) await jobs.handOff({ job: job!, workerId: 'w', from, to, leaseMs: 1_000 });
   await jobs.deleteEmptyClaims([from]);
   await consumer.listUnassigned('q', PAGE);
-  await consumer.listAssigned('ann', {}, PAGE);
+  await consumer.listAssigned('ann', null, PAGE);
   await consumer.listInStage('q', 's', PAGE);
 }

@@ -1,7 +1,7 @@
 import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { InvalidOptionsError } from '../../lib/job/errors.js';
 import { decideKey, isKeyTaken, type KeyOwner } from '../../lib/job/key-decision.js';
-import { keyedRetentionMs } from '../../lib/job/job-key.js';
+import { jobRetentionMs } from '../../lib/job/job-retention.js';
 
 const WAITING = { isUnclaimed: true, attempt: 0 };
 const RETRIED = { isUnclaimed: true, attempt: 1 };
@@ -54,10 +54,10 @@ describe('a key', () => {
   });
 
   it('retains a job in the history for ten minutes beyond its time', () => {
-    expect(keyedRetentionMs(null, false)).toBe(false);
-    expect(keyedRetentionMs({ key: 'k', keyUntil: 'finished' }, false)).toBe(600_000);
-    expect(keyedRetentionMs({ key: 'k', keyUntil: 60_000 }, 1)).toBe(660_000);
-    expect(keyedRetentionMs({ key: 'k', keyUntil: 'started' }, 9e9)).toBe(9e9);
+    expect(jobRetentionMs(null, false)).toBe(false);
+    expect(jobRetentionMs({ key: 'k', keyUntil: 'finished' }, false)).toBe(600_000);
+    expect(jobRetentionMs({ key: 'k', keyUntil: 60_000 }, 1)).toBe(660_000);
+    expect(jobRetentionMs({ key: 'k', keyUntil: 'started' }, 9e9)).toBe(9e9);
   });
 
   it('reports all problems of its options at once', () => {
