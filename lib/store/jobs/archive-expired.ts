@@ -23,7 +23,8 @@ const SELECT_ARCHIVED = `
   WHERE :ids`;
 
 const COPY_TO_ARCHIVE = `
-  INSERT INTO {archive} (${COLUMNS})
+  INSERT INTO {archive} (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at, finished_at,
+         expires_at, payload, headers, options, result, error, due_at, owner)
   SELECT ${COLUMNS}
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids`;
