@@ -82,9 +82,8 @@ export type {
 } from './store/admin/admin-store.js';
 export type { AssignedJobPage, AssignedJobRecord } from './store/people/consumer-store.js';
 export type { ArchiveOptions } from './store/schema/archive-options.js';
-export { sqlQueueEntities } from './store/schema/entities/entities.js';
-export { sqlQueueArchiveEntity, type SqlQueueHistoryRow } from './store/schema/entities/history.entity.js';
-export type { SqlQueueJobRow } from './store/schema/entities/job.entity.js';
+export { sqlQueueArchiveEntity, sqlQueueEntities } from './store/schema/entities/entities.js';
+export type { SqlQueueHistoryRow, SqlQueueJobRow } from './store/schema/entities/job-tables.js';
 export type { CallerTransaction } from './store/jobs/job-store.js';
 export { sqlQueueMigrations } from './store/schema/migrations/typeorm-migrations.js';
 export type { SubscriptionRecord } from './store/topics/queue-store.js';

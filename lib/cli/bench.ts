@@ -92,10 +92,8 @@ async function measure(producer: QueueProducer, working: INestApplicationContext
   };
   const enqueueAll = async (queue: string) => {
     for (let done = 0; done < jobs; done += CHUNK_SIZE) {
-      await producer.enqueueMany(
-        queue,
-        Array.from({ length: Math.min(CHUNK_SIZE, jobs - done) }, () => ({ payload })),
-      );
+      const chunk = Array.from({ length: Math.min(CHUNK_SIZE, jobs - done) }, () => ({ payload }));
+      await producer.enqueueMany(queue, chunk);
     }
     return jobs;
   };

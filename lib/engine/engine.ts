@@ -1,23 +1,11 @@
 import type { DataSource } from 'typeorm';
-import type { QueueAdmin } from '../admin/queue-admin.js';
-import { systemClock, type Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
-import type { QueueConsumer } from '../consumer/queue-consumer.js';
-import type { QueueEvents } from '../events/queue-events.js';
-import type { Subscription } from '../job/topics.js';
-import type { EventFeed } from '../listen/event-feed.js';
-import type { QueueProducer } from '../producer/queue-producer.js';
+import { systemClock } from '../common/clock.js';
 import { closeDataSource } from '../store/close-data-source.js';
-import { explainMissingPrivilege } from '../store/core/missing-privilege.js';
+import { explainMissingPrivilege } from '../store/core/classify-error.js';
 import { checkDatabaseType } from '../store/core/supported-database.js';
-import type { OpenStore } from '../store/open-store.js';
 import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
-import type { HandlerTable } from '../worker/run/handler-table.js';
-import type { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
-import type { EngineSettings } from './engine-settings.js';
-import type { EngineShutdown } from './engine-shutdown.js';
-import type { QueueSettings } from './queue-settings.js';
+import { EngineShutdown } from './engine-shutdown.js';
 import {
   createAdmin,
   createConsumer,
@@ -26,32 +14,13 @@ import {
   createHeartbeatFactory,
   createProducer,
   createRunner,
-  createShutdown,
   createWaits,
   openStores,
+  type EngineSettings,
 } from './subsystems.js';
 
 /** All subsystems of one queue in one process. */
-export interface Engine {
-  readonly settings: QueueSettings;
-  readonly stores: OpenStore;
-  readonly handlers: HandlerTable;
-  /** The topics to which the queues of this process subscribe. The caller fills it before the runner starts. */
-  readonly subscriptions: Map<string, readonly Subscription[]>;
-  /** The events of this process. */
-  readonly events: QueueEvents;
-  /** The events of all processes, from the start of `feed` on. */
-  readonly eventsAnywhere: QueueEvents;
-  readonly feed: EventFeed;
-  readonly notifier: WorkNotifier;
-  readonly producer: QueueProducer;
-  readonly admin: QueueAdmin;
-  readonly consumer: QueueConsumer;
-  readonly runner: SqlQueueRunner;
-  readonly logger: JobLogger;
-  readonly clock: Clock;
-  readonly shutdown: EngineShutdown;
-}
+export type Engine = Awaited<ReturnType<typeof wire>>;
 
 /**
  * Connects to the database, prepares the tables and wires the subsystems. It starts no work: `runner.start()` and
@@ -71,7 +40,7 @@ export async function openEngine(given: EngineSettings): Promise<Engine> {
   }
 }
 
-async function wire(given: EngineSettings, ownDataSource: DataSource | undefined): Promise<Engine> {
+async function wire(given: EngineSettings, ownDataSource: DataSource | undefined) {
   const core = createCore(given);
   // Before the store opens: it rejects a database that another thread cannot reach.
   const createHeartbeat = createHeartbeatFactory(core, given);
@@ -87,8 +56,11 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     settings: core.settings,
     stores,
     handlers,
+    /** The topics to which the queues of this process subscribe. The caller fills it before the runner starts. */
     subscriptions,
+    /** The events of this process. */
     events: events.local,
+    /** The events of all processes, from the start of `feed` on. */
     eventsAnywhere: events.anywhere,
     feed: events.feed,
     notifier,
@@ -98,6 +70,6 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     runner,
     logger: core.logger,
     clock: core.clock,
-    shutdown: createShutdown(built, runner, ownDataSource),
+    shutdown: new EngineShutdown(built, runner, ownDataSource),
   };
 }

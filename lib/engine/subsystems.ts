@@ -8,7 +8,7 @@ import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { QueueEvents } from '../events/queue-events.js';
 import { isFinalOutcome } from '../job/outcome.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
-import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { QueueOptions, ResolvedQueueOptions } from '../job/queue-options.js';
 import { subscriptionsOf, type Subscription } from '../job/topics.js';
 import { EventFeed } from '../listen/event-feed.js';
 import { ResultTracker } from '../listen/result-tracker.js';
@@ -20,27 +20,35 @@ import { leaseStoreOptions } from '../store/open-lease-store.js';
 import { openStore, type OpenStore } from '../store/open-store.js';
 import { FailureLog } from '../worker/complete/failure-log.js';
 import { RescueEffects } from '../worker/complete/rescue-effects.js';
-import type { HeartbeatSettings } from '../worker/heartbeat/heartbeat.js';
 import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
 import type { PruneTask } from '../worker/pruner.js';
 import { HandlerTable } from '../worker/run/handler-table.js';
 import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
-import { resolveWorkerOptions, type ResolvedWorkerOptions } from '../worker/worker-options.js';
-import { EngineShutdown } from './engine-shutdown.js';
-import type { EngineSettings } from './engine-settings.js';
+import { resolveWorkerOptions } from '../worker/worker-options.js';
+import type { EngineOptions } from './engine-options.js';
 import { QueueSettings } from './queue-settings.js';
 
-export interface EngineCore {
-  readonly settings: QueueSettings;
-  readonly worker: ResolvedWorkerOptions;
-  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+/** The options of an application, and the surroundings that tests replace. */
+export interface EngineSettings {
+  /** The engine connects it if it is not connected, and closes only a connection that it opened. */
+  readonly dataSource: DataSource;
+  /** Prefix of the table names. Default `sql_queue_`. */
+  readonly prefix?: string | undefined;
+  readonly options: EngineOptions;
+  /** The options that handlers declare, by queue, as far as they are known before the store opens. */
+  readonly declaredOptions?: ReadonlyMap<string, QueueOptions> | undefined;
   readonly logger: JobLogger;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly skewMs: () => number;
+  readonly clock?: Clock | undefined;
+  /** Returns numbers from 0 to below 1, for jitter and for the choice between queues. Default `Math.random`. */
+  readonly random?: (() => number) | undefined;
+  /** Milliseconds added to the time of the database. Default 0. */
+  readonly skewMs?: (() => number) | undefined;
+  readonly openStore?: typeof openStore | undefined;
 }
+
+type EngineCore = ReturnType<typeof createCore>;
 
 /** The subsystems that all others are built from. */
 export interface EngineBase {
@@ -53,12 +61,13 @@ export interface EngineBase {
 
 type HeartbeatFactory = NonNullable<WorkerParts['createHeartbeat']>;
 
-export function createCore(given: EngineSettings): EngineCore {
+export function createCore(given: EngineSettings) {
   const { options, declaredOptions, logger, clock = systemClock, random = Math.random, skewMs = () => 0 } = given;
   const settings = new QueueSettings(options);
   for (const [queue, declared] of declaredOptions ?? []) settings.setDecoratedOptions(queue, declared);
   const worker = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
-  return { settings, worker, optionsFor: (queue) => settings.of(queue), logger, clock, random, skewMs };
+  const optionsFor = (queue: string): ResolvedQueueOptions => settings.of(queue);
+  return { settings, worker, optionsFor, logger, clock, random, skewMs };
 }
 
 export async function openStores(
@@ -126,7 +135,7 @@ export function createHeartbeatFactory(
     skewMs: skewMs(),
   });
   // The thread has a clock of its own, so an injected clock would disagree with it.
-  return (given: HeartbeatSettings) => new ThreadHeartbeat(leases, worker.maxBlockedMs, systemClock, given);
+  return (given) => new ThreadHeartbeat(leases, worker.maxBlockedMs, systemClock, given);
 }
 
 export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory | undefined) {
@@ -227,19 +236,5 @@ export function createConsumer({ core, stores, events, waits, notifier }: Engine
       failureLog.logFailure(job, outcome);
       if (isFinalOutcome(outcome)) waitNotifier.notifyAlways(job.id);
     },
-  });
-}
-
-export function createShutdown(base: EngineBase, runner: SqlQueueRunner, ownDataSource: DataSource | undefined) {
-  const { core, stores, events, waits } = base;
-  return new EngineShutdown({
-    runner,
-    feed: events.feed,
-    waiting: waits,
-    store: stores.jobs,
-    ownDataSource,
-    notificationChannels: [stores.eventChannel, stores.workerChannel].filter((channel) => channel !== undefined),
-    clock: core.clock,
-    shutdownTimeoutMs: core.worker.shutdownTimeoutMs,
   });
 }

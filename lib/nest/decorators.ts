@@ -1,22 +1,44 @@
 import 'reflect-metadata';
 import { Inject, SetMetadata } from '@nestjs/common';
 import { InvalidOptionsError } from '../job/errors.js';
-import type { QueueName } from '../job/queue-jobs.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueEventName } from '../job/queue-event.js';
-import type { InjectQueueDecorator, ProcessorDecorator } from './handler-types.js';
-import { recordProcessor } from './loaded-processors.js';
-import {
-  JOB_HANDLER,
-  PROCESSOR,
-  QUEUE_EVENT,
-  type EventOrigin,
-  type JobHandlerMetadata,
-  type InstanceOptions,
-  type ProcessorMetadata,
-  type QueueEventMetadata,
-} from './metadata.js';
+import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
+import type { JobContext } from '../worker/run/job-context.js';
+import type { Queue } from './queue.js';
 import { getQueueToken } from './tokens.js';
+import { recordProcessor } from './unworked-queues.js';
+
+// Strings, not symbols, so that the explorer of one copy of the package finds the decorators of another copy.
+export const PROCESSOR = 'sql-queue:processor';
+export const JOB_HANDLER = 'sql-queue:job-handler';
+export const QUEUE_EVENT = 'sql-queue:event';
+
+export interface InstanceOptions {
+  /** The `name` of the module instance. Default: the instance without a name. */
+  instance?: string;
+}
+
+export interface ProcessorMetadata {
+  queue: string;
+  instance: string | undefined;
+  options: ProcessorOptions;
+}
+
+export interface JobHandlerMetadata {
+  /** Undefined: all names that have no handler of their own. */
+  name: string | undefined;
+}
+
+/** `here`: events of this process. `anywhere`: events of all processes that share the database. */
+type EventOrigin = 'here' | 'anywhere';
+
+export interface QueueEventMetadata {
+  event: QueueEventName;
+  instance: string | undefined;
+  queue: string | undefined;
+  from: EventOrigin;
+}
 
 /**
  * On a method: the method handles the jobs of the queue. On a class: its @JobHandler() methods or its `handle()` do.
@@ -41,11 +63,7 @@ export function QueueProcessor<Name extends QueueName, const Batch extends numbe
   given: Omit<ProcessorOptions, 'batch'> & { batch?: Batch } & InstanceOptions = {},
 ): ProcessorDecorator<Name, Batch> {
   const { instance, ...options } = given as ProcessorOptions & InstanceOptions;
-  const decorate = SetMetadata(PROCESSOR, {
-    queue,
-    options,
-    ...(instance === undefined ? {} : { instance }),
-  } satisfies ProcessorMetadata);
+  const decorate = SetMetadata(PROCESSOR, { queue, instance, options } satisfies ProcessorMetadata);
   return (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) => {
     const host = (descriptor?.value ?? target) as object;
     const title =
@@ -88,7 +106,7 @@ export function OnQueueEvent(
   return (_target, _method, descriptor: PropertyDescriptor) => {
     const method = descriptor.value as object;
     const others = (Reflect.getMetadata(QUEUE_EVENT, method) ?? []) as QueueEventMetadata[];
-    const metadata = { event, queue, from, ...(instance === undefined ? {} : { instance }) };
+    const metadata: QueueEventMetadata = { event, instance, queue, from };
     Reflect.defineMetadata(QUEUE_EVENT, [...others, metadata], method);
   };
 }
@@ -100,3 +118,64 @@ export function InjectQueue<Name extends QueueName>(
 ): InjectQueueDecorator<Name> {
   return Inject(getQueueToken(queue, instance));
 }
+
+/**
+ * Decorates a method, or a class with a method `handle()`. If the first parameter is the job, its type must fit: a
+ * JobContext with the payload of the queue, or an array of them with the option `batch`. Parameters with decorators are
+ * not checked, because the compiler does not know their values.
+ */
+interface ProcessorDecorator<Name extends QueueName, Batch> {
+  // oxlint-disable-next-line typescript/no-explicit-any
+  <Class extends abstract new (...args: any[]) => object>(target: Class & FitsClass<Class, Name, Batch>): void;
+  <Handler>(
+    target: object,
+    method: string | symbol,
+    descriptor: TypedPropertyDescriptor<Handler> & Fits<Handler, Name, Batch>,
+  ): void;
+}
+
+/** Decorates a constructor parameter or a property of a type to which `Queue<Name>` is assignable. */
+interface InjectQueueDecorator<Name extends QueueName> {
+  // oxlint-disable-next-line typescript/no-explicit-any
+  <Class extends abstract new (...args: any[]) => object, Index extends number>(
+    target: Class,
+    key: undefined,
+    index: Index & AcceptsQueue<ConstructorParameters<Class>[Index], Name>,
+  ): void;
+  <Target extends object, Key extends string | symbol>(
+    target: Target & AcceptsQueue<Target extends Record<Key, infer Property> ? Property : unknown, Name>,
+    key: Key,
+  ): void;
+}
+
+/** The name of the property appears in the compiler error for a handler that does not fit. */
+interface ExpectedHandler<Parameter> {
+  readonly 'expected a handler that takes': Parameter;
+}
+
+type Fits<Handler, Name extends QueueName, Batch> = Handler extends (...args: infer Args) => unknown
+  ? FitsFirst<Args[0], JobContext<AsDeclared<PayloadOf<Name>>, AsDeclared<ResultOf<Name>>>, CallOf<Batch>>
+  : unknown;
+
+type FitsClass<Class extends abstract new (...args: never[]) => object, Name extends QueueName, Batch> =
+  InstanceType<Class> extends { handle: infer Handler } ? Fits<Handler, Name, Batch> : unknown;
+
+/** Both are possible if the batch size is known only at run time. */
+type CallOf<Batch> = Batch extends undefined ? 'one' : number extends Batch ? 'one' | 'many' : 'many';
+
+// A parameter of another type has a decorator such as @JobPayload().
+type FitsFirst<First, Job, Call> = unknown extends First
+  ? unknown
+  : First extends JobContext
+    ? 'one' extends Call
+      ? FitsJob<First, Job>
+      : ExpectedHandler<Job[]>
+    : First extends readonly JobContext[]
+      ? 'many' extends Call
+        ? FitsJob<First, Job[]>
+        : ExpectedHandler<Job>
+      : unknown;
+
+type FitsJob<First, Given> = Given extends First ? unknown : ExpectedHandler<Given>;
+
+type AcceptsQueue<Parameter, Name extends QueueName> = Queue<Name> extends Parameter ? unknown : Queue<Name>;

@@ -7,17 +7,16 @@ import { nameProblem } from '../job/job-names.js';
 import { processorOptionProblems, type ProcessorOptions } from '../job/processor-options.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';
-import { isJobEvent, QUEUE_EVENTS, type QueueEventName } from '../job/queue-event.js';
+import { isJobEvent, QUEUE_EVENTS } from '../job/queue-event.js';
 import { featureOptions } from './feature-queues.js';
 import {
   JOB_HANDLER,
   PROCESSOR,
   QUEUE_EVENT,
-  type EventOrigin,
   type JobHandlerMetadata,
   type ProcessorMetadata,
   type QueueEventMetadata,
-} from './metadata.js';
+} from './decorators.js';
 
 export interface FoundMethod {
   readonly wrapper: InstanceWrapper;
@@ -33,33 +32,29 @@ export interface FoundHandler extends FoundMethod {
   readonly batch: number | undefined;
 }
 
-export interface FoundListener extends FoundMethod {
-  readonly event: QueueEventName;
-  readonly queue: string | undefined;
-  readonly from: EventOrigin;
-}
+export type FoundListener = FoundMethod & QueueEventMetadata;
 
-export interface ExplorerResult {
-  readonly handlers: FoundHandler[];
-  readonly listeners: FoundListener[];
-  readonly options: Map<string, QueueOptions>;
-  readonly subscriptions: Map<string, SubscriptionOptions>;
-}
+export type ExplorerResult = ReturnType<Explorer['explore']>;
 
 /** Finds the decorated handlers and listeners of one instance of the module. Throws one error with all contradictions. */
 export class Explorer {
-  readonly #found: ExplorerResult = { handlers: [], listeners: [], options: new Map(), subscriptions: new Map() };
+  readonly #found = {
+    handlers: [] as FoundHandler[],
+    listeners: [] as FoundListener[],
+    options: new Map<string, QueueOptions>(),
+    subscriptions: new Map<string, SubscriptionOptions>(),
+  };
   readonly #problems: string[] = [];
   readonly #optionsAt = new Map<string, string>();
+  readonly #scanner = new MetadataScanner();
 
   constructor(
     private readonly discovery: DiscoveryService,
-    private readonly scanner: MetadataScanner,
-    private readonly instance: string | undefined,
+    private readonly instance = '',
     private readonly instances: ReadonlySet<string>,
   ) {}
 
-  explore(): ExplorerResult {
+  explore() {
     const explored = new Set<unknown>();
     for (const wrapper of [...this.discovery.getProviders(), ...this.discovery.getControllers()]) {
       const prototype = prototypeOf(wrapper);
@@ -82,7 +77,7 @@ export class Explorer {
     const countBefore = this.#found.handlers.length;
     const isOurs = ofClass !== undefined && this.#isOurs(ofClass, prototype.constructor.name);
     if (isOurs) this.#addProcessor(ofClass, prototype.constructor.name);
-    for (const method of this.scanner.getAllMethodNames(prototype)) {
+    for (const method of this.#scanner.getAllMethodNames(prototype)) {
       const found = { wrapper, method, title: `${prototype.constructor.name}.${method}` };
       const callback = (prototype as Record<string, object>)[method]!;
       this.#exploreHandler(found, callback, ofClass);
@@ -129,8 +124,9 @@ export class Explorer {
     }
   }
 
-  #addProcessor({ queue, options }: ProcessorMetadata, title: string): void {
-    this.#problems.push(...processorProblems({ queue, options }).map((line) => `${title}: ${line}`));
+  #addProcessor(processor: ProcessorMetadata, title: string): void {
+    this.#problems.push(...processorProblems(processor).map((line) => `${title}: ${line}`));
+    const { queue, options } = processor;
     const { topic, where } = options;
     const ofQueue = queueOptionsOf(options);
     if (Object.keys(ofQueue).length === 0 && topic === undefined) return;
@@ -162,7 +158,7 @@ export class Explorer {
     }
   }
 
-  #isOurs({ instance = '' }: { instance?: string }, title: string): boolean {
+  #isOurs({ instance = '' }: { instance: string | undefined }, title: string): boolean {
     if (!this.instances.has(instance)) {
       const known = [...this.instances].map((name) => name || '(the unnamed one)');
       const requested = instance ? `instance "${instance}"` : 'the unnamed instance';
@@ -170,7 +166,7 @@ export class Explorer {
         `${title}: expected an instance of SqlQueueModule, got ${requested} (known: ${known.join(', ')})`,
       );
     }
-    return instance === (this.instance ?? '');
+    return instance === this.instance;
   }
 }
 
@@ -178,11 +174,8 @@ export class Explorer {
  * The valid queue options of forFeature() and of decorators on classes. They are known before Nest creates any provider,
  * unlike decorators on objects from factories. Invalid options are skipped here; `Explorer` rejects them later.
  */
-export function decoratedOptions(
-  wrappers: readonly InstanceWrapper[],
-  scanner: MetadataScanner,
-  instance = '',
-): Map<string, QueueOptions> {
+export function decoratedOptions(wrappers: readonly InstanceWrapper[], instance = ''): Map<string, QueueOptions> {
+  const scanner = new MetadataScanner();
   const processors = wrappers.flatMap((wrapper) => {
     const prototype = prototypeOf(wrapper) as Record<string, object> | undefined;
     if (!prototype) return [];

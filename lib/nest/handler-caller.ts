@@ -7,13 +7,10 @@ import type { NestContainer } from '@nestjs/core/injector/container.js';
 import { REQUEST_CONTEXT_ID } from '@nestjs/core/router/request/request-constants.js';
 import { isObservable, lastValueFrom } from 'rxjs';
 import { HandlerExit, type JobContext } from '../worker/run/job-context.js';
-
-import { PARAMETERS } from './metadata.js';
-import { jobParameters } from './parameters.js';
+import type { SqlQueueModuleOptions } from './module-options.js';
+import { jobParameters, PARAMETERS } from './parameters.js';
 
 type Handler = (given: JobContext | JobContext[]) => unknown;
-
-export type Enhancers = 'local' | 'all' | 'none';
 
 const PIPES = '__pipes__';
 const ENHANCERS = ['__guards__', '__interceptors__', PIPES, '__exceptionFilters__'];
@@ -33,7 +30,7 @@ export class HandlerCaller {
 
   constructor(
     moduleRef: ModuleRef,
-    private readonly enhancers: Enhancers,
+    private readonly enhancers: SqlQueueModuleOptions['enhancers'] = 'local',
   ) {
     this.#container = (moduleRef as unknown as { container: NestContainer }).container;
     // Global enhancers are usually written for HTTP requests. An empty application configuration hides them, so that only

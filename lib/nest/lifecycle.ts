@@ -5,16 +5,14 @@ import type {
   OnModuleDestroy,
   OnModuleInit,
 } from '@nestjs/common';
-import { DiscoveryService, MetadataScanner, ModuleRef } from '@nestjs/core';
+import { DiscoveryService, ModuleRef } from '@nestjs/core';
 import { InvalidOptionsError } from '../job/errors.js';
 import { subscriptionsOf } from '../job/topics.js';
-import { rejectFallback } from './choose-data-source.js';
-import { dataSourcesAmong } from './data-sources.js';
+import { dataSourcesAmong, rejectFallback } from './choose-data-source.js';
 import type { ModuleEngine } from './module-engine.js';
 import { Explorer, type ExplorerResult, type FoundHandler, type FoundListener } from './explorer.js';
 import type { StaticOptions } from './module-options.js';
 import type { QueueSettings } from '../engine/queue-settings.js';
-import { loadedProcessors } from './loaded-processors.js';
 import { HandlerCaller } from './handler-caller.js';
 import { unworkedQueues } from './unworked-queues.js';
 import { getQueueToken, instanceOfEngineToken } from './tokens.js';
@@ -29,10 +27,6 @@ export class SqlQueueLifecycle
     private readonly moduleRef: ModuleRef,
     private readonly given: StaticOptions,
   ) {}
-
-  get #instance(): string | undefined {
-    return this.given.name;
-  }
 
   async onModuleInit(): Promise<void> {
     await this.#closeAllOnError(() => {
@@ -80,36 +74,32 @@ export class SqlQueueLifecycle
 
   #warnOfUnworkedQueues(): void {
     const { options, handlers, settings, logger } = this.engine;
+    const { name } = this.given;
     const worked = handlers.queues;
-    const prefix = getQueueToken('', this.#instance);
+    const prefix = getQueueToken('', name);
     const tokens = this.discovery.getProviders().map(({ token }) => String(token));
     const produced = tokens.filter((token) => token.startsWith(prefix)).map((token) => token.slice(prefix.length));
     const deadLetters = worked.map((queue) => settings.of(queue).deadLetter).filter((queue) => queue !== false);
-    const loaded = loadedProcessors(this.#instance);
-    for (const line of unworkedQueues(options, { worked, used: [...produced, ...deadLetters], loaded }))
-      logger.warn(line);
+    for (const line of unworkedQueues(options, worked, [...produced, ...deadLetters], name)) logger.warn(line);
   }
 
   #explore(): ExplorerResult {
     const tokens = this.discovery.getProviders().map(({ token }) => token);
     const instances = tokens.map(instanceOfEngineToken).filter((name) => name !== undefined);
-    const count = instances.filter((name) => name === (this.#instance ?? '')).length;
-    if (count !== 1) throw new InvalidOptionsError('SqlQueueModule', [instanceCountProblem(count, this.#instance)]);
-    return new Explorer(this.discovery, new MetadataScanner(), this.#instance, new Set(instances)).explore();
+    const count = instances.filter((name) => name === (this.given.name ?? '')).length;
+    if (count !== 1) throw new InvalidOptionsError('SqlQueueModule', [instanceCountProblem(count, this.given.name)]);
+    return new Explorer(this.discovery, this.given.name, new Set(instances)).explore();
   }
 
   #register({ handlers, listeners, options, subscriptions }: ExplorerResult): void {
     const { engine } = this;
-    const caller = new HandlerCaller(this.moduleRef, engine.options.enhancers ?? 'local');
+    const caller = new HandlerCaller(this.moduleRef, engine.options.enhancers);
     InvalidOptionsError.throwIfAny('Queue handlers', missingEnhancerProblems(handlers, caller));
     const queues = new Set(handlers.map(({ queue }) => queue));
-    const duplicates = [...queues].filter((queue) => engine.handlers.queues.includes(queue));
-    InvalidOptionsError.throwIfAny(
-      'Queue handlers',
-      duplicates.map(
-        (queue) => `two handlers for queue "${queue}": a decorated one, and one of SqlQueueRunner.handle()`,
-      ),
-    );
+    const duplicates = [...queues]
+      .filter((queue) => engine.handlers.queues.includes(queue))
+      .map((queue) => `two handlers for queue "${queue}": a decorated one, and one of SqlQueueRunner.handle()`);
+    InvalidOptionsError.throwIfAny('Queue handlers', duplicates);
     for (const [queue, given] of options) engine.settings.setDecoratedOptions(queue, given);
     for (const [queue, given] of subscriptions) engine.subscriptions.set(queue, subscriptionsOf(given));
     InvalidOptionsError.throwIfAny('Dead-letter queues', engine.settings.deadLetterProblems([...queues]));
@@ -123,10 +113,8 @@ export class SqlQueueLifecycle
           `lease ${leaseMs / 1_000} s${topics.length > 0 ? `, copies of ${topics.join(', ')}` : ''}`,
       );
     }
-    InvalidOptionsError.throwIfAny(
-      'Queue events',
-      listeners.map((listener) => missingEventsProblem(listener, engine.settings)),
-    );
+    const missingEvents = listeners.map((listener) => missingEventsProblem(listener, engine.settings));
+    InvalidOptionsError.throwIfAny('Queue events', missingEvents);
     for (const { wrapper, method, event, queue, from } of listeners) {
       const events = from === 'anywhere' ? engine.eventsAnywhere : engine.events;
       events.on(event, queue, (occurrence) => caller.call(wrapper, method, occurrence));

@@ -68,10 +68,8 @@ function connectionProblem(connection: unknown): string | undefined {
   if (!isOptions(connection)) {
     return expected(false, `connection to be the options of a DataSource, or 'embedded'`, typeof connection);
   }
-  const isTyped = 'type' in connection && typeof connection.type === 'string';
-  return isTyped
-    ? undefined
-    : `expected connection to have a \`type\` ('mysql', 'mariadb' or 'better-sqlite3'), got none. The queue uses no Redis`;
+  if ('type' in connection && typeof connection.type === 'string') return undefined;
+  return `expected connection to have a \`type\` ('mysql', 'mariadb' or 'better-sqlite3'), got none. The queue uses no Redis`;
 }
 
 export function checkStaticOptions(options: StaticOptions): void {

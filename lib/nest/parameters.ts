@@ -1,7 +1,9 @@
 import 'reflect-metadata';
 import type { PipeTransform, Type } from '@nestjs/common';
 import type { JobContext } from '../worker/run/job-context.js';
-import { PARAMETERS } from './metadata.js';
+
+/** The metadata key of Nest for parameters. Nest creates pipes, and reads custom parameter decorators, from this key only. */
+export const PARAMETERS = '__routeArguments__';
 
 // The number of Nest for the body of a request, because pipes such as ValidationPipe ignore unknown kinds of parameters.
 const PAYLOAD = 3;

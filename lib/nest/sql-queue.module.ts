@@ -1,15 +1,15 @@
 import { Logger, Module, type DynamicModule, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
-import { DiscoveryModule, DiscoveryService, MetadataScanner, ModuleRef, ModulesContainer } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
-import type { DataSource } from 'typeorm';
+import type { DataSource, EntitySchema } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import { defined } from '../job/option-schema.js';
 import { sqliteDriverIncompatibility } from '../store/sqlite/sqlite-driver.js';
 import { sqlQueueEntities } from '../store/schema/entities/entities.js';
-import { dataSourcesAmong, dataSourceTokens } from './data-sources.js';
+import { dataSourcesAmong, dataSourceTokens } from './choose-data-source.js';
 import { featureProviders, type FeatureQueue } from './feature-queues.js';
-import type { InstanceOptions } from './metadata.js';
+import type { InstanceOptions } from './decorators.js';
 import { openModuleEngine, type ModuleEngine } from './module-engine.js';
 import { decoratedOptions } from './explorer.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
@@ -22,7 +22,6 @@ import {
   getProducerToken,
   getRunnerToken,
 } from './tokens.js';
-import { registerEntities } from './typeorm-entities.js';
 
 export interface SqlQueueOptionsFactory {
   createSqlQueueOptions(): SqlQueueModuleOptions | Promise<SqlQueueModuleOptions>;
@@ -44,6 +43,9 @@ export interface SqlQueueAsyncOptions extends StaticOptions {
 @Module({})
 class SqlQueueCoreModule {}
 
+@Module({})
+class EntitiesModule {}
+
 /**
  * Turns the application's SQL database into a job queue.
  *
@@ -58,17 +60,12 @@ export class SqlQueueModule {
   /** Configures the queue with static options. All of them are optional. */
   static forRoot(options: SqlQueueModuleOptions & StaticOptions = {}): DynamicModule {
     const { name, dataSource, imports, isGlobal, prefix, ...rest } = options;
-    return dynamicModule(defined({ name, dataSource, imports, isGlobal, prefix }), { useFactory: () => rest });
+    return dynamicModule(defined({ name, dataSource, imports, isGlobal, prefix, useFactory: () => rest }));
   }
 
   /** Configures the queue with options from other providers, such as a ConfigService. */
   static forRootAsync(options: SqlQueueAsyncOptions): DynamicModule {
-    const { name, dataSource, imports, isGlobal, prefix, ...source } = options;
-    InvalidOptionsError.throwIfAny(
-      'SqlQueueModule.forRootAsync()',
-      unknownKeys(source, ['imports', ...OPTIONS_SOURCES]),
-    );
-    return dynamicModule(defined({ name, dataSource, imports, isGlobal, prefix }), source);
+    return dynamicModule(options);
   }
 
   /**
@@ -99,42 +96,41 @@ Object.defineProperty(SqlQueueModule, 'registerQueue', {
   },
 });
 
-type OptionsSource = Omit<SqlQueueAsyncOptions, keyof StaticOptions>;
-
-const OPTIONS_SOURCES: readonly (keyof OptionsSource)[] = [
+const ASYNC_OPTIONS = [
+  'imports',
   'useFactory',
   'useClass',
   'useExisting',
   'inject',
   'extraProviders',
-];
+] as const satisfies (keyof SqlQueueAsyncOptions)[];
 
-function dynamicModule(of: StaticOptions, source: OptionsSource): DynamicModule {
+function dynamicModule(options: SqlQueueAsyncOptions): DynamicModule {
+  const { name, dataSource, imports = [], isGlobal = true, prefix, ...source } = options;
+  InvalidOptionsError.throwIfAny('SqlQueueModule.forRootAsync()', unknownKeys(source, ASYNC_OPTIONS));
+  const of: StaticOptions = defined({ name, dataSource, isGlobal, prefix });
   checkStaticOptions(of);
   warnOfSqliteDriver();
-  const { name, dataSource, imports = [], prefix, isGlobal = true } = of;
+  const parts = engineProviders(of);
   const core: DynamicModule = {
     module: SqlQueueCoreModule,
     global: isGlobal,
     imports: [...imports, registerEntities(sqlQueueEntities(defined({ prefix })), dataSource)],
-    providers: [
-      ...(source.extraProviders ?? []),
-      ...optionsProviders(getOptionsToken(name), source),
-      ...engineProviders(of),
-    ],
-    exports: [
-      getEngineToken(name),
-      getProducerToken(name),
-      getAdminToken(name),
-      getConsumerToken(name),
-      getRunnerToken(name),
-    ],
+    providers: [...(source.extraProviders ?? []), ...optionsProviders(getOptionsToken(name), source), ...parts],
+    exports: parts.map(({ provide }) => provide),
   };
   // The lifecycle is in a module that is not global: it starts after all providers exist, and stops before they close.
   return {
     module: SqlQueueModule,
     imports: [core, DiscoveryModule],
-    providers: [lifecycleProvider(of)],
+    providers: [
+      {
+        provide: `SqlQueue:${name ?? ''}:Lifecycle`,
+        useFactory: (engine: ModuleEngine, discovery: DiscoveryService, moduleRef: ModuleRef) =>
+          new SqlQueueLifecycle(engine, discovery, moduleRef, of),
+        inject: [getEngineToken(name), DiscoveryService, ModuleRef],
+      },
+    ],
     exports: [core],
   };
 }
@@ -147,7 +143,7 @@ function warnOfSqliteDriver(): void {
 
 function optionsProviders(
   token: string,
-  { useFactory, useClass, useExisting, inject = [] }: OptionsSource,
+  { useFactory, useClass, useExisting, inject = [] }: SqlQueueAsyncOptions,
 ): Provider[] {
   if (useFactory) return [{ provide: token, useFactory, inject }];
   const factory = useClass ?? useExisting;
@@ -163,11 +159,12 @@ function optionsProviders(
   return useClass ? [useClass, fromFactory] : [fromFactory];
 }
 
-function engineProviders(of: StaticOptions): Provider[] {
+/** The providers that other modules can inject. */
+function engineProviders(of: StaticOptions): FactoryProvider[] {
   const { name, dataSource } = of;
   const engine = getEngineToken(name);
   const tokens = typeof dataSource === 'object' ? [] : dataSourceTokens(dataSource);
-  const part = (provide: FactoryProvider['provide'], useFactory: (engine: ModuleEngine) => unknown): Provider => ({
+  const part = (provide: FactoryProvider['provide'], useFactory: (engine: ModuleEngine) => unknown) => ({
     provide,
     useFactory,
     inject: [engine],
@@ -180,10 +177,13 @@ function engineProviders(of: StaticOptions): Provider[] {
         modules: ModulesContainer,
         ...resolved: (DataSource | undefined)[]
       ) => {
-        const wrappers = wrappersOf(modules);
-        const decorated = decoratedOptions(wrappers, new MetadataScanner(), name);
+        const wrappers: InstanceWrapper[] = [...modules.values()].flatMap(({ providers, controllers }) => [
+          ...providers.values(),
+          ...controllers.values(),
+        ]);
+        const provided = resolved.find((one) => typeof one?.createQueryRunner === 'function');
         const found = dataSourcesAmong(wrappers, dataSource);
-        return openModuleEngine(options, of, resolved.find(isDataSourceLike), found, decorated);
+        return openModuleEngine(options, of, provided, found, decoratedOptions(wrappers, name));
       },
       inject: [getOptionsToken(name), ModulesContainer, ...tokens.map((token) => ({ token, optional: true }))],
     },
@@ -194,23 +194,17 @@ function engineProviders(of: StaticOptions): Provider[] {
   ];
 }
 
-function lifecycleProvider(of: StaticOptions): Provider {
-  const { name } = of;
-  return {
-    provide: `SqlQueue:${name ?? ''}:Lifecycle`,
-    useFactory: (engine: ModuleEngine, discovery: DiscoveryService, moduleRef: ModuleRef) =>
-      new SqlQueueLifecycle(engine, discovery, moduleRef, of),
-    inject: [getEngineToken(name), DiscoveryService, ModuleRef],
-  };
-}
-
-function isDataSourceLike(provided: Partial<DataSource> | undefined): boolean {
-  return typeof provided?.createQueryRunner === 'function';
-}
-
-function wrappersOf(modules: ModulesContainer): InstanceWrapper[] {
-  return [...modules.values()].flatMap(({ providers, controllers }) => [
-    ...providers.values(),
-    ...controllers.values(),
-  ]);
+/**
+ * Registers the entities with TypeOrmModule, so that `autoLoadEntities` finds them. It provides no repositories, because
+ * the application may have no DataSource. It is asynchronous, because @nestjs/typeorm may not be installed.
+ */
+async function registerEntities(
+  entities: readonly EntitySchema[],
+  dataSource?: StaticOptions['dataSource'],
+): Promise<DynamicModule> {
+  // TypeOrmModule creates DataSources with a name only, so one with another token is not from TypeOrmModule.
+  if (typeof dataSource === 'symbol' || typeof dataSource === 'function') return { module: EntitiesModule };
+  const typeorm = await import('@nestjs/typeorm').catch(() => undefined);
+  typeorm?.TypeOrmModule.forFeature([...entities], dataSource);
+  return { module: EntitiesModule };
 }

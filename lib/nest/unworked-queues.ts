@@ -1,25 +1,46 @@
 import { didYouMean } from '../job/expectation.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import { matchesAny } from '../job/queue-pattern.js';
-import type { LoadedProcessor } from './loaded-processors.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
 
 // These options only concern a worker that runs jobs. All others also concern producers or consumers.
 const WORKER_ONLY_OPTIONS = ['concurrency', 'prefetch', 'timeout', 'paused'] as const satisfies (keyof QueueOptions)[];
 
-export interface QueuesOfProcess {
-  /** Queues with a handler. */
-  readonly worked: readonly string[];
-  /** Queues that this process uses without a handler: those of forFeature(), and dead-letter queues. */
-  readonly used: readonly string[];
-  readonly loaded: readonly LoadedProcessor[];
+const LOADED = Symbol.for('nestjs-sql-queue:loaded-processors');
+
+/** A class or method with @QueueProcessor(), in a file that this process has loaded. */
+interface LoadedProcessor {
+  readonly queue: string;
+  readonly instance: string;
+  /** `Class` or `Class.method`. */
+  readonly title: string;
+}
+
+// Global, because the ESM and CommonJS copies of the package share it. Names only, so that it keeps no class alive.
+const allLoaded = ((globalThis as { [LOADED]?: Map<string, LoadedProcessor> })[LOADED] ??= new Map<
+  string,
+  LoadedProcessor
+>());
+
+/** Records a decorated class or method, whether or not a module provides it. */
+export function recordProcessor(processor: LoadedProcessor): void {
+  allLoaded.set(`${processor.instance}:${processor.title}:${processor.queue}`, processor);
 }
 
 /**
  * Warns about queues without a handler that this process is configured to work. A process may leave queues to other
  * processes, and may load handlers that it does not provide, so queues without such options cause no warning.
+ *
+ * @param worked queues with a handler
+ * @param used queues that this process uses without a handler: those of forFeature(), and dead-letter queues
  */
-export function unworkedQueues(options: SqlQueueModuleOptions, { worked, used, loaded }: QueuesOfProcess): string[] {
+export function unworkedQueues(
+  options: SqlQueueModuleOptions,
+  worked: readonly string[],
+  used: readonly string[],
+  instance = '',
+): string[] {
+  const loaded = [...allLoaded.values()].filter((processor) => processor.instance === instance);
   const { queues = {}, worker } = options;
   const { include = [], exclude = [] } = (typeof worker === 'object' ? worker.queues : undefined) ?? {};
   const isExcluded = (queue: string) =>

@@ -1,37 +1,76 @@
 import { resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/clock.js';
-import { assembleStore, type OpenStore } from './assemble-store.js';
-import type { Dialect } from './core/dialect.js';
-import type { EventOutbox } from './core/event-outbox-database.js';
-import type { SqlDatabase } from './core/sql-database.js';
+import type { AdminStore } from './admin/admin-store.js';
+import { SqlAdminStore } from './admin/sql-admin-store.js';
+import { CommitListener } from './core/commit-listener.js';
+import { EventOutboxDatabase, type EventOutbox } from './core/event-outbox-database.js';
+import type { Dialect, SqlDatabase } from './core/sql-database.js';
 import { checkDatabaseType } from './core/supported-database.js';
 import { Templates } from './core/template.js';
 import { withRetry } from './core/with-retry.js';
+import { CLAIM_STRATEGIES, type UnsupportedStrategies } from './jobs/claim/claim-strategies.js';
+import { ScanCursors } from './jobs/claim/scan-cursors.js';
+import type { JobStore } from './jobs/job-store.js';
+import { SqlJobStore } from './jobs/sql-job-store.js';
+import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
 import { Hosts, type HostList } from './mysql/hosts.js';
 import { checkServer, findUnsupportedStrategies } from './mysql/mysql-checks.js';
 import { MysqlNotificationChannel } from './mysql/mysql-notification-channel.js';
 import type { MysqlOptions } from './mysql/mysql-options.js';
 import { MysqlPool } from './mysql/mysql-pool.js';
 import { mysql } from './mysql/mysql.js';
-import { withArchives, type Archives } from './schema/archive-options.js';
-import { prepareArchive, prepareSchema, type MigrateMode } from './schema/schema.js';
+import type { NotificationChannel } from './notifications/notification-channel.js';
+import type { ConsumerStore } from './people/consumer-store.js';
+import { SqlConsumerStore } from './people/sql-consumer-store.js';
+import type { EventStore } from './results/event-store.js';
+import type { JobLogStore } from './results/job-log-store.js';
+import { SqlEventStore } from './results/sql-event-store.js';
+import { SqlJobLogStore } from './results/sql-job-log-store.js';
+import { SqlWaitStore } from './results/sql-wait-store.js';
+import type { WaitStore } from './results/wait-store.js';
+import { withArchives } from './schema/archive-options.js';
+import { raiseNextId } from './schema/raise-next-id.js';
+import { prepareSchema, type SchemaSettings } from './schema/schema.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './sqlite/sqlite-handle.js';
 import { SqliteNotificationChannel, type NotificationCheck } from './sqlite/sqlite-notification-channel.js';
 import { checkForWaiters, checkForWorkers } from './sqlite/sqlite-notification-checks.js';
 import { sqlite } from './sqlite/sqlite.js';
-import { tableNames, tablesOn } from './tables.js';
+import { tableNames, tablesOn, type Tables } from './tables.js';
+import type { QueueStore } from './topics/queue-store.js';
+import { SqlQueueStore } from './topics/sql-queue-store.js';
+import { SqlWorkerLockStore, type LockDatabase } from './workers/sql-worker-lock-store.js';
+import { SqlWorkerRegistry } from './workers/sql-worker-registry.js';
+import type { WorkerLockStore } from './workers/worker-lock-store.js';
+import type { WorkerRegistry } from './workers/worker-registry.js';
 
-export type { OpenStore };
+/** The ports on one opened database. */
+export interface OpenStore {
+  readonly jobs: JobStore;
+  readonly workers: WorkerRegistry;
+  readonly admin: AdminStore;
+  readonly queues: QueueStore;
+  readonly consumer: ConsumerStore;
+  readonly waits: WaitStore;
+  readonly jobLogs: JobLogStore;
+  readonly events: EventStore;
+  /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
+  readonly workerChannel: NotificationChannel | undefined;
+  /** For processes that wait for jobs to end. Each process listens to a name of its own. */
+  readonly waiterChannel: NotificationChannel | undefined;
+  /** For processes that listen to the events of all processes. A notification wakes all of them. */
+  readonly eventChannel: NotificationChannel | undefined;
+  /** Undefined if the database has no row locks. */
+  readonly workerLocks: WorkerLockStore | undefined;
+  /** Warnings for the log. */
+  readonly notices: readonly string[];
+}
 
-export interface StoreSettings {
+export interface StoreSettings extends SchemaSettings {
   readonly dataSource: DataSource;
   readonly prefix?: string | undefined;
   /** Nodes of a cluster. The library connects to them instead of the DataSource's host. */
   readonly hosts?: HostList | undefined;
-  /** The tables that receive finished jobs when their retention is over; undefined: the jobs are deleted. */
-  readonly archives?: Archives | undefined;
-  readonly migrate: MigrateMode;
   readonly clock: Clock;
   /** Milliseconds to add to the database's time; 0 outside tests. */
   readonly skewMs?: () => number;
@@ -41,79 +80,103 @@ export interface StoreSettings {
   readonly recorder?: EventOutbox | undefined;
 }
 
-/** Connects, checks the server and prepares the tables. Closes its connections if it rejects. */
-export async function openStore(settings: StoreSettings): Promise<OpenStore> {
-  const { type } = settings.dataSource.options;
-  checkDatabaseType(type);
-  return type === 'better-sqlite3' ? openSqlite(settings) : openMysql(settings);
+/** The parts that differ between the kinds of databases. */
+interface OpenDatabase extends Pick<OpenStore, 'workerChannel' | 'waiterChannel' | 'eventChannel'> {
+  readonly dialect: Dialect;
+  readonly database: SqlDatabase;
+  /**
+   * For enqueues and the verbs of people, which may wait for a lock of an application transaction. Heartbeats,
+   * completions, claims, and reads that such a transaction needs must not queue behind them for a connection.
+   */
+  readonly blockingDatabase: SqlDatabase;
+  readonly lockDatabase?: LockDatabase;
+  /** The strategies that this server does not support, with the reasons, beside those that its kind does not. */
+  findUnsupportedStrategies(queue: string): Promise<UnsupportedStrategies>;
 }
 
-async function openMysql(settings: StoreSettings): Promise<OpenStore> {
+const NO_EVENT_OUTBOX: EventOutbox = { emitsEvents: () => false, onEventsCommitted: () => {} };
+
+/** Connects, checks the server and prepares the tables. Closes its connections if it rejects. */
+export async function openStore(settings: StoreSettings): Promise<OpenStore> {
+  const { dataSource, prefix, archives, clock, recorder = NO_EVENT_OUTBOX } = settings;
+  const { type } = dataSource.options;
+  checkDatabaseType(type);
+  const archiveTables = archives?.tables ?? [];
+  const tables = tablesOn(dataSource.options, withArchives(tableNames(prefix), archiveTables));
+  const open = type === 'better-sqlite3' ? openSqlite : openMysql;
+  const opened = await open(settings, tables);
+  const { dialect, database, blockingDatabase, lockDatabase, findUnsupportedStrategies, ...channels } = opened;
+  const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
+  const scanCursors = new ScanCursors(clock);
+  const commits = new CommitListener(dataSource);
+  const outbox = new EventOutboxDatabase(database, commits, recorder);
+  const blocking = new EventOutboxDatabase(blockingDatabase, commits, recorder);
+  const keyed = new KeyedEnqueuer(outbox, blocking, dialect);
+  return {
+    jobs: new SqlJobStore(
+      outbox,
+      blocking,
+      keyed,
+      { ...dialect, ...CLAIM_STRATEGIES[dialect.name] },
+      commits,
+      scanCursors,
+      findUnsupportedStrategies,
+      archives,
+    ),
+    workers: new SqlWorkerRegistry(database, dialect),
+    admin: new SqlAdminStore(blocking, dialect, keyed),
+    queues: new SqlQueueStore(database, dialect),
+    consumer: new SqlConsumerStore(blocking, scanCursors),
+    waits: new SqlWaitStore(database),
+    jobLogs: new SqlJobLogStore(database),
+    events: new SqlEventStore(database),
+    ...channels,
+    workerLocks: lockDatabase && new SqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
+    notices,
+  };
+}
+
+async function openMysql(settings: StoreSettings, tables: Tables): Promise<OpenDatabase> {
   const { dataSource, clock, shortestLeaseMs } = settings;
-  const { tables, templates } = tablesAndTemplates(settings, mysql);
+  const templates = new Templates(tables, mysql.now, settings.skewMs);
   const hosts = new Hosts(settings.hosts);
   const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts);
   const pool = await openPool();
-  const { dialect, blockingPool } = await closeOnError(pool, async () => {
+  const { dialect, blockingDatabase } = await closeOnError(pool, async () => {
     const checked = await checkServer(pool, settings.largestPayloadBytes);
-    await prepareTables(pool, checked, settings);
-    return { dialect: checked, blockingPool: await openPool() };
+    await prepareSchema(pool, checked, settings);
+    return { dialect: checked, blockingDatabase: await openPool() };
   });
   const channelOf = (table: string) =>
     new MysqlNotificationChannel(pool, dataSource.options as MysqlOptions, hosts, table, clock);
-  return assembleStore(
-    {
-      dialect,
-      database: pool,
-      blockingDatabase: blockingPool,
-      lockDatabase: pool,
-      findUnsupportedStrategies: (queue) => withRetry(clock, () => findUnsupportedStrategies(pool, queue)),
-      channels: {
-        workerChannel: channelOf(tables.jobs),
-        waiterChannel: channelOf(tables.waits),
-        eventChannel: channelOf(tables.events),
-      },
-    },
-    { ...settings, tables },
-  );
+  return {
+    dialect,
+    database: pool,
+    blockingDatabase,
+    lockDatabase: pool,
+    findUnsupportedStrategies: (queue) => withRetry(clock, () => findUnsupportedStrategies(pool, queue)),
+    workerChannel: channelOf(tables.jobs),
+    waiterChannel: channelOf(tables.waits),
+    eventChannel: channelOf(tables.events),
+  };
 }
 
-async function openSqlite(settings: StoreSettings): Promise<OpenStore> {
+async function openSqlite(settings: StoreSettings, tables: Tables): Promise<OpenDatabase> {
   const { dataSource, clock } = settings;
-  const { tables, templates } = tablesAndTemplates(settings, sqlite);
   const { database } = dataSource.options as SqliteOptions;
-  const handle = await SqliteHandle.open(dataSource, templates, clock);
-  await closeOnError(handle, () => prepareTables(handle, sqlite, settings));
+  const handle = await SqliteHandle.open(dataSource, new Templates(tables, sqlite.now, settings.skewMs), clock);
+  await closeOnError(handle, () => prepareSchema(handle, sqlite, settings));
   const channelOf = (beginCheck: NotificationCheck) =>
     isInMemory(database) ? undefined : new SqliteNotificationChannel(resolve(database), beginCheck, clock);
-  return assembleStore(
-    {
-      dialect: sqlite,
-      database: handle,
-      blockingDatabase: handle,
-      findUnsupportedStrategies: () => Promise.resolve({}),
-      channels: {
-        workerChannel: channelOf(checkForWorkers(handle)),
-        waiterChannel: channelOf(checkForWaiters),
-        eventChannel: channelOf(checkForWaiters),
-      },
-    },
-    { ...settings, tables },
-  );
-}
-
-function tablesAndTemplates({ dataSource, prefix, archives, skewMs }: StoreSettings, { now }: Pick<Dialect, 'now'>) {
-  const tables = tablesOn(dataSource.options, withArchives(tableNames(prefix), archives?.tables ?? []));
-  return { tables, templates: new Templates(tables, now, skewMs ?? (() => 0)) };
-}
-
-async function prepareTables(
-  database: SqlDatabase,
-  dialect: Dialect,
-  { archives, migrate }: StoreSettings,
-): Promise<void> {
-  await prepareSchema(database, dialect, migrate);
-  for (const to of archives?.tables ?? []) await prepareArchive(database, dialect, migrate, to);
+  return {
+    dialect: sqlite,
+    database: handle,
+    blockingDatabase: handle,
+    findUnsupportedStrategies: () => Promise.resolve({}),
+    workerChannel: channelOf(checkForWorkers(handle)),
+    waiterChannel: channelOf(checkForWaiters),
+    eventChannel: channelOf(checkForWaiters),
+  };
 }
 
 async function closeOnError<T>(database: SqlDatabase, act: () => Promise<T>): Promise<T> {

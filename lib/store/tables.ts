@@ -1,28 +1,13 @@
 import type { DataSourceOptions } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
+import { TABLE_SCHEMAS } from './schema/entities/table-schemas.js';
 
 export const DEFAULT_PREFIX = 'sql_queue_';
 
-export const TABLES = [
-  'jobs',
-  'claims',
-  'history',
-  'queues',
-  'subscriptions',
-  'workers',
-  'commit_log',
-  'stages',
-  'waits',
-  'progress',
-  'logs',
-  'events',
-  'locks',
-  'keys',
-  'schema',
-] as const;
+export type Tables = Readonly<Record<keyof typeof TABLE_SCHEMAS | 'schema', string>>;
 
-export type Tables = Readonly<Record<(typeof TABLES)[number], string>>;
+export const TABLES = [...Object.keys(TABLE_SCHEMAS), 'schema'] as (keyof Tables)[];
 
 /** The prefix becomes part of SQL, so this check prevents injection. */
 export function tableNames(prefix: string = DEFAULT_PREFIX): Tables {
@@ -52,9 +37,4 @@ export function tablesOn<Names extends Readonly<Record<string, string>>>(
     ),
   ]);
   return Object.fromEntries(entries) as Names;
-}
-
-/** Ignores case, because some servers do. */
-export function isTable(tables: Tables, name: unknown): boolean {
-  return Object.values(tables).some((table) => table.toLowerCase() === String(name).toLowerCase());
 }

@@ -1,12 +1,9 @@
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import { JobNotFoundError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
-import { resolveQueueOptions } from '../job/queue-options.js';
 import type { EnqueuedJob, InTransaction } from '../producer/enqueued-job.js';
 import { QueueProducer } from '../producer/queue-producer.js';
-import { requireOpenTransaction } from '../store/core/caller-transaction.js';
-import { MemoryKeys } from './memory-keys.js';
-import { MEMORY_PARTS } from './memory-parts.js';
+import { MemoryKeys, memoryParts } from './memory-parts.js';
 
 /** An enqueued job, with the payload as its handler would receive it. */
 export interface RecordedJob {
@@ -57,7 +54,6 @@ export class FakeQueueProducer extends QueueProducer {
       if (Object.hasOwn(answers, job.queue)) return answers[job.queue]!(job.payload);
       throw new Error(`No answer for jobs of queue "${job.queue}": give FakeQueueProducer one.`);
     };
-    const options = resolveQueueOptions();
     const keys = new MemoryKeys();
     const record = (job: NewJob) => enqueued.push(recordOf(enqueued.length + 1, job));
     const recordKeyed = (calls: readonly (readonly NewJob[])[]) => {
@@ -68,32 +64,10 @@ export class FakeQueueProducer extends QueueProducer {
       keys.setOwners(plan, { isUnclaimed: true, attempt: 0 });
       return Promise.resolve(answers.map((answer) => answer()));
     };
-    super({
-      ...MEMORY_PARTS,
-      store: {
-        ...MEMORY_PARTS.store,
-        enqueue: async (jobs, manager) => {
-          if (manager) requireOpenTransaction(manager);
-          return jobs.map(record);
-        },
-        enqueueKeyed: recordKeyed,
-      },
-      queueStore: {
-        subscribers: async (_topic, manager) => {
-          if (manager) requireOpenTransaction(manager);
-          return [];
-        },
-      },
-      optionsFor: () => options,
-      tracker: {
-        waitFor: answer,
-        waitForReply: answer,
-        cancel: (id) =>
-          Promise.resolve(
-            enqueued.some((job) => job.id === id) && !this.cancelled.includes(id) && this.cancelled.push(id) > 0,
-          ),
-      },
-    });
+    const cancel = async (id: number) =>
+      enqueued.some((job) => job.id === id) && !this.cancelled.includes(id) && this.cancelled.push(id) > 0;
+    const tracker = { waitFor: answer, waitForReply: answer, cancel };
+    super(memoryParts(tracker, async (jobs) => jobs.map(record), recordKeyed));
     this.enqueued = enqueued;
     this.#keys = keys;
   }

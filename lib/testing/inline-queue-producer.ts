@@ -7,9 +7,7 @@ import { patternsOf, subscriptionsOf, type SubscriptionOptions } from '../job/to
 import { QueueProducer } from '../producer/queue-producer.js';
 import type { JobContext } from '../worker/run/job-context.js';
 import { createJobContext } from './create-job-context.js';
-import { requireOpenTransaction } from '../store/core/caller-transaction.js';
-import { MemoryKeys } from './memory-keys.js';
-import { MEMORY_PARTS } from './memory-parts.js';
+import { MemoryKeys, memoryParts } from './memory-parts.js';
 
 /** Handles the jobs of one queue. */
 export type InlineHandler<Name extends string = string> = (job: JobContext<AsDeclared<PayloadOf<Name>>>) => unknown;
@@ -29,14 +27,13 @@ export type InlineHandlers = { readonly [Name in QueueName]?: InlineHandler<Name
  */
 export class InlineQueueProducer extends QueueProducer {
   constructor(handlers: InlineHandlers, subscriptions: Readonly<Record<string, SubscriptionOptions>> = {}) {
-    const options = resolveQueueOptions();
     const keys = new MemoryKeys();
     let lastId = 0;
     const results = new Map<number, { queue: string; value: unknown }>();
     const result = async (id: number) => {
       if (!results.has(id)) throw new JobNotFoundError(id);
       const { queue, value } = results.get(id)!;
-      const { error } = completeOutcome(queue, value, options.maxPayloadBytes);
+      const { error } = completeOutcome(queue, value, resolveQueueOptions().maxPayloadBytes);
       if (error) throw new ResultInvalidError(id, queue, error.message);
       return value;
     };
@@ -56,31 +53,17 @@ export class InlineQueueProducer extends QueueProducer {
       }
       return answers.map((answer) => answer());
     };
-    super({
-      ...MEMORY_PARTS,
-      store: {
-        ...MEMORY_PARTS.store,
-        enqueue: async (jobs, manager) => {
-          if (manager) requireOpenTransaction(manager);
-          const ids: number[] = [];
-          for (const job of jobs) {
-            ids.push(++lastId);
-            await run(job, lastId);
-          }
-          return ids;
-        },
-        enqueueKeyed: runKeyed,
-      },
-      queueStore: {
-        subscribers: async (topic, manager) => {
-          if (manager) requireOpenTransaction(manager);
-          return subscribersOf(subscriptions, topic);
-        },
-      },
-      optionsFor: () => options,
-      // Every enqueued job has already run, so no job can be cancelled.
-      tracker: { cancel: () => Promise.resolve(false), waitFor: result, waitForReply: result },
-    });
+    const runAll = async (jobs: readonly NewJob[]) => {
+      const ids: number[] = [];
+      for (const job of jobs) {
+        ids.push(++lastId);
+        await run(job, lastId);
+      }
+      return ids;
+    };
+    // Every enqueued job has already run, so no job can be cancelled.
+    const tracker = { cancel: () => Promise.resolve(false), waitFor: result, waitForReply: result };
+    super(memoryParts(tracker, runAll, runKeyed, (topic) => subscribersOf(subscriptions, topic)));
   }
 }
 

@@ -106,15 +106,13 @@ export class QueueHarness {
     const [end] = entry ? await new Run([attempt], options, clock).execute(entry) : [];
     const { outcome, result, isDetached, isHandedOff } = end ?? toAttemptEnd({ kind: 'snooze', delayMs: 10_000 });
     if (isDetached) await store.deleteEmptyClaims([claimId]);
-    else {
-      const claims = [{ id: claimId, startLimit: 1, isFinished: true }];
+    else
       await store.complete({
         completions: [attempt.completionOf(outcome)],
-        claims,
+        claims: [{ id: claimId, startLimit: 1, isFinished: true }],
         mayHaveCommitted: false,
         mayBeRescued: new Set(),
       });
-    }
     const error = 'error' in outcome ? outcome.error : undefined;
     const kind = isHandedOff ? 'hand-off' : outcome.kind;
     return { id: job.id, queue, name: job.name, attempt: job.attempt, outcome: kind, result, error };

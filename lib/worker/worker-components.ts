@@ -16,7 +16,7 @@ import { QueuePauses } from './queue-pauses.js';
 import { QueueStrategies } from './queue/queue-strategies.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
-import { Slots } from './queue/slots.js';
+import { Slots } from './queue/queue-slots.js';
 import { JobLogWriter } from './run/job-log-writer.js';
 import { WorkAnnouncer } from './work-announcer.js';
 import { WorkerLockHolder } from './worker-lock-holder.js';

@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { sqlQueueArchiveEntity } from '../../lib/store/schema/entities/history.entity.js';
+import { sqlQueueArchiveEntity } from '../../lib/store/schema/entities/entities.js';
 import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
 import { archivedTo } from '../support/archives.js';
 import { finalBatchOf, outcomes } from '../support/jobs.js';

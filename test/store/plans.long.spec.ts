@@ -6,7 +6,7 @@ import type { Completion } from '../../lib/store/jobs/completion.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { insertJobs } from '../../lib/store/jobs/enqueue.js';
 import { findUnlockedClaims } from '../../lib/store/jobs/lease.js';
-import { findLocked } from '../../lib/store/jobs/surviving-completions.js';
+import { findLocked } from '../../lib/store/jobs/complete-batch.js';
 import { Templates } from '../../lib/store/core/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/common/clock.js';

@@ -1,7 +1,6 @@
 import type { DataSource, EntityMetadata, Table } from 'typeorm';
-import { sqlQueueEntities } from '../../lib/store/schema/entities/entities.js';
-import { sqlQueueArchiveEntity } from '../../lib/store/schema/entities/history.entity.js';
-import type { SqlQueueJobRow } from '../../lib/store/schema/entities/job.entity.js';
+import { sqlQueueArchiveEntity, sqlQueueEntities } from '../../lib/store/schema/entities/entities.js';
+import type { SqlQueueJobRow } from '../../lib/store/schema/entities/job-tables.js';
 import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
 import { archivedTo } from '../support/archives.js';
 import { finalBatchOf, newJob } from '../support/jobs.js';

@@ -1,8 +1,7 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
 import { Claimer, type ClaimerParts } from '../../lib/worker/queue/claimer.js';
-import { QueueSlots } from '../../lib/worker/queue/queue-slots.js';
-import { Slots } from '../../lib/worker/queue/slots.js';
+import { QueueSlots, Slots } from '../../lib/worker/queue/queue-slots.js';
 
 describe('a claimer with demand for more than one claim', () => {
   it('starts a second claim when the first has locked its jobs, and not before', async () => {

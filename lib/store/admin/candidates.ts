@@ -1,5 +1,5 @@
 import type { PageOrder, PagePosition } from '../../job/page-options.js';
-import type { Dialect } from '../core/dialect.js';
+import type { Dialect } from '../core/sql-database.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
 /** A job that an index returns for a list. */

@@ -1,7 +1,7 @@
 import { readIds } from '../../job/read-columns.js';
 import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type { JobCounts } from './admin-store.js';
-import { idBatches } from '../core/row-ids.js';
+import { idBatches } from '../core/safe-id.js';
 import { query, type Work } from '../core/statement.js';
 
 // Reads only index claim, because the rows of a million jobs are gigabytes. On SQLite a plain INSERT by another program

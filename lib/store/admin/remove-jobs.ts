@@ -1,6 +1,5 @@
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
-import { ascending } from '../core/row-ids.js';
-import { idsOf } from '../core/safe-id.js';
+import { ascending, idsOf } from '../core/safe-id.js';
 import { execute, emit, query, type Work } from '../core/statement.js';
 import { deleteJobLogs } from '../results/job-logs.js';
 import { markRemoved } from '../results/waits.js';

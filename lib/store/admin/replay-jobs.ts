@@ -3,11 +3,9 @@ import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { Replay } from './admin-store.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { ascending } from '../core/row-ids.js';
-import { idsOf } from '../core/safe-id.js';
-import { rowChunks } from '../core/row-chunks.js';
+import { ascending, idsOf } from '../core/safe-id.js';
 import { clearStages, RUNNABLE_WHEN_WAITING } from '../people/stages.js';
-import { execute, emit, query, Rows, type SqlValue, type Work } from '../core/statement.js';
+import { execute, emit, query, rowChunks, Rows, type SqlValue, type Work } from '../core/statement.js';
 
 const LOCK_SCHEDULED = `
   SELECT id, queue, name, attempt

@@ -5,14 +5,13 @@ import { readNames } from '../../job/read-columns.js';
 import { startValueOf, orderKeywordsOf } from './candidates.js';
 import { cancelJob } from './cancel-job.js';
 import { countJobs } from './count-jobs.js';
-import type { Dialect } from '../core/dialect.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { GET_FINISHED, GET_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
 import { removeJobs } from './remove-jobs.js';
 import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
 import { replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
 import { findKeyedReenqueues, reenqueueKeyed } from '../keys/reenqueue-keyed.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 
 const selectLogs = (order: PageOrder) => `

@@ -1,4 +1,4 @@
-import { hasCode } from '../../job/errors.js';
+import { hasCode, MissingPrivilegeError } from '../../job/errors.js';
 
 /** The right reaction to an error of the database. */
 export type ErrorClass =
@@ -28,6 +28,9 @@ const RECONNECT_CODES = new Set([
   'ENETUNREACH',
 ]);
 
+// No privilege on a table, a column, a database or a routine, or no administrator's privilege.
+const DENIED = new Set([1142, 1143, 1044, 1370, 1227]);
+
 export function isLockWaitTimeout(error: unknown): boolean {
   return (error as { errno?: number } | null)?.errno === 1205;
 }
@@ -43,7 +46,7 @@ export function isUnsent(error: unknown): boolean {
   return /new command .* closed state/.test((error as DriverError | null)?.message ?? '');
 }
 
-export interface DriverError {
+interface DriverError {
   errno?: number;
   code?: string;
   fatal?: boolean;
@@ -62,4 +65,20 @@ export function classifyError(error: unknown): ErrorClass {
   // mysql2 reports a closed connection without any code.
   if (fatal && errno === undefined) return 'reconnect';
   return /closed state|Connection lost/i.test(message ?? '') ? 'reconnect' : 'none';
+}
+
+/** The error. If the account lacks a privilege, a MissingPrivilegeError that explains the solution. */
+export function explainMissingPrivilege(error: unknown): unknown {
+  const { errno, driverError, message } = (error ?? {}) as DriverError & { readonly driverError?: DriverError };
+  const number = errno ?? driverError?.errno;
+  if (number === undefined || !DENIED.has(number)) return error;
+  return new MissingPrivilegeError(message ?? '', { cause: error });
+}
+
+export async function withMissingPrivilegeExplained<T>(act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    throw explainMissingPrivilege(error);
+  }
 }

@@ -11,12 +11,12 @@ export class Templates {
 
   /**
    * @param now the SQL for the database's own time, in milliseconds since 1970
-   * @param skewMs added to `now`; 0 outside tests
+   * @param skewMs added to `now`; default 0, as always outside tests
    */
   constructor(
     private readonly tables: Readonly<Record<string, string>>,
     private readonly now: string,
-    private readonly skewMs: () => number,
+    private readonly skewMs: () => number = () => 0,
   ) {}
 
   bind({ sql, values }: Statement): BoundStatement {

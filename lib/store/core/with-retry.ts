@@ -1,7 +1,6 @@
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
-import { explainMissingPrivilege } from './missing-privilege.js';
-import { isLockWaitTimeout, classifyError } from './classify-error.js';
+import { classifyError, explainMissingPrivilege, isLockWaitTimeout } from './classify-error.js';
 
 // Deadlocks and certification conflicts pass within milliseconds. More in a row have another cause.
 const MAX_TRIES = 20;

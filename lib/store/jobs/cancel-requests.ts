@@ -1,7 +1,7 @@
 import type { CompletionBatch, CompletionResult, Completion } from './completion.js';
 import { readIds } from '../../job/read-columns.js';
-import { returnsToQueue } from './fence.js';
-import { ascending } from '../core/row-ids.js';
+import { isFinished } from './fence.js';
+import { ascending } from '../core/safe-id.js';
 import { query, type Work } from '../core/statement.js';
 
 const LOCK_CANCEL_REQUESTS = `
@@ -17,15 +17,17 @@ const CANCEL_REQUESTS = `
 
 /** Reads the ids of the jobs of each claim whose cancellation is requested. Locks nothing. */
 export function* cancelRequests(claimIds: readonly number[]): Work<ReadonlyMap<number, readonly number[]>> {
-  if (claimIds.length === 0) return new Map();
-  const rows = yield* query<{ id: number; cancel_requests: string }>(CANCEL_REQUESTS, { ids: claimIds });
+  return claimIds.length === 0 ? new Map() : yield* readRequests(CANCEL_REQUESTS, claimIds);
+}
+
+function* readRequests(sql: string, ids: readonly number[]): Work<ReadonlyMap<number, readonly number[]>> {
+  const rows = yield* query<{ id: number; cancel_requests: string | null }>(sql, { ids });
   return new Map(rows.map(({ id, cancel_requests }) => [Number(id), readIds(cancel_requests) ?? []]));
 }
 
 /** The ids of the claim's jobs whose cancellation is requested. No request is added before this transaction ends. */
 export function* lockCancelRequests(claimId: number): Work<ReadonlySet<number>> {
-  const [row] = yield* query<{ cancel_requests: string | null }>(LOCK_CANCEL_REQUESTS, { ids: [claimId] });
-  return new Set(readIds(row?.cancel_requests ?? null));
+  return new Set((yield* readRequests(LOCK_CANCEL_REQUESTS, [claimId])).get(claimId));
 }
 
 /**
@@ -37,15 +39,13 @@ export function* honourCancelRequests({
   claims,
 }: CompletionBatch): Work<Pick<CompletionBatch, 'completions'> & Pick<CompletionResult, 'cancelled'>> {
   const cancelled = new Set<Completion>();
-  const returning = completions.filter(returnsToQueue);
+  const returning = completions.filter((completion) => !isFinished(completion));
   if (returning.length === 0) return { completions, cancelled };
   const ids = ascending([...returning.map(({ claimId }) => claimId), ...claims.map(({ id }) => id)]);
-  const rows = yield* query<{ id: number; cancel_requests: string | null }>(LOCK_CANCEL_REQUESTS, { ids });
-  const requests = new Map(rows.map((row) => [Number(row.id), readIds(row.cancel_requests) ?? []]));
+  const requests = yield* readRequests(LOCK_CANCEL_REQUESTS, ids);
   const honour = (completion: Completion): Completion => {
-    const isCancelRequested =
-      returnsToQueue(completion) && requests.get(completion.claimId)?.includes(completion.job.id);
-    if (!isCancelRequested) return completion;
+    const isRequested = requests.get(completion.claimId)?.includes(completion.job.id);
+    if (!isRequested || isFinished(completion)) return completion;
     cancelled.add(completion);
     return { ...completion, outcome: { kind: 'cancel' } };
   };

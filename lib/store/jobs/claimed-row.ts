@@ -1,7 +1,7 @@
 import { MalformedJobError } from '../../job/errors.js';
 import { isWhole } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { columnProblem, readDate, readError, readOverrides, type ColumnProblem } from '../../job/read-columns.js';
+import { columnProblem, readDate, readError, readOverrides } from '../../job/read-columns.js';
 import { safeId } from '../core/safe-id.js';
 
 export interface ClaimedRow {
@@ -26,18 +26,9 @@ const MAX_ATTEMPT = 2 ** 31 - 1;
 export const NEXT_ATTEMPT = `CASE WHEN attempt < ${MAX_ATTEMPT} THEN attempt + 1 ELSE ${MAX_ATTEMPT} END`;
 export const REFUNDED_ATTEMPT = `CASE WHEN attempt > 0 THEN attempt - :refund ELSE 0 END`;
 
-/**
- * A job whose row was read after its claim had counted the attempt.
- *
- * @param maxAttempts the limit of a row without one. By default such a job has no attempt left.
- */
-export function toClaimedJob(row: ClaimedRow, queue: string, maxAttempts: number = row.attempt): ClaimedJob {
-  return toJob(row, queue, row.attempt, maxAttempts);
-}
-
 /** A job whose row was locked before its claim counts the attempt. */
 export function toJobBeforeClaim(row: ClaimedRow, queue: string, maxAttempts: number): ClaimedJob {
-  return toJob(row, queue, row.attempt + 1, maxAttempts);
+  return toClaimedJob(row, queue, maxAttempts, row.attempt + 1);
 }
 
 /** A job without a claim that ends without a run. It keeps the attempt of its row. */
@@ -45,12 +36,26 @@ export function toIdleJob(row: ClaimedRow, queue: string): ClaimedJob {
   return { ...toJobBeforeClaim(row, queue, row.max_attempts || 1), attempt: row.attempt };
 }
 
-function toJob(row: ClaimedRow, queue: string, attempt: number, maxAttempts: number): ClaimedJob {
+/**
+ * A job whose row was read after its claim had counted the attempt.
+ *
+ * @param maxAttempts the limit of a row without one. By default such a job has no attempt left.
+ */
+export function toClaimedJob(
+  row: ClaimedRow,
+  queue: string,
+  maxAttempts = row.attempt,
+  attempt = row.attempt,
+): ClaimedJob {
   const read = readOverrides(row.options);
   const problem = 'problem' in read ? { column: 'options', problem: read.problem } : columnProblem(row, attempt);
-  if (problem) return toMalformedJob(row, queue, attempt, maxAttempts, problem);
+  const id = safeId(row.id);
+  if (problem) {
+    const error = new MalformedJobError(id, queue, problem.column, problem.problem);
+    return toMalformedJob(row, attempt, maxAttempts, error);
+  }
   return {
-    id: safeId(row.id),
+    id,
     queue,
     name: row.name,
     priority: row.priority,
@@ -66,14 +71,8 @@ function toJob(row: ClaimedRow, queue: string, attempt: number, maxAttempts: num
 }
 
 /** Replaces invalid values by values that the history accepts. */
-function toMalformedJob(
-  row: ClaimedRow,
-  queue: string,
-  attempt: number,
-  maxAttempts: number,
-  { column, problem }: ColumnProblem,
-): ClaimedJob {
-  const id = safeId(row.id);
+function toMalformedJob(row: ClaimedRow, attempt: number, maxAttempts: number, error: MalformedJobError): ClaimedJob {
+  const { jobId: id, queue } = error;
   return {
     ...{ id, queue, name: toText(row.name), payload: toText(row.payload), overrides: null, lastError: null },
     priority: integerInRangeOr(row.priority, -32_768, 32_767, 0),
@@ -82,17 +81,13 @@ function toMalformedJob(
     createdAtMs: integerInRangeOr(Number(row.created_at), 0, Number.MAX_SAFE_INTEGER, 0),
     dueAtMs: null,
     headers: row.headers === null ? null : toText(row.headers),
-    malformed: new MalformedJobError(id, queue, column, problem),
+    malformed: error,
   };
 }
 
 // SQLite stores a value of any type in any column.
 function toText(value: unknown): string {
-  return typeof value === 'string'
-    ? value
-    : value instanceof Uint8Array
-      ? Buffer.from(value).toString()
-      : String(value);
+  return value instanceof Uint8Array ? Buffer.from(value).toString() : String(value);
 }
 
 function integerInRangeOr(value: unknown, least: number, most: number, otherwise: number): number {

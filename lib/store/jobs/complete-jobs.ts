@@ -1,13 +1,13 @@
-import type { CompletionBatch, CompletionResult, Completion } from './completion.js';
-import { fenceClaims, writeClaimProgress } from './claim-progress.js';
-import { enqueueDeadLetters } from './dead-letters.js';
-import { completionEvents } from './job-events.js';
-import { groupByClaim, fence, isFinished, isShort, type FencedStatement } from './fence.js';
-import { copyToHistory, writeHistory } from './history.js';
+import { groupBy } from '../../common/group-by.js';
+import { deadLetterOf } from '../../job/dead-letter.js';
+import type { NewJob } from '../../job/job.js';
 import { emit, executeAll, type Work } from '../core/statement.js';
-import { findMissing, findLost } from './surviving-completions.js';
-import { returnToQueue } from './return-to-queue.js';
-import { honourCancelRequests } from './cancel-requests.js';
+import { REFUNDED_ATTEMPT } from './claimed-row.js';
+import type { Completion } from './completion.js';
+import { enqueue } from './enqueue.js';
+import { fence, groupByClaim, isFinished, isShort, type FencedStatement } from './fence.js';
+import { copyToHistory, writeHistory } from './history.js';
+import { completionEvents } from './job-events.js';
 
 // MySQL and MariaDB execute comments of the form /*! … */, SQLite ignores them. Both servers scan a small table instead
 // of using its key, and a scan waits for locks on rows that the statement does not need. Each statement that locks rows
@@ -18,49 +18,31 @@ const DELETE_FINISHED = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND claim_id = :claimId`;
 
+const SCHEDULE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL, claim_id = 0,
+      attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
+  WHERE :ids AND claim_id = :claimId`;
+
+// A retried job is due now, and a released job keeps its due time. The row keeps its length.
+const RETURN_TO_WAITING = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'waiting', claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
+  WHERE :ids AND claim_id = :claimId`;
+
 /**
  * A fenced statement matched fewer rows than it named: some claims are lost, or the cancellation of a job is requested.
  * The transaction must be rolled back.
  */
 export class FenceError extends Error {}
 
-const NONE: ReadonlySet<never> = new Set();
-
-/** Writes the batch, or throws a FenceError. Locks claims, then jobs, then history, like every transaction. */
-export function* completeAll({ completions, claims }: CompletionBatch): Work<CompletionResult> {
-  yield* completeClaimed(completions, completionEvents(completions), fenceClaims(claims, completions));
-  return { lost: NONE, cancelled: NONE, lostClaims: NONE };
-}
-
-/**
- * Writes the batch after a FenceError: finds the jobs that still belong to their claims, and completes only those. A
- * batch can contain one job twice, under a lost claim and under a valid one.
- */
-export function* completeSurvivors(batch: CompletionBatch): Work<CompletionResult> {
-  const { completions, cancelled } = yield* honourCancelRequests(batch);
-  const lostClaims = yield* writeClaimProgress(batch.claims);
-  const missing = new Set<Completion>();
-  for (const [claimId, ofClaim] of groupByClaim(batch.completions)) {
-    for (const completion of yield* findMissing(claimId, ofClaim)) missing.add(completion);
-  }
-  yield* completeClaimed(completions.filter((_, index) => !missing.has(batch.completions[index]!)));
-  // If the earlier commit had succeeded, no job would still belong to its claim.
-  const mayBeStored = batch.mayHaveCommitted && missing.size === batch.completions.length;
-  const lost = mayBeStored ? yield* findLost(missing, batch.mayBeRescued) : missing;
-  return {
-    lost,
-    lostClaims,
-    cancelled: new Set([...cancelled].filter((completion) => !missing.has(completion))),
-  };
-}
-
 /** @param claims the statements for the rows of the claims; default: none, so that they stay unchanged */
 export function* completeClaimed(
   completions: readonly Completion[],
-  changes = completionEvents(completions),
   claims: readonly FencedStatement[] = [],
+  events = completionEvents(completions),
 ): Work<void> {
-  yield* emit(changes);
+  yield* emit(events);
   const kept: Completion[] = [];
   const fenced = [...claims];
   for (const [claimId, ofClaim] of groupByClaim(completions)) {
@@ -71,9 +53,44 @@ export function* completeClaimed(
     if (finished.length > 0) fenced.push(fence(DELETE_FINISHED, claimId, finished));
     fenced.push(...returnToQueue(claimId, ofClaim));
   }
-  const answers = yield* executeAll(fenced.map(({ statement }) => statement));
+  const answers = yield* executeAll(fenced);
   if (fenced.some((one, index) => isShort(one, answers[index]!))) throw new FenceError();
   yield* enqueueDeadLetters(completions);
   // After the fence, because another worker may have written the history of a lost job already.
   yield* writeHistory(kept);
+}
+
+/** Skips finished jobs. One statement for each group of equal returns. */
+function returnToQueue(claimId: number, completions: readonly Completion[]): FencedStatement[] {
+  const groups = groupBy(completions, ({ outcome }) => JSON.stringify(queueReturnOf(outcome)));
+  return [...groups.values()].flatMap((group) => {
+    const queueReturn = queueReturnOf(group[0]!.outcome);
+    if (!queueReturn) return [];
+    return fence(queueReturn.delayMs > 0 ? SCHEDULE : RETURN_TO_WAITING, claimId, group, queueReturn);
+  });
+}
+
+type QueueReturn = Readonly<{ refund: number; error: string | null; delayMs: number; untilMs: number | null }>;
+
+function queueReturnOf(outcome: Completion['outcome']): QueueReturn | undefined {
+  switch (outcome.kind) {
+    case 'release':
+      return { refund: 1, error: null, delayMs: 0, untilMs: null };
+    case 'snooze':
+      return { refund: 1, error: null, delayMs: outcome.delayMs, untilMs: outcome.untilMs ?? null };
+    case 'retry':
+      return { refund: 0, error: JSON.stringify(outcome.error), delayMs: outcome.delayMs, untilMs: null };
+    default:
+      return undefined;
+  }
+}
+
+/** Enqueues the dead letters of jobs in the transaction in which they die, after the jobs and before their history. */
+function* enqueueDeadLetters(completions: readonly Completion[]): Work<void> {
+  const letters: NewJob[] = [];
+  for (const { job, outcome, deadLetter } of completions) {
+    const letter = outcome.kind === 'dead' && deadLetter && deadLetterOf(job, outcome.error, deadLetter);
+    if (letter) letters.push(letter);
+  }
+  if (letters.length > 0) yield* enqueue(letters);
 }

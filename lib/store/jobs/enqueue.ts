@@ -2,15 +2,7 @@ import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { NewJob } from '../../job/job.js';
 import { jobEventsOf } from './job-events.js';
 import { readInsertedIds } from '../core/inserted-ids.js';
-import {
-  emit,
-  Rows,
-  executeAll,
-  type FinalWrites,
-  type SqlValue,
-  type Statement,
-  type Work,
-} from '../core/statement.js';
+import { emit, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
 
 const INSERT_JOBS = `
   INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options)
@@ -56,29 +48,26 @@ export function chunkJobs(jobs: readonly NewJob[]): NewJob[][] {
 }
 
 /** Returns the ids in the order of the jobs. */
-export function* insertChunks(chunks: readonly NewJob[][]): Work<number[]> {
+export function* enqueue(jobs: readonly NewJob[]): Work<number[]> {
   const ids: number[] = [];
-  for (const chunk of chunks) {
+  for (const chunk of chunkJobs(jobs)) {
     const [answer] = yield* executeAll([insertJobs(chunk)]);
     ids.push(...(yield* readInsertedIds(answer!, chunk.length)));
   }
   yield* emit((isRecorded) => {
-    const jobs = chunks.flat().map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
-    return jobEventsOf('enqueued', jobs)(isRecorded);
+    const enqueued = jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
+    return jobEventsOf('enqueued', enqueued)(isRecorded);
   });
   return ids;
-}
-
-/** Inserts the jobs before the final step, because their events need the ids. */
-export function* insertAndDecide(chunks: readonly NewJob[][]): Work<FinalWrites<number[]>> {
-  return { value: yield* insertChunks(chunks), hasWritten: true, writes: [] };
 }
 
 /** Chooses the shortest statement for the jobs. */
 export function insertJobs(jobs: readonly NewJob[]): Statement {
   if (jobs.some(isScheduled)) return { sql: INSERT_JOBS, values: { rows: new Rows(JOB_ROW, jobs.map(toJobRow)) } };
-  if (jobs.every(isPlain))
-    return { sql: INSERT_PLAIN_JOBS, values: { rows: new Rows(PLAIN_JOB_ROW, jobs.map(toPlainJobRow)) } };
+  if (jobs.every(isPlain)) {
+    const rows = jobs.map(({ queue, payload }) => [queue, payload]);
+    return { sql: INSERT_PLAIN_JOBS, values: { rows: new Rows(PLAIN_JOB_ROW, rows) } };
+  }
   return { sql: INSERT_WAITING_JOBS, values: { rows: new Rows(WAITING_JOB_ROW, jobs.map(toWaitingJobRow)) } };
 }
 
@@ -95,10 +84,6 @@ function toJobRow(job: NewJob): SqlValue[] {
   const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', 1];
   const { queue, name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
   return [queue, name, runAtMs, delayMs, state, runnable, priority, maxAttempts ?? 0, payload, headers, overrides];
-}
-
-function toPlainJobRow({ queue, payload }: NewJob): SqlValue[] {
-  return [queue, payload];
 }
 
 function toWaitingJobRow({ queue, name, priority, maxAttempts, payload, headers, overrides }: NewJob): SqlValue[] {

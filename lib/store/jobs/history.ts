@@ -3,8 +3,7 @@ import type { StoredError } from '../../job/stored-error.js';
 import { groupBy } from '../../common/group-by.js';
 import type { Completion } from './completion.js';
 import { fence, type FencedStatement } from './fence.js';
-import { rowChunks } from '../core/row-chunks.js';
-import { execute, Rows, type SqlValue, type Values, type Work } from '../core/statement.js';
+import { execute, rowChunks, Rows, type SqlValue, type Values, type Work } from '../core/statement.js';
 
 // After a TRUNCATE of the jobs, or in a restored dump, an earlier job in the history may have the same id. REPLACE
 // overwrites it, so that this job can end. MySQL, MariaDB and SQLite support REPLACE, and without such a row it locks
@@ -49,15 +48,11 @@ export function copyToHistory(claimId: number, finished: readonly Completion[]) 
   const others: Completion[] = [];
   for (const group of groupAlike(finished)) {
     const isWorthIt = group.length >= MIN_COPY_BATCH_SIZE || group.length === finished.length;
-    if (isWorthIt && isPlainCompletion(group[0]!)) copies.push(copyGroup(claimId, group));
-    else others.push(...group);
+    if (!isWorthIt || !isPlainCompletion(group[0]!)) others.push(...group);
+    // A server counts a replaced row twice.
+    else copies.push({ ...fence(COPY_COMPLETED, claimId, group, sharedValuesOf(group[0]!)), allowsMore: true });
   }
   return { copies, others };
-}
-
-// A server counts a replaced row twice.
-function copyGroup(claimId: number, group: readonly Completion[]): FencedStatement {
-  return { ...fence(COPY_COMPLETED, claimId, group, sharedValuesOf(group[0]!)), allowsMore: true };
 }
 
 /** Groups the completions to keep by their values. A completion with a result or an error forms its own group. */

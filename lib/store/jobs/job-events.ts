@@ -1,14 +1,10 @@
+import type { ClaimedJob } from '../../job/job.js';
 import { eventsOf } from '../../job/outcome.js';
 import type { JobEventName } from '../../job/queue-event.js';
 import type { Completion } from './completion.js';
 import type { JobEvent, JobEventSource } from '../core/statement.js';
 
-export interface EventJob {
-  readonly id: number;
-  readonly queue: string;
-  readonly name: string;
-  readonly attempt?: number;
-}
+export type EventJob = Pick<ClaimedJob, 'id' | 'queue' | 'name'> & Partial<Pick<ClaimedJob, 'attempt'>>;
 
 /** @param owner the owner that now holds the jobs */
 export function jobEventsOf(event: JobEventName, jobs: readonly EventJob[], owner?: string): JobEventSource {

@@ -3,24 +3,14 @@ import type { JobState } from '../../job/job-state.js';
 import { readDate, readError, readHeaders, readOverrides } from '../../job/read-columns.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { safeId } from '../core/safe-id.js';
+import type { ClaimedRow } from './claimed-row.js';
 
 /** A row of the jobs or of the history, with the same columns. */
-export interface RecordRow {
-  id: number;
+export interface RecordRow extends ClaimedRow {
   queue: string;
-  name: string;
   state: JobState;
-  priority: number;
-  attempt: number;
-  max_attempts: number | null;
-  payload: string;
-  headers: string | null;
-  options: string | null;
-  error: string | null;
   result: string | null;
-  created_at: number;
   run_at: number | null;
-  due_at: number | null;
   started_at: number | null;
   finished_at: number | null;
   worker_id: string | null;
@@ -37,12 +27,10 @@ export const LIVE_COLUMNS = `
          j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
          c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
 
-const LIVE = `
+export const GET_LIVE = `
   SELECT ${LIVE_COLUMNS}
   FROM {jobs} j
-  LEFT JOIN {claims} c ON c.id = j.claim_id`;
-
-export const GET_LIVE = `${LIVE}
+  LEFT JOIN {claims} c ON c.id = j.claim_id
   WHERE j.id = :id`;
 
 /** Columns of the history `h`. */
@@ -56,6 +44,8 @@ export const GET_FINISHED = `
   WHERE h.id = :id`;
 
 export function toJobRecord(row: RecordRow): JobRecord {
+  const headers = readHeaders(row.headers);
+  const options = readOverrides(row.options);
   return {
     id: safeId(row.id),
     queue: row.queue,
@@ -63,8 +53,8 @@ export function toJobRecord(row: RecordRow): JobRecord {
     state: row.state,
     priority: row.priority,
     payload: parseJsonOrNull<unknown>(row.payload),
-    headers: headersOf(row.headers),
-    key: keyOf(row.options),
+    headers: 'headers' in headers ? headers.headers : {},
+    key: ('overrides' in options && options.overrides?.key) || null,
     attempt: row.attempt,
     // 0 until the first claim, if enqueue did not set it.
     maxAttempts: row.max_attempts || null,
@@ -79,16 +69,6 @@ export function toJobRecord(row: RecordRow): JobRecord {
     worker: row.worker_id,
     owner: row.owner || null,
   };
-}
-
-function headersOf(text: string | null): Record<string, string> {
-  const read = readHeaders(text);
-  return 'headers' in read ? read.headers : {};
-}
-
-function keyOf(options: string | null): string | null {
-  const read = readOverrides(options);
-  return ('overrides' in read && read.overrides?.key) || null;
 }
 
 export function toDate(ms: number | null): Date | null {

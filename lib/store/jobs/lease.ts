@@ -2,7 +2,6 @@ import type { ClaimedJob } from '../../job/job.js';
 import { MAX_TIMESTAMP_MS, readIds } from '../../job/read-columns.js';
 import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
 import type { ClaimRequest, ClaimLease } from './job-store.js';
-import { safeId } from '../core/safe-id.js';
 import { isLockWaitTimeout } from '../core/classify-error.js';
 import { execute, query, type Statement, type Work } from '../core/statement.js';
 
@@ -99,14 +98,8 @@ function jobListOf(request: ClaimRequest, jobs: readonly ClaimedJob[]): { startL
   return { startLimit, jobIds: JSON.stringify(jobs.map(({ id }) => id)) };
 }
 
-/** The listed ids of the claim. If the list is empty or damaged, the ids of the jobs that have the id of the claim. */
-export function* jobIdsOf(claim: ListedClaim): Work<number[]> {
-  const listed = readIds(claim.job_ids);
-  if (listed?.length) return listed;
-  return (yield* findClaimedJobs(claim)).map(({ id }) => safeId(id));
-}
-
-function findClaimedJobs({ id, queue, job_ids }: ListedClaim): Work<readonly { id: number }[]> {
+/** For a claim whose list is empty or damaged: the jobs that have the id of the claim. */
+export function findClaimedJobs({ id, queue, job_ids }: ListedClaim): Work<readonly { id: number }[]> {
   const claimId = Number(id);
   return readIds(job_ids) ? query(CLAIMED_JOBS, { queue, claimId }) : query(CLAIMED_JOBS_WITHOUT_INDEX, { claimId });
 }

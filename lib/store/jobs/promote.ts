@@ -1,6 +1,6 @@
 import type { PromotedJob } from './job-store.js';
 import { jobEventsOf } from './job-events.js';
-import type { Dialect } from '../core/dialect.js';
+import type { Dialect } from '../core/sql-database.js';
 import { idsOf } from '../core/safe-id.js';
 import { execute, Ids, emit, query, type Work } from '../core/statement.js';
 import { RUNNABLE_WHEN_WAITING } from '../people/stages.js';
@@ -45,12 +45,6 @@ const PROMOTE = `
   SET due_at = run_at, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
   WHERE :ids AND run_at <= :now AND claim_id = 0`;
 
-interface DueJob {
-  readonly id: number;
-  readonly run_at: number;
-  readonly priority: number;
-}
-
 /** Reads due jobs without locks, and then locks them in id order, in which every transaction locks jobs. */
 export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {
   const names = yield* dialect.queueNames('jobs');
@@ -72,13 +66,10 @@ function* lockDue(names: readonly string[], limit: number): Work<PromotedJob[]> 
   let cursor: Record<string, number> | undefined;
   do {
     const sql = dueOfAll(names.length, cursor ? AFTER_CURSOR : '');
-    const due = yield* query<DueJob>(sql, { ...queues, ...cursor, limit });
+    const due = yield* query<Record<'id' | 'run_at' | 'priority', number>>(sql, { ...queues, ...cursor, limit });
     if (due.length > 0) locked.push(...(yield* query<PromotedJob>(LOCK_DUE, { ids: new Ids(idsOf(due)) })));
-    cursor = due.length < limit ? undefined : cursorOf(due.at(-1)!);
+    const last = due.length < limit ? undefined : due.at(-1)!;
+    cursor = last && { id: Number(last.id), runAt: Number(last.run_at), priority: Number(last.priority) };
   } while (cursor && locked.length < limit);
   return locked;
-}
-
-function cursorOf({ id, run_at, priority }: DueJob): Record<string, number> {
-  return { id: Number(id), runAt: Number(run_at), priority: Number(priority) };
 }

@@ -3,11 +3,12 @@ import { readIds } from '../../job/read-columns.js';
 import type { Completion } from './completion.js';
 import type { RescuedJob, RescueRules } from './job-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
-import { IS_AHEAD_OF_CLOCK, jobIdsOf, deleteEmptyClaims, type ListedClaim } from './lease.js';
+import { IS_AHEAD_OF_CLOCK, findClaimedJobs, deleteEmptyClaims, type ListedClaim } from './lease.js';
 import { rescueEvents } from './job-events.js';
 import { completeClaimed } from './complete-jobs.js';
+import { idsOf } from '../core/safe-id.js';
 import { execute, query, type Work } from '../core/statement.js';
-import { requireDecisions } from '../core/with-decisions.js';
+import { requireDecisions, withDecisions } from '../core/with-decisions.js';
 
 export const EXPIRED_BATCH_SIZE = 100;
 
@@ -62,24 +63,18 @@ export function* findExpiredClaims(after: number): Work<number[]> {
 export function* rescueClaim(claimId: number, rules: RescueRules): Work<RescuedJob[]> {
   const [claim] = yield* query<ExpiredClaim>(LOCK_EXPIRED, { id: claimId });
   if (claim) return yield* rescueJobsOf(claim, rules);
-  yield* restartLease(claimId);
-  return [];
-}
-
-/**
- * After the server clock was set back, the lease expires one lease length from now, unless the worker renews it. The
- * worker abandons the claim before that.
- */
-function* restartLease(claimId: number): Work<void> {
+  // After the server clock was set back, the lease expires one lease length from now, unless the worker renews it. The
+  // worker abandons the claim before that.
   const ahead = yield* query(LOCK_AHEAD_OF_CLOCK, { id: claimId });
   if (ahead.length > 0) yield* execute(RESTART_LEASE, { id: claimId });
+  return [];
 }
 
 /** The caller has locked the claim. */
 export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<RescuedJob[]> {
   const claimId = Number(claim.id);
   const listed = readIds(claim.job_ids);
-  const ids = yield* jobIdsOf(claim);
+  const ids = listed?.length ? listed : idsOf(yield* findClaimedJobs(claim));
   // No job starts before its claim lists it.
   const startedIds = new Set(listed && claim.start_limit >= 0 ? listed.slice(0, claim.start_limit) : ids);
   const cancelRequested = readIds(claim.cancel_requests) ?? [];
@@ -99,7 +94,27 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
   const completions = expired.map((job, index): Completion => {
     return { ...common, job, outcome: outcomes[index]!, retentionMs: rules.retentionMs(job.queue) };
   });
-  yield* completeClaimed(completions, rescueEvents(completions));
+  yield* completeClaimed(completions, [], rescueEvents(completions));
   yield* deleteEmptyClaims([claimId]);
+  return rescued;
+}
+
+/** Rejects only if errors occurred and no job was rescued. */
+export async function rescueEach<Claim>(
+  claims: readonly Claim[],
+  rules: RescueRules,
+  rescue: (claim: Claim, rules: RescueRules) => Promise<readonly RescuedJob[]>,
+): Promise<RescuedJob[]> {
+  const rescued: RescuedJob[] = [];
+  const errors: unknown[] = [];
+  for (const claim of claims) {
+    try {
+      rescued.push(...(await withDecisions(rules.decide, (decide) => rescue(claim, { ...rules, decide }))));
+    } catch (error) {
+      // One failing claim must not keep the others from being rescued.
+      errors.push(error);
+    }
+  }
+  if (rescued.length === 0 && errors.length > 0) throw errors[0];
   return rescued;
 }

@@ -1,38 +1,35 @@
 import type { EntityManager } from 'typeorm';
-import { StoreUnavailableError } from '../../job/errors.js';
+import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import { CursorClaimer } from './claim/cursor-claimer.js';
 import type { ScanCursors } from './claim/scan-cursors.js';
-import { chooseStrategies, type UnsupportedStrategies } from './claim/choose-strategies.js';
+import { chooseStrategies, type ClaimStrategies, type UnsupportedStrategies } from './claim/claim-strategies.js';
 import type { CommitListener } from '../core/commit-listener.js';
 import * as port from './job-store.js';
 import type { KeyedCallResult, KeyedJobResult } from '../keys/key-store.js';
 import type { Completion, CompletionBatch, CompletionResult } from './completion.js';
-import { completeWith } from './complete-with.js';
-import type { ClaimStrategies } from './claim/claim-implementation.js';
-import type { Dialect } from '../core/dialect.js';
-import { insertChunks, insertAndDecide, insertJobs, chunkJobs } from './enqueue.js';
-import { returnsToQueue } from './fence.js';
+import type { Dialect } from '../core/sql-database.js';
+import { chunkJobs, enqueue, insertJobs } from './enqueue.js';
+import { isFinished } from './fence.js';
 import { handOff } from '../people/hand-off.js';
 import { idsFrom } from '../core/inserted-ids.js';
 import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
 import { extend, deleteEmptyClaims } from './lease.js';
 import { hasUnusedKeys, pruneKeys } from '../keys/prune-keys.js';
-import { EXPIRED_BATCH_SIZE, findExpiredClaims, rescueClaim } from './rescue.js';
-import { rescueEach } from './rescue-each.js';
+import { EXPIRED_BATCH_SIZE, findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
 import { completeBatch, type CompletedBatch } from './complete-batch.js';
-import { FenceError } from './complete-jobs.js';
+import { completeClaimed, FenceError } from './complete-jobs.js';
 import type { EventOutboxDatabase } from '../core/event-outbox-database.js';
 import type { Work } from '../core/statement.js';
 import { countWaiting, summarizeWork, readUpcoming } from './summarize-work.js';
 import { StageCleanup } from '../people/stage-cleanup.js';
 import { StuckJobCleanup } from './stuck-job-cleanup.js';
 import { promote } from './promote.js';
-import { prune } from './prune.js';
-import { withDecisions } from '../core/with-decisions.js';
+import { archiveExpired, prune } from './prune.js';
+import type { Archives } from '../schema/archive-options.js';
 import { cancelRequests } from './cancel-requests.js';
-import { withoutUnsafeIds } from './without-unsafe-ids.js';
+import { withoutUnsafeIds } from './malformed-jobs.js';
 import { addQueues } from '../topics/add-queues.js';
 
 /** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
@@ -50,7 +47,7 @@ export class SqlJobStore implements port.JobStore {
   /**
    * @param blocking for enqueues, which may wait for a lock of the application. Heartbeats, completions and claims must
    * not wait behind them for a connection.
-   * @param archive moves finished jobs whose retention is over to their archives. Undefined: they are deleted.
+   * @param archives for finished jobs whose retention is over. Undefined: they are deleted.
    */
   constructor(
     private readonly database: EventOutboxDatabase,
@@ -60,7 +57,7 @@ export class SqlJobStore implements port.JobStore {
     private readonly commits: CommitListener,
     private readonly scanCursors: ScanCursors,
     private readonly unsupported: (queue: string) => Promise<UnsupportedStrategies>,
-    private readonly archive?: (limit: number) => Work<number>,
+    private readonly archives?: Archives,
   ) {
     this.#claimer = new CursorClaimer(database, dialect, scanCursors);
     this.#stageCleanup = new StageCleanup(database);
@@ -69,10 +66,14 @@ export class SqlJobStore implements port.JobStore {
 
   async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
     if (jobs.length === 0) return [];
+    if (transaction) return this.database.inCallerTransaction(transaction, () => enqueue(jobs));
+    if (jobs.some(({ queue }) => this.database.outbox.emitsEvents(queue))) {
+      // Inserts the jobs before the final step, because their events need the ids.
+      return this.blocking.decideOnce(function* () {
+        return { value: yield* enqueue(jobs), hasWritten: true, writes: [] };
+      });
+    }
     const chunks = chunkJobs(jobs);
-    if (transaction) return this.database.inCallerTransaction(transaction, () => insertChunks(chunks));
-    if (jobs.some(({ queue }) => this.database.emitsEvents(queue)))
-      return this.blocking.decideOnce(() => insertAndDecide(chunks));
     const results = await this.blocking.writeOnce(chunks.map(insertJobs));
     return chunks.flatMap(({ length }, index) => idsFrom(results[index]!, length));
   }
@@ -128,7 +129,6 @@ export class SqlJobStore implements port.JobStore {
 
   // The claim comes last. It waits for no lock, and locks nothing for which another batch could wait.
   async completeAndClaim(batch: CompletionBatch, request: port.ClaimRequest) {
-    this.#claimer.requireSharedTransaction(request);
     if (hasReturningJobs(batch)) this.scanCursors.reset();
     const { result, next: jobs } = await this.#claimer.claimWithin(
       request,
@@ -145,7 +145,18 @@ export class SqlJobStore implements port.JobStore {
   }
 
   completeWith<T>(work: (manager: EntityManager) => Promise<{ value: T; completion: Completion }>): Promise<T> {
-    return completeWith(this.database, work);
+    return this.database.inApplicationTransaction(async (manager, isStillOpen) => {
+      const { value, completion } = await work(manager);
+      const { id, queue } = completion.job;
+      // Checked before the completion, which could not be undone outside of a transaction.
+      if (!(await isStillOpen())) throw new TransactionLostError(id, queue);
+      await this.database
+        .inCallerTransaction(manager, () => completeClaimed([completion]))
+        .catch((error: unknown) => {
+          throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
+        });
+      return value;
+    });
   }
 
   async handOff(request: port.HandOff): Promise<boolean> {
@@ -176,18 +187,16 @@ export class SqlJobStore implements port.JobStore {
   async rescue(rules: port.RescueRules): Promise<port.RescuedJob[]> {
     const expired = await this.database.runIdempotent(() => findExpiredClaims(this.#lastExpiredId));
     this.#lastExpiredId = expired.length < EXPIRED_BATCH_SIZE ? 0 : expired.at(-1)!;
-    const rescued = await rescueEach(expired, (id) =>
-      withDecisions(rules.decide, (decide) =>
-        withoutUnsafeIds(this.database, () => this.database.transaction(() => rescueClaim(id, { ...rules, decide }))),
-      ),
+    const rescued = await rescueEach(expired, rules, (id, decided) =>
+      withoutUnsafeIds(this.database, () => this.database.transaction(() => rescueClaim(id, decided))),
     );
     if (rescued.length > 0) this.scanCursors.reset();
     return rescued;
   }
 
   prune(limit: number): Promise<number> {
-    const { archive } = this;
-    if (archive) return this.database.transaction(() => archive(limit));
+    const { archives } = this;
+    if (archives) return this.database.transaction(() => archiveExpired(limit, archives));
     return this.database.runIdempotent(() => prune(limit));
   }
 
@@ -224,5 +233,5 @@ function hasReplaced(result: KeyedCallResult): boolean {
 
 /** Whether the batch returns jobs to their queues, where they may stand before the scan cursors. */
 function hasReturningJobs({ completions }: CompletionBatch): boolean {
-  return completions.some(returnsToQueue);
+  return completions.some((completion) => !isFinished(completion));
 }

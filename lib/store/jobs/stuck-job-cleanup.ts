@@ -1,5 +1,6 @@
 import { expected } from '../../job/expectation.js';
-import { markMalformedDead, type MalformedRow } from './mark-malformed-dead.js';
+import { MAX_TIMESTAMP_MS, type ColumnProblem } from '../../job/read-columns.js';
+import { markMalformedDead, type MalformedRow } from './malformed-jobs.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
@@ -7,8 +8,6 @@ import { findStaged } from '../people/stages.js';
 import { Ids, query, executeAll, type Work } from '../core/statement.js';
 
 const SCAN_BATCH_SIZE = 10_000;
-// The last millisecond of a Date.
-const MAX_DATE_MS = 8.64e15;
 
 // Combinations that only another program can have written. A claim commits with its jobs, and a stage with its jobs, so
 // one statement sees both or neither.
@@ -16,7 +15,7 @@ const STUCK = `
   (j.state NOT IN ('waiting', 'scheduled', 'active')
    OR (j.state = 'active' AND c.id IS NULL)
    OR (j.state = 'scheduled' AND (j.run_at IS NULL OR j.claim_id <> 0 OR j.runnable <> 0))
-   OR j.run_at > ${MAX_DATE_MS}
+   OR j.run_at > ${MAX_TIMESTAMP_MS}
    OR (j.state = 'waiting' AND j.run_at IS NOT NULL AND j.runnable NOT IN (0, 1))
    OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable <> 1
        AND NOT (j.runnable = 2 AND EXISTS (SELECT 1 FROM {stages} s WHERE s.job_id = j.id))))`;
@@ -57,11 +56,7 @@ const REMOVE = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id`;
 
-interface ScanResult {
-  readonly last: number | null;
-  readonly scanned: number;
-  readonly stuck: number | null;
-}
+type ScannedPart = Readonly<{ last: number | null; scanned: number; stuck: number | null }>;
 
 interface StuckRow extends ClaimedRow {
   queue: string;
@@ -81,7 +76,7 @@ export class StuckJobCleanup {
   constructor(private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction'>) {}
 
   async cleanUp(limit: number): Promise<number> {
-    const [row] = await this.database.runIdempotent(() => query<ScanResult>(SCAN, { after: this.#after }));
+    const [row] = await this.database.runIdempotent(() => query<ScannedPart>(SCAN, { after: this.#after }));
     const { last, scanned, stuck } = row!;
     const cleaned =
       stuck === null ? 0 : await this.database.transaction(() => cleanUpBetween(Number(stuck), Number(last), limit));
@@ -96,10 +91,12 @@ function* cleanUpBetween(first: number, last: number, limit: number): Work<numbe
   const rows = yield* query<StuckRow>(LOCK, { ids: new Ids(idsOf(found)) });
   // Reads the claims after the jobs are locked. It finds claims that were written meanwhile, and no job can leave its
   // claim.
-  const claims = yield* claimsOf(rows);
+  const claimIds = [...new Set(rows.map((row) => Number(row.claim_id)))].filter(Number.isSafeInteger);
+  const claims = claimIds.length === 0 ? [] : yield* query<{ id: number }>(CLAIMS, { claimIds });
+  const claimed = new Set(claims.map(({ id }) => Number(id)));
   const inStages = new Set(yield* findStaged(rows.map(({ id }) => Number(id))));
   const stuck = rows.flatMap((row): MalformedRow[] => {
-    const problem = problemOf(row, claims.has(Number(row.claim_id)), inStages.has(Number(row.id)));
+    const problem = problemOf(row, claimed.has(Number(row.claim_id)), inStages.has(Number(row.id)));
     return problem ? [{ row, ...problem }] : [];
   });
   if (stuck.length === 0) return 0;
@@ -108,14 +105,8 @@ function* cleanUpBetween(first: number, last: number, limit: number): Work<numbe
   return stuck.length;
 }
 
-function* claimsOf(rows: readonly StuckRow[]): Work<ReadonlySet<number>> {
-  const claimIds = [...new Set(rows.map((row) => Number(row.claim_id)))].filter(Number.isSafeInteger);
-  if (claimIds.length === 0) return new Set();
-  return new Set((yield* query<{ id: number }>(CLAIMS, { claimIds })).map(({ id }) => Number(id)));
-}
-
 /** The column that hides the job from claims, promotions and rescues. */
-function problemOf(row: StuckRow, hasClaim: boolean, hasStage: boolean): Omit<MalformedRow, 'row'> | undefined {
+function problemOf(row: StuckRow, hasClaim: boolean, hasStage: boolean): ColumnProblem | undefined {
   const { state, run_at, runnable, claim_id } = row;
   const invalid = (column: string, what: string, value: unknown) => ({
     column,
@@ -123,7 +114,7 @@ function problemOf(row: StuckRow, hasClaim: boolean, hasStage: boolean): Omit<Ma
   });
   if (!['waiting', 'scheduled', 'active'].includes(state))
     return invalid('state', `'waiting', 'scheduled' or 'active'`, state);
-  if (run_at !== null && !(Number(run_at) <= MAX_DATE_MS))
+  if (run_at !== null && !(Number(run_at) <= MAX_TIMESTAMP_MS))
     return invalid('run_at', 'NULL or milliseconds since 1970 that make a date', run_at);
   switch (state) {
     case 'active':
@@ -133,14 +124,7 @@ function problemOf(row: StuckRow, hasClaim: boolean, hasStage: boolean): Omit<Ma
       if (Number(claim_id) !== 0) return invalid('claim_id', '0, since the job is scheduled', claim_id);
       return runnable === 0 ? undefined : invalid('runnable', '0, since the job is scheduled', runnable);
     default:
-      return isReachable(runnable, run_at !== null, hasStage)
-        ? undefined
-        : invalid('runnable', hasStage ? '2' : '1', runnable);
+      if (runnable === 1 || (run_at === null ? runnable === 2 && hasStage : runnable === 0)) return undefined;
+      return invalid('runnable', hasStage ? '2' : '1', runnable);
   }
-}
-
-/** Whether a claim, a promotion or a stage can find a waiting job. */
-function isReachable(runnable: number, hasTime: boolean, hasStage: boolean): boolean {
-  if (hasTime) return runnable === 0 || runnable === 1;
-  return runnable === 1 || (runnable === 2 && hasStage);
 }

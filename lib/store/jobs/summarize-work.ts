@@ -49,11 +49,10 @@ const COUNT_WAITING = `
     LIMIT :most
   ) AS some`;
 
+type TimeColumn = 'due_at' | 'plain_due_at' | 'lapse_at';
+
 /** Times by the clock of the database, and its present time `at`. */
-interface NextTimes {
-  due_at: number | null;
-  plain_due_at: number | null;
-  lapse_at: number | null;
+interface NextTimes extends Record<TimeColumn, number | null> {
   at: number;
 }
 
@@ -67,20 +66,16 @@ interface WorkSummaryRow extends NextTimes {
 export function* summarizeWork(queues: readonly string[]): Work<WorkSummary> {
   if (queues.length === 0) return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, awaited: null };
   const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues });
+  const awaited = rows[0]?.awaited ?? null;
   return {
     queues: new Map(rows.map(({ queue, waiting, paused }) => [queue, { waiting: waiting > 0, paused: paused > 0 }])),
-    dueInMs: earlier(fromNow(rows[0], 'due_at'), fromNow(rows[0], 'plain_due_at')),
-    leaseExpiryInMs: fromNow(rows[0], 'lapse_at'),
-    awaited: numberOr(rows[0]?.awaited),
+    ...upcomingTimes(rows[0]),
+    awaited: awaited === null ? null : Number(awaited),
   };
 }
 
 export function* readUpcoming(): Work<UpcomingTimes> {
-  const [row] = yield* query<NextTimes>(UPCOMING);
-  return {
-    dueInMs: earlier(fromNow(row, 'due_at'), fromNow(row, 'plain_due_at')),
-    leaseExpiryInMs: fromNow(row, 'lapse_at'),
-  };
+  return upcomingTimes((yield* query<NextTimes>(UPCOMING))[0]);
 }
 
 export function* countWaiting(queue: string, limit: number): Work<number> {
@@ -88,16 +83,12 @@ export function* countWaiting(queue: string, limit: number): Work<number> {
   return Number(row!.jobs);
 }
 
-function numberOr(value: number | null | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value);
-}
-
-function earlier(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : Math.min(one, other);
+function upcomingTimes(row: NextTimes | undefined): UpcomingTimes {
+  return { dueInMs: untilFirst(row, 'due_at', 'plain_due_at'), leaseExpiryInMs: untilFirst(row, 'lapse_at') };
 }
 
 // Not in SQL, where the difference could overflow.
-function fromNow(row: NextTimes | undefined, time: 'due_at' | 'plain_due_at' | 'lapse_at'): number | null {
-  const at = numberOr(row?.[time]);
-  return at === null ? null : Math.max(0, at - Number(row!.at));
+function untilFirst(row: NextTimes | undefined, ...columns: TimeColumn[]): number | null {
+  const times = columns.flatMap((column) => row?.[column] ?? []).map(Number);
+  return times.length === 0 ? null : Math.max(0, Math.min(...times) - Number(row!.at));
 }

@@ -1,6 +1,6 @@
 import type { NewJob } from '../../job/job.js';
 import type { KeyedCallResult } from './key-store.js';
-import { insertChunks, chunkJobs } from '../jobs/enqueue.js';
+import { enqueue } from '../jobs/enqueue.js';
 import { KeyPlan } from './key-plan.js';
 import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyName, type KeyRows } from './key-rows.js';
 import { lockIdleJobsSkipLocked, replaceJobs } from './replace-jobs.js';
@@ -41,7 +41,7 @@ export function* enqueueKeyed(
 export function* applyKeyPlan(plan: KeyPlan, inStages: readonly number[]): Work<Statement[]> {
   yield* replaceJobs(plan.replacements);
   yield* deleteStaged(inStages);
-  plan.setInsertedIds(yield* insertChunks(chunkJobs(plan.inserts)));
+  plan.setInsertedIds(yield* enqueue(plan.inserts));
   return plan.acquisitions.map(({ queue, key, jobId }) => acquireKey(queue, key, jobId));
 }
 

@@ -1,6 +1,5 @@
-import type { Dialect } from '../core/dialect.js';
 import { keyIdOf, readKeys, UNUSED_KEY_RETENTION_MS, type KeyName } from './key-rows.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 
 /**
  * The INSERT of a row that another process has created and a caller's transaction has locked waits for that

@@ -2,7 +2,6 @@ import { StoreUnavailableError } from '../../job/errors.js';
 import type { NewJob } from '../../job/job.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
-import type { Dialect } from '../core/dialect.js';
 import { applyKeyPlan, enqueueKeyed } from './enqueue-keyed.js';
 import { KeyRowCreator } from './key-row-creator.js';
 import { KeyPlan } from './key-plan.js';
@@ -17,7 +16,7 @@ import {
 } from './key-rows.js';
 import type { KeyName, KeyRows, LockedKey } from './key-rows.js';
 import { lockIdleJobs } from './replace-jobs.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { findStaged } from '../people/stages.js';
 import { executeAll, type Work } from '../core/statement.js';
 

@@ -1,7 +1,6 @@
 import type { NewJob } from '../../job/job.js';
 import { isScheduled, chunkJobs } from '../jobs/enqueue.js';
-import { ascending, idBatches } from '../core/row-ids.js';
-import { idsOf } from '../core/safe-id.js';
+import { ascending, idBatches, idsOf } from '../core/safe-id.js';
 import { query, executeAll, type Statement, type Work } from '../core/statement.js';
 
 const LOCK_IDLE_SKIP_LOCKED = `

@@ -1,6 +1,6 @@
 import { UnsupportedDatabaseError } from '../../job/errors.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
-import type { Dialect } from '../core/dialect.js';
+import type { Dialect } from '../core/sql-database.js';
 import { query, type Work } from '../core/statement.js';
 import { mariadb, mysql } from './mysql.js';
 import type { MysqlPool } from './mysql-pool.js';

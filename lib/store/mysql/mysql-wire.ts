@@ -1,7 +1,6 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import type { Clock } from '../../common/clock.js';
-import { lengthOf } from '../core/row-chunks.js';
-import type { StatementResult, SqlValue } from '../core/statement.js';
+import { lengthOf, type StatementResult, type SqlValue } from '../core/statement.js';
 import type { BoundStatement } from '../core/template.js';
 import { AnswerTimeouts } from './answer-timeouts.js';
 

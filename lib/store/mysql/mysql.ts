@@ -1,4 +1,4 @@
-import type { Dialect, KeyRowId } from '../core/dialect.js';
+import type { Dialect, KeyRowId } from '../core/sql-database.js';
 import { execute, query, Rows, type Work } from '../core/statement.js';
 import { queueNames } from './mysql-queue-names.js';
 

@@ -1,4 +1,4 @@
-import { idBatches } from '../core/row-ids.js';
+import { idBatches } from '../core/safe-id.js';
 
 // SQLite allows 32,766 values in one statement, and `readAwaitedJobs` needs two for each id.
 const BATCH_SIZE = 5_000;

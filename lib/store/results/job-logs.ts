@@ -1,9 +1,7 @@
 import { isWhole } from '../../job/expectation.js';
 import type { JobLogEntry } from './job-log-store.js';
-import { rowChunks } from '../core/row-chunks.js';
-import { ascending } from '../core/row-ids.js';
-import { idsOf } from '../core/safe-id.js';
-import { execute, query, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
+import { ascending, idsOf } from '../core/safe-id.js';
+import { execute, query, rowChunks, Rows, executeAll, type SqlValue, type Work } from '../core/statement.js';
 
 const MAX_LINES = 1_000;
 // The time until the pruner first checks whether the job still exists.
@@ -131,7 +129,7 @@ export function* deleteJobLogs(ids: readonly number[]): Work<void> {
   if (rows.length > 0) yield* executeAll(jobLogDeletions(rows.map(({ job_id }) => Number(job_id))));
 }
 
-export function jobLogDeletions(ids: readonly number[]): Statement[] {
+export function jobLogDeletions(ids: readonly number[]) {
   const inOrder = ascending(ids);
   return [
     { sql: DELETE_PROGRESS, values: { ids: inOrder } },

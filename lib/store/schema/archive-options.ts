@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../../job/expectation.js';
-import { isTable, type Tables } from '../tables.js';
+import type { Tables } from '../tables.js';
 
 /** The table that receives finished jobs when their retention is over. Without it they are deleted. */
 export interface ArchiveOptions {
@@ -32,11 +32,13 @@ export function archiveProblems(archive: unknown): (string | undefined)[] {
 
 /** The tables including the archives, for statements that `inArchive` returns. */
 export function withArchives(tables: Tables, archives: readonly string[]): Tables & Readonly<Record<string, string>> {
+  // Some servers ignore the case of table names.
+  const taken = Object.values(tables).map((table) => table.toLowerCase());
   InvalidOptionsError.throwIfAny(
     'Invalid archive',
     archives.flatMap((to) => [
       ...archiveProblems({ to }),
-      expected(!isTable(tables, to), 'archive.to to be none of the tables of the queue', to),
+      expected(!taken.includes(String(to).toLowerCase()), 'archive.to to be none of the tables of the queue', to),
     ]),
   );
   return { ...tables, ...Object.fromEntries(archives.map((to) => [tableKeyOf(to), to])) };

@@ -1,8 +1,7 @@
 import { hasCode } from '../../job/errors.js';
 import { inArchive } from './archive-options.js';
 import { isMissingTable } from '../core/classify-error.js';
-import type { Dialect } from '../core/dialect.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 
 // Half of the ids that a number holds exactly. Another program wrote a row above that, and new ids above it would run
@@ -54,7 +53,10 @@ export async function raiseNextId(
       `The ids of new jobs in ${table} would start again at ${next}, although there were jobs up to ${highest}: the table was ` +
       `truncated or restored, or its counter was lowered.`;
     try {
-      await database.transaction(() => reserveId(highest));
+      await database.transaction(function* () {
+        yield* execute(RESERVE, { id: highest });
+        yield* execute(UNRESERVE, { id: highest });
+      });
     } catch (error) {
       if (hasCode(error, 'MISSING_PRIVILEGE'))
         return [`${problem} Run: ALTER TABLE ${table} AUTO_INCREMENT = ${highest + 1}`];
@@ -71,11 +73,6 @@ export async function raiseNextId(
 function* readHighestAndNextId(dialect: Dialect, archives: readonly string[]): Work<[highest: number, next: number]> {
   const [row] = yield* query<Record<string, number | string | null>>(selectHighestIds(archives));
   return [Math.max(...Object.values(row!).map((id) => Number(id) || 0)), yield* dialect.nextId()];
-}
-
-function* reserveId(id: number): Work<void> {
-  yield* execute(RESERVE, { id });
-  yield* execute(UNRESERVE, { id });
 }
 
 /** Another process has raised the counter and used the id. */

@@ -1,11 +1,9 @@
 import { hasCode, SchemaOutOfDateError } from '../../job/errors.js';
-import { inArchive } from './archive-options.js';
-import { ARCHIVE_TABLE } from './migrations/archive-table.js';
-import { MIGRATIONS, SCHEMA_VERSION, upStatements, type SchemaDialect } from './migrations/migrations.js';
+import { inArchive, type Archives } from './archive-options.js';
+import { ARCHIVE_TABLE, MIGRATIONS, SCHEMA_VERSION, upStatements } from './migrations/migrations.js';
 import { isMissingTable } from '../core/classify-error.js';
-import type { Dialect } from '../core/dialect.js';
-import type { SqlDatabase } from '../core/sql-database.js';
-import { historyTable } from './entities/history.entity.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import { historyTable } from './entities/job-tables.js';
 import { execute, query, executeAll, type Work } from '../core/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
@@ -24,9 +22,24 @@ const MAX_LOCK_TRIES = 7;
 /** `run`: create or update the tables at boot. `check`: reject at boot if they are out of date. `off`: no check. */
 export type MigrateMode = 'run' | 'check' | 'off';
 
-/** Rejects with SchemaOutOfDateError if the tables do not fit this release. */
-export async function prepareSchema(database: SqlDatabase, dialect: Dialect, mode: MigrateMode): Promise<void> {
+export interface SchemaSettings {
+  readonly migrate: MigrateMode;
+  /** The tables that receive finished jobs when their retention is over; undefined: the jobs are deleted. */
+  readonly archives?: Archives | undefined;
+}
+
+/** Rejects with SchemaOutOfDateError if the tables or the archives do not fit this release. */
+export async function prepareSchema(
+  database: SqlDatabase,
+  dialect: Dialect,
+  { migrate: mode, archives }: SchemaSettings,
+): Promise<void> {
   if (mode === 'off') return;
+  await prepareTables(database, dialect, mode);
+  for (const to of archives?.tables ?? []) await prepareArchive(database, dialect, mode, to);
+}
+
+async function prepareTables(database: SqlDatabase, dialect: Dialect, mode: MigrateMode): Promise<void> {
   const version = await database.runIdempotent(() => currentVersion());
   if (version === SCHEMA_VERSION) return;
   if (version > SCHEMA_VERSION) {
@@ -45,14 +58,7 @@ export async function prepareSchema(database: SqlDatabase, dialect: Dialect, mod
   await database.transaction(() => migrate(dialect));
 }
 
-/** Rejects with SchemaOutOfDateError if the table does not fit this release. */
-export async function prepareArchive(
-  database: SqlDatabase,
-  dialect: Dialect,
-  mode: MigrateMode,
-  to: string,
-): Promise<void> {
-  if (mode === 'off') return;
+async function prepareArchive(database: SqlDatabase, dialect: Dialect, mode: MigrateMode, to: string): Promise<void> {
   const check = () => database.runIdempotent(() => query(inArchive(CHECK_ARCHIVE, to)));
   // Checked before any CREATE: an account may lack the privilege to create tables.
   const missing = await schemaProblemOf(check);
@@ -67,8 +73,7 @@ export async function prepareArchive(
   if (!missing) return;
   // Safe in several processes at once: every statement does nothing if the table exists.
   const problem = await schemaProblemOf(async () => {
-    for (const sql of ARCHIVE_TABLE[schemaDialectOf(dialect)])
-      await database.runIdempotent(() => execute(inArchive(sql, to)));
+    for (const sql of ARCHIVE_TABLE[dialect.name]) await database.runIdempotent(() => execute(inArchive(sql, to)));
     await check();
   });
   if (problem) throw archiveError(to, problem, 'Set `archive.to` to the name of a table that does not exist yet.');
@@ -103,15 +108,11 @@ function* migrate(dialect: Dialect): Work<void> {
   try {
     const version = yield* currentVersion();
     const due = MIGRATIONS.filter((migration) => migration.version > version);
-    for (const statement of due.flatMap((migration) => upStatements(migration, schemaDialectOf(dialect))))
+    for (const statement of due.flatMap((migration) => upStatements(migration, dialect.name)))
       yield* executeAll([statement]);
   } finally {
     yield* dialect.maintenanceLock.release();
   }
-}
-
-function schemaDialectOf({ name }: Dialect): SchemaDialect {
-  return name === 'sqlite' ? 'sqlite' : 'mysql';
 }
 
 function* currentVersion(): Work<number> {

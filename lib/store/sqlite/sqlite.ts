@@ -1,4 +1,4 @@
-import type { Dialect, KeyRowId } from '../core/dialect.js';
+import type { Dialect, KeyRowId } from '../core/sql-database.js';
 import { execute, query, Rows, type Work } from '../core/statement.js';
 
 // unixepoch('subsec') would be shorter, but the command-line clients of some distributions do not support it yet.

@@ -1,5 +1,4 @@
-import type { Dialect } from '../core/dialect.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { query, type Work } from '../core/statement.js';
 
 const KNOWN_QUEUES = `

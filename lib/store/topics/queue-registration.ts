@@ -1,6 +1,6 @@
 import type { Subscription } from '../../job/topics.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
-import type { Dialect } from '../core/dialect.js';
+import type { Dialect } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
 

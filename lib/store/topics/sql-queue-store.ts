@@ -1,7 +1,6 @@
 import type { Subscription } from '../../job/topics.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type * as port from './queue-store.js';
-import type { Dialect } from '../core/dialect.js';
 import {
   diffDeclarations,
   declareQueue,
@@ -10,7 +9,7 @@ import {
   subscribe,
   markQueuesUsed,
 } from './queue-registration.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteSubscriptions, findSubscribers, listSubscriptions } from './subscriptions.js';
 
 export class SqlQueueStore implements port.QueueStore {

@@ -2,12 +2,10 @@ import { randomId } from '../../job/random-id.js';
 import type { Clock } from '../../common/clock.js';
 import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
 import type { RescuedJob, RescueRules } from '../jobs/job-store.js';
-import type { DedicatedConnection } from '../core/dedicated-connection.js';
 import type { WorkerLockStore } from './worker-lock-store.js';
 import { withRetry } from '../core/with-retry.js';
-import { rescueEach } from '../jobs/rescue-each.js';
-import type { SqlDatabase } from '../core/sql-database.js';
-import { withDecisions } from '../core/with-decisions.js';
+import { rescueEach } from '../jobs/rescue.js';
+import type { DedicatedConnection, SqlDatabase } from '../core/sql-database.js';
 import { findOrphans, deleteFreeLock, rescueOrphan, acquireLock } from './worker-lock-statements.js';
 import { SqlWorkerLock } from './sql-worker-lock.js';
 
@@ -37,10 +35,8 @@ export class SqlWorkerLockStore implements WorkerLockStore {
 
   async rescue(rules: RescueRules): Promise<RescuedJob[]> {
     const { locks, claims } = await this.pool.runIdempotent(() => findOrphans());
-    const rescued = await rescueEach(claims, (claim) =>
-      withDecisions(rules.decide, (decide) =>
-        this.database.transaction(() => rescueOrphan(claim, { ...rules, decide })),
-      ),
+    const rescued = await rescueEach(claims, rules, (claim, decided) =>
+      this.database.transaction(() => rescueOrphan(claim, decided)),
     );
     if (rescued.length > 0) this.scanCursors.reset();
     // If a DELETE fails, the next rescue repeats it.

@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/with-timeout.js';
-import type { DedicatedConnection } from '../core/dedicated-connection.js';
+import type { DedicatedConnection } from '../core/sql-database.js';
 import type { WorkerLock } from './worker-lock-store.js';
 import { releaseLock, checkLock } from './worker-lock-statements.js';
 

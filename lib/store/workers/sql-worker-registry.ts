@@ -1,5 +1,4 @@
-import type { Dialect } from '../core/dialect.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 import { addQueues } from '../topics/add-queues.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';

@@ -5,8 +5,13 @@ import type { ClaimRequest, JobStore } from '../../store/jobs/job-store.js';
 import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
-import type { CompletionEntry, DeferredBatch, EntryBatch, WrittenOutcome } from './completion-entry.js';
-import { CompletionWriter } from './completion-writer.js';
+import {
+  CompletionWriter,
+  type CompletionEntry,
+  type DeferredBatch,
+  type EntryBatch,
+  type WrittenOutcome,
+} from './completion-writer.js';
 
 const MAX_BATCH_SIZE = 1_000;
 

@@ -1,5 +1,7 @@
 import { hasCode } from '../../job/errors.js';
-import { storedError } from '../../job/stored-error.js';
+import type { Outcome } from '../../job/outcome.js';
+import { completeWithoutResult } from '../../job/payload.js';
+import { storedError, type StoredError } from '../../job/stored-error.js';
 import {
   JobsLockedError,
   type ClaimProgress,
@@ -12,13 +14,41 @@ import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import { OutageLog } from '../../common/outage-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
-import type { CompletionEntry, DeferredBatch, EntryBatch } from './completion-entry.js';
-import { substituteOutcome } from './rejected-outcome.js';
 
 // A rejection can be temporary: an interrupted statement, or one that exceeded a time limit of the server.
 const MAX_REJECTIONS = 4;
 const MIN_RETRY_INTERVAL_MS = 50;
 const MAX_RETRY_INTERVAL_MS = 2_000;
+
+/**
+ * The outcome that has committed. It differs from the given one if the job was cancelled instead, or if the database
+ * rejected the given one. `lost`: the claim was lost, and nothing was written.
+ */
+export type WrittenOutcome = Outcome | 'lost';
+
+/** One outcome on its way to the database. */
+export interface CompletionEntry {
+  readonly claim: ActiveClaim;
+  /** Undefined: the entry only raises the start limit of the claim. */
+  readonly completion: Completion | undefined;
+  readonly rejections?: number;
+  /** It replaces an outcome that the database rejected. */
+  readonly isSubstitute?: true;
+  /** Another transaction had locked the job at the last attempt. */
+  readonly wasLocked?: true;
+  readonly onWritten: (written: WrittenOutcome) => void;
+}
+
+/** Entries that one transaction writes. */
+export interface EntryBatch {
+  readonly entries: readonly CompletionEntry[];
+  /** An earlier transaction with these entries may have committed: its answer was lost. */
+  readonly mayHaveCommitted: boolean;
+}
+
+export interface DeferredBatch extends EntryBatch {
+  readonly delayMs: number;
+}
 
 /**
  * Writes completion batches. Retries while the database is unavailable, because only the fence may decide that a job is
@@ -181,4 +211,12 @@ export class CompletionWriter {
     }
     return [];
   }
+}
+
+/** The replacement of an outcome that the database rejects. `isLast`: if it is rejected, too, the job is abandoned. */
+function substituteOutcome({ job, outcome }: Completion, error: StoredError): { outcome: Outcome; isLast: boolean } {
+  if (outcome.kind === 'complete' && outcome.result !== null)
+    return { outcome: completeWithoutResult(`The database rejected it: ${error.message}`), isLast: false };
+  if (job.attempt >= job.maxAttempts) return { outcome: { kind: 'dead', error }, isLast: true };
+  return { outcome: { kind: 'retry', delayMs: 1_000, error }, isLast: true };
 }

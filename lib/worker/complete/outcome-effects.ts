@@ -11,7 +11,7 @@ import type { ActiveClaim } from '../queue/active-claim.js';
 import type { JobEventEmitter } from '../../events/job-event-emitter.js';
 import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import type { Completer } from './completer.js';
-import type { WrittenOutcome } from './completion-entry.js';
+import type { WrittenOutcome } from './completion-writer.js';
 
 // A process without a handler for a job snoozes it, so that another process can claim it.
 const UNHANDLED_SNOOZE_MS = 10_000;

@@ -1,4 +1,27 @@
-import type { Slots } from './slots.js';
+/** How many handler calls may run at once in this process, over all its queues. */
+export class Slots {
+  #used = 0;
+  #reserved = 0;
+
+  constructor(private readonly total: number) {}
+
+  get free(): number {
+    return this.total - this.#used - this.#reserved;
+  }
+
+  /** Keeps slots free for jobs that are being claimed. */
+  reserve(slots: number): void {
+    this.#reserved += slots;
+  }
+
+  acquire(): void {
+    this.#used++;
+  }
+
+  release(): void {
+    this.#used--;
+  }
+}
 
 /** Slots that no other queue can use while a claim fetches jobs for them. */
 export interface SlotReservation {

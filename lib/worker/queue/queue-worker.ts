@@ -7,8 +7,7 @@ import { Claimer, type ClaimerParts, type NewClaim } from './claimer.js';
 import { JobStarter, type JobStarterParts } from './job-starter.js';
 import { PrefetchBuffer, type BufferedJob } from './prefetch-buffer.js';
 import { PrefetchLimits } from './prefetch-limits.js';
-import { QueueSlots } from './queue-slots.js';
-import type { Slots } from './slots.js';
+import { QueueSlots, type Slots } from './queue-slots.js';
 
 export interface QueueWorkerParts extends JobStarterParts, Pick<ClaimerParts, 'strategies' | 'lockId'> {
   readonly slots: Slots;

@@ -14,10 +14,9 @@ const ACCEPTED_COMMIT = 'return logged.number === number ? { value: value(logged
 export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   'outcomes are written without the fence': {
     find: {
+      'lib/store/jobs/complete-batch.ts': [FENCE],
       'lib/store/jobs/complete-jobs.ts': [FENCE],
       'lib/store/jobs/history.ts': [FENCE],
-      'lib/store/jobs/return-to-queue.ts': [FENCE],
-      'lib/store/jobs/surviving-completions.ts': [FENCE],
     },
     replace: 'WHERE :ids AND :claimId = :claimId',
   },
@@ -52,7 +51,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     replace: 'SET',
   },
   'the transaction of a job does not complete it': {
-    find: { 'lib/store/jobs/complete-with.ts': ['.inCallerTransaction(manager, () => completeClaimed([completion]))'] },
+    find: { 'lib/store/jobs/sql-job-store.ts': ['.inCallerTransaction(manager, () => completeClaimed([completion]))'] },
     replace: '.inCallerTransaction(manager, () => completeClaimed([]))',
   },
   'a lost outcome counts as stored': {

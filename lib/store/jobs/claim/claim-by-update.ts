@@ -7,7 +7,8 @@ import { safeId } from '../../core/safe-id.js';
 import { insertClaim, deleteClaim, setClaimJobs } from '../lease.js';
 import { classifyError } from '../../core/classify-error.js';
 import { executeFinal, emit, query, executeAll, type Work } from '../../core/statement.js';
-import { FROM_POSITION, findFirstWaiting, OF_QUEUE, type QueuePosition } from './claimable.js';
+import { FROM_POSITION, findFirstWaiting, OF_QUEUE } from './claimable.js';
+import type { QueuePosition } from './scan-cursors.js';
 import { MARK } from './write-claim.js';
 
 // A second claim waits for the UPDATE of the first one and then skips its jobs, which are active. The range starts at

@@ -1,11 +1,42 @@
-import type { Dialect } from '../../core/dialect.js';
+import { InvalidOptionsError } from '../../../job/errors.js';
+import type { ClaimStrategy } from '../../../job/claim-strategy.js';
+import type { ClaimedJob } from '../../../job/job.js';
+import type { Dialect } from '../../core/sql-database.js';
+import type { Work } from '../../core/statement.js';
+import type { ClaimedRow } from '../claimed-row.js';
+import type { ChosenStrategies, ChosenStrategy, ClaimRequest } from '../job-store.js';
 import { listMarked, markFirst } from './claim-by-update.js';
-import type { ClaimImplementation, ClaimStrategies } from './claim-implementation.js';
 import { hasWorkBefore } from './claimable.js';
-import { claimLockingWaitingOnly } from './lock-waiting-only.js';
+import { lockWaitingOnly } from './lock-waiting-only.js';
 import { claimOptimistically } from './optimistic.js';
 import { claimInOneStatement } from './single-statement.js';
 import { claimSkippingLocked } from './skip-locked.js';
+import type { QueuePosition, ScanStart } from './scan-cursors.js';
+
+/** The reason for each strategy that a server, or a kind of database, does not support. */
+export type UnsupportedStrategies = Readonly<Partial<Record<ClaimStrategy, string>>>;
+
+/** The claim strategies of one kind of database. */
+export interface ClaimStrategies {
+  /** The best first. */
+  readonly claimStrategies: Readonly<Partial<Record<ClaimStrategy, ClaimImplementation>>>;
+  /** The other strategies. */
+  readonly unsupportedStrategies: UnsupportedStrategies;
+}
+
+export interface ClaimImplementation {
+  /** @param marked the rows that `mark` has marked */
+  claim(request: ClaimRequest, start: ScanStart, marked: readonly ClaimedRow[]): Work<ClaimedJob[]>;
+  /**
+   * Marks jobs before the transaction of `claim`, in statements that commit on their own, and calls the request's
+   * `onChoosing`. The work may run again from its start.
+   */
+  mark?(request: ClaimRequest): () => Work<readonly ClaimedRow[]>;
+  /** See ChosenStrategy. */
+  readonly mayShareTransaction: boolean;
+  /** Whether a waiting job stands before the cursors. Missing if claims of this strategy use no scan cursors. */
+  hasWorkBefore?(queue: string, cursors: readonly QueuePosition[]): Work<boolean>;
+}
 
 // `lock` claims with the same statements. The lock that its claims name is held while the jobs run.
 const SKIP_LOCKED: ClaimImplementation = {
@@ -14,7 +45,10 @@ const SKIP_LOCKED: ClaimImplementation = {
   mayShareTransaction: true,
 };
 
-const LOCK_WAITING_ONLY: ClaimImplementation = { ...SKIP_LOCKED, claim: claimLockingWaitingOnly };
+const LOCK_WAITING_ONLY: ClaimImplementation = {
+  ...SKIP_LOCKED,
+  claim: (request, start) => claimSkippingLocked(request, start, lockWaitingOnly),
+};
 
 const MYSQL: ClaimStrategies = {
   claimStrategies: {
@@ -26,22 +60,50 @@ const MYSQL: ClaimStrategies = {
   unsupportedStrategies: {},
 };
 
-const MARIADB: ClaimStrategies = {
-  ...MYSQL,
-  claimStrategies: { ...MYSQL.claimStrategies, 'skip-locked': LOCK_WAITING_ONLY, lock: LOCK_WAITING_ONLY },
-};
-
-const SQLITE: ClaimStrategies = {
-  claimStrategies: { update: { claim: claimInOneStatement, mayShareTransaction: true } },
-  unsupportedStrategies: {
-    'skip-locked': 'SQLite locks no rows, and has one writer at a time',
-    lock: 'SQLite locks no rows, so a handler would hold up every other writer',
-    optimistic: 'SQLite has one writer at a time, so claims never conflict',
+export const CLAIM_STRATEGIES: Readonly<Record<Dialect['name'], ClaimStrategies>> = {
+  mysql: MYSQL,
+  mariadb: {
+    ...MYSQL,
+    claimStrategies: { ...MYSQL.claimStrategies, 'skip-locked': LOCK_WAITING_ONLY, lock: LOCK_WAITING_ONLY },
+  },
+  sqlite: {
+    claimStrategies: { update: { claim: claimInOneStatement, mayShareTransaction: true } },
+    unsupportedStrategies: {
+      'skip-locked': 'SQLite locks no rows, and has one writer at a time',
+      lock: 'SQLite locks no rows, so a handler would hold up every other writer',
+      optimistic: 'SQLite has one writer at a time, so claims never conflict',
+    },
   },
 };
 
-export const CLAIM_STRATEGIES: Readonly<Record<Dialect['name'], ClaimStrategies>> = {
-  mysql: MYSQL,
-  mariadb: MARIADB,
-  sqlite: SQLITE,
-};
+/**
+ * `auto` is the first supported strategy of the dialect. Throws InvalidOptionsError if a requested one is unsupported.
+ *
+ * @param unsupported the strategies that this server does not support although its kind of database does
+ */
+export function chooseStrategies(
+  { claimStrategies, unsupportedStrategies }: ClaimStrategies,
+  requested: ReadonlyMap<string, ClaimStrategy | 'auto'>,
+  unsupported: UnsupportedStrategies,
+): ChosenStrategies {
+  const known = Object.keys(claimStrategies) as ClaimStrategy[];
+  const usable = known.filter((strategy) => !unsupported[strategy]);
+  const problems: string[] = [];
+  const strategies = new Map<string, ChosenStrategy>();
+  for (const [queue, request] of requested) {
+    const name = request === 'auto' ? usable[0]! : request;
+    if (usable.includes(name)) {
+      strategies.set(queue, { name, mayShareTransaction: claimStrategies[name]!.mayShareTransaction });
+      continue;
+    }
+    const others = ['auto', ...usable].map((one) => `'${one}'`).join(' | ');
+    const reason = unsupported[name] ?? unsupportedStrategies[name];
+    problems.push(`queue "${queue}": expected claim to be ${others} on this database, got '${name}': ${reason}`);
+  }
+  InvalidOptionsError.throwIfAny('Invalid claim strategies', problems);
+  const fallbacks = [...strategies].filter(([queue, { name }]) => requested.get(queue) === 'auto' && name !== known[0]);
+  if (fallbacks.length === 0) return { byQueue: strategies };
+  const queues = fallbacks.map(([queue]) => `"${queue}"`).join(', ');
+  const notice = `Jobs of ${queues} are claimed by '${usable[0]}', not '${known[0]}': ${unsupported[known[0]!]}.`;
+  return { byQueue: strategies, notice };
+}

@@ -1,4 +1,4 @@
-import type { ScanCursor } from './scan-cursors.js';
+import type { QueuePosition } from './scan-cursors.js';
 import { safeId } from '../../core/safe-id.js';
 import { query, type Work } from '../../core/statement.js';
 
@@ -21,25 +21,20 @@ const workBefore = (cursorCount: number) => `
   SELECT 1 AS one ${CLAIMABLE} AND (${rangesBetween(cursorCount)} OR ${rangesInPriorities(cursorCount, '<=')})
   LIMIT 1`;
 
-export interface QueuePosition {
-  priority: number;
-  id: number;
-}
-
 /** Reads without locks. */
 export function* findFirstWaiting(queue: string): Work<QueuePosition | undefined> {
   const [first] = yield* query<QueuePosition>(FIRST_WAITING, { queue });
   return first && { ...first, id: safeId(first.id) };
 }
 
-export function* hasWorkBefore(queue: string, cursors: readonly ScanCursor[]): Work<boolean> {
+export function* hasWorkBefore(queue: string, cursors: readonly QueuePosition[]): Work<boolean> {
   return (yield* query(workBefore(cursors.length), { queue, ...cursorValues(cursors) })).length > 0;
 }
 
-export function cursorValues(cursors: readonly ScanCursor[]): Record<string, number> {
-  const named = cursors.flatMap(({ priority, lastId }, index) => [
+export function cursorValues(cursors: readonly QueuePosition[]): Record<string, number> {
+  const named = cursors.flatMap(({ priority, id }, index) => [
     [`priority${index}`, priority],
-    [`lastId${index}`, lastId],
+    [`lastId${index}`, id],
   ]);
   return Object.fromEntries(named) as Record<string, number>;
 }

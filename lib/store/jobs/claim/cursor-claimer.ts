@@ -3,8 +3,8 @@ import type { SqlDatabase } from '../../core/sql-database.js';
 import type { Work } from '../../core/statement.js';
 import type { ClaimedRow } from '../claimed-row.js';
 import type { ClaimRequest } from '../job-store.js';
-import { withoutUnsafeIds } from '../without-unsafe-ids.js';
-import type { ClaimImplementation, ClaimStrategies } from './claim-implementation.js';
+import { withoutUnsafeIds } from '../malformed-jobs.js';
+import type { ClaimImplementation, ClaimStrategies } from './claim-strategies.js';
 import type { ScanCursors, ScanStart } from './scan-cursors.js';
 
 /** Claims by the requested strategy, from the scan cursors of this process, and advances them. */
@@ -52,11 +52,6 @@ export class CursorClaimer {
     }
   }
 
-  /** Throws if claims of this strategy commit statements of their own. */
-  requireSharedTransaction(request: ClaimRequest): void {
-    if (this.#strategyOf(request).mark) throw new TypeError(`Claims by ${request.strategy} share no transaction.`);
-  }
-
   async idle(): Promise<void> {
     await Promise.all(this.#missedWorkChecks);
   }
@@ -68,15 +63,14 @@ export class CursorClaimer {
   }
 
   #advanceCursors(request: ClaimRequest, start: ScanStart, jobs: readonly ClaimedJob[]): void {
-    const { queue, limit } = request;
     const { hasWorkBefore } = this.#strategyOf(request);
     if (!hasWorkBefore) return;
-    this.scanCursors.advance(start, jobs, jobs.length < limit);
-    const due = this.scanCursors.startDueCheck(queue);
+    this.scanCursors.advance(start, jobs, jobs.length < request.limit);
+    const due = this.scanCursors.startDueCheck(request.queue);
     if (!due) return;
     // Claims do not wait for the check. If it fails, the next claim starts at the head of the queue.
     const missedWorkCheck = this.database
-      .runIdempotent(() => hasWorkBefore(queue, due.bounds))
+      .runIdempotent(() => hasWorkBefore(request.queue, due.bounds))
       .then(due.done, () => due.done(true))
       .finally(() => this.#missedWorkChecks.delete(missedWorkCheck));
     this.#missedWorkChecks.add(missedWorkCheck);

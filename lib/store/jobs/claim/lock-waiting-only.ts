@@ -1,11 +1,9 @@
-import type { ClaimedJob } from '../../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { idsOf } from '../../core/safe-id.js';
 import { Ids, query, type Work } from '../../core/statement.js';
-import type { ScanStart } from './scan-cursors.js';
-import { CLAIMABLE, cursorValues, rangesAfter, type QueuePosition } from './claimable.js';
-import { claimSkippingLocked } from './skip-locked.js';
+import { CLAIMABLE, cursorValues, rangesAfter } from './claimable.js';
+import type { QueuePosition } from './scan-cursors.js';
 
 const selectWaiting = (range: string) => `
   SELECT priority, id ${CLAIMABLE} ${range}
@@ -28,42 +26,30 @@ const LOCK_OLDEST_AFTER = `
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
+// After that a scan skips all jobs that other claims have locked, in one statement.
+const MAX_READS = 3;
+
 /**
- * Claims like `claimSkippingLocked`, but locks no active job at the head of the queue, which holds most of them.
+ * Locks the first jobs for `claimSkippingLocked`, but no active job at the head of the queue, which holds most of them.
  * MariaDB keeps the lock of every row that a scan has examined. A flush that completes such an active job would wait
  * for the claim. If the scan then reached a row of that flush, the server would report a deadlock. So this claim reads
  * the first waiting jobs without locks, and locks only those.
  */
-export function claimLockingWaitingOnly(request: ClaimRequest, start: ScanStart): Work<ClaimedJob[]> {
-  return claimSkippingLocked(request, start, readThenLock);
-}
-
-// After that a scan skips all jobs that other claims have locked, in one statement.
-const MAX_READS = 3;
-
-function* readThenLock({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
+export function* lockWaitingOnly({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
   const rows: ClaimedRow[] = [];
   let last: QueuePosition | undefined;
   for (let reads = 0; reads < MAX_READS && rows.length < limit; reads++) {
     const missing = limit - rows.length;
     const sql: string = last ? NEXT_WAITING : FIRST_WAITING;
-    const found = yield* query<QueuePosition>(sql, { queue, limit: missing, ...(last && afterPosition(last)) });
+    const found = yield* query<QueuePosition>(sql, { queue, limit: missing, ...(last && cursorValues([last])) });
     if (found.length > 0) {
-      const ids = new Ids(idsOf(found));
-      rows.push(...inOrder(yield* query<ClaimedRow>(LOCK_READ_JOBS, { ids, queue })));
+      const read = yield* query<ClaimedRow>(LOCK_READ_JOBS, { ids: new Ids(idsOf(found)), queue });
+      rows.push(...[...read].sort((a, b) => a.priority - b.priority || a.id - b.id));
     }
     if (found.length < missing) return rows;
     last = found.at(-1)!;
   }
   if (rows.length === limit) return rows;
-  const values = { queue, limit: limit - rows.length, ...afterPosition(last!) };
+  const values = { queue, limit: limit - rows.length, ...cursorValues([last!]) };
   return [...rows, ...(yield* query<ClaimedRow>(LOCK_OLDEST_AFTER, values))];
-}
-
-function afterPosition({ priority, id }: QueuePosition): Record<string, number> {
-  return cursorValues([{ priority, lastId: id }]);
-}
-
-function inOrder(rows: readonly ClaimedRow[]): ClaimedRow[] {
-  return [...rows].sort((a, b) => a.priority - b.priority || a.id - b.id);
 }

@@ -12,18 +12,18 @@ const MAX_CHECK_PAUSE_MS = 10_000;
 // With more priorities in use the ranges cost more than they save.
 const MAX_PRIORITIES = 4;
 
-/** The last claimed position of one priority. */
-export interface ScanCursor {
+/** The position of a job. A scan cursor is the last claimed position of one priority. */
+export interface QueuePosition {
   readonly priority: number;
-  readonly lastId: number;
+  readonly id: number;
 }
 
 /** The start of a claim, and the progress of its scan. */
 export interface ScanStart {
   /** In the order of priorities, past the jobs that other running claims have locked. Empty: the head of the queue. */
-  readonly cursors: readonly ScanCursor[];
+  readonly cursors: readonly QueuePosition[];
   /** The cursors of committed claims only, because a running claim may still fail. */
-  readonly committedCursors: readonly ScanCursor[];
+  readonly committedCursors: readonly QueuePosition[];
   /** The last id that this claim has locked, for each priority. */
   readonly reached: Map<number, number>;
   /** Milliseconds since a claim made a missed-work check. */
@@ -72,12 +72,11 @@ export class ScanCursors {
       this.#queues.set(queue, known);
     }
     const committed = known.lastIds.size > MAX_PRIORITIES ? [] : committedCursorsOf(known);
-    const checkedAgoMs = this.clock.monotonic() - known.claimCheckedAt;
     const start = {
       state: known,
       cursors: pastRunningScans(committed, known),
       committedCursors: committed,
-      checkedAgoMs,
+      checkedAgoMs: this.clock.monotonic() - known.claimCheckedAt,
       reached: new Map<number, number>(),
     };
     known.running.add(start);
@@ -102,9 +101,7 @@ export class ScanCursors {
   }
 
   /** The cursors for a missed-work check if one is due. The caller reports its result to `done`. */
-  startDueCheck(
-    queue: string,
-  ): { readonly bounds: readonly ScanCursor[]; readonly done: (hasMissedWork: boolean) => void } | undefined {
+  startDueCheck(queue: string) {
     const known = this.#queues.get(queue);
     const now = this.clock.monotonic();
     if (!known || known.lastIds.size === 0 || known.lastIds.size > MAX_PRIORITIES) return undefined;
@@ -112,7 +109,7 @@ export class ScanCursors {
     known.checkedAt = Infinity;
     return {
       bounds: committedCursorsOf(known),
-      done: (hasMissedWork) => {
+      done: (hasMissedWork: boolean) => {
         known.checkedAt = this.clock.monotonic();
         known.checkTookMs = known.checkedAt - now;
         if (hasMissedWork && this.#queues.get(queue) === known) this.#queues.delete(queue);
@@ -129,15 +126,15 @@ export function mayCheckForMissedWork({ state, checkedAgoMs }: ScanStart, found:
   return checkedAgoMs >= (found === 0 ? timeSharePauseMs(state) : checkPauseMs(state));
 }
 
-export function advanceLastIds(lastIds: Map<number, number>, jobs: Iterable<{ id: number; priority: number }>): void {
+export function advanceLastIds(lastIds: Map<number, number>, jobs: Iterable<QueuePosition>): void {
   for (const { id, priority } of jobs) lastIds.set(priority, Math.max(id, lastIds.get(priority) ?? 0));
 }
 
 /** A scan over the locked jobs of running claims would cost as much as a claim of its own. */
-function pastRunningScans(committed: readonly ScanCursor[], { running }: QueueScanState): ScanCursor[] {
-  return committed.map(({ priority, lastId }) => {
+function pastRunningScans(committed: readonly QueuePosition[], { running }: QueueScanState): QueuePosition[] {
+  return committed.map(({ priority, id }) => {
     const reached = Array.from(running, (start) => start.reached.get(priority) ?? 0);
-    return { priority, lastId: Math.max(lastId, ...reached) };
+    return { priority, id: Math.max(id, ...reached) };
   });
 }
 
@@ -149,6 +146,6 @@ function timeSharePauseMs({ checkTookMs }: QueueScanState): number {
   return Math.min(MAX_CHECK_PAUSE_MS, checkTookMs * CHECK_TIME_SHARE);
 }
 
-function committedCursorsOf({ lastIds }: QueueScanState): ScanCursor[] {
-  return [...lastIds].map(([priority, lastId]) => ({ priority, lastId })).sort((a, b) => a.priority - b.priority);
+function committedCursorsOf({ lastIds }: QueueScanState): QueuePosition[] {
+  return [...lastIds].map(([priority, id]) => ({ priority, id })).sort((a, b) => a.priority - b.priority);
 }

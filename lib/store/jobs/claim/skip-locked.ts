@@ -56,7 +56,7 @@ function* lockOldest(request: ClaimRequest, start: ScanStart, lockFirst: LockFir
   const { cursors, committedCursors } = start;
   if (cursors.length > 0) {
     const values = { queue, limit, ...cursorValues(cursors) };
-    const rows = yield* query<RowAfterCursor>(lockOldestAfter(cursors.length), values);
+    const rows = yield* query<ClaimedRow & { moreUrgent: number | null }>(lockOldestAfter(cursors.length), values);
     const hasMoreUrgent = rows.length > 0 && rows[0]!.moreUrgent !== null;
     // A short claim is final only after a missed-work check.
     const isShort = rows.length < limit && mayCheckForMissedWork(start, rows.length);
@@ -68,10 +68,6 @@ function* lockOldest(request: ClaimRequest, start: ScanStart, lockFirst: LockFir
 
 function lockFromHead({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
   return query<ClaimedRow>(LOCK_OLDEST, { queue, limit });
-}
-
-interface RowAfterCursor extends ClaimedRow {
-  moreUrgent: number | null;
 }
 
 function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {

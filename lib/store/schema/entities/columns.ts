@@ -18,6 +18,20 @@ export type RowOf<Table extends Columns> = {
   -readonly [Name in keyof Table]: Table[Name] extends Column<infer Value> ? Value : never;
 };
 
+export interface TableSchema<TableColumns extends Columns = Columns> {
+  readonly entity: string;
+  readonly columns: TableColumns;
+  /** By the part of their names after the table's name. */
+  readonly indexes?: Readonly<Record<string, readonly (keyof TableColumns & string)[]>>;
+}
+
+/** Checks the columns of the indexes at compile time. */
+export function tableSchema<TableColumns extends Columns>(
+  schema: TableSchema<TableColumns>,
+): TableSchema<TableColumns> {
+  return schema;
+}
+
 // Drivers return a BIGINT as a text. All values here are whole numbers far below 2^53.
 const asNumber = {
   from: (value: unknown) => (value === null || value === undefined ? value : Number(value)),

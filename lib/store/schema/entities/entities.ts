@@ -1,37 +1,10 @@
-import type { EntitySchema } from 'typeorm';
+import { EntitySchema } from 'typeorm';
+import { InvalidOptionsError } from '../../../job/errors.js';
 import { DEFAULT_PREFIX, tableNames } from '../../tables.js';
-import { claimTable } from './claim.entity.js';
-import { commitLogTable } from './commit-log.entity.js';
-import { eventTable } from './event.entity.js';
-import { historyTable } from './history.entity.js';
-import { jobTable } from './job.entity.js';
-import { keyTable } from './key.entity.js';
-import { lockTable } from './lock.entity.js';
-import { logTable } from './log.entity.js';
-import { progressTable } from './progress.entity.js';
-import { queueTable } from './queue.entity.js';
-import { stageTable } from './stage.entity.js';
-import { subscriptionTable } from './subscription.entity.js';
-import { entityOf, type TableSchema } from './table-schema.js';
-import { waitTable } from './wait.entity.js';
-import { workerTable } from './worker.entity.js';
-
-const TABLE_SCHEMAS: readonly Pick<TableSchema, 'table' | 'entity' | 'columns' | 'indexes'>[] = [
-  jobTable,
-  claimTable,
-  historyTable,
-  queueTable,
-  workerTable,
-  commitLogTable,
-  subscriptionTable,
-  stageTable,
-  waitTable,
-  progressTable,
-  logTable,
-  eventTable,
-  lockTable,
-  keyTable,
-];
+import { archiveProblems, type ArchiveOptions } from '../archive-options.js';
+import type { TableSchema } from './columns.js';
+import { historyTable, type SqlQueueHistoryRow } from './job-tables.js';
+import { TABLE_SCHEMAS } from './table-schemas.js';
 
 const entitiesByPrefix = new Map<string, readonly EntitySchema[]>();
 
@@ -57,9 +30,32 @@ export function sqlQueueEntities({ prefix = DEFAULT_PREFIX }: { prefix?: string 
   if (known) return [...known];
   const tables = tableNames(prefix);
   const suffix = prefix === DEFAULT_PREFIX ? '' : `_${prefix}`;
-  const entities: EntitySchema[] = TABLE_SCHEMAS.map((schema) =>
-    entityOf(schema, tables[schema.table], `${schema.entity}${suffix}`),
+  const entities = Object.entries<TableSchema>(TABLE_SCHEMAS).map(([table, schema]) =>
+    entityOf(schema, tables[table as keyof typeof tables], `${schema.entity}${suffix}`),
   );
   entitiesByPrefix.set(prefix, entities);
   return [...entities];
+}
+
+/**
+ * The archive as a TypeORM entity with the name `SqlQueueArchive_` and the table's name, for applications that read it
+ * with repositories. It is never synchronized.
+ *
+ * @throws InvalidOptionsError if `to` is not 1 to 50 of the characters A-Z a-z 0-9 _
+ */
+export function sqlQueueArchiveEntity({ to }: ArchiveOptions): EntitySchema<SqlQueueHistoryRow> {
+  InvalidOptionsError.throwIfAny('Invalid archive', archiveProblems({ to }));
+  const { expiry: _, ...indexes } = historyTable.indexes!;
+  return entityOf({ ...historyTable, indexes }, to, `SqlQueueArchive_${to}`) as EntitySchema<SqlQueueHistoryRow>;
+}
+
+function entityOf({ columns, indexes = {} }: TableSchema, tableName: string, name: string): EntitySchema {
+  const indices = Object.entries(indexes).map(([index, on]) => ({ name: `${tableName}_${index}`, columns: [...on] }));
+  return new EntitySchema<Record<string, unknown>>({
+    name,
+    tableName,
+    synchronize: false,
+    columns: { ...columns },
+    indices,
+  });
 }

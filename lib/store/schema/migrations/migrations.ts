@@ -1,16 +1,17 @@
 import { TABLES } from '../../tables.js';
+import type { Dialect } from '../../core/sql-database.js';
 import type { Statement } from '../../core/statement.js';
-import { TABLES_MYSQL } from './0001-tables-mysql.js';
-import { TABLES_SQLITE } from './0001-tables-sqlite.js';
+import { HISTORY as HISTORY_MYSQL, TABLES_MYSQL } from './0001-tables-mysql.js';
+import { HISTORY as HISTORY_SQLITE, TABLES_SQLITE } from './0001-tables-sqlite.js';
 
 /** MariaDB has the schema of MySQL. */
-export type SchemaDialect = 'mysql' | 'sqlite';
+const forDialects = (mysql: readonly string[], sqlite: readonly string[]) => ({ mysql, mariadb: mysql, sqlite });
 
 export interface Migration {
   readonly version: number;
   /** Ends with a time in milliseconds, by which TypeORM sorts migrations. */
   readonly name: string;
-  readonly up: Readonly<Record<SchemaDialect, readonly string[]>>;
+  readonly up: ReturnType<typeof forDialects>;
   readonly down: readonly string[];
 }
 
@@ -19,7 +20,7 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
     name: 'CreateSqlQueueTables1790000000001',
-    up: { mysql: TABLES_MYSQL, sqlite: TABLES_SQLITE },
+    up: forDialects(TABLES_MYSQL, TABLES_SQLITE),
     down: TABLES.map((table) => `DROP TABLE IF EXISTS {${table}}`),
   },
 ];
@@ -32,6 +33,15 @@ const RECORD_VERSION = `
   FROM (SELECT 1 AS one) AS one_row
   WHERE NOT EXISTS (SELECT 1 FROM {schema} WHERE version = :version)`;
 
-export function upStatements({ up, version }: Migration, dialect: SchemaDialect): Statement[] {
+export function upStatements({ up, version }: Migration, dialect: Dialect['name']): Statement[] {
   return [...up[dialect].map((sql) => ({ sql, values: {} })), { sql: RECORD_VERSION, values: { version } }];
 }
+
+/** The table of the history without the index for pruning. */
+export const ARCHIVE_TABLE = forDialects(
+  [HISTORY_MYSQL.replace(/\n *KEY \{history\}_expiry [^\n]*/, '').replaceAll('{history}', '{archive}')],
+  [
+    HISTORY_SQLITE.replaceAll('{history}', '{archive}'),
+    `CREATE INDEX IF NOT EXISTS {archive}_state ON {archive} (queue, state, id)`,
+  ],
+);

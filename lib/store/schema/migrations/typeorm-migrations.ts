@@ -1,13 +1,13 @@
-import type { DataSourceOptions, MigrationInterface, QueryRunner } from 'typeorm';
+import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { mysql } from '../../mysql/mysql.js';
 import { sqlite } from '../../sqlite/sqlite.js';
+import type { Dialect } from '../../core/sql-database.js';
 import type { Statement } from '../../core/statement.js';
 import { Templates } from '../../core/template.js';
 import { InvalidOptionsError } from '../../../job/errors.js';
 import { archiveProblems, inArchive, withArchives, type ArchiveOptions } from '../archive-options.js';
 import { DEFAULT_PREFIX, tableNames, tablesOn } from '../../tables.js';
-import { ARCHIVE_TABLE } from './archive-table.js';
-import { MIGRATIONS, upStatements, type SchemaDialect } from './migrations.js';
+import { ARCHIVE_TABLE, MIGRATIONS, upStatements } from './migrations.js';
 
 /**
  * The library's tables as TypeORM migrations, for applications that keep their whole schema in the `migrations` of
@@ -39,7 +39,8 @@ function archiveTables(archive: ArchiveOptions | readonly ArchiveOptions[] = [])
 
 /** Runs after all other migrations, because the archive has the columns of the history. */
 function archiveMigration(names: Readonly<Record<string, string>>, to: string): new () => MigrationInterface {
-  const up = (dialect: SchemaDialect) => ARCHIVE_TABLE[dialect].map((sql) => ({ sql: inArchive(sql, to), values: {} }));
+  const up = (dialect: Dialect['name']) =>
+    ARCHIVE_TABLE[dialect].map((sql) => ({ sql: inArchive(sql, to), values: {} }));
   const down = [inArchive('DROP TABLE IF EXISTS {archive}', to)];
   return migrationOf(`CreateSqlQueueArchive_${to}1790000000001`, names, up, down);
 }
@@ -47,34 +48,26 @@ function archiveMigration(names: Readonly<Record<string, string>>, to: string): 
 function migrationOf(
   name: string,
   names: Readonly<Record<string, string>>,
-  up: (dialect: SchemaDialect) => readonly Statement[],
+  up: (dialect: Dialect['name']) => readonly Statement[],
   down: readonly string[],
 ): new () => MigrationInterface {
-  const run = async (runner: QueryRunner, statements: readonly Statement[]) => {
-    const { now } = dialectOf(runner) === 'sqlite' ? sqlite : mysql;
-    const templates = new Templates(tablesOn(optionsOf(runner), names), now, () => 0);
-    const bound = statements.map((statement) => templates.bind(statement));
+  const run = async (runner: QueryRunner, statementsOn: typeof up) => {
+    // In TypeORM 0.3 the DataSource is the property `connection`.
+    const { options } = runner.dataSource ?? runner.connection;
+    const dialect = options.type === 'better-sqlite3' ? sqlite : mysql;
+    const templates = new Templates(tablesOn(options, names), dialect.now);
+    const bound = statementsOn(dialect.name).map((statement) => templates.bind(statement));
     for (const { text, values } of bound) await runner.query(text, [...values]);
   };
   return class implements MigrationInterface {
     readonly name = name;
 
-    async up(runner: QueryRunner): Promise<void> {
-      await run(runner, up(dialectOf(runner)));
+    up(runner: QueryRunner): Promise<void> {
+      return run(runner, up);
     }
 
-    async down(runner: QueryRunner): Promise<void> {
-      const statements = down.map((sql) => ({ sql, values: {} }));
-      await run(runner, statements);
+    down(runner: QueryRunner): Promise<void> {
+      return run(runner, () => down.map((sql) => ({ sql, values: {} })));
     }
   };
-}
-
-// In TypeORM 0.3 the DataSource is the property `connection`.
-function optionsOf(runner: QueryRunner): DataSourceOptions {
-  return (runner.dataSource ?? runner.connection).options;
-}
-
-function dialectOf(runner: QueryRunner): SchemaDialect {
-  return optionsOf(runner).type === 'better-sqlite3' ? 'sqlite' : 'mysql';
 }

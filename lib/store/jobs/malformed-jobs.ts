@@ -1,8 +1,15 @@
-import { UnsafeJobIdError } from '../../job/errors.js';
+import { MalformedJobError, UnsafeJobIdError } from '../../job/errors.js';
+import type { ColumnProblem } from '../../job/read-columns.js';
+import { storedError } from '../../job/stored-error.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
-import { markMalformedDead } from './mark-malformed-dead.js';
+import { emit, execute, query, type Work } from '../core/statement.js';
+import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from './claimed-row.js';
+import type { Completion } from './completion.js';
+import { writeHistory } from './history.js';
+import { completionEvents } from './job-events.js';
+
+// Overrides the retention of the queue, so that there is time to examine the job.
+const MALFORMED_RETENTION_MS = 30 * 86_400_000;
 
 // Only another program can have written such an id, which a number cannot hold exactly. Statements select these rows by
 // range, and single rows by the id as a text.
@@ -44,9 +51,9 @@ export async function withoutUnsafeIds<T>(
 }
 
 /** The jobs receive the next free ids. No new job can get these: the server continues after the largest id. */
-function* markUnsafeIdsDead(): Work<number> {
+function* markUnsafeIdsDead(): Work<void> {
   const rows = yield* query<ClaimedRow & { queue: string; text: string }>(LOCK);
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return;
   yield* execute(REMOVE, { texts: rows.map(({ text }) => text) });
   const [last] = yield* query<{ live: number | null; finished: number | null }>(LAST_IDS);
   const from = Math.max(Number(last!.live), Number(last!.finished)) + 1;
@@ -57,5 +64,27 @@ function* markUnsafeIdsDead(): Work<number> {
       problem: `expected ${-MAX_ID} to ${MAX_ID}, got ${row.text}`,
     })),
   );
-  return rows.length;
+}
+
+/** A locked job that is about to be deleted, and its malformed column. */
+export interface MalformedRow extends ColumnProblem {
+  readonly row: ClaimedRow & { readonly queue: string };
+}
+
+/** Writes the history of jobs that no claim can take. Each is dead with an error that names its column. */
+export function* markMalformedDead(malformed: readonly MalformedRow[]): Work<void> {
+  const completions = malformed.map(({ row, column, problem }): Completion => {
+    const job = toIdleJob(row, row.queue);
+    const error = storedError(new MalformedJobError(job.id, job.queue, column, problem));
+    return {
+      job,
+      claimId: 0,
+      workerId: null,
+      outcome: { kind: 'dead', error },
+      ranMs: null,
+      retentionMs: MALFORMED_RETENTION_MS,
+    };
+  });
+  yield* emit(completionEvents(completions));
+  yield* writeHistory(completions);
 }

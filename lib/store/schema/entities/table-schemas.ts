@@ -1,0 +1,210 @@
+import type { JobEventName } from '../../../job/queue-event.js';
+import {
+  bigint,
+  generated,
+  int,
+  nullable,
+  primary,
+  smallint,
+  tableSchema,
+  text,
+  tinyint,
+  varchar,
+  withDefault,
+} from './columns.js';
+import { historyTable, jobTable } from './job-tables.js';
+
+/** All tables but `schema`: the source of their names and entities. A test compares them to those of the migrations. */
+export const TABLE_SCHEMAS = {
+  jobs: jobTable,
+
+  /** The claims of workers and of claim holders: whose jobs they are, and until when. */
+  claims: tableSchema({
+    entity: 'SqlQueueClaim',
+    columns: {
+      id: primary(bigint('id')),
+      workerId: varchar('worker_id', 36),
+      queue: varchar('queue', 100),
+      /** JSON: the ids of the jobs, in the order in which they start. */
+      jobIds: text('job_ids'),
+      /** The number of jobs at the head of the list that may have started. */
+      startLimit: int('start_limit'),
+      /** The worker lock that the claim depends on; 0: none. */
+      lockId: withDefault(bigint('lock_id'), 0),
+      leaseMs: bigint('lease_ms'),
+      leaseUntil: bigint('lease_until'),
+      claimedAt: bigint('claimed_at'),
+      /** JSON: the ids of the jobs with a cancellation request. */
+      cancelRequests: nullable(text('cancel_requests')),
+      /** The owner of an assigned job; '' if the claim's id is the only proof. Null for the claims of workers. */
+      owner: nullable(varchar('owner', 255)),
+      /** The queue that receives a copy of each job of the claim that dies. */
+      deadLetter: nullable(varchar('dead_letter', 100)),
+      /** The time until which the owner has snoozed the job without releasing it; null: not snoozed. */
+      snoozedUntil: nullable(bigint('snoozed_until')),
+    },
+  }),
+
+  history: historyTable,
+
+  /** The queues that a worker has used, or that were paused or subscribed. */
+  queues: tableSchema({
+    entity: 'SqlQueueQueue',
+    columns: {
+      queue: primary(varchar('queue', 100)),
+      /** 1 if the queue is paused in all processes. */
+      paused: withDefault(tinyint('paused'), 0),
+      createdAt: bigint('created_at'),
+      /** The time without use after which an empty temporary queue is deleted; null: never. */
+      expiresAfterMs: nullable(bigint('expires_after_ms')),
+      /** The last time at which a worker renewed a temporary queue; null for all other queues. */
+      usedAt: nullable(bigint('used_at')),
+    },
+  }),
+
+  /** The processes with a worker. The row of a killed process is deleted after a day. */
+  workers: tableSchema({
+    entity: 'SqlQueueWorker',
+    columns: {
+      id: primary(varchar('id', 36)),
+      host: varchar('host', 255),
+      pid: int('pid'),
+      /** JSON: the queues of the worker. */
+      queues: text('queues'),
+      startedAt: bigint('started_at'),
+      seenAt: bigint('seen_at'),
+    },
+  }),
+
+  /** The commit lanes: each row counts the transactions that a process commits one after another. */
+  commit_log: tableSchema({
+    entity: 'SqlQueueCommitLog',
+    columns: {
+      id: primary(bigint('id')),
+      /** The number of the last committed transaction; -1 after the lane was closed. */
+      number: bigint('number'),
+      /** The first id of the last INSERT. */
+      firstId: bigint('first_id'),
+      /** The step between the ids of the last INSERT. */
+      idStep: bigint('id_step'),
+      seenAt: bigint('seen_at'),
+    },
+  }),
+
+  subscriptions: tableSchema({
+    entity: 'SqlQueueSubscription',
+    columns: {
+      queue: primary(varchar('queue', 100)),
+      /** A `*` at the end matches every topic with the same beginning. */
+      topic: primary(varchar('topic', 100)),
+      /** JSON: for each header the required text, or the list of accepted texts; null: every message matches. */
+      headers: nullable(text('header_filter')),
+      createdAt: bigint('created_at'),
+    },
+    indexes: { topic: ['topic'] },
+  }),
+
+  /** A job without a stage has no row. */
+  stages: tableSchema({
+    entity: 'SqlQueueStage',
+    columns: {
+      jobId: primary(bigint('job_id')),
+      queue: varchar('queue', 100),
+      stage: varchar('stage', 100),
+      /** A copy of the job's priority, so that a stage is read in the order of its queue. */
+      priority: smallint('priority'),
+    },
+    indexes: { claim: ['queue', 'stage', 'priority', 'jobId'] },
+  }),
+
+  /** The jobs whose end a process waits for. */
+  waits: tableSchema({
+    entity: 'SqlQueueWait',
+    columns: {
+      /** The process, as a random number. */
+      waiter: primary(bigint('waiter')),
+      jobId: primary(bigint('job_id')),
+      /** The end of the wait, unless the process renews it. */
+      expiresAt: bigint('expires_at'),
+    },
+    indexes: { expiry: ['expiresAt'], job: ['jobId', 'waiter'] },
+  }),
+
+  /** The last progress of jobs that reported any, or that logged lines. */
+  progress: tableSchema({
+    entity: 'SqlQueueProgress',
+    columns: {
+      jobId: primary(bigint('job_id')),
+      /** JSON; null if the job has only logged lines. */
+      value: nullable(text('value')),
+      /** Includes the lines that were dropped. */
+      linesLogged: int('lines_logged'),
+      updatedAt: bigint('updated_at'),
+      /** The time of the next check whether the job still exists. */
+      expiresAt: bigint('expires_at'),
+    },
+    indexes: { expiry: ['expiresAt'] },
+  }),
+
+  logs: tableSchema({
+    entity: 'SqlQueueLog',
+    columns: {
+      jobId: primary(bigint('job_id')),
+      /** Counts the lines of a job from 1. */
+      number: primary(int('number')),
+      loggedAt: bigint('logged_at'),
+      line: text('line'),
+    },
+  }),
+
+  /** The event outbox: events of jobs in queues with the option `events`, kept for ten minutes. */
+  events: tableSchema({
+    entity: 'SqlQueueEvent',
+    columns: {
+      id: generated(bigint('id')),
+      event: varchar<JobEventName>('event', 20),
+      queue: varchar('queue', 100),
+      jobId: bigint('job_id'),
+      name: varchar('name', 100),
+      attempt: int('attempt'),
+      /** The duration of the attempt in milliseconds. */
+      ranMs: nullable(bigint('ran_ms')),
+      /** The delay until the next attempt in milliseconds. */
+      delayMs: nullable(bigint('delay_ms')),
+      recordedAt: bigint('recorded_at'),
+      /** JSON, like the error. */
+      result: nullable(text('result')),
+      error: nullable(text('error')),
+      /** The owner of an assigned job; null if the job has none. */
+      owner: nullable(varchar('owner', 255)),
+    },
+  }),
+
+  /** The rows that workers keep locked while they claim by `lock`. */
+  locks: tableSchema({
+    entity: 'SqlQueueLock',
+    columns: {
+      id: primary(bigint('id')),
+      workerId: varchar('worker_id', 36),
+      lockedAt: bigint('locked_at'),
+    },
+  }),
+
+  /** The keys of jobs, kept for at least an hour after their last use. */
+  keys: tableSchema({
+    entity: 'SqlQueueKey',
+    columns: {
+      queue: primary(varchar('queue', 100)),
+      /** SHA-256 of the key in hexadecimal digits. The options of a job contain the key itself. */
+      keyHash: primary(varchar('key_hash', 64)),
+      /** The last key owner; 0: none. The state of that job decides whether it still owns the key. */
+      jobId: withDefault(bigint('job_id'), 0),
+      keyUntil: withDefault(varchar<'started' | 'finished' | 'time'>('key_until', 10), 'finished'),
+      /** The end of the key's time; null if the key is not owned for a time. */
+      expiresAt: nullable(bigint('expires_at')),
+      /** The earliest time at which the row may be deleted. */
+      keptUntil: bigint('kept_until'),
+    },
+    indexes: { unused: ['keptUntil'] },
+  }),
+};
