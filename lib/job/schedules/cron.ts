@@ -1,0 +1,97 @@
+import { Cron } from 'croner';
+
+const DAY_MS = 86_400_000;
+// The zones with the longest shift, apart from changes of the date line, change by two hours.
+const MAX_GAP_MS = 3 * 3_600_000;
+
+/**
+ * The ticks of a cron expression of five fields, or of six with seconds first, in a time zone. If the clocks are set
+ * forward, times of fixed hours inside the gap run once, at its end. If they are set back, times of fixed hours run once,
+ * and those of `*` and step hours run in both hours. Days of the month and of the week add up (`0 0 13 * 5`), as in
+ * Vixie cron.
+ */
+export class CronTicks {
+  readonly #cron: Cron;
+  /** The same expression without a time zone: it also has the times inside a gap. Undefined if no gap can hide any. */
+  readonly #wallClock: Cron | undefined;
+  readonly #zone: ZoneOffsets;
+
+  /** @throws Error if the expression or the zone is invalid */
+  constructor(expression: string, timezone: string) {
+    this.#zone = new ZoneOffsets(timezone);
+    this.#cron = new Cron(expression, { timezone, paused: true, mode: '5-or-6-parts' });
+    const fields = expression.trim().split(/\s+/);
+    const hours = fields.at(-4);
+    if (hours !== undefined && !hours.includes('*'))
+      this.#wallClock = new Cron(expression, { timezone: 'UTC', paused: true, mode: '5-or-6-parts' });
+  }
+
+  /** The first tick after `ms`; null if there is none. */
+  next(ms: number): number | null {
+    const next = this.#cron.nextRun(new Date(ms))?.getTime() ?? null;
+    const afterGap = this.#tickAfterGap(ms);
+    return afterGap !== null && (next === null || afterGap < next) ? afterGap : next;
+  }
+
+  /** At most `count` ticks from `fromMs` to before `toMs`, the last ones. */
+  last(count: number, fromMs: number, toMs: number): number[] {
+    // Without the ticks after gaps, so there are at least as many from the first of them on.
+    const [first = toMs] = this.#cron
+      .previousRuns(count, new Date(toMs))
+      .map((run) => run.getTime())
+      .filter((tick) => tick < toMs)
+      .sort((a, b) => a - b);
+    const ticks: number[] = [];
+    let tick = this.next(Math.max(fromMs, Math.min(first, toMs)) - 1);
+    for (; tick !== null && tick < toMs; tick = this.next(tick)) ticks.push(tick);
+    return ticks.slice(-count);
+  }
+
+  /** The end of a gap that contains the next time of the wall clock, if the end is later than `ms`. */
+  #tickAfterGap(ms: number): number | null {
+    const wall = this.#wallClock?.nextRun(new Date(this.#zone.toWall(ms)))?.getTime();
+    if (wall === undefined) return null;
+    const end = this.#zone.endOfGap(wall);
+    return end !== null && end > ms ? end : null;
+  }
+}
+
+/** The offsets of a time zone. A wall time is a time of its clocks, in the form of the UTC time with the same digits. */
+class ZoneOffsets {
+  readonly #format: Intl.DateTimeFormat;
+
+  constructor(timeZone: string) {
+    this.#format = new Intl.DateTimeFormat('en-US', {
+      timeZone,
+      hourCycle: 'h23',
+      ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    });
+  }
+
+  toWall(ms: number): number {
+    const parts = Object.fromEntries(this.#format.formatToParts(ms).map(({ type, value }) => [type, Number(value)]));
+    const { year, month, day, hour, minute, second } = parts as Record<string, number>;
+    return Date.UTC(year!, month! - 1, day, hour, minute, second);
+  }
+
+  /** The end of the gap that contains the wall time; null if the clocks show that time. */
+  endOfGap(wall: number): number | null {
+    const before = this.#offsetAt(wall - DAY_MS);
+    const after = this.#offsetAt(wall + DAY_MS);
+    if (after <= before || after - before > MAX_GAP_MS) return null;
+    let [low, high] = [wall - after, wall - before];
+    if (this.#offsetAt(low) !== before || this.#offsetAt(high) !== after) return null;
+    while (high - low > 1_000) {
+      const middle = low + Math.floor((high - low) / 2_000) * 1_000;
+      if (middle === low) break;
+      if (this.#offsetAt(middle) === after) high = middle;
+      else low = middle;
+    }
+    return high;
+  }
+
+  #offsetAt(ms: number): number {
+    const second = Math.floor(ms / 1_000) * 1_000;
+    return this.toWall(second) - second;
+  }
+}
