@@ -7,7 +7,7 @@ export type { ClaimHolder } from './consumer/claim-holder.js';
 export type { AssignOptions } from './consumer/assign-options.js';
 export { QueueConsumer } from './consumer/queue-consumer.js';
 export type { SnoozeOptions } from './consumer/snooze-options.js';
-export type { NamedQueueOptions, QueueOptionsByName } from './engine/engine-options.js';
+export type { CodeScheduleOptions, NamedQueueOptions, QueueOptionsByName } from './engine/engine-options.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
@@ -28,6 +28,8 @@ export {
   QueueFullError,
   ResultInvalidError,
   ResultNotKeptError,
+  ScheduleConflictError,
+  ScheduleNotFoundError,
   SchemaOutOfDateError,
   ShutdownError,
   SqlQueueError,
@@ -51,18 +53,29 @@ export type { RetentionOptions } from './job/retention-options.js';
 export type { RetryOptions } from './job/retry-options.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { SnoozeUntil } from './job/snooze.js';
+export type { JobSchedule } from './job/schedules/schedule.js';
+export type { ScheduledJobOptions, ScheduleOptions, ScheduleTimes } from './job/schedules/schedule-options.js';
 export type { StandardSchemaV1 } from './job/standard-schema.js';
 export type { StoredError } from './job/stored-error.js';
 export type { HeaderFilter, SubscriptionOptions } from './job/topics.js';
 export type { WaitOptions } from './job/wait-options.js';
 export type { FeatureQueue } from './nest/feature-queues.js';
-export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor } from './nest/decorators.js';
+export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor, Schedule } from './nest/decorators.js';
 export type { SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';
 export { JobCtx, JobHeader, JobPayload, JobSignal } from './nest/parameters.js';
 export { SqlQueueModule, type SqlQueueAsyncOptions, type SqlQueueOptionsFactory } from './nest/sql-queue.module.js';
-export { getAdminToken, getConsumerToken, getProducerToken, getQueueToken, getRunnerToken } from './nest/tokens.js';
+export {
+  getAdminToken,
+  getConsumerToken,
+  getProducerToken,
+  getQueueToken,
+  getRunnerToken,
+  getSchedulesToken,
+} from './nest/tokens.js';
 export type { PayloadOf, QueueJobs, QueueName, QueuePattern, ResultOf } from './job/queue-jobs.js';
 export type { EnqueuedJob, InTransaction, JobToEnqueue, RequestOptions } from './producer/enqueued-job.js';
+export { QueueSchedules, type ScheduleDefinition, type ScheduleTransaction } from './schedules/queue-schedules.js';
+export type { ScheduleRecord } from './store/schedules/schedule-store.js';
 export { QueueProducer } from './producer/queue-producer.js';
 export { Queue } from './nest/queue.js';
 export { JobContext, type HandedOffJob } from './worker/run/job-context.js';

@@ -1,6 +1,7 @@
-import { expected, isOptions, shorten } from '../job/expectation.js';
+import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
+import { expected, isOptions, isWhole, shorten } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
-import { checked, group, oneOf, option, type SchemaOf } from '../job/option-schema.js';
+import { checked, durationOf, either, group, kind, oneOf, option, type SchemaOf } from '../job/option-schema.js';
 import type { QueuePattern } from '../job/queue-jobs.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import { hostProblem } from '../store/mysql/hosts.js';
@@ -44,7 +45,37 @@ export interface EngineOptions {
    * out of date. `off`: neither.
    */
   schema?: { migrate?: MigrateMode };
+  /** How deployments change the schedules of @Schedule(). */
+  schedules?: CodeScheduleOptions;
 }
+
+/** If two versions of the program declare a schedule differently, the higher revision wins. */
+export interface CodeScheduleOptions {
+  /**
+   * The release of this program: a whole number of 0 or more, or a text of 1 to 100 characters whose digits compare as
+   * numbers (`1.10` is higher than `1.9`). Default: the time at which this process started, so the later start wins.
+   */
+  revision?: string | number;
+  /**
+   * A schedule that no worker has declared for this time is deleted: 2h or more. False: such schedules stay, without
+   * ticks. Default 1d.
+   */
+  keepUndeclared?: Duration | false;
+}
+
+// A worker records within an hour that it declares a schedule.
+const MIN_UNDECLARED_MS = 2 * 3_600_000;
+
+const REVISION = kind(
+  'a whole number of 0 or more, or a text of 1 to 100 printable ASCII characters',
+  (value): value is string | number =>
+    isWhole(value, 0, Number.MAX_SAFE_INTEGER) || (typeof value === 'string' && /^[\x20-\x7e]{1,100}$/.test(value)),
+);
+
+export const CODE_SCHEDULES = {
+  revision: option(REVISION),
+  keepUndeclared: option(either(false, durationOf(`${DURATION_EXPECTED} from 2h`, MIN_UNDECLARED_MS)), '1d'),
+} satisfies SchemaOf<CodeScheduleOptions>;
 
 /** A caller with options of its own adds them. */
 export const ENGINE_OPTIONS = {
@@ -55,6 +86,7 @@ export const ENGINE_OPTIONS = {
   ),
   archive: checked(archiveProblems),
   schema: group({ migrate: option(oneOf('run', 'check', 'off')) }, 'schema.'),
+  schedules: group(CODE_SCHEDULES, 'schedules.'),
   hosts: checked(hostsProblems),
 } satisfies SchemaOf<EngineOptions>;
 

@@ -14,6 +14,7 @@ import {
   createHeartbeatFactory,
   createProducer,
   createRunner,
+  createSchedules,
   createWaits,
   openStores,
   type EngineSettings,
@@ -50,7 +51,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const notifier = new WorkNotifier(stores.workerChannel, core.clock);
   const waits = createWaits(core, stores, notifier);
   const built = { core, stores, events, waits, notifier };
-  const { runner, handlers, subscriptions } = createRunner(built, createHeartbeat);
+  const { runner, handlers, subscriptions, schedules } = createRunner(built, createHeartbeat);
   const admin = createAdmin(built);
   return {
     settings: core.settings,
@@ -58,6 +59,8 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     handlers,
     /** The topics to which the queues of this process subscribe. The caller fills it before the runner starts. */
     subscriptions,
+    /** The schedules from code. The caller fills it before the runner starts. */
+    declaredSchedules: schedules,
     /** The events of this process. */
     events: events.local,
     /** The events of all processes, from the start of `feed` on. */
@@ -67,6 +70,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     producer: createProducer(built, admin),
     admin,
     consumer: createConsumer(built),
+    schedules: createSchedules(built),
     runner,
     logger: core.logger,
     clock: core.clock,

@@ -8,13 +8,16 @@ import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { QueueEvents } from '../events/queue-events.js';
 import { isFinalOutcome } from '../job/outcome.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
+import { resolveOptions } from '../job/option-schema.js';
 import type { QueueOptions, ResolvedQueueOptions } from '../job/queue-options.js';
+import type { NewSchedule } from '../job/schedules/schedule.js';
 import { subscriptionsOf, type Subscription } from '../job/topics.js';
 import { EventFeed } from '../listen/event-feed.js';
 import { ResultTracker } from '../listen/result-tracker.js';
 import { WaitNotifier } from '../listen/wait-notifier.js';
 import { Waiter } from '../listen/waiter.js';
 import { QueueProducer } from '../producer/queue-producer.js';
+import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
 import { leaseStoreOptions } from '../store/open-lease-store.js';
 import { openStore, type OpenStore } from '../store/open-store.js';
@@ -23,11 +26,12 @@ import { RescueEffects } from '../worker/complete/rescue-effects.js';
 import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
 import type { PruneTask } from '../worker/pruner.js';
 import { HandlerTable } from '../worker/run/handler-table.js';
+import type { ScheduleParts } from '../worker/schedule-runner.js';
 import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
-import type { EngineOptions } from './engine-options.js';
+import { CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
 import { QueueSettings } from './queue-settings.js';
 
 /** The options of an application, and the surroundings that tests replace. */
@@ -66,8 +70,10 @@ export function createCore(given: EngineSettings) {
   const settings = new QueueSettings(options);
   for (const [queue, declared] of declaredOptions ?? []) settings.setDecoratedOptions(queue, declared);
   const worker = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
+  const { revision = clock.now().getTime(), keepUndeclared } = resolveOptions(CODE_SCHEDULES, options.schedules ?? {});
+  const schedules = { revision: String(revision), keepUndeclared };
   const optionsFor = (queue: string): ResolvedQueueOptions => settings.of(queue);
-  return { settings, worker, optionsFor, logger, clock, random, skewMs };
+  return { settings, worker, schedules, optionsFor, logger, clock, random, skewMs };
 }
 
 export async function openStores(
@@ -143,6 +149,8 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
   const { settings, worker, clock, logger, random, optionsFor } = core;
   const handlers = new HandlerTable();
   const subscriptions = new Map<string, readonly Subscription[]>();
+  const { revision, keepUndeclared } = core.schedules;
+  const schedules = { store: stores.schedules, declared: new Map<string, NewSchedule>(), revision };
   const parts: WorkerParts = {
     store: stores.jobs,
     workerRegistry: stores.workers,
@@ -158,7 +166,8 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     events: events.local,
     waitNotifier: waits.waitNotifier,
     jobLogs: stores.jobLogs,
-    pruneTasks: pruneTasks(stores),
+    schedules,
+    pruneTasks: [...pruneTasks(stores), () => pruneSchedules(schedules, keepUndeclared, logger)],
     options: worker,
     optionsFor,
     defineQueue: (queue: string, given: ProcessorOptions) => {
@@ -168,7 +177,7 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
       else subscriptions.set(queue, subscriptionsOf({ topic, ...(where === undefined ? {} : { where }) }));
     },
   };
-  return { runner: new SqlQueueRunner(parts, notifier), handlers, subscriptions };
+  return { runner: new SqlQueueRunner(parts, notifier), handlers, subscriptions, schedules: schedules.declared };
 }
 
 function pruneTasks({ jobs, queues, waits, jobLogs, events }: OpenStore): PruneTask[] {
@@ -181,6 +190,29 @@ function pruneTasks({ jobs, queues, waits, jobLogs, events }: OpenStore): PruneT
     (limit) => jobs.pruneKeys(limit),
     () => queues.expire().then(() => 0),
   ];
+}
+
+async function pruneSchedules(
+  { store, declared }: ScheduleParts,
+  keepUndeclaredMs: number | false,
+  logger: JobLogger,
+): Promise<number> {
+  await store.keepDeclared([...declared.keys()]);
+  const removed = keepUndeclaredMs === false ? [] : await store.removeUndeclared(keepUndeclaredMs);
+  if (removed.length > 0) logger.log(`Deleted schedules that no worker declares any more: ${removed.join(', ')}.`);
+  return 0;
+}
+
+export function createSchedules({ core, stores, events, notifier }: EngineBase): QueueSchedules {
+  const clientEvents = new ClientEvents(events.local);
+  return new QueueSchedules({
+    store: stores.schedules,
+    jobs: stores.jobs,
+    optionsFor: core.optionsFor,
+    notifier,
+    emitEnqueued: (job) => clientEvents.emit('enqueued', [job]),
+    now: () => core.clock.now(),
+  });
 }
 
 export function createAdmin({ core, stores, events, waits, notifier }: EngineBase): QueueAdmin {

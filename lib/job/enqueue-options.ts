@@ -15,6 +15,7 @@ import {
   whole,
   type SchemaOf,
 } from './option-schema.js';
+import type { StoredTick } from './schedules/schedule.js';
 import { asRetry, RETRY, type RetryOptions } from './retry-options.js';
 
 /** How often, and when, one job runs again. Functions are rejected, because a row cannot store them. */
@@ -55,6 +56,8 @@ export interface JobOverrides {
   key?: string;
   /** A number is a duration in milliseconds. */
   keyUntil?: 'started' | 'finished' | number;
+  /** The tick that has enqueued the job. */
+  schedule?: StoredTick;
 }
 
 export interface ResolvedEnqueueOptions {

@@ -2,6 +2,7 @@ import { BACKOFF } from './backoff.js';
 import type { JobOverrides } from './enqueue-options.js';
 import { expected, isOptions, isWhole } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
+import type { StoredTick } from './schedules/schedule.js';
 import type { StoredError } from './stored-error.js';
 
 // Other programs may have written any value into these columns.
@@ -54,7 +55,7 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
   const { value } = parsed;
   if (value === null) return { overrides: null };
   if (!isOptions(value)) return { problem: expected(false, 'an object', value)! };
-  const { backoff, timeoutMs, reply, key, keyUntil } = value as Record<keyof JobOverrides, unknown>;
+  const { backoff, timeoutMs, reply, key, keyUntil, schedule } = value as Record<keyof JobOverrides, unknown>;
   const [problem] = [
     ...(backoff === undefined ? [] : BACKOFF.problems('backoff', backoff)),
     expected(
@@ -65,6 +66,7 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
     expected(reply === undefined || reply === true, 'reply to be true', reply),
     expected(key === undefined || typeof key === 'string', 'key to be a text', key),
     expected(isKeyUntil(keyUntil), `keyUntil to be 'started', 'finished' or milliseconds`, keyUntil),
+    expected(isTick(schedule), 'schedule to be a name and a time', schedule),
   ].filter((line) => line !== undefined);
   return problem === undefined ? { overrides: value } : { problem };
 }
@@ -121,6 +123,13 @@ export function readJson(text: unknown): { value: unknown } | { problem: string 
 
 function isKeyUntil(keyUntil: unknown): boolean {
   return ['started', 'finished', undefined].includes(keyUntil as undefined) || isWhole(keyUntil, 0, MAX_TIMESTAMP_MS);
+}
+
+function isTick(schedule: unknown): boolean {
+  if (schedule === undefined) return true;
+  if (!isOptions(schedule)) return false;
+  const { name, at } = schedule as Record<keyof StoredTick, unknown>;
+  return typeof name === 'string' && isWhole(at, 0, MAX_TIMESTAMP_MS);
 }
 
 /** Milliseconds since 1970; null if they are no valid date. */

@@ -3,6 +3,7 @@ import { Inject, SetMetadata } from '@nestjs/common';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueEventName } from '../job/queue-event.js';
+import type { ScheduleOptions } from '../job/schedules/schedule-options.js';
 import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import type { JobContext } from '../worker/run/job-context.js';
 import type { Queue } from './queue.js';
@@ -13,6 +14,7 @@ import { recordProcessor } from './unworked-queues.js';
 export const PROCESSOR = 'sql-queue:processor';
 export const JOB_HANDLER = 'sql-queue:job-handler';
 export const QUEUE_EVENT = 'sql-queue:event';
+export const SCHEDULE = 'sql-queue:schedule';
 
 export interface InstanceOptions {
   /** The `name` of the module instance. Default: the instance without a name. */
@@ -28,6 +30,11 @@ export interface ProcessorMetadata {
 export interface JobHandlerMetadata {
   /** Undefined: all names that have no handler of their own. */
   name: string | undefined;
+}
+
+export interface ScheduleMetadata {
+  name: string;
+  options: ScheduleOptions;
 }
 
 /** `here`: events of this process. `anywhere`: events of all processes that share the database. */
@@ -82,6 +89,26 @@ export function QueueProcessor<Name extends QueueName, const Batch extends numbe
 /** Handles the jobs of the queue with this name. Without a name: all jobs that no other method handles by name. */
 export function JobHandler(name?: string): MethodDecorator {
   return SetMetadata(JOB_HANDLER, { name } satisfies JobHandlerMetadata);
+}
+
+/**
+ * Enqueues a job for this handler at each tick: exactly one per tick, whatever the number of processes. A method may have
+ * several schedules. The module option `schedules` says how deployments change them.
+ *
+ * @param name 1 to 100 of the characters A-Z a-z 0-9 . _ : -; unique in the database
+ * @example
+ * ```ts
+ * @QueueProcessor('report.build')
+ * @Schedule('nightly-report', { cron: '0 3 * * *', tz: 'Europe/Berlin', overlap: 'skip' })
+ * async build(job: JobContext) { await this.reports.build(job.schedule?.at ?? new Date()); }
+ * ```
+ */
+export function Schedule(name: string, options: ScheduleOptions): MethodDecorator {
+  return (_target, _method, descriptor: PropertyDescriptor) => {
+    const method = descriptor.value as object;
+    const others = (Reflect.getMetadata(SCHEDULE, method) ?? []) as ScheduleMetadata[];
+    Reflect.defineMetadata(SCHEDULE, [{ name, options } satisfies ScheduleMetadata, ...others], method);
+  };
 }
 
 export interface OnQueueEventOptions extends InstanceOptions {

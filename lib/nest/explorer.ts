@@ -13,9 +13,11 @@ import {
   JOB_HANDLER,
   PROCESSOR,
   QUEUE_EVENT,
+  SCHEDULE,
   type JobHandlerMetadata,
   type ProcessorMetadata,
   type QueueEventMetadata,
+  type ScheduleMetadata,
 } from './decorators.js';
 
 export interface FoundMethod {
@@ -34,12 +36,19 @@ export interface FoundHandler extends FoundMethod {
 
 export type FoundListener = FoundMethod & QueueEventMetadata;
 
+export interface FoundSchedule extends ScheduleMetadata {
+  readonly title: string;
+  readonly queue: string;
+  readonly jobName: string | undefined;
+}
+
 export type ExplorerResult = ReturnType<Explorer['explore']>;
 
 /** Finds the decorated handlers and listeners of one instance of the module. Throws one error with all contradictions. */
 export class Explorer {
   readonly #found = {
     handlers: [] as FoundHandler[],
+    schedules: [] as FoundSchedule[],
     listeners: [] as FoundListener[],
     options: new Map<string, QueueOptions>(),
     subscriptions: new Map<string, SubscriptionOptions>(),
@@ -96,6 +105,9 @@ export class Explorer {
     const handler = Reflect.getMetadata(JOB_HANDLER, callback) as JobHandlerMetadata | undefined;
     const processor = ofMethod ?? ofClass;
     const isHandler = Boolean(ofMethod ?? handler ?? (ofClass && found.method === 'handle'));
+    const schedules = (Reflect.getMetadata(SCHEDULE, callback) ?? []) as ScheduleMetadata[];
+    if (!isHandler && schedules.length > 0)
+      this.#problems.push(`${found.title}: expected @QueueProcessor() or @JobHandler() beside @Schedule(), got none`);
     if (!isHandler) return;
     if (!processor) {
       this.#problems.push(
@@ -113,6 +125,17 @@ export class Explorer {
       name: handler?.name,
       batch: processor.options.batch,
     });
+    for (const schedule of schedules)
+      this.#addSchedule({ ...schedule, title: found.title, queue: processor.queue, jobName: handler?.name });
+  }
+
+  #addSchedule(schedule: FoundSchedule): void {
+    const other = this.#found.schedules.find(({ name }) => name === schedule.name);
+    if (other)
+      this.#problems.push(
+        `two schedules "${schedule.name}": ${other.title} and ${schedule.title}. Give one another name`,
+      );
+    this.#found.schedules.push(schedule);
   }
 
   #exploreListener(found: FoundMethod, callback: object): void {

@@ -6,13 +6,21 @@ import type {
   OnModuleInit,
 } from '@nestjs/common';
 import { DiscoveryService, ModuleRef } from '@nestjs/core';
-import { InvalidOptionsError } from '../job/errors.js';
+import { InvalidOptionsError, SqlQueueError } from '../job/errors.js';
+import { DEFAULT_JOB_NAME } from '../job/job-names.js';
 import { subscriptionsOf } from '../job/topics.js';
 import { dataSourcesAmong, rejectFallback } from './choose-data-source.js';
 import type { ModuleEngine } from './module-engine.js';
-import { Explorer, type ExplorerResult, type FoundHandler, type FoundListener } from './explorer.js';
+import {
+  Explorer,
+  type ExplorerResult,
+  type FoundHandler,
+  type FoundListener,
+  type FoundSchedule,
+} from './explorer.js';
 import type { StaticOptions } from './module-options.js';
 import type { QueueSettings } from '../engine/queue-settings.js';
+import { buildSchedule } from '../schedules/build-schedule.js';
 import { HandlerCaller } from './handler-caller.js';
 import { unworkedQueues } from './unworked-queues.js';
 import { getQueueToken, instanceOfEngineToken } from './tokens.js';
@@ -29,10 +37,12 @@ export class SqlQueueLifecycle
   ) {}
 
   async onModuleInit(): Promise<void> {
-    await this.#closeAllOnError(() => {
+    await this.#closeAllOnError(async () => {
       // Results of factories are complete only now, so the search for a DataSource runs once more.
       if (this.engine.isFallback) rejectFallback(this.given, dataSourcesAmong(this.discovery.getProviders()));
-      this.#register(this.#explore());
+      const found = this.#explore();
+      this.#register(found);
+      await this.#addSchedules(found.schedules);
     });
   }
 
@@ -119,6 +129,21 @@ export class SqlQueueLifecycle
       const events = from === 'anywhere' ? engine.eventsAnywhere : engine.events;
       events.on(event, queue, (occurrence) => caller.call(wrapper, method, occurrence));
     }
+  }
+
+  async #addSchedules(schedules: readonly FoundSchedule[]): Promise<void> {
+    const { declaredSchedules, settings } = this.engine;
+    const problems: string[] = [];
+    for (const { name, queue, jobName = DEFAULT_JOB_NAME, options, title } of schedules) {
+      try {
+        const schedule = await buildSchedule(name, { queue, name: jobName }, options, (of) => settings.of(of));
+        declaredSchedules.set(name, schedule);
+      } catch (error) {
+        if (!(error instanceof SqlQueueError)) throw error;
+        problems.push(`${title}: ${error.message}`);
+      }
+    }
+    InvalidOptionsError.throwIfAny('Schedules', problems);
   }
 }
 

@@ -21,6 +21,7 @@ import {
   getOptionsToken,
   getProducerToken,
   getRunnerToken,
+  getSchedulesToken,
 } from './tokens.js';
 
 export interface SqlQueueOptionsFactory {
@@ -191,6 +192,7 @@ function engineProviders(of: StaticOptions): FactoryProvider[] {
     part(getAdminToken(name), ({ admin }) => admin),
     part(getConsumerToken(name), ({ consumer }) => consumer),
     part(getRunnerToken(name), ({ runner }) => runner),
+    part(getSchedulesToken(name), ({ schedules }) => schedules),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { QueueAdmin } from '../admin/queue-admin.js';
 import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { QueueProducer } from '../producer/queue-producer.js';
+import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 
 // Strings, not symbols, so that the ESM and CommonJS copies of the package share the tokens.
@@ -28,6 +29,11 @@ export function getAdminToken(instance?: string): string | typeof QueueAdmin {
 /** The token of a QueueConsumer: the class, or a string for named instances of the module. */
 export function getConsumerToken(instance?: string): string | typeof QueueConsumer {
   return instance ? instanceToken('QueueConsumer', instance) : QueueConsumer;
+}
+
+/** The token of a QueueSchedules: the class, or a string for named instances of the module. */
+export function getSchedulesToken(instance?: string): string | typeof QueueSchedules {
+  return instance ? instanceToken('QueueSchedules', instance) : QueueSchedules;
 }
 
 /** The token of a SqlQueueRunner: the class, or a string for named instances of the module. */

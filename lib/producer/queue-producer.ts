@@ -9,7 +9,7 @@ import { requireOptions } from '../job/option-schema.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
-import { buildJob } from './build-job.js';
+import { buildJob } from '../job/build-job.js';
 import type { EnqueuedJob, InTransaction, JobToEnqueue, RequestOptions } from './enqueued-job.js';
 import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';

@@ -36,6 +36,8 @@ import { isInMemory, SqliteHandle, type SqliteOptions } from './sqlite/sqlite-ha
 import { SqliteNotificationChannel, type NotificationCheck } from './sqlite/sqlite-notification-channel.js';
 import { checkForWaiters, checkForWorkers } from './sqlite/sqlite-notification-checks.js';
 import { sqlite } from './sqlite/sqlite.js';
+import type { ScheduleStore } from './schedules/schedule-store.js';
+import { SqlScheduleStore } from './schedules/sql-schedule-store.js';
 import { tableNames, tablesOn, type Tables } from './tables.js';
 import type { QueueStore } from './topics/queue-store.js';
 import { SqlQueueStore } from './topics/sql-queue-store.js';
@@ -54,6 +56,7 @@ export interface OpenStore {
   readonly waits: WaitStore;
   readonly jobLogs: JobLogStore;
   readonly events: EventStore;
+  readonly schedules: ScheduleStore;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */
@@ -130,6 +133,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     waits: new SqlWaitStore(database),
     jobLogs: new SqlJobLogStore(database),
     events: new SqlEventStore(database),
+    schedules: new SqlScheduleStore(outbox, blocking, dialect),
     ...channels,
     workerLocks: lockDatabase && new SqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
     notices,

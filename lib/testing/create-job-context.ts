@@ -30,6 +30,7 @@ export function createJobContext<P>(
     createdAt: new Date(0),
     startedAt: new Date(0),
     headers: {},
+    schedule: undefined,
     signal: new AbortController().signal,
     logger: SILENT,
     transaction: (work) => work(manager as EntityManager),

@@ -71,11 +71,27 @@ export class QueueHarness {
     return all;
   }
 
-  /** Advances the time that the queue reads from its database, so that scheduled jobs and retries become due. */
-  advance(by: Duration): void {
+  /**
+   * Advances the time that the queue reads from its database, so that scheduled jobs and retries become due. Ticks of
+   * schedules on the way run one after the other, each at its time, and then all jobs that are due at that time.
+   *
+   * @returns the jobs that ran at ticks
+   */
+  async advance(by: Duration): Promise<RanJob[]> {
     const ms = toMs(by);
     InvalidOptionsError.throwIfAny('Cannot advance', [expected(ms !== undefined, DURATION_EXPECTED, by)]);
-    this.engine.clockOffset.ms += ms!;
+    const { stores, clockOffset } = this.engine;
+    const schedules = [...this.engine.declaredSchedules.keys()];
+    const endMs = clockOffset.ms + ms!;
+    const ran: RanJob[] = [];
+    for (let tickInMs: number | null = 0; tickInMs !== null && clockOffset.ms + tickInMs <= endMs;) {
+      clockOffset.ms += tickInMs;
+      const { jobs } = await stores.schedules.runTicks(schedules);
+      if (jobs.length > 0) ran.push(...(await this.drain()));
+      ({ tickInMs } = await stores.jobs.readUpcoming(schedules));
+    }
+    clockOffset.ms = endMs;
+    return ran;
   }
 
   async #runOne(queue: string): Promise<RanJob | null> {

@@ -2,6 +2,7 @@ import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
+import type { ScheduleRunner } from './schedule-runner.js';
 import type { JobStore, PromotedJob, RescuedJob, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
 
 const PROMOTE_BATCH_SIZE = 500;
@@ -42,6 +43,7 @@ export interface PollerParts {
   readonly minMs: number;
   readonly maxMs: number;
   readonly rules: RescueRules;
+  readonly schedules: Pick<ScheduleRunner, 'names' | 'runTicks'>;
   readonly observer: PollObserver;
 }
 
@@ -136,7 +138,7 @@ export class Poller {
 
   async #tick(): Promise<number> {
     this.#restingUntil = Infinity;
-    const { store, clock } = this.parts;
+    const { store, clock, schedules } = this.parts;
     if (this.#needsNoPoll()) return this.#planRest(Math.min(this.#noPollUntil, this.#pollBy) - clock.monotonic());
     const newlyAvailable = this.#newlyAvailable;
     this.#newlyAvailable = 0;
@@ -147,22 +149,23 @@ export class Poller {
     this.#noPollUntil = 0;
     this.#pollBy = Infinity;
     const queues = this.parts.queues.names;
-    const summary = await store.summarizeWork(queues);
+    const summary = await store.summarizeWork(queues, schedules.names);
     this.#lastAnswered = number;
     this.#outage.onSuccess();
     this.#recordNextDue(summary, polledAt);
     const isBusy = this.#applySummary(queues, summary, newlyAvailable);
     const promoted = await this.#promoteDue(summary);
-    const movedCount = promoted + (await this.#rescueExpired(summary));
+    const ticked = summary.tickInMs === 0 ? await schedules.runTicks() : 0;
+    const movedCount = promoted + ticked + (await this.#rescueExpired(summary));
     this.#newlyAvailable = Math.max(this.#newlyAvailable, promoted);
     this.#pollWaiters.splice(0, waiterCount).forEach((resolve) => resolve(isBusy || movedCount > 0));
     // Promoted and rescued jobs can be claimed at once, so the next poll follows without a pause.
     if (movedCount > 0 || this.#isPromotedElsewhere(summary, promoted)) return 0;
     this.#restMs = isBusy ? this.parts.minMs : Math.min(this.parts.maxMs, this.#restMs * 2);
     // Another transaction has locked the due jobs or the expired claims: the usual pauses apply to them.
-    const isBlocked = summary.dueInMs === 0 || summary.leaseExpiryInMs === 0;
-    const { dueInMs, leaseExpiryInMs } = isBlocked ? await store.readUpcoming() : summary;
-    const nextEventInMs = Math.min(dueInMs ?? Infinity, leaseExpiryInMs ?? Infinity);
+    const isBlocked = summary.dueInMs === 0 || summary.leaseExpiryInMs === 0 || summary.tickInMs === 0;
+    const upcoming = isBlocked ? await store.readUpcoming(schedules.names) : summary;
+    const nextEventInMs = earliest(upcoming.dueInMs, upcoming.leaseExpiryInMs, upcoming.tickInMs);
     this.#noPollUntil = polledAt + Math.min(MAX_UNPOLLED_MS, nextEventInMs);
     return this.#planRest(nextEventInMs);
   }
@@ -186,11 +189,12 @@ export class Poller {
   async #check(): Promise<void> {
     const number = ++this.#lastRequested;
     const queues = this.parts.queues.names;
-    const summary = await this.parts.store.summarizeWork(queues);
+    const summary = await this.parts.store.summarizeWork(queues, this.parts.schedules.names);
     // Discard a summary that was requested before the loop's latest one.
     if (this.#isStopped || number < this.#lastAnswered) return;
     this.#applySummary(queues, summary, 0);
-    if (summary.dueInMs !== null) this.expectDue(summary.dueInMs);
+    const nextInMs = earliest(summary.dueInMs, summary.tickInMs);
+    if (nextInMs !== Infinity) this.expectDue(nextInMs);
   }
 
   /** @param queues those that the summary was requested for: it knows nothing of queues that were added since */
@@ -244,4 +248,8 @@ export class Poller {
     this.#restMs = Math.min(this.parts.maxMs, this.#restMs * 2);
     return this.#restMs * (1 + JITTER * this.parts.random());
   }
+}
+
+function earliest(...times: readonly (number | null)[]): number {
+  return Math.min(...times.map((time) => time ?? Infinity));
 }

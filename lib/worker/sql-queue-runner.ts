@@ -7,6 +7,7 @@ import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import type { HandlerEntry } from './run/run.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
+import { declareSchedules } from './schedule-runner.js';
 import type { WorkNotifier } from './work-notifier.js';
 import type { WorkerParts } from './worker-parts.js';
 import { Worker } from './worker.js';
@@ -150,10 +151,16 @@ export class SqlQueueRunner {
     this.#state = 'running';
   }
 
-  /** Declares the subscriptions of the queues of this process, as `start()` does, but claims no jobs. */
+  /** Declares the subscriptions and schedules of the queues of this process, as `start()` does, but claims no jobs. */
   async declare(): Promise<void> {
-    const queues = this.queues.filter((queue) => this.#parts.subscriptions.has(queue));
-    await new QueueRegistrar(this.#parts, queues).declare();
+    const { queues } = this;
+    const { subscriptions, schedules, logger } = this.#parts;
+    await new QueueRegistrar(
+      this.#parts,
+      queues.filter((queue) => subscriptions.has(queue)),
+    ).declare();
+    const declared = [...schedules.declared.values()].filter(({ job }) => queues.includes(job.queue));
+    await declareSchedules(schedules, declared, logger);
   }
 
   /**

@@ -1,3 +1,4 @@
+import { ClientEvents } from '../events/client-events.js';
 import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import type { RescueRules } from '../store/jobs/job-store.js';
@@ -12,6 +13,7 @@ import { NotificationListener } from './notification-listener.js';
 import { PollEffects } from './poll-effects.js';
 import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
+import { ScheduleRunner } from './schedule-runner.js';
 import { QueuePauses } from './queue-pauses.js';
 import { QueueStrategies } from './queue/queue-strategies.js';
 import { QueueWorker } from './queue/queue-worker.js';
@@ -30,6 +32,7 @@ export class WorkerComponents {
   readonly completer: Completer;
   readonly leases: LeaseRenewer;
   readonly cancelRequestReader: CancelRequestReader;
+  readonly schedules: ScheduleRunner;
   readonly poller: Poller;
   readonly listener: NotificationListener | undefined;
   readonly pruner: Pruner;
@@ -92,6 +95,16 @@ export class WorkerComponents {
       this.#rescueEffects,
       waitNotifier,
     );
+    this.schedules = new ScheduleRunner(
+      parts.schedules,
+      {
+        logger,
+        events: new ClientEvents(events),
+        announce: (queue, jobs) => this.#announcer.announce(queue, jobs),
+        expectAt: () => this.poller.expectDue(0),
+      },
+      queueNames,
+    );
     this.poller = new Poller({
       store,
       clock,
@@ -101,6 +114,7 @@ export class WorkerComponents {
       minMs: options.pollMinMs,
       maxMs: options.pollMaxMs,
       rules: this.#rescueRules,
+      schedules: this.schedules,
       observer: this.#pollEffects,
     });
     this.listener = parts.workerChannel && this.#createListener(parts.workerChannel);

@@ -14,6 +14,7 @@ import type { WorkerRegistry } from '../store/workers/worker-registry.js';
 import type { Heartbeat, HeartbeatSettings } from './heartbeat/heartbeat.js';
 import type { PruneTask } from './pruner.js';
 import type { HandlerTable } from './run/handler-table.js';
+import type { ScheduleParts } from './schedule-runner.js';
 import type { ResolvedWorkerOptions } from './worker-options.js';
 
 export interface WorkerParts {
@@ -38,5 +39,6 @@ export interface WorkerParts {
   readonly events: QueueEvents;
   readonly waitNotifier: WaitNotifier;
   readonly jobLogs: JobLogStore;
+  readonly schedules: ScheduleParts;
   readonly pruneTasks: readonly PruneTask[];
 }

@@ -36,9 +36,10 @@ export class Worker {
   }
 
   async start(): Promise<void> {
-    const { pauses, strategies, leases, poller, listener, pruner } = this.#components;
+    const { pauses, strategies, schedules, leases, poller, listener, pruner } = this.#components;
     // Declared first, so that a temporary queue is temporary from its first row.
     await this.#registrar.declare();
+    await schedules.declare();
     await strategies.choose(this.queueNames);
     const { id, queueNames: queues } = this;
     await this.parts.workerRegistry.register({ id, host: hostname(), pid: process.pid, queues });

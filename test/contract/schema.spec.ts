@@ -1,5 +1,6 @@
 import { DataSource } from 'typeorm';
 import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
+import { claimRequest } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
 describeStores('the tables', (setup, { inMemory }) => {
@@ -75,7 +76,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     const { admin } = await open({ prefix: 'part_' });
 
     expect(await admin.counts()).toMatchObject({ waiting: 0 });
-    expect(await sql('SELECT version FROM part_schema')).toEqual([{ version: 1 }]);
+    expect(await sql('SELECT version FROM part_schema ORDER BY version')).toEqual([{ version: 1 }, { version: 2 }]);
   });
 
   it('are created and dropped by TypeORM’s migrations, and pass the check in between', async () => {
@@ -87,8 +88,31 @@ describeStores('the tables', (setup, { inMemory }) => {
     expect(await opened.admin.counts()).toMatchObject({ waiting: 0 });
     await opened.jobs.close();
     await dataSource.undoLastMigration();
+    await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(/have version 1, expected/);
+    await dataSource.undoLastMigration();
 
     await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(/are missing/);
+  });
+
+  it('keep 100,000 jobs and the claims of running workers in an update from version 1', async () => {
+    const { connect, open } = await setup();
+    const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'old_' }) });
+    await dataSource.runMigrations();
+    const older = await open({ dataSource, prefix: 'old_' });
+    await dataSource.undoLastMigration();
+    await dataSource.query(`INSERT INTO old_jobs (queue, payload)
+      WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
+      SELECT 'q', CONCAT('', (a.n - 1) * 100 + b.n) FROM numbers a, (SELECT n FROM numbers WHERE n <= 100) AS b`);
+    const before = claimRequest({ limit: 10 });
+    await older.jobs.claim(before);
+
+    const newer = await open({ dataSource, prefix: 'old_' });
+
+    expect(await newer.admin.counts()).toMatchObject({ waiting: 99_990, active: 10 });
+    const [first] = await older.jobs.claim(claimRequest());
+    const [second] = await newer.jobs.claim(claimRequest());
+    expect(second!.id).toBe(first!.id + 1);
+    expect(await newer.jobs.extend([before.claimId])).toHaveLength(1);
   });
 
   it('are adopted by TypeORM’s migrations after the boot has created them', async () => {
@@ -98,7 +122,10 @@ describeStores('the tables', (setup, { inMemory }) => {
 
     await dataSource.runMigrations();
 
-    expect(await dataSource.query('SELECT version FROM both_schema')).toEqual([{ version: 1 }]);
+    expect(await dataSource.query('SELECT version FROM both_schema ORDER BY version')).toEqual([
+      { version: 1 },
+      { version: 2 },
+    ]);
   });
 
   it('are unchanged by a DataSource that synchronizes', async () => {

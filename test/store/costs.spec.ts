@@ -17,6 +17,7 @@ import { openProducer } from '../support/open-producer.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { Traffic } from '../support/traffic.js';
+import { newSchedule } from '../support/schedules.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/costs.md'), 'utf8').replace(/ +/g, ' ');
 const FULL = 500;
@@ -149,6 +150,16 @@ const steps: Step[] = [
       await world.put(...Array.from({ length: count }, () => ({ delayMs: 1 })));
       world.advance(1_000);
       return () => jobs.promote(count);
+    },
+  },
+  {
+    title: 'run the due ticks of that many schedules',
+    counts: [1, 100],
+    prepare: async (world, _, count, { schedules }) => {
+      for (const { name } of await schedules.list()) await schedules.remove(name);
+      for (let n = 0; n < count; n++) await schedules.upsert(newSchedule({ name: `s${n}` }));
+      world.advance(3_600_000);
+      return () => schedules.runTicks([]);
     },
   },
   {

@@ -18,6 +18,7 @@ import { keyedJob } from '../support/keyed-job.js';
 import { fillTables } from '../support/fill-tables.js';
 import { interceptingDriver, statementsOf } from '../support/intercepting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
+import { newSchedule } from '../support/schedules.js';
 
 interface Plan {
   select_type: string;
@@ -85,11 +86,12 @@ async function explainEverything(world: World) {
   await whatCallersNeed(dataSource, store);
   await everyArchiving(world, dataSource);
   await everyMalformedJob(world, dataSource);
+  await malformedSchedule(world, dataSource);
   await whatFaultsNeed(dataSource);
   await world.sql(
     `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_commit_log,
                    sql_queue_queues, sql_queue_subscriptions, sql_queue_waits, sql_queue_progress, sql_queue_logs, sql_queue_locks,
-                   sql_queue_keys, sql_queue_archive`,
+                   sql_queue_keys, sql_queue_schedules, sql_queue_archive`,
   );
   phase = 'after ANALYZE';
   await everyVerb(store, world.advance);
@@ -97,6 +99,7 @@ async function explainEverything(world: World) {
   await whatCallersNeed(dataSource, store);
   await everyArchiving(world, dataSource);
   await everyMalformedJob(world, dataSource);
+  await malformedSchedule(world, dataSource);
   await whatFaultsNeed(dataSource);
 
   return { problems: [...problems], statements: [...statements] };
@@ -126,6 +129,15 @@ async function everyMalformedJob(world: World, dataSource: DataSource): Promise<
     await jobs.claim(claimRequest({ queue: 'odd' }));
     await jobs.cleanUp(count);
   }
+}
+
+/** Runs a tick of a schedule that another program wrote badly. */
+async function malformedSchedule(world: World, dataSource: DataSource): Promise<void> {
+  const { schedules } = await world.open({ dataSource });
+  await schedules.upsert(newSchedule({ name: 'bad' }));
+  await world.sql(`UPDATE sql_queue_schedules SET missed = 'never', next_at = 0 WHERE name = 'bad'`);
+  await schedules.runTicks([]);
+  await schedules.remove('bad');
 }
 
 /** Sends statements for lost answers and for locks that are held for a long time. */

@@ -6,9 +6,12 @@ import * as engine from '../../lib/engine/engine.js';
 import type { QueueEvents } from '../../lib/events/queue-events.js';
 import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
 import { overlay, type QueueOptions } from '../../lib/job/queue-options.js';
+import { defined } from '../../lib/job/option-schema.js';
+import type { NewSchedule } from '../../lib/job/schedules/schedule.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.js';
 import type { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/jobs/job-store.js';
+import type { QueueSchedules } from '../../lib/schedules/queue-schedules.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
 import type { QueueStore } from '../../lib/store/topics/queue-store.js';
 import type { HandlerTable } from '../../lib/worker/run/handler-table.js';
@@ -25,6 +28,9 @@ export interface EngineSettings {
   readonly handlers?: Record<string, Handler | HandlerEntry | Record<string, Handler | HandlerEntry>> | undefined;
   /** The topics to which each queue subscribes. */
   readonly subscriptions?: Record<string, SubscriptionOptions> | undefined;
+  /** The schedules from code. */
+  readonly declaredSchedules?: readonly NewSchedule[] | undefined;
+  readonly revision?: string | undefined;
   readonly queues?: Record<string, QueueOptions> | undefined;
   readonly defaults?: QueueOptions | undefined;
   readonly worker?: WorkerOptions | undefined;
@@ -44,6 +50,7 @@ export interface Engine {
   readonly producer: QueueProducer;
   readonly admin: QueueAdmin;
   readonly consumer: QueueConsumer;
+  readonly schedules: QueueSchedules;
   readonly workerChannel: ObservedNotificationChannel;
   /** This process listens on it while it waits for jobs to end. */
   readonly waiterChannel: ObservedNotificationChannel;
@@ -74,6 +81,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       defaults: overlay(IMMEDIATE_RETRIES, settings.defaults ?? {}),
       queues,
       worker: { poll: FAST_POLL, ...worker },
+      schedules: defined({ revision: settings.revision }),
     },
     logger: { log: write('log'), warn: write('warn'), error: write('error'), debug: write('debug') },
     clock,
@@ -85,7 +93,8 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       return { ...stores, ...channels };
     },
   });
-  const { stores, runner, notifier, producer, admin, consumer, feed, shutdown } = opened;
+  const { stores, runner, notifier, producer, admin, consumer, schedules, feed, shutdown } = opened;
+  for (const schedule of settings.declaredSchedules ?? []) opened.declaredSchedules.set(schedule.name, schedule);
   addHandlers(opened.handlers, settings.handlers ?? {});
   for (const [queue, options] of Object.entries(settings.subscriptions ?? {})) {
     opened.subscriptions.set(queue, subscriptionsOf(options));
@@ -100,6 +109,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     producer,
     admin,
     consumer,
+    schedules,
     ...channels,
     events,
     bus: opened.events,

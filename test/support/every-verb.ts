@@ -1,5 +1,6 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyConsumerVerb } from './every-consumer-verb.js';
+import { newSchedule } from './schedules.js';
 import { keyedJob } from './keyed-job.js';
 import {
   claimRequest,
@@ -15,7 +16,7 @@ import {
 
 /** Calls every verb of a store at least once with one job and with several. */
 export async function everyVerb(
-  { jobs, workers, admin, consumer, queues, waits, jobLogs, events }: OpenStore,
+  { jobs, workers, admin, consumer, queues, waits, jobLogs, events, schedules }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
@@ -194,6 +195,23 @@ export async function everyVerb(
   await queues.unsubscribe('by-hand');
   advance(60_000);
   await queues.expire();
+  const ofName = (name: string) => newSchedule({ name, overlap: 'skip' });
+  await schedules.declare(['code', 'other'].map(ofName), '1');
+  for (const name of ['api', 'gone']) await schedules.upsert(ofName(name));
+  for (let tick = 0; tick < 2; tick++) {
+    advance(3_600_000);
+    await jobs.summarizeWork(['q'], ['code']);
+    await jobs.readUpcoming(['code']);
+    await schedules.runTicks(['code']);
+  }
+  await schedules.runNow('api');
+  await schedules.setPaused('api', true);
+  await schedules.remove('gone');
+  advance(3_600_000);
+  await schedules.keepDeclared(['code']);
+  await schedules.removeUndeclared(1_000);
+  await schedules.get('api');
+  await schedules.list();
   for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await workers.deregister('here');
 }

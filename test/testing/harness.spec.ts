@@ -6,6 +6,7 @@ import {
   QueueConsumer,
   QueueProcessor,
   QueueProducer,
+  Schedule,
   SqlQueueModule,
   UnknownQueueError,
   type HandedOffJob,
@@ -118,11 +119,11 @@ describe('QueueHarness', () => {
     await harness.drain();
     expect(emails.sent).toEqual([]);
 
-    harness.advance('1m');
+    await harness.advance('1m');
     await harness.drain();
     expect(emails.sent).toEqual(['shy']);
 
-    harness.advance('1h');
+    await harness.advance('1h');
     await harness.drain();
     expect(emails.sent).toEqual(['shy', 'later']);
     await close();
@@ -133,7 +134,7 @@ describe('QueueHarness', () => {
     await producer.enqueue('mail.greeting', { to: 'unknown' });
 
     const first = await harness.runNext('mail.greeting');
-    harness.advance('1m');
+    await harness.advance('1m');
     const second = await harness.runNext('mail.greeting');
 
     expect(first).toMatchObject({ outcome: 'retry', error: { message: 'refused' } });
@@ -154,6 +155,28 @@ describe('QueueHarness', () => {
     await app.get(SqlQueueRunner).start();
 
     expect(() => QueueHarness.of(app)).toThrow(/autoStart: false/);
+    await close();
+  });
+});
+
+describe('QueueHarness.advance() with schedules', () => {
+  it('runs each tick at its time, and the jobs that are due then', async () => {
+    const seen: Date[] = [];
+    class Reports {
+      @QueueProcessor('report')
+      @Schedule('hourly', { cron: '0 * * * *', overlap: 'skip' })
+      build(job: JobContext) {
+        seen.push(job.schedule!.at);
+      }
+    }
+    const { harness, close } = await setup(Reports);
+
+    const ran = await harness.advance('1d');
+
+    expect(ran).toHaveLength(24);
+    expect(ran.every(({ queue, outcome }) => queue === 'report' && outcome === 'complete')).toBe(true);
+    expect(seen.map((at, hour) => at.getTime() - seen[0]!.getTime() - hour * 3_600_000)).toEqual(seen.map(() => 0));
+    expect(await harness.drain()).toEqual([]);
     await close();
   });
 });

@@ -72,12 +72,14 @@ export interface WorkSummary {
    * server was set back. Null without a lease.
    */
   readonly leaseExpiryInMs: number | null;
+  /** Milliseconds until the next tick of a schedule that this process runs, 0 if one is due. Null without one. */
+  readonly tickInMs: number | null;
   /** Changes when a process starts to wait for a job to end. Null: no process waits. */
   readonly awaited: number | null;
 }
 
 /** Like the times of WorkSummary, but only those in the future. */
-export type UpcomingTimes = Pick<WorkSummary, 'dueInMs' | 'leaseExpiryInMs'>;
+export type UpcomingTimes = Pick<WorkSummary, 'dueInMs' | 'leaseExpiryInMs' | 'tickInMs'>;
 
 export type PromotedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt'>;
 
@@ -127,11 +129,15 @@ export interface JobStore extends KeyStore {
   /** Counts up to `limit`, without locks. Never waits for the transaction of the caller to end. */
   countWaiting(queue: string, limit: number, transaction?: CallerTransaction): Promise<number>;
 
-  /** Reads without locks. */
-  summarizeWork(queues: readonly string[]): Promise<WorkSummary>;
+  /**
+   * Reads without locks.
+   *
+   * @param schedules those from code that this process declares; default: none
+   */
+  summarizeWork(queues: readonly string[], schedules?: readonly string[]): Promise<WorkSummary>;
 
-  /** For a worker that cannot promote due jobs or rescue expired claims: other transactions have locked them. */
-  readUpcoming(): Promise<UpcomingTimes>;
+  /** For a worker that cannot promote due jobs, rescue expired claims or run ticks: other transactions have locked them. */
+  readUpcoming(schedules?: readonly string[]): Promise<UpcomingTimes>;
 
   /** Marks up to `limit` waiting jobs active, in the order of the queue. Two callers never receive the same job. */
   claim(request: ClaimRequest): Promise<ClaimedJob[]>;

@@ -103,12 +103,12 @@ export class SqlJobStore implements port.JobStore {
     return this.database.readLatest(() => countWaiting(queue, limit), transaction);
   }
 
-  summarizeWork(queues: readonly string[]): Promise<port.WorkSummary> {
-    return this.database.runIdempotent(() => summarizeWork(queues));
+  summarizeWork(queues: readonly string[], schedules?: readonly string[]): Promise<port.WorkSummary> {
+    return this.database.runIdempotent(() => summarizeWork(queues, schedules));
   }
 
-  readUpcoming(): Promise<port.UpcomingTimes> {
-    return this.database.runIdempotent(readUpcoming);
+  readUpcoming(schedules?: readonly string[]): Promise<port.UpcomingTimes> {
+    return this.database.runIdempotent(() => readUpcoming(schedules));
   }
 
   claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {

@@ -18,6 +18,16 @@ const earliestDue = (ofQueue: string, behind = 'IS NOT NULL') => `
     ) AS times
   )`;
 
+// The tick of the first schedule that this process runs, in the order of the index.
+const nextTick = (after = '') => `
+  (
+    SELECT next_at
+    FROM {schedules} /*! FORCE INDEX ({schedules}_next) */
+    WHERE next_at IS NOT NULL ${after} AND (source = 'api' OR name IN (:schedules))
+    ORDER BY next_at
+    LIMIT 1
+  )`;
+
 // One statement for all queues of a process. It reads the first waiting job of each queue, and all claims, which are
 // few. A claim from before the server clock was set back counts as expired, so that a worker checks it. Only on SQLite
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
@@ -30,7 +40,8 @@ const WORK_SUMMARY = `
          ) AS waiting,
          ${earliestDue('s.runnable = 0')} AS due_at,
          ${earliestDue('s.runnable = 1 /*! AND FALSE */')} AS plain_due_at,
-         (SELECT MIN(CASE WHEN ${IS_AHEAD_OF_CLOCK} THEN 0 ELSE lease_until END) FROM {claims}) AS lapse_at, :now AS at,
+         (SELECT MIN(CASE WHEN ${IS_AHEAD_OF_CLOCK} THEN 0 ELSE lease_until END) FROM {claims}) AS lapse_at,
+         ${nextTick()} AS tick_at, :now AS at,
          (SELECT MAX(expires_at) FROM {waits}) AS awaited
   FROM {queues} q
   WHERE q.queue IN (:queues)`;
@@ -38,7 +49,8 @@ const WORK_SUMMARY = `
 const UPCOMING = `
   SELECT ${earliestDue('s.runnable = 0', '> :now')} AS due_at,
          ${earliestDue('s.runnable = 1 /*! AND FALSE */', '> :now')} AS plain_due_at,
-         (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) AS lapse_at, :now AS at`;
+         (SELECT MIN(lease_until) FROM {claims} WHERE lease_until > :now) AS lapse_at,
+         ${nextTick('AND next_at > :now')} AS tick_at, :now AS at`;
 
 const COUNT_WAITING = `
   SELECT COUNT(*) AS jobs
@@ -49,7 +61,7 @@ const COUNT_WAITING = `
     LIMIT :most
   ) AS some`;
 
-type TimeColumn = 'due_at' | 'plain_due_at' | 'lapse_at';
+type TimeColumn = 'due_at' | 'plain_due_at' | 'lapse_at' | 'tick_at';
 
 /** Times by the clock of the database, and its present time `at`. */
 interface NextTimes extends Record<TimeColumn, number | null> {
@@ -63,9 +75,13 @@ interface WorkSummaryRow extends NextTimes {
   awaited: number | null;
 }
 
-export function* summarizeWork(queues: readonly string[]): Work<WorkSummary> {
-  if (queues.length === 0) return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, awaited: null };
-  const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues });
+// No schedule has this name: a list must not be empty.
+const NO_SCHEDULE = '';
+
+export function* summarizeWork(queues: readonly string[], schedules: readonly string[] = []): Work<WorkSummary> {
+  if (queues.length === 0)
+    return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, tickInMs: null, awaited: null };
+  const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, schedules: [NO_SCHEDULE, ...schedules] });
   const awaited = rows[0]?.awaited ?? null;
   return {
     queues: new Map(rows.map(({ queue, waiting, paused }) => [queue, { waiting: waiting > 0, paused: paused > 0 }])),
@@ -74,8 +90,8 @@ export function* summarizeWork(queues: readonly string[]): Work<WorkSummary> {
   };
 }
 
-export function* readUpcoming(): Work<UpcomingTimes> {
-  return upcomingTimes((yield* query<NextTimes>(UPCOMING))[0]);
+export function* readUpcoming(schedules: readonly string[] = []): Work<UpcomingTimes> {
+  return upcomingTimes((yield* query<NextTimes>(UPCOMING, { schedules: [NO_SCHEDULE, ...schedules] }))[0]);
 }
 
 export function* countWaiting(queue: string, limit: number): Work<number> {
@@ -84,7 +100,11 @@ export function* countWaiting(queue: string, limit: number): Work<number> {
 }
 
 function upcomingTimes(row: NextTimes | undefined): UpcomingTimes {
-  return { dueInMs: untilFirst(row, 'due_at', 'plain_due_at'), leaseExpiryInMs: untilFirst(row, 'lapse_at') };
+  return {
+    dueInMs: untilFirst(row, 'due_at', 'plain_due_at'),
+    leaseExpiryInMs: untilFirst(row, 'lapse_at'),
+    tickInMs: untilFirst(row, 'tick_at'),
+  };
 }
 
 // Not in SQL, where the difference could overflow.

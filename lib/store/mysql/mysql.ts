@@ -26,6 +26,7 @@ const RELEASE_LOCK = `SELECT RELEASE_LOCK(${LOCK_NAME})`;
 export const mysql: Dialect = {
   name: 'mysql',
   now: NOW,
+  insertOrIgnore: 'INSERT IGNORE',
 
   *addQueue(queue: string): Work<void> {
     yield* execute(ADD_QUEUE, { queue });

@@ -36,6 +36,7 @@ const LAST_ID = `
 export const sqlite: Dialect = {
   name: 'sqlite',
   now: NOW,
+  insertOrIgnore: 'INSERT OR IGNORE',
 
   *addQueue(queue: string): Work<void> {
     yield* execute(ADD_QUEUE, { queue });

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Clock } from '../../common/clock.js';
+import { toJobSchedule } from '../../job/schedules/schedule.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
@@ -188,11 +189,12 @@ export class Attempt implements JobActions {
   }
 
   #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
-    const { id, queue, name, attempt, maxAttempts, createdAtMs } = this.job;
+    const { id, queue, name, attempt, maxAttempts, createdAtMs, overrides } = this.job;
     const { logger } = this.parts;
     const createdAt = new Date(createdAtMs);
+    const schedule = overrides?.schedule && toJobSchedule(overrides.schedule);
     return new JobContext(
-      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, logger },
+      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, schedule, logger },
       this,
     );
   }

@@ -3,6 +3,7 @@ import { InvalidOptionsError } from '../../job/errors.js';
 import { unknownKeys } from '../../job/expectation.js';
 import { DEFAULT_ASSIGNMENT_LEASE, leaseProblem } from '../../job/lease.js';
 import type { Outcome } from '../../job/outcome.js';
+import type { JobSchedule } from '../../job/schedules/schedule.js';
 import { snoozeProblem, type SnoozeUntil } from '../../job/snooze.js';
 import { toMs, type Duration } from '../../common/duration.js';
 import type { JobLogger } from '../../common/job-logger.js';
@@ -23,6 +24,7 @@ export interface JobContextFields<P> {
   readonly createdAt: Date;
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
+  readonly schedule: JobSchedule | undefined;
   readonly logger: JobLogger;
 }
 
@@ -67,6 +69,8 @@ export class JobContext<P = unknown, R = unknown> {
   readonly createdAt: Date;
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
+  /** The tick that has enqueued the job; undefined if no schedule did. */
+  readonly schedule: JobSchedule | undefined;
   readonly logger: JobLogger;
   readonly #actions: JobActions;
 
@@ -81,6 +85,7 @@ export class JobContext<P = unknown, R = unknown> {
     this.createdAt = fields.createdAt;
     this.startedAt = fields.startedAt;
     this.headers = fields.headers;
+    this.schedule = fields.schedule;
     this.logger = fields.logger;
     this.#actions = actions;
   }

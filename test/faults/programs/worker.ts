@@ -3,6 +3,7 @@ import mysql2, { type PoolOptions } from 'mysql2';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { QueueOptions } from '../../../lib/job/queue-options.js';
 import type { SubscriptionOptions } from '../../../lib/job/topics.js';
+import type { NewSchedule } from '../../../lib/job/schedules/schedule.js';
 import type { JobContext } from '../../../lib/worker/run/job-context.js';
 import type { QueueEventName } from '../../../lib/job/queue-event.js';
 import type { WorkerOptions } from '../../../lib/worker/worker-options.js';
@@ -15,6 +16,8 @@ export interface WorkerSettings {
   readonly journals: string;
   readonly queue: QueueOptions;
   readonly worker?: WorkerOptions;
+  /** The schedules from code. */
+  readonly declaredSchedules?: readonly NewSchedule[];
   /** The subscription of its queue. */
   readonly subscription?: SubscriptionOptions;
   /** The number of workers in the process. Default 1. The messages of the test go to the first. */
@@ -110,6 +113,7 @@ async function start(): Promise<Engine> {
   const started = await openEngine({
     ...{ dataSource, worker, skewMs: () => skewMs },
     queues: { q: queue },
+    declaredSchedules: settings.declaredSchedules,
     subscriptions: settings.subscription && { q: settings.subscription },
     handlers: { q: handle },
   });

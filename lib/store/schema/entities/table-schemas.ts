@@ -207,4 +207,42 @@ export const TABLE_SCHEMAS = {
     },
     indexes: { unused: ['keptUntil'] },
   }),
+
+  /** The schedules: the jobs that they enqueue, and their next ticks. */
+  schedules: tableSchema({
+    entity: 'SqlQueueSchedule',
+    columns: {
+      name: primary(varchar('name', 100)),
+      queue: varchar('queue', 100),
+      jobName: varchar('job_name', 100),
+      /** Null if the schedule has `everyMs`. */
+      cron: nullable(varchar('cron', 200)),
+      everyMs: nullable(bigint('every_ms')),
+      tz: varchar('tz', 100),
+      /** JSON, like the headers and the options: the columns of each job. */
+      payload: text('payload'),
+      headers: nullable(text('headers')),
+      options: nullable(text('options')),
+      priority: smallint('priority'),
+      maxAttempts: nullable(int('max_attempts')),
+      missed: varchar<'skip' | 'once' | 'all'>('missed', 10),
+      missedLimit: int('missed_limit'),
+      overlap: varchar<'allow' | 'skip' | 'one-waiting'>('overlap', 20),
+      jitterMs: bigint('jitter_ms'),
+      untilAt: nullable(bigint('until_at')),
+      /** The first tick without a job; null if the schedule is paused or has ended. */
+      nextAt: nullable(bigint('next_at')),
+      /** The last tick that enqueued a job. */
+      lastAt: nullable(bigint('last_at')),
+      lastJobId: nullable(bigint('last_job_id')),
+      paused: withDefault(tinyint('paused'), 0),
+      source: varchar<'code' | 'api'>('source', 10),
+      /** Of a schedule from code: equal in all processes that declare the same. */
+      digest: nullable(varchar('digest', 64)),
+      revision: nullable(varchar('revision', 100)),
+      /** The last time at which a process declared it, within an hour. */
+      declaredAt: nullable(bigint('declared_at')),
+    },
+    indexes: { next: ['nextAt'] },
+  }),
 };

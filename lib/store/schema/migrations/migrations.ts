@@ -3,6 +3,7 @@ import type { Dialect } from '../../core/sql-database.js';
 import type { Statement } from '../../core/statement.js';
 import { HISTORY as HISTORY_MYSQL, TABLES_MYSQL } from './0001-tables-mysql.js';
 import { HISTORY as HISTORY_SQLITE, TABLES_SQLITE } from './0001-tables-sqlite.js';
+import { SCHEDULES_MYSQL, SCHEDULES_SQLITE } from './0002-schedules.js';
 
 /** MariaDB has the schema of MySQL. */
 const forDialects = (mysql: readonly string[], sqlite: readonly string[]) => ({ mysql, mariadb: mysql, sqlite });
@@ -22,6 +23,12 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'CreateSqlQueueTables1790000000001',
     up: forDialects(TABLES_MYSQL, TABLES_SQLITE),
     down: TABLES.map((table) => `DROP TABLE IF EXISTS {${table}}`),
+  },
+  {
+    version: 2,
+    name: 'CreateSqlQueueSchedules1790000000002',
+    up: forDialects(SCHEDULES_MYSQL, SCHEDULES_SQLITE),
+    down: ['DROP TABLE IF EXISTS {schedules}', 'DELETE FROM {schema} WHERE version = 2'],
   },
 ];
 

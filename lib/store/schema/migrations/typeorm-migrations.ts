@@ -42,7 +42,7 @@ function archiveMigration(names: Readonly<Record<string, string>>, to: string): 
   const up = (dialect: Dialect['name']) =>
     ARCHIVE_TABLE[dialect].map((sql) => ({ sql: inArchive(sql, to), values: {} }));
   const down = [inArchive('DROP TABLE IF EXISTS {archive}', to)];
-  return migrationOf(`CreateSqlQueueArchive_${to}1790000000001`, names, up, down);
+  return migrationOf(`CreateSqlQueueArchive_${to}1799999999999`, names, up, down);
 }
 
 function migrationOf(

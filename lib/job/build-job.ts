@@ -1,8 +1,8 @@
-import { resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
-import type { NewJob } from '../job/job.js';
-import { checkQueueName } from '../job/job-names.js';
-import { checkSize, encodePayload, encodeWithoutSchema } from '../job/payload.js';
-import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import { resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
+import type { NewJob } from './job.js';
+import { checkQueueName } from './job-names.js';
+import { checkSize, encodePayload, encodeWithoutSchema } from './payload.js';
+import type { ResolvedQueueOptions } from './queue-options.js';
 
 // Enough for trace context. Larger values belong in the payload.
 const MAX_HEADER_BYTES = 16_384;

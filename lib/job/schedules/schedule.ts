@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import type { NewJob } from '../job.js';
+import type { MissedTickPolicy, Tick, TickSource } from './ticks.js';
+
+export interface ScheduleTiming extends TickSource, MissedTickPolicy {
+  readonly overlap: 'allow' | 'skip' | 'one-waiting';
+  readonly jitterMs: number;
+}
+
+/** A checked schedule that is to be stored. */
+export interface NewSchedule extends ScheduleTiming {
+  readonly name: string;
+  /** Each tick enqueues a copy of this job. */
+  readonly job: NewJob;
+}
+
+/** The tick of a job, as the job's row stores it. */
+export interface StoredTick {
+  readonly name: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly missed?: true;
+}
+
+/** The tick that has enqueued a job. */
+export interface JobSchedule {
+  /** The name of the schedule. */
+  readonly name: string;
+  /** The time of the tick by the schedule. The job may have been enqueued later. */
+  readonly at: Date;
+  /** Whether no worker ran the tick within a minute. */
+  readonly missed: boolean;
+}
+
+export function toJobSchedule({ name, at, missed }: StoredTick): JobSchedule {
+  return { name, at: new Date(at), missed: missed === true };
+}
+
+export function jobOfTick({ name, job, jitterMs }: Pick<NewSchedule, 'name' | 'job' | 'jitterMs'>, tick: Tick): NewJob {
+  const { atMs: at, isMissed } = tick;
+  const schedule: StoredTick = isMissed ? { name, at, missed: true } : { name, at };
+  const overrides = JSON.stringify({ ...(job.overrides === null ? {} : JSON.parse(job.overrides)), schedule });
+  const delayMs = jitterMs === 0 || tick.isMissed ? 0 : hashOf(name, tick.atMs) % (jitterMs + 1);
+  return { ...job, overrides, runAtMs: delayMs === 0 ? null : tick.atMs + delayMs };
+}
+
+/** Equal for equal schedules in all processes. */
+export function digestOf(schedule: NewSchedule): string {
+  return createHash('sha256')
+    .update(JSON.stringify(schedule, Object.keys(schedule).concat(JOB_KEYS).sort()))
+    .digest('hex');
+}
+
+const JOB_KEYS: readonly (keyof NewJob)[] = [
+  ...(['queue', 'name', 'payload', 'priority', 'maxAttempts', 'headers', 'overrides'] as const),
+];
+
+function hashOf(name: string, atMs: number): number {
+  return createHash('sha256').update(`${name} ${atMs}`).digest().readUIntBE(0, 6);
+}

@@ -1,0 +1,213 @@
+import { ScheduleConflictError, ScheduleNotFoundError } from '../../job/errors.js';
+import { digestOf, jobOfTick, type NewSchedule } from '../../job/schedules/schedule.js';
+import { nextTick } from '../../job/schedules/ticks.js';
+import type { Dialect } from '../core/sql-database.js';
+import { execute, query, type Work } from '../core/statement.js';
+import { enqueue } from '../jobs/enqueue.js';
+import { toTickJob } from './run-ticks.js';
+import {
+  definedValues,
+  hasSameTicks,
+  numberOrNull,
+  readSchedule,
+  SCHEDULE_COLUMNS,
+  type ScheduleRow,
+} from './schedule-row.js';
+import type { DeclarationResult, ScheduleStore, TickJob } from './schedule-store.js';
+
+// The columns that a declaration or an upsert sets. Every row of the same name exists once, so it waits for the row.
+const INSERT = (insertOrIgnore: string) => `
+  ${insertOrIgnore} INTO {schedules} (
+    name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed,
+    missed_limit, overlap, jitter_ms, next_at, source, digest, revision, declared_at
+  )
+  VALUES (
+    :name, :queue, :job_name, :payload, :headers, :options, :priority, :max_attempts, :cron, :every_ms, :tz, :until_at,
+    :missed, :missed_limit, :overlap, :jitter_ms, NULL, :source, :digest, :revision, :now
+  )`;
+
+const LOCK = `
+  SELECT ${SCHEDULE_COLUMNS}, :now AS at
+  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  WHERE name = :name /*! FOR UPDATE */`;
+
+const UPDATE = `
+  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  SET queue = :queue, job_name = :job_name, payload = :payload, headers = :headers, options = :options,
+      priority = :priority, max_attempts = :max_attempts, cron = :cron, every_ms = :every_ms, tz = :tz,
+      until_at = :until_at, missed = :missed, missed_limit = :missed_limit, overlap = :overlap, jitter_ms = :jitter_ms,
+      next_at = :next, source = :source, digest = :digest, revision = :revision, declared_at = :now
+  WHERE name = :name`;
+
+const DECLARED = `
+  SELECT name, source, digest, revision
+  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  WHERE name IN (:names)`;
+
+const NOT_KEPT = `
+  SELECT name
+  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  WHERE name IN (:names) AND source = 'code' AND declared_at < :now - 3600000`;
+
+const KEEP_DECLARED = `
+  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  SET declared_at = :now
+  WHERE name = :name AND source = 'code'`;
+
+const UNDECLARED = `
+  SELECT name
+  FROM {schedules}
+  WHERE source = 'code' AND declared_at < :now - :afterMs
+  ORDER BY name
+  LIMIT 1000`;
+
+const DELETE_UNDECLARED = `
+  DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  WHERE name = :name AND source = 'code' AND declared_at < :now - :afterMs`;
+
+const DELETE = `
+  DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  WHERE name = :name`;
+
+const SET_PAUSED = `
+  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  SET paused = :paused, next_at = :next
+  WHERE name = :name`;
+
+const SET_LAST_JOB = `
+  UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
+  SET last_at = :at, last_job_id = :id
+  WHERE name = :name`;
+
+type DeclaredRow = Pick<ScheduleRow, 'name' | 'source' | 'digest' | 'revision'>;
+type LockedRow = ScheduleRow & { readonly at: number };
+
+/** The source of a schedule, and what only schedules from code have. */
+interface Origin {
+  readonly source: 'code' | 'api';
+  readonly digest: string | null;
+  readonly revision: string | null;
+}
+
+const FROM_API: Origin = { source: 'api', digest: null, revision: null };
+
+/** The schedules that are not stored as they are declared by this revision or a later one. Reads without locks. */
+export function* differingSchedules(schedules: readonly NewSchedule[], revision: string): Work<NewSchedule[]> {
+  if (schedules.length === 0) return [];
+  const rows = yield* query<DeclaredRow>(DECLARED, { names: namesOf(schedules) });
+  const known = new Map(rows.map((row) => [row.name, row]));
+  return schedules.filter((schedule) => {
+    const row = known.get(schedule.name);
+    return row?.source !== 'code' || row.digest !== digestOf(schedule) || isNewer(revision, row.revision ?? '');
+  });
+}
+
+/** In the order of the names, in which all transactions lock schedules. */
+export function* declareSchedules(
+  dialect: Pick<Dialect, 'insertOrIgnore'>,
+  schedules: readonly NewSchedule[],
+  revision: string,
+): Work<DeclarationResult> {
+  const result = { conflicts: [] as string[], newer: [] as string[] };
+  for (const schedule of [...schedules].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const origin: Origin = { source: 'code', digest: digestOf(schedule), revision };
+    const row = yield* lockOrInsert(dialect, schedule, origin);
+    if (row.source !== 'code') result.conflicts.push(schedule.name);
+    else if (!isNewer(row.revision ?? '', revision)) yield* update(schedule, origin, row);
+    else if (row.digest !== origin.digest) result.newer.push(schedule.name);
+  }
+  return result;
+}
+
+/** Usually only reads, because one process an hour writes. */
+export function* keepDeclared(names: readonly string[]): Work<void> {
+  if (names.length === 0) return;
+  for (const { name } of yield* query<{ name: string }>(NOT_KEPT, { names })) yield* execute(KEEP_DECLARED, { name });
+}
+
+export function* findUndeclared(afterMs: number): Work<string[]> {
+  return (yield* query<{ name: string }>(UNDECLARED, { afterMs })).map(({ name }) => name);
+}
+
+export function* deleteUndeclared(name: string, afterMs: number): Work<boolean> {
+  return (yield* execute(DELETE_UNDECLARED, { name, afterMs })) > 0;
+}
+
+export function* upsertSchedule(dialect: Pick<Dialect, 'insertOrIgnore'>, schedule: NewSchedule): Work<number | null> {
+  const row = yield* lockOrInsert(dialect, schedule, FROM_API);
+  rejectCode(row);
+  return yield* update(schedule, FROM_API, row);
+}
+
+export function* removeSchedule(name: string): Work<boolean> {
+  const row = yield* lock(name);
+  if (!row) return false;
+  rejectCode(row);
+  return (yield* execute(DELETE, { name })) > 0;
+}
+
+export function* setPaused(name: string, paused: boolean): Work<Awaited<ReturnType<ScheduleStore['setPaused']>>> {
+  const row = yield* lockExisting(name);
+  const { queue, next_at, at } = row;
+  const next = paused ? null : (numberOrNull(next_at) ?? nextTick(scheduleOf(row), Number(at)));
+  yield* execute(SET_PAUSED, { name, paused: paused ? 1 : 0, next });
+  return { queue, nextAtMs: next };
+}
+
+export function* runNow(name: string): Work<TickJob> {
+  const row = yield* lockExisting(name);
+  const at = Number(row.at);
+  const job = jobOfTick({ ...scheduleOf(row), jitterMs: 0 }, { atMs: at, isMissed: false });
+  const [id] = yield* enqueue([job]);
+  yield* execute(SET_LAST_JOB, { name, at, id: id! });
+  return toTickJob(job, id!);
+}
+
+/** Inserts first, so that two transactions do not lock the gap of a missing row before either inserts it. */
+function* lockOrInsert(
+  { insertOrIgnore }: Pick<Dialect, 'insertOrIgnore'>,
+  schedule: NewSchedule,
+  { source, digest, revision }: Origin,
+): Work<LockedRow> {
+  yield* execute(INSERT(insertOrIgnore), { ...definedValues(schedule), source, digest, revision });
+  return (yield* lock(schedule.name))!;
+}
+
+/** Returns the next tick. A pause and, unless the times have changed, the next tick stay. */
+function* update(schedule: NewSchedule, origin: Origin, row: LockedRow): Work<number | null> {
+  const kept = hasSameTicks(row, schedule) ? numberOrNull(row.next_at) : null;
+  const next = row.paused === 0 ? (kept ?? nextTick(schedule, Number(row.at))) : null;
+  yield* execute(UPDATE, { ...definedValues(schedule), ...origin, next });
+  return next;
+}
+
+function* lock(name: string): Work<LockedRow | undefined> {
+  return (yield* query<LockedRow>(LOCK, { name }))[0];
+}
+
+function* lockExisting(name: string): Work<LockedRow> {
+  const row = yield* lock(name);
+  if (!row) throw new ScheduleNotFoundError(name);
+  return row;
+}
+
+function scheduleOf(row: ScheduleRow): NewSchedule {
+  const read = readSchedule(row);
+  if ('problem' in read) throw new TypeError(`The schedule "${row.name}" is malformed: ${read.problem}.`);
+  return read.schedule;
+}
+
+function rejectCode({ name, source }: ScheduleRow): void {
+  if (source === 'code') throw new ScheduleConflictError([name], 'code');
+}
+
+// Digits compare as numbers, so that 1.10 is newer than 1.9.
+const REVISIONS = new Intl.Collator('en', { numeric: true });
+
+function isNewer(revision: string, than: string): boolean {
+  return REVISIONS.compare(revision, than) > 0;
+}
+
+function namesOf(schedules: readonly NewSchedule[]): string[] {
+  return schedules.map(({ name }) => name);
+}

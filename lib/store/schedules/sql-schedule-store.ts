@@ -1,0 +1,92 @@
+import type { NewSchedule } from '../../job/schedules/schedule.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { Dialect } from '../core/sql-database.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { query, type Work } from '../core/statement.js';
+import {
+  declareSchedules,
+  deleteUndeclared,
+  differingSchedules,
+  findUndeclared,
+  keepDeclared,
+  removeSchedule,
+  runNow,
+  setPaused,
+  upsertSchedule,
+} from './edit-schedules.js';
+import { runTicks } from './run-ticks.js';
+import { SCHEDULE_COLUMNS, toScheduleRecord, type ScheduleRow } from './schedule-row.js';
+import type { DeclarationResult, ScheduleRecord, ScheduleStore, TickJob, TickResult } from './schedule-store.js';
+
+const GET = `
+  SELECT ${SCHEDULE_COLUMNS}
+  FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  WHERE name = :name`;
+
+const LIST = `
+  SELECT ${SCHEDULE_COLUMNS}
+  FROM {schedules}
+  ORDER BY name`;
+
+const NO_CHANGE: DeclarationResult = { conflicts: [], newer: [] };
+
+export class SqlScheduleStore implements ScheduleStore {
+  /** @param blocking for verbs that wait for a schedule which a caller's transaction has locked */
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly blocking: SqlDatabase,
+    private readonly dialect: Dialect,
+  ) {}
+
+  runTicks(declared: readonly string[]): Promise<TickResult> {
+    return this.database.transaction(() => runTicks(declared));
+  }
+
+  async declare(schedules: readonly NewSchedule[], revision: string): Promise<DeclarationResult> {
+    const differing = await this.blocking.runIdempotent(() => differingSchedules(schedules, revision));
+    if (differing.length === 0) return NO_CHANGE;
+    return this.blocking.transaction(() => declareSchedules(this.dialect, differing, revision));
+  }
+
+  keepDeclared(names: readonly string[]): Promise<void> {
+    return this.blocking.runIdempotent(() => keepDeclared(names));
+  }
+
+  async removeUndeclared(afterMs: number): Promise<string[]> {
+    const removed: string[] = [];
+    for (const name of await this.blocking.runIdempotent(() => findUndeclared(afterMs)))
+      if (await this.blocking.transaction(() => deleteUndeclared(name, afterMs))) removed.push(name);
+    return removed;
+  }
+
+  upsert(schedule: NewSchedule, transaction?: CallerTransaction): Promise<number | null> {
+    return this.#run(() => upsertSchedule(this.dialect, schedule), transaction);
+  }
+
+  remove(name: string, transaction?: CallerTransaction): Promise<boolean> {
+    return this.#run(() => removeSchedule(name), transaction);
+  }
+
+  setPaused(name: string, paused: boolean, transaction?: CallerTransaction) {
+    return this.#run(() => setPaused(name, paused), transaction);
+  }
+
+  /** Exactly once: a lost answer to the commit does not enqueue a second job. */
+  runNow(name: string, transaction?: CallerTransaction): Promise<TickJob> {
+    if (transaction) return this.blocking.inCallerTransaction(transaction, () => runNow(name));
+    return this.blocking.transactOnce(() => runNow(name));
+  }
+
+  async get(name: string): Promise<ScheduleRecord | null> {
+    const [row] = await this.database.runIdempotent(() => query<ScheduleRow>(GET, { name }));
+    return row ? toScheduleRecord(row) : null;
+  }
+
+  async list(): Promise<ScheduleRecord[]> {
+    return (await this.database.runIdempotent(() => query<ScheduleRow>(LIST))).map(toScheduleRecord);
+  }
+
+  #run<T>(work: () => Work<T>, transaction: CallerTransaction | undefined): Promise<T> {
+    return transaction ? this.blocking.inCallerTransaction(transaction, work) : this.blocking.transaction(work);
+  }
+}

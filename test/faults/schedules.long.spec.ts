@@ -1,0 +1,81 @@
+import { setTimeout } from 'node:timers/promises';
+import type { NewSchedule } from '../../lib/job/schedules/schedule.js';
+import { describeEngines, type World } from '../support/engines.js';
+import { processesOf } from '../support/processes.js';
+import type { ProgramProcess } from '../support/programs.js';
+import { newSchedule } from '../support/schedules.js';
+import { newJob } from '../support/jobs.js';
+
+const SECONDS = Number(process.env.SCHEDULES_SECONDS ?? 20);
+const EVERY_MS = 250;
+const PROCESSES = 8;
+
+interface Tick {
+  readonly name: string;
+  readonly at: number;
+}
+
+describeEngines(
+  'schedules',
+  (setup) => {
+    it(
+      'have one job for each tick while processes are killed and connections are cut',
+      async () => {
+        const world = await setup();
+        const processes = await processesOf(world);
+        const declared: NewSchedule[] = Array.from({ length: 40 }, (_, n) =>
+          newSchedule({ name: `s${n}`, everyMs: EVERY_MS, job: newJob({ payload: '{}' }) }),
+        );
+        const start = () => processes.worker({ queue: { lease: '2s' }, declaredSchedules: declared });
+        const workers: ProgramProcess[] = await Promise.all(Array.from({ length: PROCESSES }, start));
+
+        const endsAt = Date.now() + SECONDS * 1_000;
+        for (let faults = 0; Date.now() < endsAt; faults++) {
+          await setTimeout(150 + Math.random() * 300);
+          if (faults % 2) await cutOneConnection(world);
+          else {
+            const victim = Math.floor(Math.random() * PROCESSES);
+            await workers[victim]!.kill();
+            processes.recordDeath(workers[victim]!);
+            workers[victim] = await start();
+          }
+        }
+        await Promise.all(workers.map((worker) => worker.stop()));
+
+        const ticks = await ticksOf(world);
+        const problems = declared.flatMap(({ name }) => problemsOf(ticks.filter((tick) => tick.name === name)));
+        expect(problems).toEqual([]);
+        expect(ticks.length).toBeGreaterThan((declared.length * SECONDS * 1_000) / EVERY_MS / 2);
+        expect(await processes.violations()).toEqual([]);
+      },
+      (SECONDS + 60) * 1_000,
+    );
+  },
+  ['mysql', 'mariadb'],
+);
+
+/** Ticks that are missing between the first and the last one, and ticks with two jobs. */
+function problemsOf(ticks: readonly Tick[]): string[] {
+  const times = ticks.map(({ at }) => at).sort((a, b) => a - b);
+  return times.slice(1).flatMap((at, index) => {
+    const stepMs = at - times[index]!;
+    if (stepMs === EVERY_MS) return [];
+    return `${ticks[0]!.name}: ${stepMs === 0 ? 'two jobs' : `no job for ${stepMs} ms`} before ${at}`;
+  });
+}
+
+async function ticksOf({ sql }: World): Promise<Tick[]> {
+  const jobs = await sql<{ options: string }>(
+    'SELECT options FROM sql_queue_jobs UNION ALL SELECT options FROM sql_queue_history',
+  );
+  return jobs.map(({ options }) => (JSON.parse(options) as { schedule: Tick }).schedule);
+}
+
+async function cutOneConnection({ sql }: World): Promise<void> {
+  const all = await sql<{ id: number }>(
+    'SELECT ID AS id FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()',
+  );
+  const one = all[Math.floor(Math.random() * all.length)];
+  // The connection may have ended in the meantime.
+  if (one) await sql(`KILL ${Number(one.id)}`).catch(() => undefined);
+}
