@@ -25,6 +25,9 @@ process.on('SIGINT', () => undefined);
 const disconnected = once(process, 'disconnect');
 
 const app = await NestFactory.createApplicationContext(ConsumerModule, { logger: ['fatal', 'error', 'warn'] });
-if (process.connected) process.send?.('up');
-await disconnected;
+// main.ts may have ended during the start.
+if (process.connected) {
+  process.send?.('up');
+  await disconnected;
+}
 await app.close();

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { QueueAdmin } from 'nestjs-sql-queue';
 import { jobsLeft } from '../shared/jobs-left.js';
 import { onStopSignal } from '../shared/stop-signal.js';
-import { ConsumerProcess } from './consumer-process.js';
+import { ForkedProcess } from '../shared/forked-process.js';
 import { PublisherModule } from './publisher.module.js';
 import { SignupsService } from './signups.service.js';
 
@@ -15,7 +15,7 @@ const stopping = onStopSignal();
 
 const publisher = await NestFactory.createApplicationContext(PublisherModule, { logger: ['fatal', 'error', 'warn'] });
 const admin = publisher.get(QueueAdmin);
-const consumers = new Map<string, ConsumerProcess>();
+const consumers = new Map<string, ForkedProcess>();
 
 try {
   await run();
@@ -56,7 +56,8 @@ async function run(): Promise<void> {
 }
 
 async function start(queue: string): Promise<void> {
-  if (!stopping.aborted) consumers.set(queue, await ConsumerProcess.start(queue));
+  if (!stopping.aborted)
+    consumers.set(queue, await ForkedProcess.start(new URL('consumer.js', import.meta.url), queue));
 }
 
 /** Signs up the users that no earlier run has signed up. */

@@ -2,20 +2,20 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-/** A consumer's process, which main.ts starts and ends. */
-export class ConsumerProcess {
+/** A program of a sample in a process of its own. It sends a message when it works, and ends if it is disconnected. */
+export class ForkedProcess {
   readonly #ended: Promise<unknown>;
 
   private constructor(private readonly child: ChildProcess) {
     this.#ended = once(child, 'exit');
   }
 
-  /** Resolves when the consumer has subscribed and works. */
-  static async start(queue: string): Promise<ConsumerProcess> {
-    const child = fork(fileURLToPath(new URL('consumer.js', import.meta.url)), [queue]);
-    const started = new ConsumerProcess(child);
+  /** Resolves when the program works. */
+  static async start(program: URL, ...args: string[]): Promise<ForkedProcess> {
+    const child = fork(fileURLToPath(program), args);
+    const started = new ForkedProcess(child);
     const up = await Promise.race([once(child, 'message').then(() => true), started.#ended.then(() => false)]);
-    if (!up) throw new Error(`${queue} did not start`);
+    if (!up) throw new Error(`${[program.pathname, ...args].join(' ')} did not start`);
     return started;
   }
 

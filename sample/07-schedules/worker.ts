@@ -1,0 +1,28 @@
+import 'reflect-metadata';
+import { once } from 'node:events';
+import { Module } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { SqlQueueModule } from 'nestjs-sql-queue';
+import { databaseOptions } from '../shared/database.js';
+import { Reports } from './reports.js';
+
+@Module({
+  // After a crash, another worker rescues the jobs after two seconds.
+  imports: [SqlQueueModule.forRoot({ connection: databaseOptions('./schedules.sqlite'), defaults: { lease: '2s' } })],
+  providers: [Reports],
+})
+class WorkerModule {}
+
+// Ctrl-C reaches every process of the terminal, but only main.ts stops this one.
+process.on('SIGINT', () => undefined);
+
+// main.ts disconnects to stop this process, or has ended.
+const disconnected = once(process, 'disconnect');
+
+const app = await NestFactory.createApplicationContext(WorkerModule, { logger: ['fatal', 'error', 'warn'] });
+// main.ts may have ended during the start.
+if (process.connected) {
+  process.send?.('up');
+  await disconnected;
+}
+await app.close();
