@@ -1,5 +1,7 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
 import { expected, isOptions } from './expectation.js';
+import { toFailedJob, type FailedJob } from './failed-job.js';
+import type { ClaimedJob } from './job.js';
 import { duration, group, kind, oneOf, option, type Option, type SchemaOf } from './option-schema.js';
 import { evaluateRule, type MaybePromise, type RuleParts } from './user-rule.js';
 
@@ -20,14 +22,17 @@ export interface BackoffOptions {
 
 /**
  * A fixed delay, backoff options, or a function that returns the delay and may be async. The function receives the
- * number of the attempt that failed (1 = first) and its error; if it returns false, the job is dead. If the function
- * throws, returns another value or takes longer than 5 s, the library logs a warning and the default backoff applies.
+ * number of the attempt that failed (1 = first), its error, and the job; if it returns false, the job is dead. If the
+ * function throws, returns another value or takes longer than 5 s, the library logs a warning and the default backoff
+ * applies.
  */
 export type Backoff =
-  Duration | BackoffOptions | ((attempt: number, error: Error) => Duration | false | Promise<Duration | false>);
+  | Duration
+  | BackoffOptions
+  | ((attempt: number, error: Error, job: FailedJob) => Duration | false | Promise<Duration | false>);
 
 /** Milliseconds before the next attempt; false: the job is not retried. */
-export type ResolvedBackoff = (attempt: number, error: Error, parts: RuleParts) => MaybePromise<number | false>;
+export type ResolvedBackoff = (job: ClaimedJob, error: Error, parts: RuleParts) => MaybePromise<number | false>;
 
 const FIELDS = group(
   {
@@ -51,19 +56,19 @@ export const BACKOFF: Option<ResolvedBackoff> = {
 /** The backoff has been checked. */
 export function resolveBackoff(backoff: Backoff = {}): ResolvedBackoff {
   if (typeof backoff === 'function') {
-    return (attempt, error, parts) => {
+    return (job, error, parts) => {
       const rule = {
         name: 'backoff',
-        call: () => backoff(attempt, error),
+        call: () => backoff(job.attempt, error, toFailedJob(job)),
         parse: (answer: unknown) => (answer === false ? false : toMs(answer)),
         expected: `${DURATION_EXPECTED} or false`,
-        fallback: () => delayOf({}, attempt, parts.random),
+        fallback: () => delayOf({}, job.attempt, parts.random),
       };
       return evaluateRule<number | false>(rule, parts);
     };
   }
   const options = typeof backoff === 'object' ? backoff : ({ type: 'fixed', delay: backoff } as const);
-  return (attempt, _error, { random }) => delayOf(options, attempt, random);
+  return ({ attempt }, _error, { random }) => delayOf(options, attempt, random);
 }
 
 function delayOf(options: BackoffOptions, attempt: number, random: () => number): number {

@@ -1,4 +1,5 @@
 import { resolveBackoff } from './backoff.js';
+import { toFailedJob } from './failed-job.js';
 import { hasCode, LeaseExpiredError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import type { JobEventName } from './queue-event.js';
@@ -51,9 +52,6 @@ export interface OutcomeEvent {
   readonly delayMs?: number;
 }
 
-/** The fields of a job on which its outcome depends. */
-export type AttemptedJob = Pick<ClaimedJob, 'attempt' | 'maxAttempts' | 'overrides'>;
-
 /** Whether any worker can claim the job again at once. */
 export function isClaimableAtOnce(outcome: Outcome): boolean {
   return outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0);
@@ -64,7 +62,7 @@ export function malformedOutcome({ malformed }: Pick<ClaimedJob, 'malformed'>): 
 }
 
 export function outcomeAfterError(
-  job: AttemptedJob,
+  job: ClaimedJob,
   thrown: unknown,
   policy: RetryPolicy,
   parts: RuleParts,
@@ -72,21 +70,21 @@ export function outcomeAfterError(
   const error = readableError(thrown);
   const dead: Outcome = { kind: 'dead', error: storedError(error) };
   if (job.attempt >= job.maxAttempts || hasCode(error, 'UNRECOVERABLE')) return dead;
-  return andThen(isWorthRetrying(error, job.attempt, policy, parts), (isWorth) =>
+  return andThen(isWorthRetrying(job, error, policy, parts), (isWorth) =>
     isWorth ? outcomeAfterBackoff(job, error, policy, parts) : dead,
   );
 }
 
 function isWorthRetrying(
+  job: ClaimedJob,
   error: Error,
-  attempt: number,
   { retryIf }: RetryPolicy,
   parts: RuleParts,
 ): MaybePromise<boolean> {
   if (!retryIf) return true;
   const rule = {
     name: 'retryIf',
-    call: () => retryIf(error, attempt),
+    call: () => retryIf(error, job.attempt, toFailedJob(job)),
     parse: (answer: unknown) => (typeof answer === 'boolean' ? answer : undefined),
     expected: 'true or false',
     fallback: () => true,
@@ -95,14 +93,14 @@ function isWorthRetrying(
 }
 
 function outcomeAfterBackoff(
-  job: AttemptedJob,
+  job: ClaimedJob,
   error: Error,
   policy: RetryPolicy,
   parts: RuleParts,
 ): MaybePromise<Outcome> {
   const { backoff } = job.overrides ?? {};
   const rule = backoff === undefined ? policy.backoff : resolveBackoff(backoff);
-  return andThen(rule(job.attempt, error, parts), (delayMs) =>
+  return andThen(rule(job, error, parts), (delayMs) =>
     delayMs === false
       ? { kind: 'dead', error: storedError(error) }
       : { kind: 'retry', delayMs, error: storedError(error) },
@@ -111,7 +109,7 @@ function outcomeAfterBackoff(
 
 /** If the job may have started, the attempt counts. A first one is repeated at once: deployments also end workers. */
 export function outcomeAfterExpiredLease(
-  job: AttemptedJob,
+  job: ClaimedJob,
   expired: ExpiredLease,
   mayHaveStarted: boolean,
   policy: RetryPolicy,

@@ -2,6 +2,7 @@ import { BACKOFF } from './backoff.js';
 import type { JobOverrides } from './enqueue-options.js';
 import { expected, isOptions, isWhole } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
+import { readJson } from './read-json.js';
 import type { StoredTick } from './schedules/schedule.js';
 import type { StoredError } from './stored-error.js';
 
@@ -71,20 +72,6 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
   return problem === undefined ? { overrides: value } : { problem };
 }
 
-export function readHeaders(text: string | null): { headers: Record<string, string> } | { problem: string } {
-  if (text === null) return { headers: {} };
-  const parsed = readJson(text);
-  if ('problem' in parsed) return parsed;
-  const { value } = parsed;
-  if (value === null) return { headers: {} };
-  const problem = expected(
-    isOptions(value) && Object.values(value).every((one) => typeof one === 'string'),
-    'an object of texts',
-    value,
-  );
-  return problem === undefined ? { headers: value as Record<string, string> } : { problem };
-}
-
 /** The error of a run; null for any other text, because a malformed error must not keep a job from running. */
 export function readError(text: unknown): StoredError | null {
   if (text === null) return null;
@@ -110,15 +97,6 @@ export function readNames(text: unknown): string[] {
   const parsed = readJson(text);
   if ('problem' in parsed || !Array.isArray(parsed.value)) return [];
   return parsed.value.filter((name): name is string => typeof name === 'string');
-}
-
-export function readJson(text: unknown): { value: unknown } | { problem: string } {
-  if (typeof text !== 'string') return { problem: expected(false, 'a text', text)! };
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return { problem: expected(false, 'JSON', text)! };
-  }
 }
 
 function isKeyUntil(keyUntil: unknown): boolean {

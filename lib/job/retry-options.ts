@@ -1,4 +1,5 @@
 import { BACKOFF, type Backoff, type ResolvedBackoff } from './backoff.js';
+import type { FailedJob } from './failed-job.js';
 import { expected, isOptions } from './expectation.js';
 import { func, group, option, whole, type Option, type SchemaOf } from './option-schema.js';
 
@@ -13,7 +14,7 @@ export interface RetryOptions {
    * the job dead, even if attempts remain. If the function throws, returns another value or takes longer than 5 s, the
    * library logs a warning and retries the job.
    */
-  retryIf?(error: Error, attempt: number): boolean | Promise<boolean>;
+  retryIf?(error: Error, attempt: number, job: FailedJob): boolean | Promise<boolean>;
 }
 
 export interface RetryPolicy {

@@ -23,6 +23,16 @@ export function newJob(given: Partial<NewJob> = {}): NewJob {
   };
 }
 
+/** A claimed job in its first attempt of three, except for the fields in `given`. */
+export function claimedJob(given: Partial<ClaimedJob> = {}): ClaimedJob {
+  const { queue, name, payload, priority } = newJob();
+  return {
+    ...{ id: 1, queue, name, payload, priority, attempt: 1, maxAttempts: 3, createdAtMs: 0, dueAtMs: null },
+    ...{ headers: null, overrides: null, lastError: null },
+    ...given,
+  };
+}
+
 /** A claim with its jobs. */
 export interface Claim {
   readonly id: number;

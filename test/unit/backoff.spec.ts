@@ -1,12 +1,12 @@
 import { resolveBackoff, type Backoff } from '../../lib/job/backoff.js';
-import { ruleParts } from '../support/jobs.js';
+import { claimedJob, ruleParts } from '../support/jobs.js';
 
 const error = new Error('no');
 const middle = () => 0.5;
 
 function delays(backoff: Backoff, random = middle): unknown[] {
   const ms = resolveBackoff(backoff);
-  return [1, 2, 3, 60].map((attempt) => ms(attempt, error, ruleParts({ random })));
+  return [1, 2, 3, 60].map((attempt) => ms(claimedJob({ attempt }), error, ruleParts({ random })));
 }
 
 describe('a backoff', () => {
@@ -31,7 +31,7 @@ describe('a backoff', () => {
   });
 
   it('stays a number after any number of attempts', () => {
-    expect(resolveBackoff({ max: '1d' })(1_000_000, error, ruleParts())).toBe(86_400_000);
+    expect(resolveBackoff({ max: '1d' })(claimedJob({ attempt: 1_000_000 }), error, ruleParts())).toBe(86_400_000);
   });
 
   it('may be a function of the attempt and the error', () => {

@@ -1,4 +1,5 @@
 import { JobTimeoutError, UnrecoverableError, WorkerLostError } from '../../lib/job/errors.js';
+import type { FailedJob } from '../../lib/job/failed-job.js';
 import type { ClaimedJob } from '../../lib/job/job.js';
 import {
   outcomeAfterError as outcomeOfError,
@@ -9,13 +10,13 @@ import {
   type Outcome,
 } from '../../lib/job/outcome.js';
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
-import { ruleParts } from '../support/jobs.js';
+import { claimedJob, ruleParts } from '../support/jobs.js';
 
 const middle = ruleParts();
 const afterError = (...args: Parameters<typeof outcomeOfError>) => outcomeOfError(...args) as Outcome;
 const afterSilence = (...args: Parameters<typeof outcomeOfSilence>) => outcomeOfSilence(...args) as Outcome;
 const policy = (retry: QueueOptions['retry'] = {}) => resolveQueueOptions({ retry }).retry;
-const tried = (attempt: number, given = {}) => ({ attempt, maxAttempts: 3, overrides: null, ...given });
+const tried = (attempt: number, given = {}) => claimedJob({ attempt, ...given });
 
 function claimed(id: number, attempt: number, code?: string): ClaimedJob {
   const lastError = code ? { name: 'E', message: '', code } : null;
@@ -55,6 +56,41 @@ describe('a job whose handler threw', () => {
     };
 
     expect(afterError(tried(1), new Error('no'), policy({ retryIf }), middle)).toMatchObject({ kind: 'retry' });
+  });
+
+  it('is shown to retryIf and to a backoff function with its payload and headers', () => {
+    const seen: unknown[] = [];
+    const see = (job: FailedJob) => void seen.push(job);
+    const job = tried(2, { payload: '{"to":"ada"}', headers: '{"region":"eu"}', createdAtMs: 7 });
+
+    afterError(
+      job,
+      new Error('no'),
+      policy({
+        retryIf: (_error, _attempt, failed) => !see(failed),
+        backoff: (_attempt, _error, failed) => (see(failed), 5),
+      }),
+      middle,
+    );
+    afterSilence(
+      job,
+      { workerId: 'w', owner: null },
+      true,
+      policy({ backoff: (_attempt, _error, failed) => (see(failed), 5) }),
+      middle,
+    );
+
+    const failed = { id: 1, queue: 'q', name: 'default', priority: 0, attempt: 2, maxAttempts: 3 };
+    const expected = { ...failed, payload: { to: 'ada' }, headers: { region: 'eu' }, createdAt: new Date(7) };
+    expect(seen).toEqual([expected, expected, expected]);
+  });
+
+  it('reaches a backoff function also with a payload and headers that are no JSON', () => {
+    const job = tried(1, { payload: '{', headers: '[' });
+    const backoff = (_attempt: number, _error: Error, { payload, headers }: FailedJob) =>
+      payload === undefined && Object.keys(headers).length === 0 ? 9 : 0;
+
+    expect(afterError(job, new Error('no'), policy({ backoff }), middle)).toMatchObject({ delayMs: 9 });
   });
 
   it('uses its own backoff before the backoff of its queue', () => {

@@ -2,10 +2,10 @@ import { resolveBackoff, type Backoff } from '../../lib/job/backoff.js';
 import { outcomeAfterError } from '../../lib/job/outcome.js';
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { ruleParts } from '../support/jobs.js';
+import { claimedJob, ruleParts } from '../support/jobs.js';
 
 const error = new Error('no');
-const job = { attempt: 1, maxAttempts: 3, overrides: null };
+const job = claimedJob();
 
 function broken(answer: unknown): () => never {
   return (() => answer) as () => never;
@@ -80,7 +80,7 @@ describe('a failing function in the options of a queue', () => {
     const { outcome, log, parts } = setup();
 
     expect(await outcome({ retryIf: rule, backoff: 7 })).toMatchObject({ delayMs: 7 });
-    expect(await resolveBackoff(rule as Backoff)(1, error, parts)).toBe(1_000);
+    expect(await resolveBackoff(rule as Backoff)(job, error, parts)).toBe(1_000);
 
     expect(log).toEqual([expect.stringMatching(line), expect.stringMatching(line)]);
   });

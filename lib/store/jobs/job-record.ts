@@ -1,6 +1,7 @@
 import type { JobRecord } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
-import { readDate, readError, readHeaders, readOverrides } from '../../job/read-columns.js';
+import { readDate, readError, readOverrides } from '../../job/read-columns.js';
+import { readHeaders } from '../../job/read-json.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { safeId } from '../core/safe-id.js';
 import type { ClaimedRow } from './claimed-row.js';

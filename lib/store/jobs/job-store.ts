@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
-import type { Outcome, ExpiredLease, AttemptedJob } from '../../job/outcome.js';
+import type { Outcome, ExpiredLease } from '../../job/outcome.js';
 import type { MaybePromise } from '../../job/user-rule.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { KeyStore } from '../keys/key-store.js';
@@ -83,7 +83,7 @@ export type UpcomingTimes = Pick<WorkSummary, 'dueInMs' | 'leaseExpiryInMs' | 't
 
 export type PromotedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt'>;
 
-export interface ExpiredLeaseJob extends AttemptedJob, ExpiredLease, Pick<ClaimedJob, 'id' | 'queue' | 'name'> {
+export interface ExpiredLeaseJob extends ClaimedJob, ExpiredLease {
   readonly mayHaveStarted: boolean;
 }
 

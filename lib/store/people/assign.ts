@@ -1,6 +1,6 @@
 import { MalformedJobError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { readHeaders, readJson } from '../../job/read-columns.js';
+import { readHeaders, readJson } from '../../job/read-json.js';
 import type { Assignee, Assignment, AssignRules, ExpectedHolder, ClaimSplit } from './consumer-store.js';
 import { jobEventsOf } from '../jobs/job-events.js';
 import { toJobBeforeClaim, NEXT_ATTEMPT } from '../jobs/claimed-row.js';

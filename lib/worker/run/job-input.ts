@@ -2,7 +2,7 @@ import { MalformedJobError, PayloadInvalidError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { checkPayload } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import { readHeaders } from '../../job/read-columns.js';
+import { readHeaders } from '../../job/read-json.js';
 import type { MaybePromise } from '../../job/user-rule.js';
 
 export interface JobInput {
