@@ -43,12 +43,13 @@ export {
   WorkerLostError,
   type ClaimedBy,
 } from './job/errors.js';
+export type { FailedJob } from './job/failed-job.js';
 export type { JobRecord } from './job/job.js';
 export type { PageOptions, PageOrder } from './job/page-options.js';
 export type { KeyConflict, KeyOptions, KeyUntil } from './job/job-key.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions } from './job/processor-options.js';
-export type { QueueOptions } from './job/queue-options.js';
+export type { JobDefaults, QueueOptions } from './job/queue-options.js';
 export type { RetentionOptions } from './job/retention-options.js';
 export type { RetryOptions } from './job/retry-options.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
@@ -73,7 +74,7 @@ export {
   getSchedulesToken,
 } from './nest/tokens.js';
 export type { PayloadOf, QueueJobs, QueueName, QueuePattern, ResultOf } from './job/queue-jobs.js';
-export type { EnqueuedJob, InTransaction, JobToEnqueue, RequestOptions } from './producer/enqueued-job.js';
+export type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './producer/enqueued-job.js';
 export { QueueSchedules, type ScheduleDefinition, type ScheduleTransaction } from './schedules/queue-schedules.js';
 export type { ScheduleRecord } from './store/schedules/schedule-store.js';
 export { QueueProducer } from './producer/queue-producer.js';

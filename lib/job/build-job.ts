@@ -15,8 +15,11 @@ export function buildJob(
   optionsFor: (queue: string) => ResolvedQueueOptions,
 ): NewJob | Promise<NewJob> {
   checkQueueName(queue);
-  const { name, priority, delayMs, runAtMs, attempts, headers, overrides, key } = resolveEnqueueOptions(queue, options);
+  const given = resolveEnqueueOptions(queue, options);
+  const { name, runAtMs, attempts, overrides, key } = given;
   const queueOptions = optionsFor(queue);
+  const { jobDefaults } = queueOptions;
+  const headers = jobDefaults.headers ? { ...jobDefaults.headers, ...given.headers } : given.headers;
   const headerText = headers && JSON.stringify(headers);
   if (headerText) checkSize(queue, 'headers', headerText, MAX_HEADER_BYTES);
   const overrideText = overrides && JSON.stringify(overrides);
@@ -25,8 +28,8 @@ export function buildJob(
     queue,
     name,
     payload: encoded,
-    priority,
-    delayMs,
+    priority: options?.priority === undefined ? (jobDefaults.priority ?? 0) : given.priority,
+    delayMs: options?.delay === undefined && runAtMs === null ? jobDefaults.delay || null : given.delayMs,
     runAtMs,
     // If it is null, the claiming process decides. A process that only produces need not know the retry options.
     maxAttempts: attempts,

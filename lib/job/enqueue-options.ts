@@ -13,6 +13,7 @@ import {
   positiveDuration,
   requireOptions,
   whole,
+  type Option,
   type SchemaOf,
 } from './option-schema.js';
 import type { StoredTick } from './schedules/schedule.js';
@@ -71,6 +72,11 @@ export interface ResolvedEnqueueOptions {
   readonly key: JobKey | undefined;
 }
 
+export const HEADERS: Option<Record<string, string> | undefined> = {
+  problems: (_name, headers) => headerProblems(headers),
+  resolve: (headers) => headers as Record<string, string> | undefined,
+};
+
 const ENQUEUE_OPTIONS = {
   name: option(kind(NAME_EXPECTED, isName), DEFAULT_JOB_NAME),
   delay: option(duration),
@@ -78,7 +84,7 @@ const ENQUEUE_OPTIONS = {
   priority: option(whole(-32_768, 32_767), 0),
   retry: checked(jobRetryProblems),
   timeout: option(positiveDuration),
-  headers: checked(headerProblems),
+  headers: HEADERS,
   ...KEY_OPTIONS,
 } satisfies SchemaOf<EnqueueOptions>;
 

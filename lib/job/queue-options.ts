@@ -1,12 +1,15 @@
 import { CLAIM_STRATEGIES, type ClaimStrategy } from './claim-strategy.js';
+import { HEADERS, type EnqueueOptions } from './enqueue-options.js';
 import type { Duration } from '../common/duration.js';
 import { expected } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
 import {
   defined,
+  duration,
   durationOf,
   either,
   flag,
+  group,
   kind,
   oneOf,
   option,
@@ -75,6 +78,11 @@ export interface QueueOptions {
    */
   expiresAfter?: Duration | false;
   /**
+   * Defaults of the options of each job, which the options of `enqueue` override. Headers merge name by name. Set them
+   * in every process that enqueues. Default: none.
+   */
+  jobDefaults?: JobDefaults;
+  /**
    * Whether the worker logs each failed run and each result that could not be stored as a warning, and each dead job as
    * an error. A log line has the name and message of the error, and never the payload. Default true.
    */
@@ -87,6 +95,18 @@ export interface QueueOptions {
    */
   events?: boolean;
 }
+
+/** The options of `enqueue` that a queue can set for its jobs. */
+export type JobDefaults = Pick<EnqueueOptions, 'priority' | 'delay' | 'headers'>;
+
+const JOB_DEFAULTS = group(
+  {
+    priority: option(whole(-32_768, 32_767)),
+    delay: option(duration),
+    headers: HEADERS,
+  } satisfies SchemaOf<JobDefaults>,
+  'jobDefaults.',
+);
 
 export const QUEUE_OPTIONS = {
   concurrency: option(whole(1, 10_000), 10),
@@ -105,6 +125,7 @@ export const QUEUE_OPTIONS = {
   expiresAfter: option(either(false, durationOf(`a duration from '1s' to '365d'`, 1_000, 365 * 86_400_000)), false),
   events: option(flag, false),
   logFailures: option(flag, true),
+  jobDefaults: JOB_DEFAULTS,
 } satisfies SchemaOf<QueueOptions>;
 
 /** Checked, with every default in place, durations in milliseconds. */
@@ -119,13 +140,14 @@ const MISPLACED = {
   archive: 'belongs to the options of the module, as `archive` or `queues: { name: { archive } }`',
 };
 
-/** The lower options, overridden by the upper ones that are not undefined. `retry` and `retention` merge. */
+/** The lower options, overridden by the upper ones that are not undefined. `retry`, `retention` and `jobDefaults` merge. */
 export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions {
   return {
     ...lower,
     ...defined(upper),
     retry: { ...defined(asRetry(lower.retry)), ...defined(asRetry(upper.retry)) },
     retention: { ...lower.retention, ...defined(upper.retention) },
+    jobDefaults: { ...lower.jobDefaults, ...defined(upper.jobDefaults) },
   };
 }
 

@@ -1,6 +1,7 @@
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { KeyOptions } from '../job/job-key.js';
 import type { WaitOptions } from '../job/wait-options.js';
+import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 import type { Duration } from '../common/duration.js';
 
@@ -33,6 +34,9 @@ export interface JobToEnqueue<Payload = unknown> {
   /** The options of `enqueue` for this job. Default: the options of its queue. */
   options?: EnqueueOptions;
 }
+
+/** One job of `enqueueMany` over several queues. */
+export type JobOfQueue = { [Queue in QueueName]: JobToEnqueue<PayloadOf<Queue>> & { queue: Queue } }[QueueName];
 
 /**
  * The options of `request`: those of `enqueue` without a key, and those of `waitFor`. `timeout` is the time to wait.

@@ -10,7 +10,7 @@ import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 import { buildJob } from '../job/build-job.js';
-import type { EnqueuedJob, InTransaction, JobToEnqueue, RequestOptions } from './enqueued-job.js';
+import type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './enqueued-job.js';
 import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
 import { resolveMessage } from './resolve-message.js';
@@ -64,24 +64,41 @@ export class QueueProducer {
   }
 
   /**
-   * Enqueues all jobs or none, in one transaction, with statements of up to 1,000 jobs. The results are in the order of
-   * the jobs. Rejects as `enqueue` does.
+   * Enqueues all jobs or none, in one transaction, with statements of up to 1,000 jobs: into one queue, or into the queue
+   * that each job names. The results are in the order of the jobs. Rejects as `enqueue` does.
+   *
+   * @example
+   * ```ts
+   * await producer.enqueueMany('email.send', users.map(({ email }) => ({ payload: { to: email } })), { manager });
+   * await producer.enqueueMany([
+   *   { queue: 'email.send', payload: { to: email } },
+   *   { queue: 'crm.sync', payload: { id }, options: { delay: '1m' } },
+   * ]);
+   * ```
    */
-  async enqueueMany<Queue extends QueueName>(
+  enqueueMany<Queue extends QueueName>(
     queue: Queue,
     jobs: readonly JobToEnqueue<PayloadOf<Queue>>[],
-    given: InTransaction = {},
+    given?: InTransaction,
+  ): Promise<EnqueuedJob[]>;
+  enqueueMany(jobs: readonly JobOfQueue[], given?: InTransaction): Promise<EnqueuedJob[]>;
+  async enqueueMany(
+    ...args:
+      | [queue: QueueName, jobs: readonly JobToEnqueue[], given?: InTransaction]
+      | [jobs: readonly JobOfQueue[], given?: InTransaction]
   ): Promise<EnqueuedJob[]> {
+    const [queue, jobs, given = {}] = isOfSeveralQueues(args) ? [undefined, ...args] : args;
     const { manager = this.#manager, ...unknown } = requireOptions('Cannot enqueue', given);
-    checkQueueName(queue);
-    InvalidOptionsError.throwIfAny(`Cannot enqueue into "${queue}"`, [
+    if (queue !== undefined) checkQueueName(queue);
+    const where = queue === undefined ? 'Cannot enqueue' : `Cannot enqueue into "${queue}"`;
+    InvalidOptionsError.throwIfAny(where, [
       ...unknownKeys(unknown, ['manager']),
       expected(Array.isArray(jobs), 'a list of { payload, options? }', jobs),
     ]);
     const built: NewJob[] = [];
     for (const [index, job] of jobs.entries()) {
-      checkJobToEnqueue(queue, job, index);
-      const newJob = this.#buildJob(queue, job.payload, job.options);
+      checkJobToEnqueue(where, job, index);
+      const newJob = this.#buildJob(queue ?? (job as JobOfQueue).queue, job.payload, job.options);
       built.push(newJob instanceof Promise ? await newJob : newJob);
     }
     return built.length === 0 ? [] : this.#inserter.insert(built, manager);
@@ -177,8 +194,11 @@ export class QueueProducer {
   }
 }
 
-function checkJobToEnqueue(queue: string, job: unknown, index: number): asserts job is JobToEnqueue {
+function isOfSeveralQueues(args: readonly unknown[]): args is [readonly JobOfQueue[], InTransaction?] {
+  return Array.isArray(args[0]);
+}
+
+function checkJobToEnqueue(where: string, job: unknown, index: number): asserts job is JobToEnqueue {
   if (typeof job === 'object' && job !== null && 'payload' in job) return;
-  const problem = expected(false, `job ${index} to be { payload, options? }`, job)!;
-  throw new InvalidOptionsError(`Cannot enqueue into "${queue}"`, [problem]);
+  throw new InvalidOptionsError(where, [expected(false, `job ${index} to be { payload, options? }`, job)!]);
 }

@@ -8,7 +8,7 @@ import {
   type StandardSchemaV1,
 } from 'nestjs-sql-queue';
 import { DataSource, type EntityManager } from 'typeorm';
-import { afterTest, compile, IN_MEMORY, FAST_POLL, start } from './support/application.js';
+import { afterTest, compile, IN_MEMORY, FAST_POLL, start, startError } from './support/application.js';
 
 class Mails {
   readonly sent: unknown[] = [];
@@ -64,6 +64,31 @@ describe('before any SQL, enqueue rejects', () => {
     ]);
 
     await expect(refused).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(await get(QueueAdmin).counts()).toMatchObject({ waiting: 0 });
+  });
+
+  it('one invalid job of many for several queues, and stores none of them', async () => {
+    const { get } = await start({ providers: [Mails] }, { worker: false });
+    const producer = get(QueueProducer);
+    const problems: [unknown, string][] = [
+      [
+        [
+          { queue: 'a', payload: 1 },
+          { queue: 'b c', payload: 2 },
+        ],
+        'expected queue name',
+      ],
+      [[{ queue: 'a', payload: 1 }, { payload: 2 }], 'expected queue name'],
+      [[{ queue: 'a', payload: 1 }, { queue: 'b' }], 'expected job 1 to be { payload, options? }'],
+      [7, 'expected queue name'],
+    ];
+
+    for (const [jobs, problem] of problems)
+      await expect(producer.enqueueMany(jobs as never)).rejects.toMatchObject({
+        code: 'INVALID_OPTIONS',
+        message: expect.stringContaining(problem) as string,
+      });
+
     expect(await get(QueueAdmin).counts()).toMatchObject({ waiting: 0 });
   });
 
@@ -132,3 +157,62 @@ const numbers: StandardSchemaV1 = {
     validate: (value) => (typeof value === 'number' ? { value } : { issues: [{ message: 'expected a number' }] }),
   },
 };
+
+describe('enqueueMany over several queues', () => {
+  it('stores all jobs in their order, each in its queue', async () => {
+    const { get } = await start({ providers: [] }, { worker: false });
+
+    const jobs = await get(QueueProducer).enqueueMany([
+      { queue: 'b', payload: 1 },
+      { queue: 'a', payload: 2, options: { priority: 5 } },
+      { queue: 'b', payload: 3 },
+    ]);
+
+    expect(jobs.map(({ queue }) => queue)).toEqual(['b', 'a', 'b']);
+    const stored = await Promise.all(jobs.map(({ id }) => get(QueueAdmin).get(id)));
+    expect(stored.map((job) => [job!.queue, job!.payload, job!.priority])).toEqual([
+      ['b', 1, 0],
+      ['a', 2, 5],
+      ['b', 3, 0],
+    ]);
+  });
+});
+
+describe('the option jobDefaults of a queue', () => {
+  const jobDefaults = { priority: 7, delay: '1h', headers: { region: 'eu', team: 'crm' } } as const;
+
+  it('applies to jobs without options of their own', async () => {
+    const { get } = await start({ providers: [] }, { worker: false, queues: { crm: { jobDefaults } } });
+    const producer = get(QueueProducer);
+
+    const [plain, own, other] = [
+      await producer.enqueue('crm', 1),
+      await producer.enqueue('crm', 1, { priority: 0, delay: 0, headers: { team: 'sales' } }),
+      await producer.enqueue('other', 1),
+    ];
+
+    const read = (id: number) => get(QueueAdmin).get(id);
+    expect(await read(plain.id)).toMatchObject({ state: 'scheduled', priority: 7, headers: jobDefaults.headers });
+    expect(await read(own.id)).toMatchObject({
+      ...{ state: 'waiting', priority: 0 },
+      headers: { region: 'eu', team: 'sales' },
+    });
+    expect(await read(other.id)).toMatchObject({ state: 'waiting', priority: 0, headers: {} });
+  });
+
+  it('yields its delay to a given time', async () => {
+    const { get } = await start({ providers: [] }, { worker: false, queues: { crm: { jobDefaults } } });
+    const runAt = new Date('2050-01-01T00:00:00Z');
+
+    const { id } = await get(QueueProducer).enqueue('crm', 1, { runAt });
+
+    expect(await get(QueueAdmin).get(id)).toMatchObject({ runAt, priority: 7 });
+  });
+
+  it('is checked at boot', async () => {
+    const error = await startError({}, { queues: { crm: { jobDefaults: { priority: 0.5, delay: 'x' as never } } } });
+
+    expect(error.message).toContain('jobDefaults.priority to be a whole number');
+    expect(error.message).toContain('jobDefaults.delay to be a duration');
+  });
+});

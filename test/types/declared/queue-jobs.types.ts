@@ -29,6 +29,10 @@ export async function enqueue(producer: QueueProducer): Promise<void> {
     { payload: { to: 'ada' } },
     { payload: { to: 'bob' }, options: { priority: 1 } },
   ]);
+  await producer.enqueueMany([
+    { queue: 'types.mail', payload: { to: 'ada' } },
+    { queue: 'types.tick', payload: null, options: { delay: '5m' } },
+  ]);
   await producer.withManager({} as never).enqueue('types.mail', { to: 'ada' });
 
   // @ts-expect-error a property of the wrong type
@@ -43,6 +47,8 @@ export async function enqueue(producer: QueueProducer): Promise<void> {
   await producer.enqueue('types.tick', 1);
   // @ts-expect-error one of many is wrong
   await producer.enqueueMany('types.mail', [{ payload: { to: 'ada' } }, { payload: { to: 2 } }]);
+  // @ts-expect-error the payload of another queue
+  await producer.enqueueMany([{ queue: 'types.tick', payload: { to: 'ada' } }]);
   // @ts-expect-error a property of the wrong type in a transaction
   await producer.withManager({} as never).enqueue('types.mail', { to: 1 });
   // @ts-expect-error an option that does not exist
