@@ -193,11 +193,16 @@ function pruneTasks({ jobs, queues, waits, jobLogs, events }: OpenStore): PruneT
 }
 
 async function pruneSchedules(
-  { store, declared }: ScheduleParts,
+  { store, declared, revision }: ScheduleParts,
   keepUndeclaredMs: number | false,
   logger: JobLogger,
 ): Promise<number> {
-  await store.keepDeclared([...declared.keys()]);
+  const missing = await store.keepDeclared([...declared.keys()]);
+  if (missing.length > 0)
+    await store.declare(
+      [...missing].map((name) => declared.get(name)!),
+      revision,
+    );
   const removed = keepUndeclaredMs === false ? [] : await store.removeUndeclared(keepUndeclaredMs);
   if (removed.length > 0) logger.log(`Deleted schedules that no worker declares any more: ${removed.join(', ')}.`);
   return 0;

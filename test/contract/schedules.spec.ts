@@ -195,6 +195,25 @@ describeStores('schedules', (setup, { server }) => {
   });
 
   if (server.name !== 'sqlite') {
+    it.each([['new'], ['known']])(
+      'that are %s do not deadlock transactions that store them together',
+      async (state) => {
+        const world = await setup();
+        if (state === 'known') await world.schedules.upsert(newSchedule({ name: 'same' }));
+
+        const stored = await Promise.all(
+          Array.from({ length: 8 }, (_, n) =>
+            world.dataSource.transaction((manager) =>
+              world.schedules.upsert(newSchedule({ name: 'same', jitterMs: n }), manager),
+            ),
+          ),
+        );
+
+        expect(new Set(stored).size).toBe(1);
+        expect(await world.schedules.list()).toHaveLength(1);
+      },
+    );
+
     it('of other transactions do not delay ticks', async () => {
       const world = await setup();
       for (const name of ['free', 'locked']) await world.schedules.upsert(newSchedule({ name }));
@@ -282,6 +301,7 @@ describeStores('schedules', (setup, { server }) => {
       world.advance(2 * HOUR_MS);
 
       expect(await world.schedules.removeUndeclared(24 * HOUR_MS)).toEqual(['old']);
+      expect(await world.schedules.keepDeclared(['kept', 'old'])).toEqual(['old']);
 
       expect((await world.schedules.list()).map(({ name }) => name)).toEqual(['api', 'kept']);
     });
@@ -323,6 +343,9 @@ describeStores('schedules', (setup, { server }) => {
     expect(malformed.map(({ name }) => name)).toEqual(['bad']);
     expect(await world.schedules.get('bad')).toMatchObject({ isPaused: true, nextAt: null });
     expect(await world.schedules.get('good')).toMatchObject({ isPaused: false });
+    await expect(world.schedules.setPaused('bad', false)).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+    await world.schedules.upsert(newSchedule({ name: 'bad' }));
+    expect((await world.schedules.setPaused('bad', false)).nextAtMs).toBeGreaterThan(0);
   });
 
   it('run through years of an outage without a loop over every tick', async () => {

@@ -62,11 +62,13 @@ export interface ScheduleOptions extends ScheduleTimes {
   options?: ScheduledJobOptions;
 }
 
+// The length of the column.
+const MAX_CRON_LENGTH = 200;
 const MIN_EVERY_MS = 100;
 const MAX_EVERY_MS = 365 * 86_400_000;
 
 const TIMES = {
-  cron: option(kind('a cron expression', (value): value is string => typeof value === 'string')),
+  cron: option(kind(`a cron expression of at most ${MAX_CRON_LENGTH} characters`, isShortText)),
   every: option(durationOf(`${DURATION_EXPECTED} from 100ms to 365d`, MIN_EVERY_MS, MAX_EVERY_MS)),
   tz: option(kind('a time zone such as Europe/Berlin', isTimeZone), 'UTC'),
   missed: checked((missed) => [missedProblem(missed)]),
@@ -117,6 +119,10 @@ function missedProblem(missed: unknown): string | undefined {
     `missed to be 'skip', 'once' or { all: 1 to 1000 }`,
     missed,
   );
+}
+
+function isShortText(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= MAX_CRON_LENGTH;
 }
 
 function isTimeZone(value: unknown): value is string {

@@ -64,8 +64,8 @@ export interface Dialect {
   readonly now: string;
   /** Whether a transaction that has written excludes all other writers, and so reads every earlier commit. */
   readonly hasOneWriter: boolean;
-  /** The words of an INSERT that changes nothing if the row exists. */
-  readonly insertOrIgnore: string;
+  /** The end of an INSERT that changes nothing if a row has the same key, and locks that row for writing. */
+  readonly lockDuplicate: (key: string) => string;
   /** Adds the row of a queue if it is missing. */
   addQueue(queue: string): Work<void>;
   /** Adds the missing rows of keys, unused, to be kept for `retentionMs`. */

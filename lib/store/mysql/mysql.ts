@@ -26,7 +26,8 @@ const RELEASE_LOCK = `SELECT RELEASE_LOCK(${LOCK_NAME})`;
 export const mysql: Dialect = {
   name: 'mysql',
   now: NOW,
-  insertOrIgnore: 'INSERT IGNORE',
+  // INSERT IGNORE would lock the row for reading: several transactions could then not write it.
+  lockDuplicate: (key) => `ON DUPLICATE KEY UPDATE ${key} = ${key}`,
 
   *addQueue(queue: string): Work<void> {
     yield* execute(ADD_QUEUE, { queue });

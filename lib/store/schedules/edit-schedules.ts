@@ -1,4 +1,4 @@
-import { ScheduleConflictError, ScheduleNotFoundError } from '../../job/errors.js';
+import { InvalidOptionsError, ScheduleConflictError, ScheduleNotFoundError } from '../../job/errors.js';
 import { digestOf, jobOfTick, type NewSchedule } from '../../job/schedules/schedule.js';
 import { nextTick } from '../../job/schedules/ticks.js';
 import type { Dialect } from '../core/sql-database.js';
@@ -15,16 +15,17 @@ import {
 } from './schedule-row.js';
 import type { DeclarationResult, ScheduleStore, TickJob } from './schedule-store.js';
 
-// The columns that a declaration or an upsert sets. Every row of the same name exists once, so it waits for the row.
-const INSERT = (insertOrIgnore: string) => `
-  ${insertOrIgnore} INTO {schedules} (
+// The columns that a declaration or an upsert sets.
+const INSERT = (lockDuplicate: string) => `
+  INSERT INTO {schedules} (
     name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed,
     missed_limit, overlap, jitter_ms, next_at, source, digest, revision, declared_at
   )
   VALUES (
     :name, :queue, :job_name, :payload, :headers, :options, :priority, :max_attempts, :cron, :every_ms, :tz, :until_at,
     :missed, :missed_limit, :overlap, :jitter_ms, NULL, :source, :digest, :revision, :now
-  )`;
+  )
+  ${lockDuplicate}`;
 
 const LOCK = `
   SELECT ${SCHEDULE_COLUMNS}, :now AS at
@@ -44,10 +45,10 @@ const DECLARED = `
   FROM {schedules} /*! FORCE INDEX (PRIMARY) */
   WHERE name IN (:names)`;
 
-const NOT_KEPT = `
-  SELECT name
+const KEPT = `
+  SELECT name, CASE WHEN source = 'code' AND declared_at < :now - 3600000 THEN 1 ELSE 0 END AS stale
   FROM {schedules} /*! FORCE INDEX (PRIMARY) */
-  WHERE name IN (:names) AND source = 'code' AND declared_at < :now - 3600000`;
+  WHERE name IN (:names)`;
 
 const KEEP_DECLARED = `
   UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
@@ -104,7 +105,7 @@ export function* differingSchedules(schedules: readonly NewSchedule[], revision:
 
 /** In the order of the names, in which all transactions lock schedules. */
 export function* declareSchedules(
-  dialect: Pick<Dialect, 'insertOrIgnore'>,
+  dialect: Pick<Dialect, 'lockDuplicate'>,
   schedules: readonly NewSchedule[],
   revision: string,
 ): Work<DeclarationResult> {
@@ -119,10 +120,12 @@ export function* declareSchedules(
   return result;
 }
 
-/** Usually only reads, because one process an hour writes. */
-export function* keepDeclared(names: readonly string[]): Work<void> {
-  if (names.length === 0) return;
-  for (const { name } of yield* query<{ name: string }>(NOT_KEPT, { names })) yield* execute(KEEP_DECLARED, { name });
+/** Usually only reads, because one process an hour writes. Returns the names that are missing. */
+export function* keepDeclared(names: readonly string[]): Work<string[]> {
+  if (names.length === 0) return [];
+  const rows = yield* query<{ name: string; stale: number }>(KEPT, { names });
+  for (const { name, stale } of rows) if (Number(stale) === 1) yield* execute(KEEP_DECLARED, { name });
+  return names.filter((name) => !rows.some((row) => row.name === name));
 }
 
 export function* findUndeclared(afterMs: number): Work<string[]> {
@@ -133,7 +136,7 @@ export function* deleteUndeclared(name: string, afterMs: number): Work<boolean> 
   return (yield* execute(DELETE_UNDECLARED, { name, afterMs })) > 0;
 }
 
-export function* upsertSchedule(dialect: Pick<Dialect, 'insertOrIgnore'>, schedule: NewSchedule): Work<number | null> {
+export function* upsertSchedule(dialect: Pick<Dialect, 'lockDuplicate'>, schedule: NewSchedule): Work<number | null> {
   const row = yield* lockOrInsert(dialect, schedule, FROM_API);
   rejectCode(row);
   return yield* update(schedule, FROM_API, row);
@@ -149,7 +152,7 @@ export function* removeSchedule(name: string): Work<boolean> {
 export function* setPaused(name: string, paused: boolean): Work<Awaited<ReturnType<ScheduleStore['setPaused']>>> {
   const row = yield* lockExisting(name);
   const { queue, next_at, at } = row;
-  const next = paused ? null : (numberOrNull(next_at) ?? nextTick(scheduleOf(row), Number(at)));
+  const next = paused ? null : (numberOrNull(next_at) ?? nextTickOf(row, Number(at)));
   yield* execute(SET_PAUSED, { name, paused: paused ? 1 : 0, next });
   return { queue, nextAtMs: next };
 }
@@ -163,13 +166,13 @@ export function* runNow(name: string): Work<TickJob> {
   return toTickJob(job, id!);
 }
 
-/** Inserts first, so that two transactions do not lock the gap of a missing row before either inserts it. */
+/** Inserts first: a locking read of a missing row would lock its gap, which two transactions can do at the same time. */
 function* lockOrInsert(
-  { insertOrIgnore }: Pick<Dialect, 'insertOrIgnore'>,
+  { lockDuplicate }: Pick<Dialect, 'lockDuplicate'>,
   schedule: NewSchedule,
   { source, digest, revision }: Origin,
 ): Work<LockedRow> {
-  yield* execute(INSERT(insertOrIgnore), { ...definedValues(schedule), source, digest, revision });
+  yield* execute(INSERT(lockDuplicate('name')), { ...definedValues(schedule), source, digest, revision });
   return (yield* lock(schedule.name))!;
 }
 
@@ -193,8 +196,22 @@ function* lockExisting(name: string): Work<LockedRow> {
 
 function scheduleOf(row: ScheduleRow): NewSchedule {
   const read = readSchedule(row);
-  if ('problem' in read) throw new TypeError(`The schedule "${row.name}" is malformed: ${read.problem}.`);
+  if ('problem' in read) throw malformedError(row, read.problem);
   return read.schedule;
+}
+
+function nextTickOf(row: ScheduleRow, ms: number): number | null {
+  const schedule = scheduleOf(row);
+  try {
+    return nextTick(schedule, ms);
+  } catch (error) {
+    throw malformedError(row, (error as Error).message);
+  }
+}
+
+function malformedError({ name, source }: ScheduleRow, problem: string): InvalidOptionsError {
+  const wayOut = source === 'code' ? 'Delete the row and restart a worker' : 'Store it again with upsert()';
+  return new InvalidOptionsError(`Schedule "${name}"`, [`another program wrote it badly: ${problem}. ${wayOut}`]);
 }
 
 function rejectCode({ name, source }: ScheduleRow): void {

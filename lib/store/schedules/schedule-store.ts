@@ -65,8 +65,11 @@ export interface ScheduleStore {
   /** Stores schedules from code. A schedule keeps its next tick unless its times have changed. */
   declare(schedules: readonly NewSchedule[], revision: string): Promise<DeclarationResult>;
 
-  /** Records that this process still declares the schedules. Writes at most once an hour per schedule. */
-  keepDeclared(names: readonly string[]): Promise<void>;
+  /**
+   * Records that this process still declares the schedules. Writes at most once an hour per schedule. Returns the names of
+   * schedules that do not exist: while this process could not reach the database, they were deleted.
+   */
+  keepDeclared(names: readonly string[]): Promise<string[]>;
 
   /** Deletes schedules from code that no process has declared for this time. Returns their names. */
   removeUndeclared(afterMs: number): Promise<string[]>;

@@ -48,7 +48,7 @@ export class SqlScheduleStore implements ScheduleStore {
     return this.blocking.transaction(() => declareSchedules(this.dialect, differing, revision));
   }
 
-  keepDeclared(names: readonly string[]): Promise<void> {
+  keepDeclared(names: readonly string[]): Promise<string[]> {
     return this.blocking.runIdempotent(() => keepDeclared(names));
   }
 

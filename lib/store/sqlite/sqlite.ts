@@ -36,7 +36,7 @@ const LAST_ID = `
 export const sqlite: Dialect = {
   name: 'sqlite',
   now: NOW,
-  insertOrIgnore: 'INSERT OR IGNORE',
+  lockDuplicate: (key) => `ON CONFLICT (${key}) DO NOTHING`,
 
   *addQueue(queue: string): Work<void> {
     yield* execute(ADD_QUEUE, { queue });
