@@ -16,7 +16,6 @@ export interface ScheduleEffects {
   readonly logger: JobLogger;
   readonly events: Pick<ClientEvents, 'emit'>;
   readonly announce: (queue: string, jobs: number) => void;
-  readonly expectAt: (time: number) => void;
 }
 
 /** Declares the schedules of the queues that a worker works, and runs the due ticks of schedules. */
@@ -38,15 +37,14 @@ export class ScheduleRunner {
     return declareSchedules(this.parts, this.#schedules, this.effects.logger);
   }
 
-  /** Returns the number of jobs. */
+  /** Returns the number of jobs. If there are any, the poller polls at once, and finds those that jitter delays. */
   async runTicks(): Promise<number> {
-    const { logger, events, expectAt } = this.effects;
+    const { logger, events } = this.effects;
     const { jobs, malformed } = await this.parts.store.runTicks(this.names);
     for (const { name, problem } of malformed)
       logger.error(`Paused the schedule "${name}", because another program wrote it badly: ${problem}.`);
     if (jobs.length > 0) events.emit('enqueued', jobs);
     this.#announce(jobs.filter(({ runAtMs }) => runAtMs === null));
-    for (const { runAtMs } of jobs) if (runAtMs !== null) expectAt(runAtMs);
     return jobs.length;
   }
 

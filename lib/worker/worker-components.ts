@@ -101,7 +101,6 @@ export class WorkerComponents {
         logger,
         events: new ClientEvents(events),
         announce: (queue, jobs) => this.#announcer.announce(queue, jobs),
-        expectAt: () => this.poller.expectDue(0),
       },
       queueNames,
     );

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { NewSchedule } from '../../lib/job/schedules/schedule.js';
 import { describeEngines, type World } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 import type { ProgramProcess } from '../support/programs.js';
 import { newSchedule } from '../support/schedules.js';
@@ -41,6 +42,10 @@ describeEngines(
           }
         }
         await Promise.all(workers.map((worker) => worker.stop()));
+        // Runs the jobs of the last ticks and of killed workers, without further ticks.
+        const last = await processes.worker({ queue: { lease: '2s' } });
+        await eventually(async () => (await world.sql('SELECT id FROM sql_queue_jobs LIMIT 1')).length === 0);
+        await last.stop();
 
         const ticks = await ticksOf(world);
         const problems = declared.flatMap(({ name }) => problemsOf(ticks.filter((tick) => tick.name === name)));

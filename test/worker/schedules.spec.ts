@@ -38,6 +38,17 @@ describeEngines('schedules in workers', (setup) => {
     await events.untilCount(5, 'completed');
   });
 
+  it('with a jitter run at its end while the worker polls hardly ever', async () => {
+    const world = await setup();
+    const { events } = await world.start({
+      worker: HARDLY_EVER,
+      handlers: { q: () => undefined },
+      declaredSchedules: [newSchedule({ name: 'often', everyMs: OFTEN_MS, jitterMs: 200 })],
+    });
+
+    await events.untilCount(5, 'completed');
+  });
+
   it('of QueueSchedules start in an idle worker of another process', async () => {
     const world = await setup();
     const { events, workerChannel } = await world.start({ worker: HARDLY_EVER, handlers: { q: () => undefined } });
@@ -47,6 +58,7 @@ describeEngines('schedules in workers', (setup) => {
     await schedules.upsert('often', { queue: 'q', every: OFTEN_MS });
 
     await events.untilCount(2, 'completed');
+    expect(workerChannel.received).not.toContain('nothing');
   });
 
   it('run in workers of other queues, which notify the worker of the queue', async () => {

@@ -17,15 +17,24 @@ const CONTROL_STATE = `
           WHERE worker_id IN (:workers) AND cancel_requests IS NOT NULL) AS cancel_requests,
          (SELECT MAX(expires_at) FROM {waits}) AS awaited`;
 
-// Of the same queues as a work summary: those with a row in `queues`.
+// Of the same queues as a work summary: those with a row in `queues`. Of all schedules, also those of other programs.
 const NEXT_DUE = `
-  SELECT MIN(
-           (SELECT s.run_at FROM {jobs} s INDEXED BY {jobs}_claim
-            WHERE s.queue = q.queue AND s.runnable = 0 AND s.run_at > 0 ORDER BY s.run_at LIMIT 1)
-         ) AS due
-  FROM {queues} q`;
+  SELECT MIN(due) AS due
+  FROM (
+    SELECT (
+      SELECT s.run_at
+      FROM {jobs} s INDEXED BY {jobs}_claim
+      WHERE s.queue = q.queue AND s.runnable = 0 AND s.run_at > 0
+      ORDER BY s.run_at
+      LIMIT 1
+    ) AS due
+    FROM {queues} q
+    UNION ALL
+    SELECT MIN(next_at)
+    FROM {schedules}
+  )`;
 
-/** Wakes a worker for jobs in its queues, for an earlier due time and for changes that its next work summary reads. */
+/** Wakes a worker for jobs in its queues, for an earlier due time or tick, and for changes that its next work summary reads. */
 export function checkForWorkers(database: SqlDatabase): NotificationCheck {
   const hasJobs = async (names: readonly string[]) => {
     const queues = names.filter((name) => workerIdOf(name) === undefined);
