@@ -66,7 +66,7 @@ describeEngines('a cancelled job', (setup) => {
     await elsewhere.admin.cancel(ids[0]!);
     await worker.events.untilCount(ids.length, 'cancelled');
     // The worker did not restart its listening connection, which would have made it poll.
-    expect(worker.workerChannel.received).not.toContain('nothing');
+    expect(worker.workerChannel.received).not.toContain('none');
   });
 
   it('ends as soon as its worker listens again, if the request came while it did not listen', async () => {

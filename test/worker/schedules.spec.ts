@@ -58,7 +58,7 @@ describeEngines('schedules in workers', (setup) => {
     await schedules.upsert('often', { queue: 'q', every: OFTEN_MS });
 
     await events.untilCount(2, 'completed');
-    expect(workerChannel.received).not.toContain('nothing');
+    expect(workerChannel.received).not.toContain('none');
   });
 
   it('run in workers of other queues, which notify the worker of the queue', async () => {
