@@ -2,6 +2,7 @@ import type { JobRecord } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
 import type { JobStore } from '../store/jobs/job-store.js';
+import type { LimitStore } from '../store/limits/limit-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 
 export type AdminEvent = 'cancelled' | 'retried' | 'removed';
@@ -10,6 +11,7 @@ export interface AdminParts {
   readonly store: AdminStore;
   readonly jobs: Pick<JobStore, 'prune'>;
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
+  readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Notifies workers of changes that they would otherwise find with their next poll or heartbeat. */
   readonly notifier: { wake(queue: string): void; poll(): void; cancel(jobId: number, workerId: string): void };

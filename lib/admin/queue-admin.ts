@@ -1,6 +1,8 @@
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
+import { InvalidOptionsError } from '../job/errors.js';
 import { checkQueueName } from '../job/job-names.js';
+import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
@@ -116,6 +118,20 @@ export class QueueAdmin {
   /** Ends the pause of the queue in all processes. */
   resume(queue: string): Promise<void> {
     return this.#setPaused(queue, false);
+  }
+
+  /**
+   * Changes the limits of a queue for all processes, within a poll: `maxRunning` and `rate` hold instead of those in the
+   * options of the queue, also after a restart, and `rest` lets the queue start no job for a time. Options that are not
+   * given stay as they are. Null: both limits are as in the options again, and a rest ends. Running jobs continue.
+   *
+   * @example await admin.limit('crm.push', { maxRunning: 50, rate: { limit: 100, per: '1s' } });
+   */
+  async limit(queue: string, change: LimitChange | null): Promise<void> {
+    checkQueueName(queue);
+    InvalidOptionsError.throwIfAny('Cannot limit the queue', limitChangeProblems(change));
+    await this.#parts.limits.setLimits(queue, change);
+    this.#parts.notifier.poll();
   }
 
   /**

@@ -80,7 +80,8 @@ export class ConsumerClaimer {
     const assignee = { workerId: this.workerId, owner: options.owner, leaseMs: options.leaseMs, deadLetter };
     const selection = { queue, limit: options.limit, maxAttempts: retry.attempts };
     const strategy = await this.#strategyFor(queue);
-    if (!(await store.mayClaim(queue))) return [];
+    const { isPaused, isLimited } = await store.claimPermit(queue);
+    if (isPaused) return [];
     if (stage !== null) return store.claimFromStage({ ...assignee, ...selection, stage });
     const claimId = randomId();
     const claimed = await jobs.claim({
@@ -94,6 +95,7 @@ export class ConsumerClaimer {
       startLimit: 0,
       deadLetter,
       once: true,
+      isLimited,
     });
     return claimed.length === 0 ? [] : store.splitClaim({ ...assignee, claimId, jobs: claimed });
   }

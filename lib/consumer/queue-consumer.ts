@@ -8,7 +8,7 @@ import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { leaseProblem } from '../job/lease.js';
 import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
-import { snoozeOutcome } from '../job/snooze.js';
+import { toDelay } from '../job/snooze.js';
 import type { AssignedJobPage, ExpectedHolder } from '../store/people/consumer-store.js';
 import type { PromotedJob } from '../store/jobs/job-store.js';
 import { toMs, type Duration } from '../common/duration.js';
@@ -132,7 +132,7 @@ export class QueueConsumer {
   async snooze(id: number, given: SnoozeOptions): Promise<void> {
     const { until, keepOwner = false } = optionsOf(given);
     check('Cannot snooze', [jobIdProblem(id), ...snoozeProblems(given)]);
-    const outcome = snoozeOutcome(until!, this.#parts.clock.now().getTime());
+    const outcome = { kind: 'snooze', ...toDelay(until!, this.#parts.clock.now().getTime()) } as const;
     if (!keepOwner) return this.#releaseAs(id, holderOf(given), outcome);
     const { job, owner } = await this.#parts.store.snooze(id, holderOf(given), outcome);
     this.#parts.ended(job, outcome, undefined, null, owner);

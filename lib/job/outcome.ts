@@ -18,13 +18,18 @@ export type Outcome =
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: StoredError }
   | { readonly kind: 'dead'; readonly error: StoredError }
   | { readonly kind: 'cancel' }
-  | { readonly kind: 'release' }
   | {
-      readonly kind: 'snooze';
-      readonly delayMs: number;
-      /** The due time by the clock of the database. Replaces `delayMs`, which then is an estimate. */
-      readonly untilMs?: number;
-    };
+      readonly kind: 'release';
+      /** No job of the queue starts for this time. */
+      readonly rest?: Delay;
+    }
+  | ({ readonly kind: 'snooze' } & Delay);
+
+export interface Delay {
+  readonly delayMs: number;
+  /** The end by the clock of the database. Replaces `delayMs`, which then is an estimate. */
+  readonly untilMs?: number;
+}
 
 export function isFinalOutcome({ kind }: Outcome): boolean {
   return kind === 'complete' || kind === 'dead' || kind === 'cancel';

@@ -3,6 +3,7 @@ import { HEADERS, type EnqueueOptions } from './enqueue-options.js';
 import type { Duration } from '../common/duration.js';
 import { expected } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
+import { MAX_RUNNING, RATE, type Limits, type RateOptions } from './limits/limit-options.js';
 import {
   defined,
   duration,
@@ -73,6 +74,13 @@ export interface QueueOptions {
    */
   maxWaiting?: number | false;
   /**
+   * The limit of active jobs of this queue in all processes together, 1 to 1,000,000. Assigned jobs count, too. Workers
+   * do not prefetch jobs of a queue with limits. Default false: no limit.
+   */
+  maxRunning?: number | false;
+  /** How many jobs of this queue may start in a time, in all processes together. Default false: no limit. */
+  rate?: RateOptions | false;
+  /**
    * Makes the queue temporary. It is deleted, with its subscriptions, after it has been empty and without a worker for
    * this time, 1s to 365d. Default false: the queue is permanent.
    */
@@ -122,6 +130,8 @@ export const QUEUE_OPTIONS = {
   paused: option(flag, false),
   maxPayloadBytes: option(whole(1, 16_000_000), 1_048_576),
   maxWaiting: option(either(false, whole(1, 10_000_000)), false),
+  maxRunning: MAX_RUNNING,
+  rate: RATE,
   expiresAfter: option(either(false, durationOf(`a duration from '1s' to '365d'`, 1_000, 365 * 86_400_000)), false),
   events: option(flag, false),
   logFailures: option(flag, true),
@@ -162,8 +172,9 @@ export function queueOptionProblems(options: unknown, queue?: string): string[] 
 
 /** The options have been checked. */
 export function resolveQueueOptions(given: QueueOptions = {}) {
-  const { lease, timeout, expiresAfter, ...others } = resolveOptions(QUEUE_OPTIONS, given);
-  return { ...others, leaseMs: lease, timeoutMs: timeout, expiresAfterMs: expiresAfter };
+  const { lease, timeout, expiresAfter, maxRunning, rate, ...others } = resolveOptions(QUEUE_OPTIONS, given);
+  const limits: Limits = { maxRunning: maxRunning || null, rate: rate || null };
+  return { ...others, limits, leaseMs: lease, timeoutMs: timeout, expiresAfterMs: expiresAfter };
 }
 
 function isStandardSchema(value: unknown): value is StandardSchemaV1 {

@@ -1,7 +1,7 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
 import { isDate } from './enqueue-options.js';
 import { expected } from './expectation.js';
-import type { Outcome } from './outcome.js';
+import type { Delay } from './outcome.js';
 
 /** When a snoozed job can be claimed again: after a duration, or at a time between 1970 and 9999. */
 export type SnoozeUntil = Duration | Date;
@@ -12,8 +12,8 @@ export function snoozeProblem(until: unknown): string | undefined {
 }
 
 /** The clock of the database decides when a date is due; `nowMs` only estimates the delay. */
-export function snoozeOutcome(until: SnoozeUntil, nowMs: number): Extract<Outcome, { kind: 'snooze' }> {
-  if (!(until instanceof Date)) return { kind: 'snooze', delayMs: toMs(until)! };
+export function toDelay(until: SnoozeUntil, nowMs: number): Delay {
+  if (!(until instanceof Date)) return { delayMs: toMs(until)! };
   const untilMs = until.getTime();
-  return { kind: 'snooze', delayMs: Math.max(0, untilMs - nowMs), untilMs };
+  return { delayMs: Math.max(0, untilMs - nowMs), untilMs };
 }

@@ -14,6 +14,8 @@ import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
 import { SqlJobStore } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
+import type { LimitStore } from './limits/limit-store.js';
+import { SqlLimitStore } from './limits/sql-limit-store.js';
 import { Hosts, type HostList } from './mysql/hosts.js';
 import { checkServer, findUnsupportedStrategies } from './mysql/mysql-checks.js';
 import { MysqlNotificationChannel } from './mysql/mysql-notification-channel.js';
@@ -57,6 +59,7 @@ export interface OpenStore {
   readonly jobLogs: JobLogStore;
   readonly events: EventStore;
   readonly schedules: ScheduleStore;
+  readonly limits: LimitStore;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */
@@ -134,6 +137,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     jobLogs: new SqlJobLogStore(database),
     events: new SqlEventStore(database),
     schedules: new SqlScheduleStore(outbox, blocking, dialect),
+    limits: new SqlLimitStore(database, dialect),
     ...channels,
     workerLocks: lockDatabase && new SqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
     notices,

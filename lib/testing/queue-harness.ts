@@ -111,7 +111,9 @@ export class QueueHarness {
       leaseMs: options.leaseMs,
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
+      isLimited: true,
     };
+    await stores.limits.declareLimits(new Map([[queue, options.limits]]));
     const jobs = await store.claim(request);
     const [job] = jobs;
     if (!job) return null;
@@ -121,6 +123,7 @@ export class QueueHarness {
     const entry = handlers.find(queue, job.name);
     const [end] = entry ? await new Run([attempt], options, clock).execute(entry) : [];
     const { outcome, result, isDetached, isHandedOff } = end ?? toAttemptEnd({ kind: 'snooze', delayMs: 10_000 });
+    if (outcome.kind === 'release' && outcome.rest) await stores.limits.rest(queue, outcome.rest);
     if (isDetached) await store.deleteEmptyClaims([claimId]);
     else
       await store.complete({

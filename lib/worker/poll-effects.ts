@@ -1,8 +1,8 @@
 import type { JobEventEmitter } from '../events/job-event-emitter.js';
 import type { WaitNotifier } from '../listen/wait-notifier.js';
-import type { PromotedJob, RescuedJob } from '../store/jobs/job-store.js';
+import type { PromotedJob, QueueState, RescuedJob } from '../store/jobs/job-store.js';
 import type { RescueEffects } from './complete/rescue-effects.js';
-import type { PollObserver, PolledQueueState } from './poller.js';
+import type { PollObserver } from './poller.js';
 import type { QueuePauses } from './queue-pauses.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkAnnouncer } from './work-announcer.js';
@@ -28,7 +28,7 @@ export class PollEffects implements PollObserver {
     return this.#stateChangeCount;
   }
 
-  onQueueState(queue: string, { paused, waiting }: PolledQueueState): boolean {
+  onQueueState(queue: string, { paused, waiting, isLimited, isResting }: QueueState): boolean {
     const worker = this.queues.of(queue);
     // The handlers of the queue may have been removed since the poll began.
     if (!worker) return false;
@@ -37,9 +37,11 @@ export class PollEffects implements PollObserver {
       this.pauses.setPausedEverywhere(queue, paused);
       this.pauses.apply();
     }
+    worker.setLimited(isLimited);
+    if (isResting) void worker.rest();
     if (!worker.isOpen || !waiting) return false;
     worker.wake();
-    return !worker.isFull;
+    return !worker.isFull && !worker.isAtLimit;
   }
 
   onPromoted(promoted: readonly PromotedJob[]): void {

@@ -3,7 +3,14 @@ import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { ScheduleRunner } from './schedule-runner.js';
-import type { JobStore, PromotedJob, RescuedJob, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
+import type {
+  JobStore,
+  PromotedJob,
+  RescuedJob,
+  QueueState,
+  RescueRules,
+  WorkSummary,
+} from '../store/jobs/job-store.js';
 
 const PROMOTE_BATCH_SIZE = 500;
 // A pause is longer than planned by up to this part, so that processes do not poll at the same time.
@@ -13,15 +20,11 @@ const MAX_UNPOLLED_MS = 500;
 // Two summaries report the due time of the same job with a difference of up to their duration.
 const DUE_TOLERANCE_MS = 50;
 
-export interface PolledQueueState {
-  readonly waiting: boolean;
-  /** Whether the queue is paused in all processes. */
-  readonly paused: boolean;
-}
+const UNKNOWN_QUEUE: QueueState = { waiting: true, paused: false, isLimited: false, isResting: false };
 
 export interface PollObserver {
   /** Returns whether this process takes jobs of the queue now. */
-  onQueueState(queue: string, state: PolledQueueState): boolean;
+  onQueueState(queue: string, state: QueueState): boolean;
   onPromoted(promoted: readonly PromotedJob[]): void;
   onRescued(rescued: readonly RescuedJob[]): void;
   /** A job will be due earlier than all that were known. */
@@ -204,7 +207,7 @@ export class Poller {
     const busyQueues: string[] = [];
     for (const queue of queues) {
       // A queue without a row may still have jobs, so a claim finds out.
-      const state = summary.queues.get(queue) ?? { waiting: true, paused: false };
+      const state = summary.queues.get(queue) ?? UNKNOWN_QUEUE;
       if (observer.onQueueState(queue, state)) busyQueues.push(queue);
       if (newlyAvailable > 0 && state.waiting && !state.paused) observer.onNewlyAvailable(queue, newlyAvailable);
     }

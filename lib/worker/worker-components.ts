@@ -1,5 +1,6 @@
 import { ClientEvents } from '../events/client-events.js';
 import { JobEventEmitter } from '../events/job-event-emitter.js';
+import type { Delay } from '../job/outcome.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import type { RescueRules } from '../store/jobs/job-store.js';
 import { workerName, type NotificationChannel } from '../store/notifications/notification-channel.js';
@@ -154,6 +155,7 @@ export class WorkerComponents {
       waitNotifier,
       failureLog: this.#failureLog,
       handlers,
+      rest: (target, rest) => this.#rest(target, rest),
       expectDue: (ms) => this.poller.expectDue(ms),
       announce: (target, jobs) => this.#announcer.announce(target, jobs),
       strategies: this.strategies,
@@ -161,6 +163,17 @@ export class WorkerComponents {
       onSlotFree: () => this.#onSlotFree(queue),
       onIdle: () => this.#onIdle(queue),
     });
+  }
+
+  async #rest(queue: string, rest: Delay): Promise<void> {
+    const { limits, logger, workerChannel } = this.parts;
+    // Without the rest, the next call fails like this one and asks for it again.
+    const stored = limits
+      .rest(queue, rest)
+      .catch((error: Error) => logger.warn(`Cannot let queue "${queue}" rest: ${error.message}`));
+    void this.queues.of(queue)?.rest(stored);
+    await stored;
+    workerChannel?.notifyAll();
   }
 
   #createLockHolder(): WorkerLockHolder {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { withTimeout } from '../common/with-timeout.js';
 import { ShutdownError } from '../job/errors.js';
+import type { Limits } from '../job/limits/limit-options.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import { WorkerComponents } from './worker-components.js';
 import type { WorkerParts } from './worker-parts.js';
@@ -43,7 +44,7 @@ export class Worker {
     await strategies.choose(this.queueNames);
     const { id, queueNames: queues } = this;
     await this.parts.workerRegistry.register({ id, host: hostname(), pid: process.pid, queues });
-    await this.#readPauses(this.queueNames);
+    await this.#readStates(this.queueNames);
     await this.#components.acquireLockIfNeeded(this.queueNames);
     pauses.apply();
     leases.start();
@@ -61,7 +62,6 @@ export class Worker {
     const registrar = new QueueRegistrar(this.parts, [queue]);
     await registrar.declare();
     await strategies.choose([queue]);
-    await this.#readPauses([queue]);
     await this.#components.acquireLockIfNeeded([queue]);
     await this.parts.workerRegistry.setQueues(this.id, [...queues.names, queue]);
     leases.supportLease(options.leaseMs);
@@ -69,6 +69,7 @@ export class Worker {
     registrar.start();
     if (isPaused ?? options.paused) pauses.addPaused(queue);
     this.#components.addQueue(queue);
+    await this.#readStates([queue]);
     pauses.apply();
     // Only a poll can find jobs that the queue already has.
     poller.wake();
@@ -129,8 +130,12 @@ export class Worker {
   /** Resolves when no job runs here and a new poll finds none to run. */
   async idle(): Promise<void> {
     const { pauses, poller, queues } = this.#components;
-    do await this.#untilIdle();
-    while (!pauses.isQuiet && ((await poller.pollNow()) || !queues.isIdle));
+    await this.#untilIdle();
+    for (let claimedCount = -1, hasFound = true; !pauses.isQuiet && (hasFound || claimedCount < queues.claimedCount);) {
+      ({ claimedCount } = queues);
+      hasFound = await poller.pollNow();
+      await this.#untilIdle();
+    }
   }
 
   /** First phase of stopping: stops claiming, and releases prefetched jobs. */
@@ -186,11 +191,23 @@ export class Worker {
     if (!(await withTimeout(this.parts.clock, ABORT_GRACE_MS, this.#untilIdle()))) queues.releaseAll();
   }
 
-  /** Reads which queues are paused in all processes before they open, because a queue that opens claims at once. */
-  async #readPauses(queues: readonly string[]): Promise<void> {
-    const summary = await this.parts.store.summarizeWork(queues);
-    for (const [queue, { paused }] of summary.queues)
-      if (paused) this.#components.pauses.setPausedEverywhere(queue, true);
+  /** Declares the limits of the queues, and reads which ones are paused, because a queue that opens claims at once. */
+  async #readStates(names: readonly string[]): Promise<void> {
+    const { queues, pauses } = this.#components;
+    const summary = await this.parts.store.summarizeWork(names);
+    const limits = new Map<string, Limits>();
+    for (const queue of names) {
+      const { paused = false, isLimited = false } = summary.queues.get(queue) ?? {};
+      const own = this.parts.optionsFor(queue).limits;
+      const hasOwn = own.maxRunning !== null || own.rate !== null;
+      if (isLimited || hasOwn) limits.set(queue, own);
+      if (paused) pauses.setPausedEverywhere(queue, true);
+      queues.of(queue)?.setLimited(isLimited || hasOwn);
+    }
+    for (const queue of await this.parts.limits.declareLimits(limits))
+      this.parts.logger.log(
+        `Another process had declared other limits for queue "${queue}". Now those of this one hold.`,
+      );
   }
 
   async #untilIdle(): Promise<void> {

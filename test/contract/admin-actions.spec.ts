@@ -9,6 +9,7 @@ import {
   completionOf,
 } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
+import { UNLIMITED } from '../support/limits.js';
 
 const forever = () => 60_000;
 
@@ -20,8 +21,8 @@ describeStores('pausing a queue', (setup) => {
     const paused = await admin.queues();
     await admin.setPaused('q', false);
 
-    expect(paused).toEqual([{ queue: 'q', paused: true, expiresAfterMs: null }]);
-    expect(await admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: null }]);
+    expect(paused).toEqual([{ queue: 'q', paused: true, expiresAfterMs: null, ...UNLIMITED }]);
+    expect(await admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: null, ...UNLIMITED }]);
   });
 });
 

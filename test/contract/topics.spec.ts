@@ -6,6 +6,7 @@ import { claimRequest, finalBatchOf } from '../support/jobs.js';
 import { openProducer } from '../support/open-producer.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';
 import { describeStores, describeStoresOf, type World } from '../support/stores.js';
+import { UNLIMITED } from '../support/limits.js';
 
 describeStores('publish()', (setup) => {
   it('stores one copy in each queue with a subscription to the topic, and in no other', async () => {
@@ -288,7 +289,7 @@ describeStores('a worker that declares its queues', (setup) => {
     await Promise.all(others.map((store) => declare({ ...world, ...store }, { topic: ['a', 'b'] }, 60_000)));
 
     expect((await world.queues.subscriptions()).map(({ topic }) => topic)).toEqual(['a', 'b']);
-    expect(await world.admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: 60_000 }]);
+    expect(await world.admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: 60_000, ...UNLIMITED }]);
   });
 });
 
@@ -369,7 +370,7 @@ describeStores('a temporary queue', (setup) => {
     await world.put({ delayMs: 1_000, payload: '2' });
 
     expect(expired).toEqual(['q']);
-    expect(await world.admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: null }]);
+    expect(await world.admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: null, ...UNLIMITED }]);
     await declare(world, { topic: '*' }, 60_000);
     world.advance(1_000);
     expect((await world.jobs.summarizeWork(['q'])).queues.get('q')).toEqual({ waiting: true, paused: false });
@@ -430,9 +431,9 @@ describeStores('a queue without a declaration', (setup) => {
     await jobs.complete(finalBatchOf(await claim({ queue: 'b', limit: 9 })));
 
     expect(queues).toEqual([
-      { queue: 'a', paused: false, expiresAfterMs: null },
-      { queue: 'b', paused: false, expiresAfterMs: null },
-      { queue: 'c', paused: true, expiresAfterMs: null },
+      { queue: 'a', paused: false, expiresAfterMs: null, ...UNLIMITED },
+      { queue: 'b', paused: false, expiresAfterMs: null, ...UNLIMITED },
+      { queue: 'c', paused: true, expiresAfterMs: null, ...UNLIMITED },
     ]);
     expect((await admin.queues()).map(({ queue }) => queue)).toEqual(['a', 'c']);
   });

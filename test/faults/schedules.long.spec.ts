@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { NewSchedule } from '../../lib/job/schedules/schedule.js';
 import { describeEngines, type World } from '../support/engines.js';
+import { cutOneConnection } from '../support/cut-connection.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 import type { ProgramProcess } from '../support/programs.js';
@@ -74,13 +75,4 @@ async function ticksOf({ sql }: World): Promise<Tick[]> {
     'SELECT options FROM sql_queue_jobs UNION ALL SELECT options FROM sql_queue_history',
   );
   return jobs.map(({ options }) => (JSON.parse(options) as { schedule: Tick }).schedule);
-}
-
-async function cutOneConnection({ sql }: World): Promise<void> {
-  const all = await sql<{ id: number }>(
-    'SELECT ID AS id FROM information_schema.PROCESSLIST WHERE DB = DATABASE() AND ID <> CONNECTION_ID()',
-  );
-  const one = all[Math.floor(Math.random() * all.length)];
-  // The connection may have ended in the meantime.
-  if (one) await sql(`KILL ${Number(one.id)}`).catch(() => undefined);
 }

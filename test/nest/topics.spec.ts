@@ -11,6 +11,7 @@ import {
 } from 'nestjs-sql-queue';
 import { QueueHarness } from 'nestjs-sql-queue/testing';
 import { startError, start, temporaryFolder } from './support/application.js';
+import { UNLIMITED } from '../support/limits.js';
 
 @Injectable()
 class Crm {
@@ -96,7 +97,9 @@ describe('a handler with a topic', () => {
 
     const { get } = await start({ providers: [Live] });
 
-    expect(await get(QueueAdmin).queues()).toEqual([{ queue: 'live', paused: false, expiresAfterMs: 3_600_000 }]);
+    expect(await get(QueueAdmin).queues()).toEqual([
+      { queue: 'live', paused: false, expiresAfterMs: 3_600_000, ...UNLIMITED },
+    ]);
   });
 });
 

@@ -17,6 +17,7 @@ import { openProducer } from '../support/open-producer.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { Traffic } from '../support/traffic.js';
+import { FAST_RATE } from '../support/limits.js';
 import { newSchedule } from '../support/schedules.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/costs.md'), 'utf8').replace(/ +/g, ' ');
@@ -160,6 +161,23 @@ const steps: Step[] = [
       for (let n = 0; n < count; n++) await schedules.upsert(newSchedule({ name: `s${n}` }));
       world.advance(3_600_000);
       return () => schedules.runTicks([]);
+    },
+  },
+  {
+    title: 'claim within `maxRunning`',
+    prepare: async (world, jobs, count, { limits }) => {
+      await limits.declareLimits(new Map([['q', { maxRunning: 10_000, rate: null }]]));
+      await claimed(world, 1);
+      await world.put(...many(count));
+      return () => jobs.claim(claimRequest({ limit: count, isLimited: true }));
+    },
+  },
+  {
+    title: 'claim within a rate',
+    prepare: async (world, jobs, count, { limits }) => {
+      await limits.declareLimits(new Map([['q', { maxRunning: null, rate: FAST_RATE }]]));
+      await world.put(...many(count));
+      return () => jobs.claim(claimRequest({ limit: count, isLimited: true }));
     },
   },
   {

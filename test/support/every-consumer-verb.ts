@@ -21,7 +21,7 @@ export async function everyConsumerVerb(
   const fromStage = (limit: number) =>
     consumer.claimFromStage({ ...assignee, queue: 'q', stage: 's', limit, maxAttempts: 5 });
 
-  await consumer.mayClaim('q');
+  await consumer.claimPermit('q');
   for (const count of [1, 2, 40]) {
     const held = await assign(count);
     for (const id of held) await consumer.move(id, OWNER, 's');

@@ -1,6 +1,7 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyConsumerVerb } from './every-consumer-verb.js';
 import { newSchedule } from './schedules.js';
+import { FAST_RATE } from './limits.js';
 import { keyedJob } from './keyed-job.js';
 import {
   claimRequest,
@@ -16,7 +17,7 @@ import {
 
 /** Calls every verb of a store at least once with one job and with several. */
 export async function everyVerb(
-  { jobs, workers, admin, consumer, queues, waits, jobLogs, events, schedules }: OpenStore,
+  { jobs, workers, admin, consumer, queues, waits, jobLogs, events, schedules, limits }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
@@ -212,6 +213,20 @@ export async function everyVerb(
   await schedules.removeUndeclared(1_000);
   await schedules.get('api');
   await schedules.list();
+  await limits.rest('q', { delayMs: 0 });
+  await limits.setLimits('q', { maxRunning: 900, rest: false });
+  for (const rate of [null, FAST_RATE, { ...FAST_RATE, window: 'fixed' }] as const) {
+    await limits.declareLimits(new Map([['q', { maxRunning: null, rate }]]));
+    for (const count of [1, 20]) {
+      await put(count, { priority: -9 });
+      const request = claimRequest({ limit: count, isLimited: true });
+      const held = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+      // Counts the jobs of the claim before.
+      await jobs.claim(claimRequest({ isLimited: true }));
+      await jobs.complete(finalBatchOf(held));
+    }
+  }
+  await limits.setLimits('q', null);
   for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await workers.deregister('here');
 }

@@ -179,4 +179,31 @@ describe('QueueHarness.advance() with schedules', () => {
     expect(await harness.drain()).toEqual([]);
     await close();
   });
+
+  it('lets a queue rest after rateLimit(), until the time has advanced', async () => {
+    @Injectable()
+    class Limited {
+      calls = 0;
+
+      @QueueProcessor('crm.push')
+      push(job: JobContext) {
+        if (this.calls++ === 0) job.rateLimit('30s');
+      }
+    }
+    const { harness, producer, close } = await setup(Limited);
+    await producer.enqueueMany('crm.push', [{ payload: 1 }, { payload: 2 }]);
+
+    const first = await harness.runNext();
+    const resting = await harness.runNext();
+    await harness.advance('30s');
+    const afterwards = await harness.drain();
+
+    expect(first).toMatchObject({ attempt: 1, outcome: 'release' });
+    expect(resting).toBeNull();
+    expect(afterwards).toMatchObject([
+      { id: first!.id, attempt: 1, outcome: 'complete' },
+      { attempt: 1, outcome: 'complete' },
+    ]);
+    await close();
+  });
 });

@@ -1,6 +1,7 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
 import { Claimer, type ClaimerParts } from '../../lib/worker/queue/claimer.js';
+import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
 import { QueueSlots, Slots } from '../../lib/worker/queue/queue-slots.js';
 
 describe('a claimer with demand for more than one claim', () => {
@@ -97,7 +98,8 @@ function claimerOf() {
   } as unknown as ClaimerParts;
   const demand = () => ({ limit: 10, startLimit: 10, slots: 1 });
   const slots = new QueueSlots(new Slots(20), 20);
-  const claimer: Claimer = new Claimer(parts, slots, demand, () => void claimer.claim());
+  const limitGate = new LimitGate(parts.clock, () => undefined);
+  const claimer: Claimer = new Claimer(parts, slots, limitGate, demand, () => void claimer.claim());
   claimer.announce();
   /** Ends the turn of the event loop, which sends the requested claims. Resolves with the last sent claim. */
   const sendNext = async () => {

@@ -46,6 +46,32 @@ describe('queue options', () => {
     expect(laid.retention).toEqual({ dead: '2d', completed: '1h' });
   });
 
+  it('have a burst of a tenth of the rate unless it is set', () => {
+    const ratesOf = (rate: QueueOptions['rate']) => resolveQueueOptions({ rate }).limits.rate;
+
+    expect(ratesOf({ limit: 200, per: '1s' })).toEqual({ limit: 200, perMs: 1_000, burst: 20, window: 'sliding' });
+    expect(ratesOf({ limit: 5, per: '1m' })).toMatchObject({ burst: 1 });
+    expect(ratesOf({ limit: 5, per: '1m', burst: 5 })).toMatchObject({ burst: 5 });
+    expect(ratesOf(false)).toBeNull();
+    expect(resolveQueueOptions({ maxRunning: 3 }).limits).toEqual({ maxRunning: 3, rate: null });
+  });
+
+  it.each([
+    [{ maxRunning: 0 }, 'expected maxRunning to be false or a whole number from 1 to 1000000, got 0'],
+    [{ rate: 5 }, 'expected rate to be false or { limit, per, burst?, window? }, got 5'],
+    [{ rate: { per: '1s' } }, 'expected rate.limit to be set, got undefined'],
+    [{ rate: { limit: 5 } }, 'expected rate.per to be set, got undefined'],
+    [{ rate: { limit: 5, per: '1ms' } }, `expected rate.per to be a duration from '10ms' to '366d', got "1ms"`],
+    [{ rate: { limit: 5, per: '1s', burst: 6 } }, 'expected rate.burst to be at most rate.limit, got 6'],
+    [
+      { rate: { limit: 5, per: '1d', burst: 2, window: 'fixed' } },
+      `expected rate.burst to be unset with window: 'fixed', got 2`,
+    ],
+    [{ rate: { limit: 5, per: '1s', every: 1 } }, 'unknown option "every" (known: limit, per, burst, window)'],
+  ])('reject limits %j', (given, problem) => {
+    expect(queueOptionProblems(given)).toEqual([problem]);
+  });
+
   it('have no problems if they are valid', () => {
     const given: QueueOptions = {
       concurrency: 1,

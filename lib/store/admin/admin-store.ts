@@ -75,6 +75,12 @@ export interface QueueRecord {
   paused: boolean;
   /** How long a temporary queue stays while it is empty and unused, in milliseconds; null: it does not expire. */
   expiresAfterMs: number | null;
+  /** The limit of active jobs that holds at present; null: none. */
+  maxRunning: number | null;
+  /** The rate that holds at present; null: none. */
+  rate: { limit: number; perMs: number; burst: number; window: 'sliding' | 'fixed' } | null;
+  /** No job starts before this time; null: the queue does not rest. */
+  restsUntil: Date | null;
 }
 
 export interface WorkerRecord {

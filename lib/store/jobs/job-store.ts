@@ -4,6 +4,7 @@ import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { Outcome, ExpiredLease } from '../../job/outcome.js';
 import type { MaybePromise } from '../../job/user-rule.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { Statement } from '../core/statement.js';
 import type { KeyStore } from '../keys/key-store.js';
 import type { Completion, CompletionBatch, CompletionResult } from './completion.js';
 
@@ -33,6 +34,16 @@ export interface ClaimRequest {
    * set it: they let such a claim expire.
    */
   readonly once?: boolean;
+  /** Whether the queue has limits, which the claim must keep. */
+  readonly isLimited?: boolean;
+  /**
+   * Called if the limits of the queue allow fewer jobs than requested, maybe none.
+   *
+   * @param moreInMs the time until they allow more; null: when a job ends
+   */
+  readonly onLimited?: (moreInMs: number | null) => void;
+  /** Statements for the last step of the claim. Only the store sets it. */
+  readonly alsoWrites?: (jobs: number) => readonly Statement[];
   /** Called when the claim is about to choose its jobs, and again if its transaction is repeated. */
   readonly onChoosing?: () => void;
   /**
@@ -62,9 +73,20 @@ export interface ClaimLease {
   readonly isLocked?: boolean;
 }
 
+/** The state of a queue in all processes. */
+export interface QueueState {
+  /** Whether it has jobs to claim. */
+  readonly waiting: boolean;
+  readonly paused: boolean;
+  /** Whether claims must keep limits. */
+  readonly isLimited: boolean;
+  /** Whether it starts no job at present, because a handler or an administrator has asked for a rest. */
+  readonly isResting: boolean;
+}
+
 export interface WorkSummary {
-  /** For each requested queue: whether it has jobs to claim, and whether it is paused in all processes. */
-  readonly queues: ReadonlyMap<string, { readonly waiting: boolean; readonly paused: boolean }>;
+  /** For each requested queue with a row. */
+  readonly queues: ReadonlyMap<string, QueueState>;
   /** Milliseconds until the next scheduled job is due, 0 if one is. Null without a scheduled job. */
   readonly dueInMs: number | null;
   /**

@@ -1,4 +1,4 @@
-import type { WorkSummary, UpcomingTimes } from './job-store.js';
+import type { QueueState, WorkSummary, UpcomingTimes } from './job-store.js';
 import { IS_AHEAD_OF_CLOCK } from './lease.js';
 import { query, type Work } from '../core/statement.js';
 
@@ -38,6 +38,11 @@ const WORK_SUMMARY = `
            FROM {jobs} j /*! FORCE INDEX ({jobs}_claim) */
            WHERE j.queue = q.queue AND j.runnable = 1 AND j.state = 'waiting' AND j.run_at IS NULL
          ) AS waiting,
+         (
+           SELECT l.rest_until
+           FROM {limits} l /*! FORCE INDEX (PRIMARY) */
+           WHERE l.queue = q.queue AND (l.declared IS NOT NULL OR l.overrides IS NOT NULL OR l.rest_until > :now)
+         ) AS rest_until,
          ${earliestDue('s.runnable = 0')} AS due_at,
          ${earliestDue('s.runnable = 1 /*! AND FALSE */')} AS plain_due_at,
          (SELECT MIN(CASE WHEN ${IS_AHEAD_OF_CLOCK} THEN 0 ELSE lease_until END) FROM {claims}) AS lapse_at,
@@ -72,6 +77,8 @@ interface WorkSummaryRow extends NextTimes {
   queue: string;
   paused: number;
   waiting: number;
+  /** Null if the queue has no limits. */
+  rest_until: number | null;
   awaited: number | null;
 }
 
@@ -84,9 +91,18 @@ export function* summarizeWork(queues: readonly string[], schedules: readonly st
   const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, schedules: [NO_SCHEDULE, ...schedules] });
   const awaited = rows[0]?.awaited ?? null;
   return {
-    queues: new Map(rows.map(({ queue, waiting, paused }) => [queue, { waiting: waiting > 0, paused: paused > 0 }])),
+    queues: new Map(rows.map((row) => [row.queue, toQueueState(row)])),
     ...upcomingTimes(rows[0]),
     awaited: awaited === null ? null : Number(awaited),
+  };
+}
+
+function toQueueState({ waiting, paused, rest_until, at }: WorkSummaryRow): QueueState {
+  return {
+    waiting: waiting > 0,
+    paused: paused > 0,
+    isLimited: rest_until !== null,
+    isResting: rest_until !== null && Number(rest_until) > Number(at),
   };
 }
 

@@ -89,14 +89,21 @@ export interface AssignedJobPage {
   next?: string;
 }
 
+/** The state of a queue in all processes, for a claim. */
+export interface ClaimPermit {
+  readonly isPaused: boolean;
+  /** Whether the claim must keep limits. */
+  readonly isLimited: boolean;
+}
+
 /**
  * Assigns jobs to people and to programs other than workers. A call by a caller that does not hold the job rejects with
  * JobNotAssignedError; a finished job, with JobFinishedError; a missing one, with JobNotFoundError. Then nothing has
  * changed.
  */
 export interface ConsumerStore {
-  /** False if the queue is paused in all processes. Records the use of a temporary queue. */
-  mayClaim(queue: string): Promise<boolean>;
+  /** Whether the queue is paused or limited in all processes. Records the use of a temporary queue. */
+  claimPermit(queue: string): Promise<ClaimPermit>;
   /** Returns none if the lease of the claim has expired meanwhile. */
   splitClaim(split: ClaimSplit): Promise<Assignment[]>;
   /** Claims waiting jobs in the order of priority and id. Two callers never get the same job. */

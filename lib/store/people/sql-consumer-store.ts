@@ -7,7 +7,7 @@ import type * as port from './consumer-store.js';
 import { assign, splitClaim } from './assign.js';
 import { listAssigned, listInStage, listUnassigned } from './assigned-jobs.js';
 import { endAssignment, extendAssignment, moveJob, snoozeAssignment } from './end-assignment.js';
-import { mayClaim } from '../topics/queue-registration.js';
+import { readClaimPermit } from '../topics/queue-registration.js';
 import { FenceError } from '../jobs/complete-jobs.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import type { Work } from '../core/statement.js';
@@ -20,8 +20,8 @@ export class SqlConsumerStore implements port.ConsumerStore {
     private readonly scanCursors: ScanCursors,
   ) {}
 
-  mayClaim(queue: string): Promise<boolean> {
-    return this.database.runIdempotent(() => mayClaim(queue));
+  claimPermit(queue: string): Promise<port.ClaimPermit> {
+    return this.database.runIdempotent(() => readClaimPermit(queue));
   }
 
   async splitClaim(split: port.ClaimSplit): Promise<port.Assignment[]> {

@@ -1,7 +1,9 @@
 import type { Subscription } from '../../job/topics.js';
+import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
+import { deleteLimits } from '../limits/edit-limits.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
 
 // A transaction locks the row of a queue before its subscriptions. It never locks claims, jobs or history as well, so
@@ -30,7 +32,8 @@ const expiresAt = (row: string, divisor = 1) => `
 
 // Claims of a consumer record the use of a temporary queue once per quarter of its expiry time.
 const PAUSED_AND_LAST_USE = `
-  SELECT paused, CASE WHEN ${expiresAt('', 4)} <= :now THEN 1 ELSE 0 END AS needs_mark
+  SELECT paused, CASE WHEN ${expiresAt('', 4)} <= :now THEN 1 ELSE 0 END AS needs_mark,
+         EXISTS (SELECT 1 FROM {limits} l WHERE l.queue = :queue) AS limited
   FROM {queues}
   WHERE queue = :queue`;
 
@@ -106,11 +109,11 @@ export function* markQueuesUsed(queues: readonly string[]): Work<boolean> {
 }
 
 /** A queue that was never used has no row. */
-export function* mayClaim(queue: string): Work<boolean> {
-  const [row] = yield* query<{ paused: number; needs_mark: number }>(PAUSED_AND_LAST_USE, { queue });
-  if (!row || row.paused > 0) return !row;
-  if (Number(row.needs_mark) === 1) yield* markQueuesUsed([queue]);
-  return true;
+export function* readClaimPermit(queue: string): Work<ClaimPermit> {
+  const [row] = yield* query<{ paused: number; needs_mark: number; limited: number }>(PAUSED_AND_LAST_USE, { queue });
+  if (!row) return { isPaused: false, isLimited: false };
+  if (row.paused === 0 && Number(row.needs_mark) === 1) yield* markQueuesUsed([queue]);
+  return { isPaused: row.paused > 0, isLimited: Number(row.limited) > 0 };
 }
 
 /** Reads without locks. `expireQueue` locks each queue and checks it again. */
@@ -127,6 +130,7 @@ export function* expireQueue(queue: string): Work<boolean> {
   if ((yield* query(HAS_JOBS, { queue })).length > 0) return false;
   if ((yield* query(HAS_WORKER, { expiresAfterMs, quoted: JSON.stringify(queue) })).length > 0) return false;
   yield* deleteSubscriptions(queue);
+  yield* deleteLimits(queue);
   return (yield* execute(DELETE_QUEUE, { queue })) === 1;
 }
 

@@ -1,6 +1,6 @@
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { isFinalOutcome, isClaimableAtOnce, type Outcome } from '../../job/outcome.js';
+import { isFinalOutcome, isClaimableAtOnce, type Delay, type Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
 import { toCompletion, type Attempt, type AttemptParts } from '../run/attempt.js';
@@ -23,6 +23,8 @@ export interface OutcomeEffectsParts extends AttemptParts {
   readonly waitNotifier: WaitNotifier;
   readonly failureLog: FailureLog;
   readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
+  /** Lets the queue rest in all processes. Never rejects. */
+  readonly rest: (queue: string, rest: Delay) => Promise<void>;
   readonly expectDue: (ms: number) => void;
   /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
   readonly announce: (queue: string, jobs: number) => void;
@@ -46,9 +48,11 @@ export class OutcomeEffects {
 
   completeAttempt(attempt: Attempt, end: AttemptEnd): void {
     this.#pendingOutcomes++;
-    // The log and the progress of a job are stored before its outcome.
+    // The log and the progress of a job are stored before its outcome, and so is the rest of its queue.
     const logWritten = attempt.finish();
-    if (logWritten) void this.#completeAfterLog(logWritten, attempt, end);
+    const rest = end.outcome.kind === 'release' ? end.outcome.rest : undefined;
+    if (logWritten || rest)
+      void this.#completeAfter([logWritten, rest && this.parts.rest(attempt.job.queue, rest)], attempt, end);
     else this.#complete(attempt, end);
   }
 
@@ -73,8 +77,8 @@ export class OutcomeEffects {
     });
   }
 
-  async #completeAfterLog(logWritten: Promise<void>, attempt: Attempt, end: AttemptEnd): Promise<void> {
-    await logWritten;
+  async #completeAfter(writes: readonly unknown[], attempt: Attempt, end: AttemptEnd): Promise<void> {
+    await Promise.all(writes);
     this.#complete(attempt, end);
     // A poison candidate may wait until no other job of its claim runs.
     this.onOutcomeDone();

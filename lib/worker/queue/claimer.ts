@@ -9,6 +9,7 @@ import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import { ActiveClaim } from './active-claim.js';
 import type { ClaimDemand } from './claim-demand.js';
 import { ClaimSequencer } from './claim-sequencer.js';
+import type { LimitGate } from './limit-gate.js';
 import type { QueueSlots, SlotReservation } from './queue-slots.js';
 import type { QueueStrategies } from './queue-strategies.js';
 
@@ -56,6 +57,7 @@ export class Claimer {
   constructor(
     private readonly parts: ClaimerParts,
     private readonly slots: QueueSlots,
+    private readonly limitGate: LimitGate,
     private readonly computeDemand: () => ClaimDemand | undefined,
     private readonly onLocked: () => void,
   ) {}
@@ -114,7 +116,14 @@ export class Claimer {
       if (count < demand.limit) this.#handledAnnouncements = announcements;
       this.onLocked();
     };
-    const request = this.#createRequest(demand, { onChoosing: () => sequenced.markChoosing(), onLocked });
+    let moreInMs: number | null | undefined;
+    const onChoosing = () => {
+      sequenced.markChoosing();
+      moreInMs = undefined;
+    };
+    const onLimited = (ms: number | null) => void (moreInMs = ms);
+    const request = this.#createRequest(demand, { onChoosing, onLocked, onLimited });
+    this.limitGate.beginClaim();
     this.#claimsUnderWay++;
     this.#expectedJobs += request.limit;
 
@@ -125,12 +134,14 @@ export class Claimer {
     if (count < request.limit) this.#handledAnnouncements = announcements;
     // Its transaction may have been repeated after it had locked fewer jobs.
     else this.announce();
+    if (moreInMs === undefined) this.limitGate.open();
+    else this.limitGate.shut(moreInMs);
     sequenced.markAnswered({ count, claimed, reservation });
   }
 
   #createRequest(
     { limit, startLimit }: ClaimDemand,
-    progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked'>,
+    progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited'>,
   ): ClaimRequest {
     const { queue, workerId, options, strategies } = this.parts;
     return {
@@ -145,6 +156,7 @@ export class Claimer {
       leaseMs: options.leaseMs,
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
+      isLimited: this.limitGate.isLimited,
       ...progress,
     };
   }

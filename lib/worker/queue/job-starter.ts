@@ -6,6 +6,7 @@ import type { HandlerTable } from '../run/handler-table.js';
 import { Run, type HandlerEntry } from '../run/run.js';
 import type { ActiveClaim } from './active-claim.js';
 import { ActiveRuns } from './active-runs.js';
+import type { LimitGate } from './limit-gate.js';
 import type { PrefetchBuffer } from './prefetch-buffer.js';
 import type { PrefetchLimits } from './prefetch-limits.js';
 import type { QueueSlots } from './queue-slots.js';
@@ -28,6 +29,7 @@ export class JobStarter {
     private readonly slots: QueueSlots,
     private readonly limits: PrefetchLimits,
     private readonly outcomeEffects: OutcomeEffects,
+    private readonly limitGate: Pick<LimitGate, 'onJobEnd'>,
     private readonly onChange: () => void,
   ) {}
 
@@ -108,6 +110,7 @@ export class JobStarter {
     this.runs.delete(run);
     this.slots.release();
     run.attempts.forEach((attempt, index) => this.outcomeEffects.completeAttempt(attempt, ends[index]!));
+    this.limitGate.onJobEnd();
     this.parts.onSlotFree();
   }
 }

@@ -18,6 +18,7 @@ const RUN_TIME_WEIGHT = 0.1;
 export class PrefetchLimits {
   #averageRunMs: number | undefined;
   #averageBytes: number | undefined;
+  #mayPrefetch = true;
 
   /** @param runningLimit how many jobs can run at once */
   constructor(
@@ -31,6 +32,10 @@ export class PrefetchLimits {
 
   setMaxRunning(maxRunning: number): void {
     this.runningLimit = maxRunning;
+  }
+
+  setPrefetching(mayPrefetch: boolean): void {
+    this.#mayPrefetch = mayPrefetch;
   }
 
   recordRunTime(ranMs: number): void {
@@ -49,6 +54,7 @@ export class PrefetchLimits {
 
   get size(): number {
     const { prefetch, leaseMs } = this.options;
+    if (!this.#mayPrefetch) return 0;
     if (prefetch !== 'auto') return prefetch;
     // Up to a tenth of the lease, so that no lease expires in the buffer.
     return Math.min(

@@ -5,6 +5,7 @@ import type { ActiveClaim } from './active-claim.js';
 import { claimDemand, type ClaimDemand } from './claim-demand.js';
 import { Claimer, type ClaimerParts, type NewClaim } from './claimer.js';
 import { JobStarter, type JobStarterParts } from './job-starter.js';
+import { LimitGate } from './limit-gate.js';
 import { PrefetchBuffer, type BufferedJob } from './prefetch-buffer.js';
 import { PrefetchLimits } from './prefetch-limits.js';
 import { QueueSlots, type Slots } from './queue-slots.js';
@@ -23,12 +24,15 @@ export class QueueWorker {
   readonly #claimer: Claimer;
   readonly #prefetchLimits: PrefetchLimits;
   readonly #outcomeEffects: OutcomeEffects;
+  readonly #limitGate: LimitGate;
   readonly #maxBatchSize: number;
   #isOpen = true;
   #isRefillScheduled = false;
   /** Jobs that were announced and not claimed so far. */
   #announcedJobs = 0;
   #claimedCount = 0;
+  /** Rests that are being stored. */
+  #restCount = 0;
   #answerWaiters: (() => void)[] = [];
 
   constructor(private readonly parts: QueueWorkerParts) {
@@ -37,13 +41,21 @@ export class QueueWorker {
     this.#buffer = new PrefetchBuffer(options.order);
     this.#slots = new QueueSlots(parts.slots, options.concurrency);
     this.#prefetchLimits = new PrefetchLimits(options, options.concurrency * this.#maxBatchSize);
-    this.#outcomeEffects = new OutcomeEffects(parts, () => this.#refillSoon());
-    this.starter = new JobStarter(parts, this.#buffer, this.#slots, this.#prefetchLimits, this.#outcomeEffects, () =>
-      this.#refillSoon(),
+    this.#limitGate = new LimitGate(parts.clock, () => this.wake());
+    this.#outcomeEffects = new OutcomeEffects(parts, () => this.#onOutcomeDone());
+    this.starter = new JobStarter(
+      parts,
+      this.#buffer,
+      this.#slots,
+      this.#prefetchLimits,
+      this.#outcomeEffects,
+      this.#limitGate,
+      () => this.#refillSoon(),
     );
     this.#claimer = new Claimer(
       parts,
       this.#slots,
+      this.#limitGate,
       () => this.#computeDemand(),
       () => this.#claim(),
     );
@@ -62,6 +74,11 @@ export class QueueWorker {
   /** No further job can start now, so waiting jobs need not be claimed. */
   get isFull(): boolean {
     return this.#slots.free === 0 || this.starter.waitsForPoisonCandidate;
+  }
+
+  /** The limits of the queue leave no room for a further job. */
+  get isAtLimit(): boolean {
+    return this.#limitGate.isShut;
   }
 
   startAheadLimit(claim: ActiveClaim): number {
@@ -108,9 +125,31 @@ export class QueueWorker {
   setOpen(open: boolean): void {
     if (open === this.#isOpen) return;
     this.#isOpen = open;
+    this.#limitGate.setClaiming(open);
     if (open) return this.wake();
-    for (const { claim, job } of this.#buffer.remove())
-      this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
+    this.#releaseBuffered();
+  }
+
+  /** Jobs of a queue with limits are not prefetched: a prefetched job would use the limits before it starts. */
+  setLimited(isLimited: boolean): void {
+    if (isLimited === this.#limitGate.isLimited) return;
+    this.#limitGate.setLimited(isLimited);
+    this.#prefetchLimits.setPrefetching(!isLimited);
+  }
+
+  /**
+   * Starts no job until the rest is stored. Then the claims keep it. Jobs that were claimed before are released.
+   *
+   * @param stored resolves when the database has the rest
+   */
+  async rest(stored: Promise<void> = Promise.resolve()): Promise<void> {
+    this.setLimited(true);
+    this.#restCount++;
+    this.#releaseBuffered();
+    await stored;
+    while (!this.#claimer.isIdle) await this.untilAnswered();
+    this.#restCount--;
+    this.wake();
   }
 
   /** Handler calls that run already continue if the new concurrency is lower. */
@@ -124,6 +163,18 @@ export class QueueWorker {
     if (!this.#isOpen) return;
     this.starter.startAll();
     this.#claim();
+  }
+
+  #releaseBuffered(): void {
+    for (const { claim, job } of this.#buffer.remove())
+      this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
+  }
+
+  #onOutcomeDone(): void {
+    this.#limitGate.onJobEnd();
+    // The limits allow one more job, which this process does not claim.
+    if (this.#limitGate.isLimited && !this.#isOpen) this.parts.announce(this.parts.queue, 1);
+    this.#refillSoon();
   }
 
   /** Once for all outcomes that one batch has written. */
@@ -142,7 +193,7 @@ export class QueueWorker {
   }
 
   #computeDemand(): ClaimDemand | undefined {
-    if (!this.#isOpen || this.starter.waitsForPoisonCandidate) return undefined;
+    if (!this.#isOpen || this.#restCount > 0 || this.starter.waitsForPoisonCandidate) return undefined;
     return claimDemand(this.#prefetchLimits, {
       freeSlots: this.#slots.free,
       maxBatchSize: this.#maxBatchSize,
@@ -172,8 +223,8 @@ export class QueueWorker {
     this.parts.events.emitClaimed(jobs);
     // The lease was lost while the jobs waited for those of an earlier claim.
     if (claim.isAbandoned) return;
-    // If the queue was closed meanwhile, or the answer came late, the jobs are released.
-    const mayStart = this.#isOpen && !this.parts.leases.hasExpired(claim);
+    // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.
+    const mayStart = this.#isOpen && this.#restCount === 0 && !this.parts.leases.hasExpired(claim);
     if (mayStart) this.#buffer.add(this.#withoutMalformed(claim, jobs));
     else for (const job of jobs) this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
   }

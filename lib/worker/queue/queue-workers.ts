@@ -10,6 +10,11 @@ export class QueueWorkers {
     return this.#all.reduce((sum, { starter }) => sum + starter.runs.attempts.length, 0);
   }
 
+  /** How many jobs this process has claimed so far. */
+  get claimedCount(): number {
+    return this.#all.reduce((sum, { claimedCount }) => sum + claimedCount, 0);
+  }
+
   get isIdle(): boolean {
     return this.#all.every(({ isIdle }) => isIdle);
   }

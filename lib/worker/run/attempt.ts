@@ -5,10 +5,10 @@ import type { JobLogger } from '../../common/job-logger.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { encodeJson } from '../../job/json.js';
-import { outcomeAfterError, type Outcome } from '../../job/outcome.js';
+import { outcomeAfterError, type Delay, type Outcome } from '../../job/outcome.js';
 import { checkSize, completeOutcome } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import { snoozeOutcome } from '../../job/snooze.js';
+import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
 import { readableError, storedError } from '../../job/stored-error.js';
 import { andThen, type MaybePromise } from '../../job/user-rule.js';
 import type { Completion } from '../../store/jobs/completion.js';
@@ -155,10 +155,7 @@ export class Attempt implements JobActions {
   }
 
   decide(outcome: HandlerOutcome): void {
-    if (outcome.kind === 'snooze until')
-      this.#decidedOutcome = snoozeOutcome(outcome.until, this.parts.clock.now().getTime());
-    else if (outcome.kind !== 'discard') this.#decidedOutcome = outcome;
-    else this.#decidedOutcome = { kind: 'dead', error: storedError(new UnrecoverableError(outcome.reason)) };
+    this.#decidedOutcome = this.#toOutcome(outcome);
   }
 
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
@@ -167,6 +164,23 @@ export class Attempt implements JobActions {
 
   async handOff(leaseMs: number): Promise<HandedOffJob> {
     return this.#detach('handOff').handOff(leaseMs);
+  }
+
+  #toOutcome(decided: HandlerOutcome): Outcome {
+    switch (decided.kind) {
+      case 'snooze until':
+        return { kind: 'snooze', ...this.#toDelay(decided.until) };
+      case 'rest until':
+        return { kind: 'release', rest: this.#toDelay(decided.until) };
+      case 'discard':
+        return { kind: 'dead', error: storedError(new UnrecoverableError(decided.reason)) };
+      default:
+        return decided;
+    }
+  }
+
+  #toDelay(until: SnoozeUntil): Delay {
+    return toDelay(until, this.parts.clock.now().getTime());
   }
 
   /** Marks the claim first, because a commit whose answer is lost also takes the job out of the claim. */

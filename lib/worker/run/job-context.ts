@@ -39,7 +39,7 @@ export interface JobActions {
 }
 
 export type HandlerOutcome =
-  Outcome | { kind: 'snooze until'; until: SnoozeUntil } | { kind: 'discard'; reason: string };
+  Outcome | { kind: 'snooze until' | 'rest until'; until: SnoozeUntil } | { kind: 'discard'; reason: string };
 
 /** Thrown by `release()`, `snooze()` and `discard()` to leave the handler. Do not catch it. */
 export class HandlerExit extends Error {
@@ -158,8 +158,16 @@ export class JobContext<P = unknown, R = unknown> {
   /** Releases the job until a date, or for a duration from now. The attempt is not counted. */
   snooze(until: SnoozeUntil): never {
     InvalidOptionsError.throwIfAny('Cannot snooze', [snoozeProblem(until)]);
-    const when = until instanceof Date ? `until ${until.toISOString()}` : `for ${toMs(until)} ms`;
-    return this.#exit({ kind: 'snooze until', until }, `snoozed ${when}`);
+    return this.#exit({ kind: 'snooze until', until }, `snoozed ${describeUntil(until)}`);
+  }
+
+  /**
+   * Releases the job, and lets its queue rest in all processes until a date, or for a duration from now: for the answer
+   * 429 of an API. The attempt is not counted. Jobs that run already continue.
+   */
+  rateLimit(until: SnoozeUntil): never {
+    InvalidOptionsError.throwIfAny('Cannot let the queue rest', [snoozeProblem(until)]);
+    return this.#exit({ kind: 'rest until', until }, `released, and its queue rests ${describeUntil(until)}`);
   }
 
   /** Ends the job as dead, whatever attempts remain. */
@@ -171,4 +179,8 @@ export class JobContext<P = unknown, R = unknown> {
     this.#actions.decide(outcome);
     throw new HandlerExit(`Job ${this.id} of queue "${this.queue}" was ${description}.`);
   }
+}
+
+function describeUntil(until: SnoozeUntil): string {
+  return until instanceof Date ? `until ${until.toISOString()}` : `for ${toMs(until)} ms`;
 }

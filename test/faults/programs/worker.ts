@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import mysql2, { type PoolOptions } from 'mysql2';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { QueueOptions } from '../../../lib/job/queue-options.js';
@@ -39,6 +39,8 @@ export interface JobInstructions {
   block?: number;
   /** Repeats the block this many times. Before each one it reports progress and lets the event loop turn once. */
   times?: number;
+  /** Takes this many milliseconds, without blocking the thread. */
+  sleep?: number;
   /** Throws in its first attempt. */
   failFirst?: boolean;
   /** The result: the id of the process, or of the job as well. */
@@ -73,6 +75,7 @@ async function handle(job: JobContext<JobInstructions>): Promise<number | string
       }
       block(id, payload.block);
     }
+    if (payload.sleep) await setTimeout(payload.sleep);
     if (payload.hold) await untilFinished(id, signal);
     if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
     return payload.answer === 'job' ? `${id} by ${process.pid}` : process.pid;

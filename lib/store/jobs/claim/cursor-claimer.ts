@@ -3,6 +3,7 @@ import type { SqlDatabase } from '../../core/sql-database.js';
 import type { Work } from '../../core/statement.js';
 import type { ClaimedRow } from '../claimed-row.js';
 import type { ClaimRequest } from '../job-store.js';
+import { claimWithinLimits } from '../../limits/claim-within-limits.js';
 import { withoutUnsafeIds } from '../malformed-jobs.js';
 import type { ClaimImplementation, ClaimStrategies } from './claim-strategies.js';
 import type { ScanCursors, ScanStart } from './scan-cursors.js';
@@ -42,7 +43,8 @@ export class CursorClaimer {
           endScan();
           start = this.scanCursors.begin(request.queue);
           if (!strategy.mark) request.onChoosing?.();
-          return strategy.claim(request, start, marked);
+          const claim = (limited: ClaimRequest) => strategy.claim(limited, start!, marked);
+          return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
         }),
       );
       this.#advanceCursors(request, start!, jobsOf(result));
@@ -56,10 +58,11 @@ export class CursorClaimer {
     await Promise.all(this.#missedWorkChecks);
   }
 
-  #strategyOf({ strategy }: ClaimRequest): ClaimImplementation {
-    const implementation = this.strategies.claimStrategies[strategy];
+  /** A strategy that marks jobs in several transactions cannot keep limits, so `optimistic` replaces it. */
+  #strategyOf({ strategy, isLimited }: ClaimRequest): ClaimImplementation {
+    const { [strategy]: implementation, optimistic } = this.strategies.claimStrategies;
     if (!implementation) throw new TypeError(`This database has no strategy ${strategy}.`);
-    return implementation;
+    return isLimited && implementation.mark ? optimistic! : implementation;
   }
 
   #advanceCursors(request: ClaimRequest, start: ScanStart, jobs: readonly ClaimedJob[]): void {

@@ -5,7 +5,7 @@ import { toClaimedJob, toJobBeforeClaim, NEXT_ATTEMPT, type ClaimedRow } from '.
 import { idsOf } from '../../core/safe-id.js';
 import { insertClaim } from '../lease.js';
 import { jobEventsOf } from '../job-events.js';
-import { Ids, executeFinal, emit, query, type Work } from '../../core/statement.js';
+import { Ids, executeFinal, emit, query, type Statement, type Work } from '../../core/statement.js';
 
 export const MARK = `
   SET state = 'active', claim_id = :claimId, attempt = ${NEXT_ATTEMPT},
@@ -27,7 +27,7 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
   const jobs = inStartOrder(rows.map((row) => toJobBeforeClaim(row, request.queue, maxAttempts)));
   yield* emit(jobEventsOf('claimed', jobs, request.owner));
   const mark = { sql: MARK_LOCKED, values: { claimId, maxAttempts, ids } };
-  const [marked] = yield* executeFinal([mark, insertClaim(request, jobs)]);
+  const [marked] = yield* executeFinal([mark, insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
   if (marked!.affectedRows === rows.length) return jobs;
   // Cannot happen while the rows are locked. Keeps only the jobs that the UPDATE has marked.
   const ours = new Set((yield* query<{ id: number }>(MARKED, { ids, claimId })).map(({ id }) => id));
@@ -38,6 +38,12 @@ export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]
   if (marked.length === 0) return [];
   const jobs = inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts)));
   yield* emit(jobEventsOf('claimed', jobs, request.owner));
-  yield* executeFinal([insertClaim(request, jobs)]);
+  yield* executeFinal([insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
   return jobs;
+}
+
+const NOTHING: readonly Statement[] = [];
+
+function alsoWritten({ alsoWrites }: ClaimRequest, jobs: readonly ClaimedJob[]): readonly Statement[] {
+  return alsoWrites ? alsoWrites(jobs.length) : NOTHING;
 }

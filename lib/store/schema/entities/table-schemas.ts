@@ -245,4 +245,24 @@ export const TABLE_SCHEMAS = {
     },
     indexes: { next: ['nextAt'] },
   }),
+
+  /** The limits of queues over all processes, and how much of them is used up. A queue without limits needs no row. */
+  limits: tableSchema({
+    entity: 'SqlQueueLimits',
+    columns: {
+      queue: primary(varchar('queue', 100)),
+      /** JSON: the limits from the options of the last process that declared others; null: none. */
+      declared: nullable(text('declared')),
+      /** JSON: the limits that `QueueAdmin.limit` has set instead; null: none. */
+      overrides: nullable(text('overrides')),
+      /** The time up to which jobs have used the rate; of a fixed window its end. In microseconds. */
+      rateUntilUs: withDefault(bigint('rate_until_us'), 0),
+      /** The jobs that have started in the fixed window. */
+      rateUsed: withDefault(int('rate_used'), 0),
+      /** No job starts before this time. */
+      restUntil: withDefault(bigint('rest_until'), 0),
+      /** Changes with each claim within the limits, so that claims on two nodes of a cluster conflict. */
+      claimCount: withDefault(bigint('claim_count'), 0),
+    },
+  }),
 };

@@ -4,6 +4,7 @@ import type { Statement } from '../../core/statement.js';
 import { HISTORY as HISTORY_MYSQL, TABLES_MYSQL } from './0001-tables-mysql.js';
 import { HISTORY as HISTORY_SQLITE, TABLES_SQLITE } from './0001-tables-sqlite.js';
 import { SCHEDULES_MYSQL, SCHEDULES_SQLITE } from './0002-schedules.js';
+import { LIMITS_MYSQL, LIMITS_SQLITE } from './0003-limits.js';
 
 /** MariaDB has the schema of MySQL. */
 const forDialects = (mysql: readonly string[], sqlite: readonly string[]) => ({ mysql, mariadb: mysql, sqlite });
@@ -29,6 +30,12 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'CreateSqlQueueSchedules1790000000002',
     up: forDialects(SCHEDULES_MYSQL, SCHEDULES_SQLITE),
     down: ['DROP TABLE IF EXISTS {schedules}', 'DELETE FROM {schema} WHERE version = 2'],
+  },
+  {
+    version: 3,
+    name: 'CreateSqlQueueLimits1790000000003',
+    up: forDialects(LIMITS_MYSQL, LIMITS_SQLITE),
+    down: ['DROP TABLE IF EXISTS {limits}', 'DELETE FROM {schema} WHERE version = 3'],
   },
 ];
 

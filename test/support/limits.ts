@@ -1,0 +1,7 @@
+import type { Rate } from '../../lib/job/limits/limit-options.js';
+import type { QueueRecord } from '../../lib/store/admin/admin-store.js';
+
+/** The limits of a QueueRecord without limits. */
+export const UNLIMITED = { maxRunning: null, rate: null, restsUntil: null } as const satisfies Partial<QueueRecord>;
+
+export const FAST_RATE: Rate = { limit: 1_000_000, perMs: 1_000, burst: 1_000_000, window: 'sliding' };
