@@ -24,14 +24,13 @@ import { openStore, type OpenStore } from '../store/open-store.js';
 import { FailureLog } from '../worker/complete/failure-log.js';
 import { RescueEffects } from '../worker/complete/rescue-effects.js';
 import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
-import type { PruneTask } from '../worker/pruner.js';
 import { HandlerTable } from '../worker/run/handler-table.js';
-import type { ScheduleParts } from '../worker/schedule-runner.js';
 import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
 import { CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
+import { pruneTasks } from './prune-tasks.js';
 import { QueueSettings } from './queue-settings.js';
 
 /** The options of an application, and the surroundings that tests replace. */
@@ -168,7 +167,7 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     jobLogs: stores.jobLogs,
     schedules,
     limits: stores.limits,
-    pruneTasks: [...pruneTasks(stores), () => pruneSchedules(schedules, keepUndeclared, logger)],
+    pruneTasks: pruneTasks(stores, schedules, keepUndeclared, logger),
     options: worker,
     optionsFor,
     defineQueue: (queue: string, given: ProcessorOptions) => {
@@ -179,34 +178,6 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     },
   };
   return { runner: new SqlQueueRunner(parts, notifier), handlers, subscriptions, schedules: schedules.declared };
-}
-
-function pruneTasks({ jobs, queues, waits, jobLogs, events }: OpenStore): PruneTask[] {
-  return [
-    (limit) => jobs.prune(limit),
-    (limit) => waits.pruneWaits(limit),
-    (limit) => jobLogs.pruneJobLogs(limit),
-    (limit) => events.pruneEvents(limit),
-    (limit) => jobs.cleanUp(limit),
-    (limit) => jobs.pruneKeys(limit),
-    () => queues.expire().then(() => 0),
-  ];
-}
-
-async function pruneSchedules(
-  { store, declared, revision }: ScheduleParts,
-  keepUndeclaredMs: number | false,
-  logger: JobLogger,
-): Promise<number> {
-  const missing = await store.keepDeclared([...declared.keys()]);
-  if (missing.length > 0)
-    await store.declare(
-      [...missing].map((name) => declared.get(name)!),
-      revision,
-    );
-  const removed = keepUndeclaredMs === false ? [] : await store.removeUndeclared(keepUndeclaredMs);
-  if (removed.length > 0) logger.log(`Deleted schedules that no worker declares any more: ${removed.join(', ')}.`);
-  return 0;
 }
 
 export function createSchedules({ core, stores, events, notifier }: EngineBase): QueueSchedules {

@@ -19,6 +19,7 @@ import {
   type QueueEventMetadata,
   type ScheduleMetadata,
 } from './decorators.js';
+import { prototypeOf } from './prototype-of.js';
 
 export interface FoundMethod {
   readonly wrapper: InstanceWrapper;
@@ -235,21 +236,4 @@ function listenerProblem({ event, from }: QueueEventMetadata): string | undefine
 
 function locationOf({ title, wrapper }: FoundHandler): string {
   return `${title} (in ${wrapper.host?.name ?? 'unknown module'})`;
-}
-
-/** Undefined if the provider can have no methods. */
-function prototypeOf(wrapper: InstanceWrapper): object | undefined {
-  if (wrapper.isAlias) return undefined;
-  const instance = wrapper.instance as object | null | undefined;
-  // Nest knows no class for values and for results of factories, so the object decides.
-  if (wrapper.isNotMetatype || !wrapper.metatype) {
-    return typeof instance === 'object' && instance !== null ? methodsOf(Object.getPrototypeOf(instance)) : undefined;
-  }
-  return methodsOf((wrapper.metatype as { prototype?: object }).prototype);
-}
-
-function methodsOf(prototype: object | null | undefined): object | undefined {
-  return prototype && prototype !== Object.prototype && typeof prototype.constructor === 'function'
-    ? prototype
-    : undefined;
 }

@@ -1,0 +1,39 @@
+import type { JobLogger } from '../common/job-logger.js';
+import type { OpenStore } from '../store/open-store.js';
+import type { PruneTask } from '../worker/pruner.js';
+import type { ScheduleParts } from '../worker/schedule-runner.js';
+
+/** The tables from which every worker deletes old rows. */
+export function pruneTasks(
+  { jobs, queues, waits, jobLogs, events }: OpenStore,
+  schedules: ScheduleParts,
+  keepUndeclaredMs: number | false,
+  logger: JobLogger,
+): PruneTask[] {
+  return [
+    (limit) => jobs.prune(limit),
+    (limit) => waits.pruneWaits(limit),
+    (limit) => jobLogs.pruneJobLogs(limit),
+    (limit) => events.pruneEvents(limit),
+    (limit) => jobs.cleanUp(limit),
+    (limit) => jobs.pruneKeys(limit),
+    () => queues.expire().then(() => 0),
+    () => pruneSchedules(schedules, keepUndeclaredMs, logger),
+  ];
+}
+
+async function pruneSchedules(
+  { store, declared, revision }: ScheduleParts,
+  keepUndeclaredMs: number | false,
+  logger: JobLogger,
+): Promise<number> {
+  const missing = await store.keepDeclared([...declared.keys()]);
+  if (missing.length > 0)
+    await store.declare(
+      [...missing].map((name) => declared.get(name)!),
+      revision,
+    );
+  const removed = keepUndeclaredMs === false ? [] : await store.removeUndeclared(keepUndeclaredMs);
+  if (removed.length > 0) logger.log(`Deleted schedules that no worker declares any more: ${removed.join(', ')}.`);
+  return 0;
+}
