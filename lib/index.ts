@@ -14,6 +14,7 @@ export {
   DuplicateKeyError,
   InvalidOptionsError,
   JobCancelledError,
+  JobExpiredError,
   JobFailedError,
   JobFinishedError,
   JobNotFoundError,

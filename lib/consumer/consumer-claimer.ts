@@ -1,7 +1,7 @@
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { randomId } from '../job/random-id.js';
-import { malformedOutcome } from '../job/outcome.js';
+import { outcomeWithoutRun } from '../job/outcome.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import type { RuleParts } from '../job/user-rule.js';
 import type { Assignment } from '../store/people/consumer-store.js';
@@ -25,9 +25,9 @@ export class ConsumerClaimer {
 
   /** If the queue has no waiting job, promotes due jobs and rescues jobs first, because no worker may be running. */
   async claim(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
-    const claimed = await this.#claimReadable(queue, options);
+    const claimed = await this.#claimRunnable(queue, options);
     return claimed.length === 0 && (await this.#makeMoreClaimable(queue))
-      ? this.#claimReadable(queue, options)
+      ? this.#claimRunnable(queue, options)
       : claimed;
   }
 
@@ -54,18 +54,18 @@ export class ConsumerClaimer {
     return promoted.length + rescued.length;
   }
 
-  /** Ends malformed jobs as dead and returns the others. */
-  async #claimReadable(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
+  /** Ends malformed and expired jobs, and returns the others. */
+  async #claimRunnable(queue: string, options: ResolvedClaimOptions): Promise<Assignment[]> {
     const claimed = await this.#claimAndSplit(queue, options);
-    const readable = claimed.filter(({ job }) => !job.malformed);
-    for (const assignment of claimed) if (assignment.job.malformed) await this.endMalformed(assignment);
-    return readable.length === 0 && claimed.length > 0 ? this.#claimReadable(queue, options) : readable;
+    const runnable = claimed.filter(({ job }) => !outcomeWithoutRun(job));
+    for (const assignment of claimed) if (!runnable.includes(assignment)) await this.endWithoutRun(assignment);
+    return runnable.length === 0 && claimed.length > 0 ? this.#claimRunnable(queue, options) : runnable;
   }
 
-  async endMalformed({ job, claimId }: Assignment): Promise<void> {
+  async endWithoutRun({ job, claimId }: Assignment): Promise<void> {
     const { store, optionsFor, ended } = this.parts;
     const { retention, deadLetter } = optionsFor(job.queue);
-    const outcome = malformedOutcome(job)!;
+    const outcome = outcomeWithoutRun(job)!;
     const { heldMs, owner } = await store.end(job.id, { token: claimId }, () => ({
       outcome,
       retentionMs: retention.deadMs,

@@ -166,7 +166,7 @@ export class QueueConsumer {
     });
     const { malformed } = assigned.job;
     if (malformed) {
-      await this.#claimer.endMalformed(assigned);
+      await this.#claimer.endWithoutRun(assigned);
       throw malformed;
     }
     if (assigned.isFresh) claimed([assigned.job], owner);

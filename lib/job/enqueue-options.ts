@@ -1,4 +1,4 @@
-import type { Duration } from '../common/duration.js';
+import { toMs, type Duration } from '../common/duration.js';
 import type { BackoffOptions } from './backoff.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions } from './expectation.js';
@@ -17,6 +17,8 @@ import {
   type SchemaOf,
 } from './option-schema.js';
 import type { StoredTick } from './schedules/schedule.js';
+import { LEASE } from './lease.js';
+import { JOB_RETENTION, type ResolvedRetention, type RetentionOptions } from './retention-options.js';
 import { asRetry, RETRY, type RetryOptions } from './retry-options.js';
 
 /** How often, and when, one job runs again. Functions are rejected, because a row cannot store them. */
@@ -42,6 +44,21 @@ export interface EnqueueOptions extends KeyOptions {
   /** The time limit of an attempt, above 0. Default: the queue's. */
   timeout?: Duration;
   /**
+   * A job that no worker has started this time after it was enqueued ends cancelled with the error JOB_EXPIRED, when a
+   * worker reaches it. Above 0, and longer than `delay`. Default: the job does not expire.
+   */
+  expiresIn?: Duration;
+  /**
+   * The lease of the job, if it is longer than that of the queue: 1s to 1d. Jobs of one claim share the longest lease.
+   * Default: the queue's.
+   */
+  lease?: Duration;
+  /**
+   * How long the history keeps the job, however it ends; false: not at all. Or by its end, like the option of the queue.
+   * Default: the queue's.
+   */
+  retention?: Duration | false | RetentionOptions;
+  /**
    * Short texts that are stored with the job, for example trace ids. A name has 1 to 100 of the characters A-Z a-z 0-9
    * . _ : -.
    */
@@ -52,6 +69,9 @@ export interface EnqueueOptions extends KeyOptions {
 export interface JobOverrides {
   backoff?: Duration | BackoffOptions;
   timeoutMs?: number;
+  expiresInMs?: number;
+  leaseMs?: number;
+  retention?: Partial<ResolvedRetention>;
   /** The job belongs to a request, which alone reads its result. */
   reply?: true;
   key?: string;
@@ -84,6 +104,9 @@ const ENQUEUE_OPTIONS = {
   priority: option(whole(-32_768, 32_767), 0),
   retry: checked(jobRetryProblems),
   timeout: option(positiveDuration),
+  expiresIn: option(positiveDuration),
+  lease: option(LEASE),
+  retention: JOB_RETENTION,
   headers: HEADERS,
   ...KEY_OPTIONS,
 } satisfies SchemaOf<EnqueueOptions>;
@@ -105,15 +128,22 @@ export function resolveEnqueueOptions(
   InvalidOptionsError.throwIfAny(where, [
     ...optionProblems(ENQUEUE_OPTIONS, given, { also }),
     given.delay !== undefined && given.runAt !== undefined ? 'expected either delay or runAt, got both' : undefined,
+    expiryProblem(given),
     ...missingKeyProblems(given),
   ]);
   const { retry, headers, runAt } = given;
   const { attempts, backoff } = asRetry(retry) as JobRetryOptions;
   const timeoutMs = ENQUEUE_OPTIONS.timeout.resolve(given.timeout);
+  const expiresInMs = ENQUEUE_OPTIONS.expiresIn.resolve(given.expiresIn);
+  const leaseMs = ENQUEUE_OPTIONS.lease.resolve(given.lease);
+  const retention = ENQUEUE_OPTIONS.retention.resolve(given.retention);
   const key = keyOf(given);
   const overrides: JobOverrides = {
     ...(backoff === undefined ? {} : { backoff }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(expiresInMs === undefined ? {} : { expiresInMs }),
+    ...(leaseMs === undefined ? {} : { leaseMs }),
+    ...(retention === undefined ? {} : { retention }),
     ...(key && keyOverrides(key)),
   };
   return {
@@ -126,6 +156,11 @@ export function resolveEnqueueOptions(
     headers: headers && Object.keys(headers).length > 0 ? headers : null,
     key,
   };
+}
+
+function expiryProblem({ delay, expiresIn }: EnqueueOptions): string | undefined {
+  const isTooShort = delay !== undefined && (toMs(expiresIn) ?? Infinity) <= (toMs(delay) ?? 0);
+  return expected(!isTooShort, 'expiresIn to be longer than delay', expiresIn);
 }
 
 function jobRetryProblems(retry: unknown): readonly (string | undefined)[] {

@@ -9,6 +9,7 @@ export {
 } from './errors/enqueue-errors.js';
 export {
   JobCancelledError,
+  JobExpiredError,
   JobTimeoutError,
   LeaseExpiredError,
   LeaseLostError,

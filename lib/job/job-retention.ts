@@ -9,9 +9,16 @@ const MIN_KEYED_RETENTION_MS = 600_000;
  * How long the history keeps the job; false: it does not. A job with a key stays for ten minutes more than it owns the
  * key, or longer.
  */
-export function jobRetentionMs(overrides: JobOverrides | null, queueRetentionMs: number | false): number | false {
-  if (overrides?.reply) return REPLY_RETENTION_MS;
-  if (overrides?.key === undefined) return queueRetentionMs;
+export function jobRetentionMs(
+  overrides: JobOverrides | null,
+  isCompleted: boolean,
+  queueRetentionMs: number | false,
+): number | false {
+  if (overrides === null) return queueRetentionMs;
+  if (overrides.reply) return REPLY_RETENTION_MS;
+  const { completedMs = queueRetentionMs, deadMs = queueRetentionMs } = overrides.retention ?? {};
+  const retentionMs = isCompleted ? completedMs : deadMs;
+  if (overrides.key === undefined) return retentionMs;
   const ownedMs = typeof overrides.keyUntil === 'number' ? overrides.keyUntil : 0;
-  return Math.max(queueRetentionMs || 0, ownedMs + MIN_KEYED_RETENTION_MS);
+  return Math.max(retentionMs || 0, ownedMs + MIN_KEYED_RETENTION_MS);
 }

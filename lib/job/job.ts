@@ -35,6 +35,8 @@ export interface ClaimedJob {
   readonly overrides: JobOverrides | null;
   /** The error of the previous run; null if that did not fail. */
   readonly lastError: StoredError | null;
+  /** No worker has started the job within its `expiresIn`. */
+  readonly isExpired?: true;
   /** A column of the row is invalid: the job cannot run, and becomes dead with this error. */
   readonly malformed?: MalformedJobError;
 }

@@ -1,6 +1,6 @@
 import { resolveBackoff } from './backoff.js';
 import { toFailedJob } from './failed-job.js';
-import { hasCode, LeaseExpiredError, WorkerLostError } from './errors.js';
+import { hasCode, JobExpiredError, LeaseExpiredError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import type { JobEventName } from './queue-event.js';
 import type { RetryPolicy } from './retry-options.js';
@@ -17,7 +17,11 @@ export type Outcome =
     }
   | { readonly kind: 'retry'; readonly delayMs: number; readonly error: StoredError }
   | { readonly kind: 'dead'; readonly error: StoredError }
-  | { readonly kind: 'cancel' }
+  | {
+      readonly kind: 'cancel';
+      /** The reason if no caller has cancelled the job. */
+      readonly error?: StoredError;
+    }
   | {
       readonly kind: 'release';
       /** No job of the queue starts for this time. */
@@ -62,8 +66,10 @@ export function isClaimableAtOnce(outcome: Outcome): boolean {
   return outcome.kind === 'release' || (outcome.kind === 'retry' && outcome.delayMs === 0);
 }
 
-export function malformedOutcome({ malformed }: Pick<ClaimedJob, 'malformed'>): Outcome | undefined {
-  return malformed && { kind: 'dead', error: storedError(malformed) };
+/** The outcome of a job that cannot run: it is malformed, or has expired. */
+export function outcomeWithoutRun({ id, queue, malformed, isExpired }: ClaimedJob): Outcome | undefined {
+  if (malformed) return { kind: 'dead', error: storedError(malformed) };
+  return isExpired ? { kind: 'cancel', error: storedError(new JobExpiredError(id, queue)) } : undefined;
 }
 
 export function outcomeAfterError(

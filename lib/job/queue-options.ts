@@ -3,6 +3,7 @@ import { HEADERS, type EnqueueOptions } from './enqueue-options.js';
 import type { Duration } from '../common/duration.js';
 import { expected } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
+import { LEASE } from './lease.js';
 import { MAX_RUNNING, RATE, type Limits, type RateOptions } from './limits/limit-options.js';
 import {
   defined,
@@ -119,7 +120,7 @@ const JOB_DEFAULTS = group(
 export const QUEUE_OPTIONS = {
   concurrency: option(whole(1, 10_000), 10),
   retry: RETRY,
-  lease: option(durationOf(`a duration from '1s' to '1d'`, 1_000, 86_400_000), '30s'),
+  lease: option(LEASE, '30s'),
   timeout: option(either(false, positiveDuration), false),
   order: option(oneOf('fifo', 'lifo'), 'fifo'),
   claim: option(oneOf('auto', ...CLAIM_STRATEGIES), 'auto'),

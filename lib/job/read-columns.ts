@@ -2,7 +2,9 @@ import { BACKOFF } from './backoff.js';
 import type { JobOverrides } from './enqueue-options.js';
 import { expected, isOptions, isWhole } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
+import { LEASE } from './lease.js';
 import { readJson } from './read-json.js';
+import type { ResolvedRetention } from './retention-options.js';
 import type { StoredTick } from './schedules/schedule.js';
 import type { StoredError } from './stored-error.js';
 
@@ -56,14 +58,16 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
   const { value } = parsed;
   if (value === null) return { overrides: null };
   if (!isOptions(value)) return { problem: expected(false, 'an object', value)! };
-  const { backoff, timeoutMs, reply, key, keyUntil, schedule } = value as Record<keyof JobOverrides, unknown>;
+  const { backoff, timeoutMs, expiresInMs, leaseMs, retention, reply, key, keyUntil, schedule } = value as Record<
+    keyof JobOverrides,
+    unknown
+  >;
   const [problem] = [
     ...(backoff === undefined ? [] : BACKOFF.problems('backoff', backoff)),
-    expected(
-      timeoutMs === undefined || isWhole(timeoutMs, 1, MAX_TIMESTAMP_MS),
-      'timeoutMs to be 1 or more',
-      timeoutMs,
-    ),
+    expected(isPositive(timeoutMs), 'timeoutMs to be 1 or more', timeoutMs),
+    expected(isPositive(expiresInMs), 'expiresInMs to be 1 or more', expiresInMs),
+    expected(leaseMs === undefined || LEASE.parse(leaseMs) === leaseMs, 'leaseMs to be 1000 to 86400000', leaseMs),
+    expected(isRetention(retention), 'retention to be { completedMs, deadMs }', retention),
     expected(reply === undefined || reply === true, 'reply to be true', reply),
     expected(key === undefined || typeof key === 'string', 'key to be a text', key),
     expected(isKeyUntil(keyUntil), `keyUntil to be 'started', 'finished' or milliseconds`, keyUntil),
@@ -97,6 +101,17 @@ export function readNames(text: unknown): string[] {
   const parsed = readJson(text);
   if ('problem' in parsed || !Array.isArray(parsed.value)) return [];
   return parsed.value.filter((name): name is string => typeof name === 'string');
+}
+
+function isPositive(value: unknown): boolean {
+  return value === undefined || isWhole(value, 1, MAX_TIMESTAMP_MS);
+}
+
+function isRetention(value: unknown): boolean {
+  if (value === undefined) return true;
+  if (!isOptions(value)) return false;
+  const { completedMs, deadMs } = value as Record<keyof ResolvedRetention, unknown>;
+  return [completedMs, deadMs].every((ms) => ms === undefined || ms === false || isWhole(ms, 0, MAX_TIMESTAMP_MS));
 }
 
 function isKeyUntil(keyUntil: unknown): boolean {

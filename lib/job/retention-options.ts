@@ -1,4 +1,5 @@
-import type { Duration } from '../common/duration.js';
+import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
+import { expected, isOptions } from './expectation.js';
 import { duration, either, group, option, type Option, type SchemaOf } from './option-schema.js';
 
 /** How long finished jobs stay in the history. */
@@ -14,10 +15,12 @@ export interface ResolvedRetention {
   readonly deadMs: number | false;
 }
 
+const RETAINED = either(false, duration);
+
 const FIELDS = group(
   {
-    completed: option(either(false, duration), '1d'),
-    dead: option(either(false, duration), '30d'),
+    completed: option(RETAINED, '1d'),
+    dead: option(RETAINED, '30d'),
   } satisfies SchemaOf<RetentionOptions>,
   'retention.',
 );
@@ -29,3 +32,24 @@ export const RETENTION: Option<ResolvedRetention> = {
     return { completedMs: completed, deadMs: dead };
   },
 };
+
+/** For both ends if it is a duration or false. */
+export const JOB_RETENTION: Option<Partial<ResolvedRetention> | undefined> = {
+  problems: (name, given) =>
+    isOptions(given)
+      ? FIELDS.problems(name, given)
+      : [expected(isKept(given), `${name} to be false, ${DURATION_EXPECTED}, or { completed, dead }`, given)],
+  resolve: (given) => {
+    if (given === undefined) return undefined;
+    if (!isOptions(given)) return { completedMs: RETAINED.parse(given)!, deadMs: RETAINED.parse(given)! };
+    const { completed, dead } = given as RetentionOptions;
+    return {
+      ...(completed !== undefined && { completedMs: RETAINED.parse(completed)! }),
+      ...(dead !== undefined && { deadMs: RETAINED.parse(dead)! }),
+    };
+  },
+};
+
+function isKept(given: unknown): boolean {
+  return RETAINED.parse(given) !== undefined;
+}

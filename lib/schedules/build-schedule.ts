@@ -5,7 +5,7 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { NewSchedule } from '../job/schedules/schedule.js';
 import { resolveScheduleTimes, type ScheduleOptions } from '../job/schedules/schedule-options.js';
 
-const JOB_OPTIONS = ['priority', 'retry', 'timeout', 'headers'];
+const JOB_OPTIONS = ['priority', 'retry', 'timeout', 'expiresIn', 'lease', 'retention', 'headers'];
 
 /**
  * Checks a schedule and encodes its job.

@@ -2,13 +2,12 @@ import type { JobEventEmitter } from '../events/job-event-emitter.js';
 import type { WaitNotifier } from '../listen/wait-notifier.js';
 import type { PromotedJob, QueueState, RescuedJob } from '../store/jobs/job-store.js';
 import type { RescueEffects } from './complete/rescue-effects.js';
-import type { PollObserver } from './poller.js';
 import type { QueuePauses } from './queue-pauses.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkAnnouncer } from './work-announcer.js';
 
 /** Applies the findings of a poll: wakes queue workers, opens and closes queues, emits events, notifies others. */
-export class PollEffects implements PollObserver {
+export class PollEffects {
   #stateChangeCount = 0;
 
   constructor(
@@ -28,7 +27,12 @@ export class PollEffects implements PollObserver {
     return this.#stateChangeCount;
   }
 
-  onQueueState(queue: string, { paused, waiting, isLimited, isResting }: QueueState): boolean {
+  /**
+   * Returns whether this process takes jobs of the queue now.
+   *
+   * @param readAt the monotonic time before the state was read
+   */
+  onQueueState(queue: string, { paused, waiting, isLimited, isResting }: QueueState, readAt: number): boolean {
     const worker = this.queues.of(queue);
     // The handlers of the queue may have been removed since the poll began.
     if (!worker) return false;
@@ -37,7 +41,7 @@ export class PollEffects implements PollObserver {
       this.pauses.setPausedEverywhere(queue, paused);
       this.pauses.apply();
     }
-    worker.setLimited(isLimited);
+    worker.setLimited(isLimited, readAt);
     if (isResting) void worker.rest();
     if (!worker.isOpen || !waiting) return false;
     worker.wake();
@@ -53,18 +57,22 @@ export class PollEffects implements PollObserver {
     this.rescueEffects.onRescued(rescued);
   }
 
+  /** A job will be due earlier than all that were known. */
   onDueSooner(): void {
     this.#stateChangeCount++;
   }
 
+  /** @param waitsUntil see `WorkSummary.awaited` */
   onWaits(waitsUntil: number | null): void {
     if (this.waitNotifier.observeWaits(waitsUntil)) this.#stateChangeCount++;
   }
 
+  /** Up to `jobs` jobs of the queue have become claimable, perhaps more than this process has room for. */
   onNewlyAvailable(queue: string, jobs: number): void {
     this.announcer.announce(queue, jobs);
   }
 
+  /** Whether claims find the jobs of the queue without a poll: the last claim was full, or no slot is free. */
   needsNoPoll(queue: string): boolean {
     return this.queues.of(queue)?.needsNoPoll ?? true;
   }

@@ -2,15 +2,9 @@ import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
+import type { PollEffects } from './poll-effects.js';
 import type { ScheduleRunner } from './schedule-runner.js';
-import type {
-  JobStore,
-  PromotedJob,
-  RescuedJob,
-  QueueState,
-  RescueRules,
-  WorkSummary,
-} from '../store/jobs/job-store.js';
+import type { JobStore, QueueState, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
 
 const PROMOTE_BATCH_SIZE = 500;
 // A pause is longer than planned by up to this part, so that processes do not poll at the same time.
@@ -22,21 +16,6 @@ const DUE_TOLERANCE_MS = 50;
 
 const UNKNOWN_QUEUE: QueueState = { waiting: true, paused: false, isLimited: false, isResting: false };
 
-export interface PollObserver {
-  /** Returns whether this process takes jobs of the queue now. */
-  onQueueState(queue: string, state: QueueState): boolean;
-  onPromoted(promoted: readonly PromotedJob[]): void;
-  onRescued(rescued: readonly RescuedJob[]): void;
-  /** A job will be due earlier than all that were known. */
-  onDueSooner(): void;
-  /** @param waitsUntil see `WorkSummary.awaited` */
-  onWaits(waitsUntil: number | null): void;
-  /** Up to `jobs` jobs of the queue have become claimable, perhaps more than this process has room for. */
-  onNewlyAvailable(queue: string, jobs: number): void;
-  /** Whether claims find the jobs of the queue without a poll: the last claim was full, or no slot is free. */
-  needsNoPoll(queue: string): boolean;
-}
-
 export interface PollerParts {
   readonly store: Pick<JobStore, 'summarizeWork' | 'readUpcoming' | 'promote' | 'rescue'>;
   readonly clock: Clock;
@@ -47,7 +26,7 @@ export interface PollerParts {
   readonly maxMs: number;
   readonly rules: RescueRules;
   readonly schedules: Pick<ScheduleRunner, 'names' | 'runTicks'>;
-  readonly observer: PollObserver;
+  readonly effects: PollEffects;
 }
 
 /**
@@ -156,7 +135,7 @@ export class Poller {
     this.#lastAnswered = number;
     this.#outage.onSuccess();
     this.#recordNextDue(summary, polledAt);
-    const isBusy = this.#applySummary(queues, summary, newlyAvailable);
+    const isBusy = this.#applySummary(queues, summary, polledAt, newlyAvailable);
     const promoted = await this.#promoteDue(summary);
     const ticked = summary.tickInMs === 0 ? await schedules.runTicks() : 0;
     const movedCount = promoted + ticked + (await this.#rescueExpired(summary));
@@ -174,11 +153,11 @@ export class Poller {
   }
 
   #needsNoPoll(): boolean {
-    const { clock, observer } = this.parts;
+    const { clock, effects } = this.parts;
     if (this.#pollWaiters.length > 0 || this.#newlyAvailable > 0 || this.#busyQueues.length === 0) return false;
     const now = clock.monotonic();
     return (
-      now < this.#noPollUntil && now < this.#pollBy && this.#busyQueues.every((queue) => observer.needsNoPoll(queue))
+      now < this.#noPollUntil && now < this.#pollBy && this.#busyQueues.every((queue) => effects.needsNoPoll(queue))
     );
   }
 
@@ -192,24 +171,25 @@ export class Poller {
   async #check(): Promise<void> {
     const number = ++this.#lastRequested;
     const queues = this.parts.queues.names;
+    const readAt = this.parts.clock.monotonic();
     const summary = await this.parts.store.summarizeWork(queues, this.parts.schedules.names);
     // Discard a summary that was requested before the loop's latest one.
     if (this.#isStopped || number < this.#lastAnswered) return;
-    this.#applySummary(queues, summary, 0);
+    this.#applySummary(queues, summary, readAt, 0);
     const nextInMs = earliest(summary.dueInMs, summary.tickInMs);
     if (nextInMs !== Infinity) this.expectDue(nextInMs);
   }
 
   /** @param queues those that the summary was requested for: it knows nothing of queues that were added since */
-  #applySummary(queues: readonly string[], summary: WorkSummary, newlyAvailable: number): boolean {
-    const { observer } = this.parts;
-    observer.onWaits(summary.awaited);
+  #applySummary(queues: readonly string[], summary: WorkSummary, readAt: number, newlyAvailable: number): boolean {
+    const { effects } = this.parts;
+    effects.onWaits(summary.awaited);
     const busyQueues: string[] = [];
     for (const queue of queues) {
       // A queue without a row may still have jobs, so a claim finds out.
       const state = summary.queues.get(queue) ?? UNKNOWN_QUEUE;
-      if (observer.onQueueState(queue, state)) busyQueues.push(queue);
-      if (newlyAvailable > 0 && state.waiting && !state.paused) observer.onNewlyAvailable(queue, newlyAvailable);
+      if (effects.onQueueState(queue, state, readAt)) busyQueues.push(queue);
+      if (newlyAvailable > 0 && state.waiting && !state.paused) effects.onNewlyAvailable(queue, newlyAvailable);
     }
     this.#busyQueues = busyQueues;
     return busyQueues.length > 0;
@@ -217,7 +197,7 @@ export class Poller {
 
   #recordNextDue({ dueInMs }: WorkSummary, polledAt: number): void {
     const dueAt = dueInMs === null ? Infinity : polledAt + dueInMs;
-    if (dueAt < this.#nextDueAt - DUE_TOLERANCE_MS) this.parts.observer.onDueSooner();
+    if (dueAt < this.#nextDueAt - DUE_TOLERANCE_MS) this.parts.effects.onDueSooner();
     this.#nextDueAt = dueAt;
   }
 
@@ -232,17 +212,17 @@ export class Poller {
   }
 
   async #promoteDue({ dueInMs }: WorkSummary): Promise<number> {
-    const { store, observer } = this.parts;
+    const { store, effects } = this.parts;
     if (dueInMs !== 0) return 0;
     const promoted = await store.promote(PROMOTE_BATCH_SIZE);
-    observer.onPromoted(promoted);
+    effects.onPromoted(promoted);
     return promoted.length;
   }
 
   async #rescueExpired({ leaseExpiryInMs }: WorkSummary): Promise<number> {
     if (leaseExpiryInMs !== 0) return 0;
     const rescued = await this.parts.store.rescue(this.parts.rules);
-    this.parts.observer.onRescued(rescued);
+    this.parts.effects.onRescued(rescued);
     return rescued.length;
   }
 

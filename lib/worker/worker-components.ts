@@ -115,7 +115,7 @@ export class WorkerComponents {
       maxMs: options.pollMaxMs,
       rules: this.#rescueRules,
       schedules: this.schedules,
-      observer: this.#pollEffects,
+      effects: this.#pollEffects,
     });
     this.listener = parts.workerChannel && this.#createListener(parts.workerChannel);
     this.pruner = new Pruner(parts.pruneTasks, clock, logger, random);

@@ -202,7 +202,7 @@ export class Worker {
       const hasOwn = own.maxRunning !== null || own.rate !== null;
       if (isLimited || hasOwn) limits.set(queue, own);
       if (paused) pauses.setPausedEverywhere(queue, true);
-      queues.of(queue)?.setLimited(isLimited || hasOwn);
+      queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
     }
     for (const queue of await this.parts.limits.declareLimits(limits))
       this.parts.logger.log(

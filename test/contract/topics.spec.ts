@@ -373,7 +373,7 @@ describeStores('a temporary queue', (setup) => {
     expect(await world.admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: null, ...UNLIMITED }]);
     await declare(world, { topic: '*' }, 60_000);
     world.advance(1_000);
-    expect((await world.jobs.summarizeWork(['q'])).queues.get('q')).toEqual({ waiting: true, paused: false });
+    expect((await world.jobs.summarizeWork(['q'])).queues.get('q')).toMatchObject({ waiting: true, paused: false });
     await world.jobs.promote(10);
     expect((await world.jobs.claim(claimRequest({ limit: 9 }))).map(({ payload }) => payload)).toEqual(['1', '2']);
   });

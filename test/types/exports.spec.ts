@@ -11,6 +11,7 @@ describe('the public surface', () => {
       'JobCancelledError',
       'JobContext',
       'JobCtx',
+      'JobExpiredError',
       'JobFailedError',
       'JobFinishedError',
       'JobHandler',

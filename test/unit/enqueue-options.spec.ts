@@ -1,4 +1,4 @@
-import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
+import { resolveEnqueueOptions, type EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { InvalidOptionsError } from '../../lib/job/errors.js';
 
 function problemsOf(given: unknown): readonly string[] {
@@ -35,6 +35,27 @@ describe('the options of a job', () => {
       timeoutMs: 2_000,
       backoff: '3s',
     });
+  });
+
+  it('have a retention for both ends, or for each', () => {
+    const retentionOf = (retention: EnqueueOptions['retention']) =>
+      resolveEnqueueOptions('q', { retention }).overrides?.retention;
+
+    expect(retentionOf('1h')).toEqual({ completedMs: 3_600_000, deadMs: 3_600_000 });
+    expect(retentionOf(false)).toEqual({ completedMs: false, deadMs: false });
+    expect(retentionOf({ dead: '1m' })).toEqual({ deadMs: 60_000 });
+    expect(retentionOf(undefined)).toBeUndefined();
+  });
+
+  it.each([
+    [{ expiresIn: 0 }, 'expected expiresIn to be a duration'],
+    [{ expiresIn: '1m', delay: '2m' }, 'expected expiresIn to be longer than delay, got "1m"'],
+    [{ lease: '1ms' }, `expected lease to be a duration from '1s' to '1d', got "1ms"`],
+    [{ retention: 'long' }, 'expected retention to be false, a duration'],
+    [{ retention: { completed: 'long' } }, 'expected retention.completed to be false or a duration'],
+    [{ retention: { done: '1d' } }, 'unknown option "done"'],
+  ])('reject %j', (given, problem) => {
+    expect(problemsOf(given)).toEqual([expect.stringContaining(problem)]);
   });
 
   it('report all their problems at once', () => {

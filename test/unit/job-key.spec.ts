@@ -54,10 +54,10 @@ describe('a key', () => {
   });
 
   it('retains a job in the history for ten minutes beyond its time', () => {
-    expect(jobRetentionMs(null, false)).toBe(false);
-    expect(jobRetentionMs({ key: 'k', keyUntil: 'finished' }, false)).toBe(600_000);
-    expect(jobRetentionMs({ key: 'k', keyUntil: 60_000 }, 1)).toBe(660_000);
-    expect(jobRetentionMs({ key: 'k', keyUntil: 'started' }, 9e9)).toBe(9e9);
+    expect(jobRetentionMs(null, true, false)).toBe(false);
+    expect(jobRetentionMs({ key: 'k', keyUntil: 'finished' }, true, false)).toBe(600_000);
+    expect(jobRetentionMs({ key: 'k', keyUntil: 60_000 }, true, 1)).toBe(660_000);
+    expect(jobRetentionMs({ key: 'k', keyUntil: 'started' }, true, 9e9)).toBe(9e9);
   });
 
   it('reports all problems of its options at once', () => {

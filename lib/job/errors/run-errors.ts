@@ -120,3 +120,15 @@ export class MalformedJobError extends SqlQueueError {
     );
   }
 }
+
+/** No worker has started the job within its `expiresIn`. It is cancelled, and this error is stored with it. */
+export class JobExpiredError extends SqlQueueError {
+  readonly code = 'JOB_EXPIRED';
+
+  constructor(
+    readonly jobId: number,
+    readonly queue: string,
+  ) {
+    super(`Job ${jobId} of queue "${queue}" was cancelled: no worker has started it within its \`expiresIn\`.`);
+  }
+}

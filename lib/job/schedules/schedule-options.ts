@@ -19,7 +19,10 @@ import type { ScheduleTiming } from './schedule.js';
 import { nextTick } from './ticks.js';
 
 /** The options of `enqueue` that apply to each job of a schedule. */
-export type ScheduledJobOptions = Pick<EnqueueOptions, 'priority' | 'retry' | 'timeout' | 'headers'>;
+export type ScheduledJobOptions = Pick<
+  EnqueueOptions,
+  'priority' | 'retry' | 'timeout' | 'expiresIn' | 'lease' | 'retention' | 'headers'
+>;
 
 /** When a schedule enqueues jobs: `cron` or `every`, and the rules for ticks that are late or overlap. */
 export interface ScheduleTimes {

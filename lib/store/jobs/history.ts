@@ -31,8 +31,8 @@ const COPY_COMPLETED = `
 // For fewer jobs a further statement costs more than it saves, unless it is the only one.
 const MIN_COPY_BATCH_SIZE = 8;
 
-export function historyRetentionMs({ job, retentionMs }: Completion): number | false {
-  return jobRetentionMs(job.overrides, retentionMs);
+export function historyRetentionMs({ job, outcome, retentionMs }: Completion): number | false {
+  return jobRetentionMs(job.overrides, outcome.kind === 'complete', retentionMs);
 }
 
 /** Writes the history of jobs whose rows this transaction has deleted. */
@@ -94,5 +94,5 @@ function toHistoryRow(completion: Completion): SqlValue[] {
 /** A completed job drops the error of an earlier run. Its own error explains why its result was not stored. */
 function errorOf({ job, outcome }: Completion): StoredError | null {
   if (outcome.kind === 'dead' || outcome.kind === 'complete') return outcome.error ?? null;
-  return outcome.kind === 'cancel' ? job.lastError : null;
+  return outcome.kind === 'cancel' ? (outcome.error ?? job.lastError) : null;
 }

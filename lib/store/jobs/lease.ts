@@ -1,4 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
+import { claimLeaseMs } from '../../job/lease.js';
 import { MAX_TIMESTAMP_MS, readIds } from '../../job/read-columns.js';
 import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
 import type { ClaimRequest, ClaimLease } from './job-store.js';
@@ -68,7 +69,7 @@ const CLAIMED_JOBS_WITHOUT_INDEX = `
 
 const LIST_JOBS = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
-  SET job_ids = :jobIds, start_limit = :startLimit
+  SET job_ids = :jobIds, start_limit = :startLimit, lease_ms = :leaseMs, lease_until = :now + :leaseMs
   WHERE id = :claimId AND lease_until > :now`;
 
 const DELETE_CLAIM = `
@@ -82,7 +83,8 @@ export interface ListedClaim {
 }
 
 export function insertClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
-  const { claimId, workerId, queue, leaseMs, lockId = 0 } = request;
+  const { claimId, workerId, queue, lockId = 0 } = request;
+  const leaseMs = claimLeaseMs(request.leaseMs, jobs);
   const deadLetter = request.deadLetter || null;
   const values = { claimId, workerId, queue, leaseMs, lockId, deadLetter, ...jobListOf(request, jobs) };
   return { sql: ADD_CLAIM, values };
@@ -90,7 +92,8 @@ export function insertClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]):
 
 /** Lists the jobs of a claim whose row was written before its jobs were known. */
 export function setClaimJobs(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
-  return { sql: LIST_JOBS, values: { claimId: request.claimId, ...jobListOf(request, jobs) } };
+  const leaseMs = claimLeaseMs(request.leaseMs, jobs);
+  return { sql: LIST_JOBS, values: { claimId: request.claimId, leaseMs, ...jobListOf(request, jobs) } };
 }
 
 function jobListOf(request: ClaimRequest, jobs: readonly ClaimedJob[]): { startLimit: number; jobIds: string } {

@@ -1,4 +1,4 @@
-import { malformedOutcome, type Outcome } from '../../job/outcome.js';
+import { outcomeWithoutRun, type Outcome } from '../../job/outcome.js';
 import { readIds } from '../../job/read-columns.js';
 import type { Completion } from './completion.js';
 import type { RescuedJob, RescueRules } from './job-store.js';
@@ -87,7 +87,7 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
     return { ...job, ...holder, mayHaveStarted: startedIds.has(job.id) };
   });
   const outcomes = requireDecisions<Outcome>(
-    expired.map((job) => malformedOutcome(job) ?? (cancelRequested.includes(job.id) ? CANCEL : rules.decide(job))),
+    expired.map((job) => outcomeWithoutRun(job) ?? (cancelRequested.includes(job.id) ? CANCEL : rules.decide(job))),
   );
   const rescued: RescuedJob[] = expired.map((job, index) => ({ job, outcome: outcomes[index]!, deadLetter }));
   const common = { claimId, ...holder, ranMs: null, deadLetter } as const;

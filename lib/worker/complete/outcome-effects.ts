@@ -5,6 +5,7 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
 import { toCompletion, type Attempt, type AttemptParts } from '../run/attempt.js';
 import type { AttemptEnd } from '../run/attempt-end.js';
+import type { Completion } from '../../store/jobs/completion.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
 import type { FailureLog } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
@@ -90,8 +91,8 @@ export class OutcomeEffects {
     const onWritten = (written: WrittenOutcome) => {
       if (written === 'lost') this.#onLeaseLost(job, claim, ranMs);
       else this.#onCommitted(job, written, result, ranMs);
-      const isNotKept = jobRetentionMs(completion.job.overrides, completion.retentionMs) === false;
-      if (written !== 'lost' && isFinalOutcome(written) && isNotKept) void this.parts.jobLog?.delete(attempt);
+      if (written !== 'lost' && isFinalOutcome(written) && !isKept(completion, written))
+        void this.parts.jobLog?.delete(attempt);
       this.#finishOutcome(claim);
     };
     if (!isDetached) return this.parts.completer.complete(claim, completion, onWritten);
@@ -121,4 +122,8 @@ export class OutcomeEffects {
     if (claim.logLossOnce()) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
     this.parts.events.emitLost(job, ranMs);
   }
+}
+
+function isKept({ job, retentionMs }: Completion, written: Outcome): boolean {
+  return jobRetentionMs(job.overrides, written.kind === 'complete', retentionMs) !== false;
 }

@@ -1,4 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
+import { claimLeaseMs } from '../../job/lease.js';
 import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
 import type { ClaimProgress } from '../../store/jobs/completion.js';
 import type { ClaimRequest } from '../../store/jobs/job-store.js';
@@ -34,9 +35,9 @@ export class ActiveClaim {
     this.queue = request.queue;
     this.#uncommittedIds = new Set(jobs.map((job) => job.id));
     this.#startLimit = Math.min(request.startLimit, countStartable(jobs.map(isPoisonCandidate)));
-    this.#leaseMs = request.leaseMs;
+    this.#leaseMs = claimLeaseMs(request.leaseMs, jobs);
     this.#isByLock = Boolean(request.lockId);
-    this.#leaseDeadline = requestedAt + request.leaseMs;
+    this.#leaseDeadline = requestedAt + this.#leaseMs;
   }
 
   /** By the monotonic clock of this process. */

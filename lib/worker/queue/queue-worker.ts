@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import { malformedOutcome } from '../../job/outcome.js';
+import { outcomeWithoutRun } from '../../job/outcome.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { ActiveClaim } from './active-claim.js';
 import { claimDemand, type ClaimDemand } from './claim-demand.js';
@@ -33,6 +33,8 @@ export class QueueWorker {
   #claimedCount = 0;
   /** Rests that are being stored. */
   #restCount = 0;
+  /** The monotonic time at which the last rest was stored. */
+  #restedAt = -Infinity;
   #answerWaiters: (() => void)[] = [];
 
   constructor(private readonly parts: QueueWorkerParts) {
@@ -130,9 +132,13 @@ export class QueueWorker {
     this.#releaseBuffered();
   }
 
-  /** Jobs of a queue with limits are not prefetched: a prefetched job would use the limits before it starts. */
-  setLimited(isLimited: boolean): void {
-    if (isLimited === this.#limitGate.isLimited) return;
+  /**
+   * Jobs of a queue with limits are not prefetched: a prefetched job would use the limits before it starts.
+   *
+   * @param readAt the monotonic time before the database was read, which may not have had the last rest yet
+   */
+  setLimited(isLimited: boolean, readAt: number): void {
+    if (isLimited === this.#limitGate.isLimited || (!isLimited && readAt <= this.#restedAt)) return;
     this.#limitGate.setLimited(isLimited);
     this.#prefetchLimits.setPrefetching(!isLimited);
   }
@@ -143,12 +149,13 @@ export class QueueWorker {
    * @param stored resolves when the database has the rest
    */
   async rest(stored: Promise<void> = Promise.resolve()): Promise<void> {
-    this.setLimited(true);
+    this.#restedAt = Infinity;
+    this.setLimited(true, Infinity);
     this.#restCount++;
     this.#releaseBuffered();
     await stored;
     while (!this.#claimer.isIdle) await this.untilAnswered();
-    this.#restCount--;
+    if (--this.#restCount === 0) this.#restedAt = this.parts.clock.monotonic();
     this.wake();
   }
 
@@ -225,13 +232,13 @@ export class QueueWorker {
     if (claim.isAbandoned) return;
     // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.
     const mayStart = this.#isOpen && this.#restCount === 0 && !this.parts.leases.hasExpired(claim);
-    if (mayStart) this.#buffer.add(this.#withoutMalformed(claim, jobs));
+    if (mayStart) this.#buffer.add(this.#runnableOf(claim, jobs));
     else for (const job of jobs) this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
   }
 
-  #withoutMalformed(claim: ActiveClaim, jobs: readonly ClaimedJob[]): BufferedJob[] {
+  #runnableOf(claim: ActiveClaim, jobs: readonly ClaimedJob[]): BufferedJob[] {
     return jobs.flatMap((job, indexInClaim) => {
-      const outcome = malformedOutcome(job);
+      const outcome = outcomeWithoutRun(job);
       if (outcome) this.#outcomeEffects.completeUnstarted(claim, job, outcome);
       return outcome ? [] : { claim, job, indexInClaim };
     });

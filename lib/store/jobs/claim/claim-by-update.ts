@@ -4,6 +4,7 @@ import type { ClaimRequest } from '../job-store.js';
 import { jobEventsOf } from '../job-events.js';
 import { CLAIMED_COLUMNS, toClaimedJob, type ClaimedRow } from '../claimed-row.js';
 import { safeId } from '../../core/safe-id.js';
+import { markExpired } from './expired-jobs.js';
 import { insertClaim, deleteClaim, setClaimJobs } from '../lease.js';
 import { classifyError } from '../../core/classify-error.js';
 import { executeFinal, emit, query, executeAll, type Work } from '../../core/statement.js';
@@ -90,7 +91,9 @@ export function markFirst(request: ClaimRequest): () => Work<readonly ClaimedRow
 
 /** Returns no jobs if the lease of the claim has expired, because another process rescues them. */
 export function* listMarked(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
-  const jobs = inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts)));
+  const jobs = yield* markExpired(
+    inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts))),
+  );
   yield* emit(jobEventsOf('claimed', jobs, request.owner));
   const [listed] = yield* executeFinal([setClaimJobs(request, jobs)]);
   return listed!.affectedRows === 1 ? jobs : [];

@@ -3,6 +3,7 @@ import { inStartOrder } from '../../../job/outcome.js';
 import type { ClaimRequest } from '../job-store.js';
 import { toClaimedJob, toJobBeforeClaim, NEXT_ATTEMPT, type ClaimedRow } from '../claimed-row.js';
 import { idsOf } from '../../core/safe-id.js';
+import { markExpired } from './expired-jobs.js';
 import { insertClaim } from '../lease.js';
 import { jobEventsOf } from '../job-events.js';
 import { Ids, executeFinal, emit, query, type Statement, type Work } from '../../core/statement.js';
@@ -24,7 +25,7 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
   if (rows.length === 0) return [];
   const { claimId, maxAttempts } = request;
   const ids = new Ids(idsOf(rows));
-  const jobs = inStartOrder(rows.map((row) => toJobBeforeClaim(row, request.queue, maxAttempts)));
+  const jobs = yield* markExpired(inStartOrder(rows.map((row) => toJobBeforeClaim(row, request.queue, maxAttempts))));
   yield* emit(jobEventsOf('claimed', jobs, request.owner));
   const mark = { sql: MARK_LOCKED, values: { claimId, maxAttempts, ids } };
   const [marked] = yield* executeFinal([mark, insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
@@ -36,7 +37,9 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
 
 export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (marked.length === 0) return [];
-  const jobs = inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts)));
+  const jobs = yield* markExpired(
+    inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts))),
+  );
   yield* emit(jobEventsOf('claimed', jobs, request.owner));
   yield* executeFinal([insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
   return jobs;
