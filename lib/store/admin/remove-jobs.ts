@@ -1,8 +1,8 @@
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { execute, emit, query, type Work } from '../core/statement.js';
-import { deleteJobLogs } from '../results/job-logs.js';
-import { markRemoved } from '../results/waits.js';
+import { deleteJobLogs } from '../results/sql-job-log-store.js';
+import { markRemoved } from '../results/sql-wait-store.js';
 
 const LOCK_IDLE = `
   SELECT id, queue, name, attempt

@@ -1,40 +1,113 @@
+import type { JobOverrides } from '../../job/enqueue-options.js';
+import { readError } from '../../job/read-columns.js';
+import { groupBy } from '../../common/group-by.js';
 import type * as port from './wait-store.js';
+import { parseJsonOrNull } from '../core/parse-json.js';
+import { ascending, safeId } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
+import { execute, Ids, query, Rows, executeAll, type Work } from '../core/statement.js';
+import type { RecordRow } from '../jobs/job-record.js';
 import { inBatches } from './in-batches.js';
-import {
-  registerWaits,
-  deleteOutcomes,
-  readAwaitedJobs,
-  pruneWaits,
-  findRemoved,
-  unregisterWaits,
-  waitersOf,
-} from './waits.js';
+import { jobLogDeletions } from './sql-job-log-store.js';
+
+// One statement, so that a job that moves between the tables is found in one of them.
+const AWAITED_JOBS = `
+  SELECT id, queue, state, result, error, options
+  FROM {history}
+  WHERE id IN (:ids)
+  UNION ALL
+  SELECT id, queue, state, NULL, NULL, options
+  FROM {jobs}
+  WHERE id IN (:ids)`;
+
+// All three databases support REPLACE. Only the process itself writes its rows.
+const REGISTER = `
+  REPLACE INTO {waits} (waiter, job_id, expires_at)
+  VALUES :rows`;
+
+const WAIT_ROW = `(?, ?, :now + ?)`;
+
+// Without the condition on expires_at, MySQL scans the whole table if it has about as many rows as there are ids, even
+// with the forced index.
+const UNREGISTER = `
+  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at > 0`;
+
+const WAITERS = `
+  SELECT DISTINCT waiter
+  FROM {waits} /*! FORCE INDEX ({waits}_job) */
+  WHERE job_id IN (:ids)`;
+
+// In the common lock order, the history comes before waits.
+const DELETE_FINISHED = `
+  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids`;
+
+// Skips locked rows. The locks end with the statement.
+const EXPIRED = `
+  SELECT waiter, job_id
+  FROM {waits} /*! FORCE INDEX ({waits}_expiry) */
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+
+const DELETE_EXPIRED = `
+  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now`;
+
+const WAITS = `
+  SELECT waiter, job_id
+  FROM {waits} /*! FORCE INDEX ({waits}_job) */
+  WHERE job_id IN (:ids)`;
+
+// expires_at = 1 marks a removed job, because no wait expires at that time. The row stays until the waiter reads it or
+// the pruner deletes it.
+const MARK_REMOVED = `
+  UPDATE {waits} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = 1
+  WHERE waiter = :waiter AND job_id IN (:ids)`;
+
+const REMOVED = `
+  SELECT job_id
+  FROM {waits} /*! FORCE INDEX (PRIMARY) */
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at = 1`;
+
+interface WaitRow {
+  waiter: number;
+  job_id: number;
+}
+
+type AwaitedRow = Pick<RecordRow, 'id' | 'queue' | 'state' | 'result' | 'error' | 'options'>;
 
 export class SqlWaitStore implements port.WaitStore {
   constructor(private readonly database: SqlDatabase) {}
 
   async readJobs(ids: readonly number[]): Promise<ReadonlyMap<number, port.AwaitedJob>> {
-    const found = await inBatches(ids, (batch) => this.database.runIdempotent(() => readAwaitedJobs(batch)));
-    return new Map(found.flatMap((jobs) => [...jobs]));
+    const read = (batch: readonly number[]) => query<AwaitedRow>(AWAITED_JOBS, { ids: batch });
+    const rows = await inBatches(ids, (batch) => this.database.runIdempotent(() => read(batch)));
+    return new Map(rows.flat().map((row) => [safeId(row.id), toAwaitedJob(row)]));
   }
 
   async register(waiter: number, ids: readonly number[], forMs: number): Promise<void> {
-    await inBatches(ids, (batch) => this.database.transaction(() => registerWaits(waiter, batch, forMs)));
+    const rowsOf = (batch: readonly number[]) => ascending(batch).map((id) => [waiter, id, forMs]);
+    const register = (batch: readonly number[]) => execute(REGISTER, { rows: new Rows(WAIT_ROW, rowsOf(batch)) });
+    await inBatches(ids, (batch) => this.database.transaction(() => register(batch)));
   }
 
   async unregister(waiter: number, ids: readonly number[]): Promise<void> {
-    await inBatches(ids, (batch) => this.database.transaction(() => unregisterWaits(waiter, batch)));
+    await inBatches(ids, (batch) => this.database.transaction(() => unregister(waiter, batch)));
   }
 
   async waitersOf(ids: readonly number[]): Promise<number[]> {
-    const waiters = await inBatches(ids, (batch) => this.database.runIdempotent(() => waitersOf(batch)));
-    return [...new Set(waiters.flat())];
+    const read = (batch: readonly number[]) => query<{ waiter: number }>(WAITERS, { ids: ascending(batch) });
+    const rows = await inBatches(ids, (batch) => this.database.runIdempotent(() => read(batch)));
+    return [...new Set(rows.flat().map(({ waiter }) => Number(waiter)))];
   }
 
   async removedOf(waiter: number, ids: readonly number[]): Promise<ReadonlySet<number>> {
-    const removed = await inBatches(ids, (batch) => this.database.runIdempotent(() => findRemoved(waiter, batch)));
-    return new Set(removed.flat());
+    const read = (batch: readonly number[]) => query<WaitRow>(REMOVED, { waiter, ids: ascending(batch) });
+    const rows = await inBatches(ids, (batch) => this.database.runIdempotent(() => read(batch)));
+    return new Set(rows.flat().map(({ job_id }) => Number(job_id)));
   }
 
   async deleteOutcomes(waiter: number, ids: readonly number[]): Promise<void> {
@@ -44,4 +117,49 @@ export class SqlWaitStore implements port.WaitStore {
   pruneWaits(limit: number): Promise<number> {
     return this.database.runIdempotent(() => pruneWaits(limit));
   }
+}
+
+function unregister(waiter: number, ids: readonly number[]): Work<number> {
+  return execute(UNREGISTER, { waiter, ids: ascending(ids) });
+}
+
+function* deleteOutcomes(waiter: number, ids: readonly number[]): Work<void> {
+  const jobs = { sql: DELETE_FINISHED, values: { ids: new Ids(ids) } };
+  yield* executeAll([jobs, ...jobLogDeletions(ids)]);
+  yield* unregister(waiter, ids);
+}
+
+function* pruneWaits(limit: number): Work<number> {
+  let pruned = 0;
+  for (const [waiter, ids] of groupByWaiter(yield* query<WaitRow>(EXPIRED, { limit }))) {
+    pruned += yield* execute(DELETE_EXPIRED, { waiter, ids });
+  }
+  return pruned;
+}
+
+/** Marks the waits for these jobs, so that the waiting processes learn that the jobs were removed. */
+export function* markRemoved(ids: readonly number[]): Work<void> {
+  if (ids.length === 0) return;
+  for (const [waiter, jobIds] of groupByWaiter(yield* query<WaitRow>(WAITS, { ids: ascending(ids) }))) {
+    yield* execute(MARK_REMOVED, { waiter, ids: jobIds });
+  }
+}
+
+/** The waits by waiter, in the order of their locks. */
+function groupByWaiter(rows: readonly WaitRow[]): [waiter: number, jobIds: number[]][] {
+  const waiters = [...groupBy(rows, ({ waiter }) => Number(waiter))].sort(([a], [b]) => a - b);
+  return waiters.map(([waiter, waits]) => [waiter, ascending(waits.map(({ job_id }) => Number(job_id)))]);
+}
+
+function toAwaitedJob({ id, queue, state, result, error, options }: AwaitedRow): port.AwaitedJob {
+  const overrides = parseJsonOrNull<JobOverrides>(options);
+  return {
+    id: safeId(id),
+    queue,
+    state,
+    result,
+    error: readError(error),
+    isRequest: overrides?.reply === true,
+    hasKey: overrides?.key !== undefined,
+  };
 }
