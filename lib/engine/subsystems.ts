@@ -13,7 +13,6 @@ import type { QueueOptions, ResolvedQueueOptions } from '../job/queue-options.js
 import type { NewSchedule } from '../job/schedules/schedule.js';
 import { subscriptionsOf, type Subscription } from '../job/topics.js';
 import { EventFeed } from '../listen/event-feed.js';
-import { ResultTracker } from '../listen/result-tracker.js';
 import { WaitNotifier } from '../listen/wait-notifier.js';
 import { Waiter } from '../listen/waiter.js';
 import { QueueProducer } from '../producer/queue-producer.js';
@@ -115,7 +114,7 @@ export function createWaits(core: EngineCore, stores: OpenStore, notifier: WorkN
   const { waits: store, waiterChannel: channel, jobLogs } = stores;
   const notifyWorkers = () => notifier.poll();
   const waiter = new Waiter({ store, jobLogs, channel, clock, logger, random, optionsFor, notifyWorkers });
-  const waitNotifier = new WaitNotifier({ store, channel, waiter });
+  const waitNotifier = new WaitNotifier(store, channel, waiter);
   return {
     waiter,
     waitNotifier,
@@ -206,13 +205,19 @@ export function createAdmin({ core, stores, events, waits, notifier }: EngineBas
 }
 
 export function createProducer({ core, stores, events, waits, notifier }: EngineBase, admin: QueueAdmin) {
+  const { waiter } = waits;
+  const cancel = (id: number) => admin.cancel(id);
   return new QueueProducer({
     store: stores.jobs,
     queueStore: stores.queues,
     optionsFor: core.optionsFor,
     notifier,
     clock: core.clock,
-    tracker: new ResultTracker(waits.waiter, (id) => admin.cancel(id)),
+    tracker: {
+      cancel,
+      waitFor: (id, options) => waiter.waitFor(id, options),
+      waitForReply: (id, queue, options) => waiter.waitForReply(id, queue, options, cancel),
+    },
     events: new ClientEvents(events.local),
   });
 }

@@ -7,7 +7,7 @@ import type { QueueEvents } from '../events/queue-events.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { EventStore, RecordedEvent } from '../store/results/event-store.js';
 import { MissingIds } from './missing-ids.js';
-import { WaitListener } from './wait-listener.js';
+import { WaitListener } from './listen-loop.js';
 
 export interface EventFeedParts {
   readonly store: Pick<EventStore, 'lastId' | 'readAfter' | 'readByIds'>;

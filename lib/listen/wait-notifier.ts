@@ -2,19 +2,7 @@ import type { ClaimedJob } from '../job/job.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { WaitStore } from '../store/results/wait-store.js';
 import { Batcher } from '../common/batcher.js';
-
-export interface WaitNotifierParts {
-  readonly store: Pick<WaitStore, 'waitersOf'>;
-  /** Undefined if this process does not notify others. */
-  readonly channel: NotificationChannel | undefined;
-  /** The waiter of this process. */
-  readonly waiter: { readonly name: string; onJobChanged(jobId: number): void };
-}
-
-/** The name that a waiting process listens for. */
-export function waiterName(waiterId: number): string {
-  return `waiter:${waiterId}`;
-}
+import { waiterName, type Waiter } from './waiter.js';
 
 // The limit of jobs that end between two polls while the worker knows of no waiter.
 const MAX_UNNOTIFIED_JOBS = 5_000;
@@ -28,7 +16,15 @@ export class WaitNotifier {
   readonly #unnotified = new Set<number>();
   readonly #batcher: Batcher<number>;
 
-  constructor(private readonly parts: WaitNotifierParts) {
+  /**
+   * @param channel undefined if this process does not notify others
+   * @param waiter the waiter of this process
+   */
+  constructor(
+    private readonly store: Pick<WaitStore, 'waitersOf'>,
+    private readonly channel: NotificationChannel | undefined,
+    private readonly waiter: Pick<Waiter, 'name' | 'onJobChanged'>,
+  ) {
     this.#batcher = new Batcher((ids) => this.#sendNotifications(ids));
   }
 
@@ -45,7 +41,7 @@ export class WaitNotifier {
   }
 
   notifyChanged(jobId: number): void {
-    this.parts.waiter.onJobChanged(jobId);
+    this.waiter.onJobChanged(jobId);
     if (this.#waitsUntil !== null) this.#notifyWaiters(jobId);
     else if (this.#unnotified.size < MAX_UNNOTIFIED_JOBS) this.#unnotified.add(jobId);
   }
@@ -57,7 +53,7 @@ export class WaitNotifier {
 
   /** Like `notifyChanged`, but also if no poll has found a waiter. */
   notifyAlways(jobId: number): void {
-    this.parts.waiter.onJobChanged(jobId);
+    this.waiter.onJobChanged(jobId);
     this.#notifyWaiters(jobId);
   }
 
@@ -68,12 +64,11 @@ export class WaitNotifier {
 
   #notifyWaiters(jobId: number): void {
     // An error is ignored, because waiters also poll.
-    if (this.parts.channel) void this.#batcher.add(jobId).catch(() => undefined);
+    if (this.channel) void this.#batcher.add(jobId).catch(() => undefined);
   }
 
   async #sendNotifications(jobIds: readonly number[]): Promise<void> {
-    const { store, channel, waiter } = this.parts;
-    const names = (await store.waitersOf(jobIds)).map(waiterName);
-    for (const name of names) if (name !== waiter.name) channel!.notify(name, 1);
+    const names = (await this.store.waitersOf(jobIds)).map(waiterName);
+    for (const name of names) if (name !== this.waiter.name) this.channel!.notify(name, 1);
   }
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
-import { JobNotFoundError, ResultNotKeptError, StoreUnavailableError } from '../job/errors.js';
+import { hasCode, JobNotFoundError, ResultNotKeptError, StoreUnavailableError } from '../job/errors.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { randomId } from '../job/random-id.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
@@ -11,8 +11,7 @@ import type { NotificationChannel } from '../store/notifications/notification-ch
 import type { JobLogStore } from '../store/results/job-log-store.js';
 import type { AwaitedJob, WaitStore } from '../store/results/wait-store.js';
 import { ResultWait } from './result-wait.js';
-import { WaitListener } from './wait-listener.js';
-import { waiterName } from './wait-notifier.js';
+import { WaitListener } from './listen-loop.js';
 import { WaitPollSchedule } from './wait-poll-schedule.js';
 import { WaitRegistration } from './wait-registration.js';
 
@@ -29,8 +28,17 @@ export interface WaiterParts {
   readonly notifyWorkers: () => void;
 }
 
+type CancelJob = (id: number) => Promise<boolean>;
+
 const RETRY_INTERVAL_MS = 1_000;
 const NO_IDS: ReadonlySet<number> = new Set();
+// The errors of waits whose job is finished or gone. After any other error the job still exists.
+const FINAL_ERROR_CODES = ['JOB_FAILED', 'JOB_CANCELLED', 'JOB_NOT_FOUND', 'RESULT_NOT_KEPT'];
+
+/** The name that a waiting process listens for. */
+export function waiterName(waiterId: number): string {
+  return `waiter:${waiterId}`;
+}
 
 /**
  * Waits for the results of jobs, for all calls of this process: one poll reads all awaited jobs. The waiter registers
@@ -101,15 +109,15 @@ export class Waiter {
     if (this.#waits.has(jobId)) this.#onNotification();
   }
 
-  /** Deletes the outcome and the logs of a finished job. Only for jobs that a single call waits for. */
-  deleteOutcome(id: number): Promise<void> {
-    this.#registration.delete(id);
-    return this.#deletions.add(id);
-  }
-
-  awaitOnClose(work: Promise<unknown>): void {
-    const done = work.catch(() => undefined).finally(() => this.#awaitedOnClose.delete(done));
+  /**
+   * Waits for the result of a job that was enqueued by `request`, and deletes its outcome and its logs afterwards. If the
+   * wait fails before the job ends, the job is cancelled, because its result has no receiver.
+   */
+  waitForReply(id: number, queue: string, options: ResolvedWaitOptions, cancel: CancelJob): Promise<unknown> {
+    const reply = this.#replyOrCancel(id, queue, options, cancel);
+    const done = reply.catch(() => undefined).finally(() => this.#awaitedOnClose.delete(done));
     this.#awaitedOnClose.add(done);
+    return reply;
   }
 
   /** Rejects all waits with StoreUnavailableError and stops. */
@@ -120,6 +128,20 @@ export class Waiter {
     await this.#deletions.idle();
     // If this fails, the registrations expire in ten minutes.
     await this.#registration.unregister(this.#waits).catch(() => undefined);
+  }
+
+  async #replyOrCancel(id: number, queue: string, options: ResolvedWaitOptions, cancel: CancelJob): Promise<unknown> {
+    try {
+      return await this.waitFor(id, options, queue);
+    } catch (error) {
+      // If the cancellation fails, the job runs, and its result is pruned.
+      if (!FINAL_ERROR_CODES.some((code) => hasCode(error, code))) await cancel(id).catch(() => undefined);
+      throw error;
+    } finally {
+      this.#registration.delete(id);
+      // If the deletion fails, the pruner deletes the outcome after a minute.
+      await this.#deletions.add(id).catch(() => undefined);
+    }
   }
 
   #removeWait(wait: ResultWait, waits: Set<ResultWait>): void {

@@ -124,11 +124,7 @@ describeStores('the progress and the log lines of a job', (setup) => {
       await world.jobLogs.writeJobLogs(given);
       order.push('written');
     };
-    const awaited = new WaitNotifier({
-      store: world.waits,
-      channel: undefined,
-      waiter: { name: '', onJobChanged: () => {} },
-    });
+    const awaited = new WaitNotifier(world.waits, undefined, { name: '', onJobChanged: () => {} });
     const logger = new Logger('test', { timestamp: false });
     const traces = new JobLogWriter({ ...world.jobLogs, writeJobLogs: trace }, awaited, new FakeClock(), logger);
     const runs = [await running(world), await running(world)].map(({ jobId, taken }) => ({

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { ListenLoop, type ListenPause } from '../../lib/listen/listen-loop.js';
-import { WaitListener } from '../../lib/listen/wait-listener.js';
+import { ListenLoop, WaitListener, type ListenPause } from '../../lib/listen/listen-loop.js';
 import type { NotificationChannel } from '../../lib/store/notifications/notification-channel.js';
 import { FakeClock } from '../support/fake-clock.js';
 
