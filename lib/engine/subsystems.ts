@@ -97,7 +97,7 @@ export async function openStores(
 
 export function createEvents({ logger, clock }: EngineCore, { events: store, eventChannel: channel }: OpenStore) {
   const anywhere = new QueueEvents(logger);
-  const feed = new EventFeed({ store, channel, clock, logger, listeners: anywhere });
+  const feed = new EventFeed(store, channel, clock, logger, anywhere);
   return {
     local: new QueueEvents(logger),
     anywhere,

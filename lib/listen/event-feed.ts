@@ -6,17 +6,7 @@ import { withTimeout } from '../common/with-timeout.js';
 import type { QueueEvents } from '../events/queue-events.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { EventStore, RecordedEvent } from '../store/results/event-store.js';
-import { MissingIds } from './missing-ids.js';
 import { WaitListener } from './listen-loop.js';
-
-export interface EventFeedParts {
-  readonly store: Pick<EventStore, 'lastId' | 'readAfter' | 'readByIds'>;
-  /** Undefined if this process receives no notifications: the feed polls every second. */
-  readonly channel: NotificationChannel | undefined;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
-  readonly listeners: QueueEvents;
-}
 
 const POLL_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 1_000;
@@ -27,6 +17,14 @@ const STOP_TIMEOUT_MS = 5_000;
 
 /** The name that processes notify when they have stored events. */
 const LISTEN_NAME = 'events';
+
+// The limits of ids for one gap and in all. A larger gap comes from a transaction that was rolled back.
+const MAX_GAP = 1_000;
+const MAX_MISSING = 10_000;
+// Most late transactions commit within milliseconds, but a transaction of a caller may last minutes.
+const RECENT_MS = 5_000;
+const FULL_CHECK_INTERVAL_MS = 15_000;
+const MISSING_TIMEOUT_MS = 600_000;
 
 /**
  * Reads the stored job events of all processes and emits them to the listeners of this one. It emits each event once,
@@ -42,8 +40,14 @@ export class EventFeed {
   #isStarted = false;
   #isStopped = false;
 
-  constructor(private readonly parts: EventFeedParts) {
-    const { channel, clock, logger } = parts;
+  /** @param channel undefined if this process receives no notifications: the feed polls every second */
+  constructor(
+    private readonly store: Pick<EventStore, 'lastId' | 'readAfter' | 'readByIds'>,
+    channel: NotificationChannel | undefined,
+    private readonly clock: Clock,
+    logger: JobLogger,
+    private readonly listeners: QueueEvents,
+  ) {
     this.#outage = new OutageLog(logger, 'Cannot read job events, retrying', 'The database is available again.');
     this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
     this.#listener =
@@ -63,7 +67,7 @@ export class EventFeed {
   async start(): Promise<void> {
     if (this.#isStarted) return;
     this.#isStarted = true;
-    this.#lastId = await this.parts.store.lastId();
+    this.#lastId = await this.store.lastId();
     this.#loop.start();
     this.#listener?.listen();
   }
@@ -79,12 +83,12 @@ export class EventFeed {
   async stop(ms = STOP_TIMEOUT_MS): Promise<void> {
     this.#isStopped = true;
     const stopped = Promise.all([this.#loop.stop(), this.#listener?.stop()]);
-    const handled = stopped.then(() => this.parts.listeners.idle());
-    await withTimeout(this.parts.clock, Math.min(ms, STOP_TIMEOUT_MS), handled);
+    const handled = stopped.then(() => this.listeners.idle());
+    await withTimeout(this.clock, Math.min(ms, STOP_TIMEOUT_MS), handled);
   }
 
   async #tick(stopping: AbortSignal): Promise<number> {
-    const { store, clock } = this.parts;
+    const { store, clock } = this;
     const late = await store.readByIds(this.#missingIds.due(clock.monotonic()));
     const page = await store.readAfter(this.#lastId ?? 0, PAGE_SIZE);
     this.#outage.onSuccess();
@@ -102,7 +106,7 @@ export class EventFeed {
   }
 
   #emit({ event, queue, jobId, name, attempt, owner, ranMs, delayMs, result, error, atMs }: RecordedEvent): void {
-    this.parts.listeners.emit({
+    this.listeners.emit({
       event,
       queue,
       jobId,
@@ -115,5 +119,38 @@ export class EventFeed {
       ...(error === null ? {} : { error }),
       ...(delayMs === null ? {} : { delayMs }),
     });
+  }
+}
+
+/**
+ * Ids that are missing between the ids that were read: their transactions commit later, or were rolled back. Ids that
+ * are missing for less than 5 s are read with every poll, the others every 15 s, for 10 minutes.
+ */
+export class MissingIds {
+  /** Oldest first. */
+  readonly #missingSince = new Map<number, number>();
+  #lastFullCheckAt = -Infinity;
+
+  addGap(id: number, next: number, now: number): void {
+    for (let missing = Math.max(id + 1, next - MAX_GAP); missing < next; missing++)
+      this.#missingSince.set(missing, now);
+    for (const [oldest] of this.#missingSince) {
+      if (this.#missingSince.size <= MAX_MISSING) break;
+      this.#missingSince.delete(oldest);
+    }
+  }
+
+  remove(id: number): void {
+    this.#missingSince.delete(id);
+  }
+
+  due(now: number): number[] {
+    for (const [id, since] of this.#missingSince) {
+      if (now - since < MISSING_TIMEOUT_MS) break;
+      this.#missingSince.delete(id);
+    }
+    const isFullCheck = now - this.#lastFullCheckAt >= FULL_CHECK_INTERVAL_MS;
+    if (isFullCheck) this.#lastFullCheckAt = now;
+    return [...this.#missingSince].filter(([, since]) => isFullCheck || now - since < RECENT_MS).map(([id]) => id);
   }
 }

@@ -47,11 +47,6 @@ export class ResultWait {
     this.#over.signal.addEventListener('abort', listener, { once: true });
   }
 
-  resolve(result: unknown): void {
-    this.#over.abort();
-    this.#resolve(result);
-  }
-
   reject(reason: unknown): void {
     this.#over.abort();
     this.#reject(reason);
@@ -92,7 +87,8 @@ export class ResultWait {
       const problem = `the result of job ${this.id}: expected JSON, got ${(error as Error).message}`;
       return this.reject(new PayloadInvalidError(this.queue!, problem));
     }
-    this.resolve(value);
+    this.#over.abort();
+    this.#resolve(value);
   }
 
   async #expireAfter(ms: number, clock: Clock): Promise<void> {

@@ -6,30 +6,26 @@ import type { ResultWait } from './result-wait.js';
 const REGISTRATION_MS = 600_000;
 const UNREGISTER_INTERVAL_MS = 1_000;
 
-export type WaitsByJob = ReadonlyMap<number, ReadonlySet<ResultWait>>;
-
-interface Registration {
-  /** By the monotonic clock. */
-  readonly at: number;
-  readonly needsReplyOnly: boolean;
-}
-
 /** Registers in the database which jobs this process waits for, so that the processes that end them notify it. */
 export class WaitRegistration {
-  readonly #registered = new Map<number, Registration>();
+  /** By the ids of the jobs; `at` is by the monotonic clock. */
+  readonly #registered = new Map<number, { readonly at: number; readonly needsReplyOnly: boolean }>();
   #unregisteredAt = -Infinity;
 
   constructor(
     private readonly store: Pick<WaitStore, 'register' | 'unregister'>,
     private readonly clock: Clock,
     private readonly waiterId: number,
+    private readonly waits: ReadonlyMap<number, ReadonlySet<ResultWait>>,
     private readonly notifyWorkers: () => void,
   ) {}
 
   /** Registers new waits and renews old ones. Returns whether there were any. */
-  async register(waits: WaitsByJob): Promise<boolean> {
+  async register(): Promise<boolean> {
     const now = this.clock.monotonic();
-    const due = [...waits].filter(([id]) => now - (this.#registered.get(id)?.at ?? -Infinity) > REGISTRATION_MS / 2);
+    const due = [...this.waits].filter(
+      ([id]) => now - (this.#registered.get(id)?.at ?? -Infinity) > REGISTRATION_MS / 2,
+    );
     if (due.length === 0) return false;
     const ids = due.map(([id]) => id);
     await this.store.register(this.waiterId, ids, REGISTRATION_MS);
@@ -43,15 +39,15 @@ export class WaitRegistration {
   }
 
   /** Like `unregister`, but at most once a second while this process waits for other jobs. */
-  async unregisterIfDue(waits: WaitsByJob): Promise<void> {
+  async unregisterIfDue(): Promise<void> {
     const isDue = this.clock.monotonic() - this.#unregisteredAt >= UNREGISTER_INTERVAL_MS;
-    if (waits.size === 0 || isDue) await this.unregister(waits);
+    if (this.waits.size === 0 || isDue) await this.unregister();
   }
 
   /** Unregisters the jobs that this process does not wait for any more. */
-  async unregister(waits: WaitsByJob): Promise<void> {
+  async unregister(): Promise<void> {
     this.#unregisteredAt = this.clock.monotonic();
-    const ended = [...this.#registered.keys()].filter((id) => !waits.has(id));
+    const ended = [...this.#registered.keys()].filter((id) => !this.waits.has(id));
     if (ended.length === 0) return;
     for (const id of ended) this.#registered.delete(id);
     await this.store.unregister(this.waiterId, ended);

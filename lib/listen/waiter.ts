@@ -61,7 +61,7 @@ export class Waiter {
 
   constructor(private readonly parts: WaiterParts) {
     const { store, channel, clock, logger, random, notifyWorkers } = parts;
-    this.#registration = new WaitRegistration(store, clock, this.#id, notifyWorkers);
+    this.#registration = new WaitRegistration(store, clock, this.#id, this.#waits, notifyWorkers);
     this.#schedule = new WaitPollSchedule(clock, random);
     this.#outage = new OutageLog(logger, 'Cannot poll for awaited jobs, retrying', 'The database is available again.');
     this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
@@ -127,7 +127,7 @@ export class Waiter {
     await Promise.all([this.#loop.stop(), this.#listener?.stop(), ...this.#awaitedOnClose]);
     await this.#deletions.idle();
     // If this fails, the registrations expire in ten minutes.
-    await this.#registration.unregister(this.#waits).catch(() => undefined);
+    await this.#registration.unregister().catch(() => undefined);
   }
 
   async #replyOrCancel(id: number, queue: string, options: ResolvedWaitOptions, cancel: CancelJob): Promise<unknown> {
@@ -167,8 +167,8 @@ export class Waiter {
     if (stopping.aborted) return 0;
     await this.#poll();
     // A job may have ended before its registration, without a notification, so it is read again.
-    if (await this.#registration.register(this.#waits)) await this.#poll();
-    await this.#registration.unregisterIfDue(this.#waits);
+    if (await this.#registration.register()) await this.#poll();
+    await this.#registration.unregisterIfDue();
     return this.#waits.size === 0 ? Infinity : this.#schedule.nextIntervalMs(this.#waits.size);
   }
 

@@ -1,4 +1,4 @@
-import { MissingIds } from '../../lib/listen/missing-ids.js';
+import { MissingIds } from '../../lib/listen/event-feed.js';
 
 describe('skipped event ids', () => {
   it('are read at every poll while they are young', () => {
