@@ -1,22 +1,39 @@
+import type { Clock } from '../common/clock.js';
+import { hasCode, StoreUnavailableError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
 import type { JobStore } from '../store/jobs/job-store.js';
-import { isFaultOfOneCall, MAX_BATCH_JOBS, shiftBatch, type EnqueueCall } from './enqueue-calls.js';
+import type { KeyedCallResult, KeyStore, KeyedJobResult } from '../store/keys/key-store.js';
 
-interface Call extends EnqueueCall {
-  readonly resolve: (ids: number[]) => void;
+/** One call of a producer that waits for its statement. */
+interface EnqueueCall<Result> {
+  readonly jobs: readonly NewJob[];
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
 }
 
+interface KeyedCall extends EnqueueCall<readonly KeyedJobResult[]> {
+  /** Monotonic time of the call in milliseconds. */
+  readonly calledAt: number;
+  tries: number;
+}
+
+// The limits of one statement. A single call above them gets a statement of its own.
+const MAX_BATCH_JOBS = 500;
+const MAX_BATCH_CHARACTERS = 250_000;
 // Two, so that the process builds one batch while the database writes the other. A second flush starts only if enough
 // calls are pending to be worth a commit of their own.
 const MAX_FLUSHES_IN_FLIGHT = 2;
 const MIN_CALLS_PER_FLUSH = 20;
+// The lock timeout of every transaction of the library.
+const LOCK_TIMEOUT_MS = 20_000;
+const MAX_RETRY_DELAY_MS = 30;
 
 /**
  * Group commit for producers: calls gather while an INSERT is under way, and the next INSERT stores them together. A
  * single call is stored at once. Calls in a caller's transaction are not batched.
  */
 export class EnqueueBatcher {
-  #pending: Call[] = [];
+  #pending: EnqueueCall<number[]>[] = [];
   #flushesInFlight = 0;
   #isFlushScheduled = false;
 
@@ -53,7 +70,7 @@ export class EnqueueBatcher {
     if (this.#pending.length > 0 && !this.#isFlushScheduled) void this.#scheduleFlush();
   }
 
-  async #flush(calls: readonly Call[]): Promise<void> {
+  async #flush(calls: readonly EnqueueCall<number[]>[]): Promise<void> {
     try {
       const ids = await this.store.enqueue(calls.flatMap(({ jobs }) => jobs));
       let from = 0;
@@ -63,4 +80,90 @@ export class EnqueueBatcher {
       else for (const { reject } of calls) reject(error);
     }
   }
+}
+
+/**
+ * Group commit for jobs with keys. One batch is in flight at a time, because calls of this process with the same key
+ * would only block each other. A call with a key that another transaction has locked is retried after a random delay of
+ * up to 30 ms, and delays no other call.
+ */
+export class KeyedEnqueueBatcher {
+  #pending: KeyedCall[] = [];
+  #isFlushing = false;
+
+  constructor(
+    private readonly store: Pick<KeyStore, 'enqueueKeyed'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** Rejects with StoreUnavailableError if another transaction keeps a key locked for 20 s. */
+  enqueue(jobs: readonly NewJob[]): Promise<readonly KeyedJobResult[]> {
+    return new Promise((resolve, reject) => {
+      this.#add({ jobs, calledAt: this.clock.monotonic(), tries: 0, resolve, reject });
+    });
+  }
+
+  #add(call: KeyedCall): void {
+    this.#pending.push(call);
+    if (!this.#isFlushing) void this.#flushAll();
+  }
+
+  /** Starts after this turn of the event loop, so that all calls of the turn share one transaction. */
+  async #flushAll(): Promise<void> {
+    this.#isFlushing = true;
+    await new Promise((resolve) => setImmediate(resolve));
+    while (this.#pending.length > 0) await this.#flush(shiftBatch(this.#pending));
+    this.#isFlushing = false;
+  }
+
+  async #flush(calls: readonly KeyedCall[]): Promise<void> {
+    try {
+      const results = await this.store.enqueueKeyed(calls.map(({ jobs }) => jobs));
+      calls.forEach((call, index) => this.#resolveCall(call, results[index]!));
+    } catch (error) {
+      if (isFaultOfOneCall(calls, error)) for (const call of calls) await this.#flush([call]);
+      else for (const { reject } of calls) reject(error);
+    }
+  }
+
+  #resolveCall(call: KeyedCall, result: KeyedCallResult): void {
+    if (result instanceof Error) call.reject(result);
+    else if (result !== 'locked') call.resolve(result);
+    else if (this.clock.monotonic() - call.calledAt >= LOCK_TIMEOUT_MS) call.reject(lockTimeoutError(call));
+    else void this.#retryLater(call);
+  }
+
+  async #retryLater(call: KeyedCall): Promise<void> {
+    await this.clock.sleep(Math.random() * Math.min(2 ** ++call.tries, MAX_RETRY_DELAY_MS));
+    this.#add(call);
+  }
+}
+
+/** Removes the first calls from `pending`: as many as fit into one statement, `maxCalls` at most, and at least one. */
+function shiftBatch<Call extends EnqueueCall<never>>(pending: Call[], maxCalls = pending.length): Call[] {
+  let jobs = 0;
+  let characters = 0;
+  const firstTooMany = pending.findIndex((call, index) => {
+    jobs += call.jobs.length;
+    for (const { payload, headers } of call.jobs) characters += payload.length + (headers?.length ?? 0);
+    return index > 0 && (jobs > MAX_BATCH_JOBS || characters > MAX_BATCH_CHARACTERS);
+  });
+  return pending.splice(0, firstTooMany === -1 ? maxCalls : Math.min(maxCalls, firstTooMany));
+}
+
+/** Whether each call of a failed batch is stored alone next, because one bad call must not fail the others. */
+function isFaultOfOneCall(calls: readonly unknown[], error: unknown): boolean {
+  return calls.length > 1 && !hasCode(error, 'STORE_UNAVAILABLE');
+}
+
+function lockTimeoutError({ jobs }: KeyedCall): StoreUnavailableError {
+  const keys = jobs.flatMap(({ key }) => (key ? JSON.stringify(key.text) : []));
+  return new StoreUnavailableError(
+    `Another transaction has locked the key ${keys.slice(0, 3).join(', ')}${keys.length > 3 ? ', …' : ''} for ` +
+      `${LOCK_TIMEOUT_MS / 1_000} s. If your own transaction holds the lock while it waits for enqueue(), pass its ` +
+      '`manager` to enqueue().',
+    'not-done',
+    undefined,
+    true,
+  );
 }

@@ -1,8 +1,8 @@
+import { groupBy } from '../common/group-by.js';
 import type { NewJob } from '../job/job.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
-import { EnqueueBatcher } from './enqueue-batcher.js';
+import { EnqueueBatcher, KeyedEnqueueBatcher } from './enqueue-batcher.js';
 import type { EnqueuedJob } from './enqueued-job.js';
-import { KeyedEnqueueBatcher } from './keyed-enqueue-batcher.js';
 import type { ProducerParts } from './producer-parts.js';
 import { WaitingLimit } from './waiting-limit.js';
 
@@ -88,13 +88,7 @@ function byQueue(jobs: readonly NewJob[]): Iterable<[queue: string, jobs: readon
   // Most calls enqueue into one queue.
   const queue = jobs[0]?.queue;
   if (queue !== undefined && jobs.every((job) => job.queue === queue)) return [[queue, jobs]];
-  const grouped = new Map<string, NewJob[]>();
-  for (const job of jobs) {
-    const jobsOfQueue = grouped.get(job.queue);
-    if (jobsOfQueue) jobsOfQueue.push(job);
-    else grouped.set(job.queue, [job]);
-  }
-  return grouped;
+  return groupBy(jobs, (job) => job.queue);
 }
 
 function hasKey({ key }: NewJob): boolean {

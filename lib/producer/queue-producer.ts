@@ -1,10 +1,11 @@
 import { checkJobId } from '../job/job-id.js';
-import { checkQueueName } from '../job/job-names.js';
-import { matchesHeaders } from '../job/topics.js';
-import type { EnqueueOptions, JobOverrides } from '../job/enqueue-options.js';
-import { InvalidOptionsError } from '../job/errors.js';
+import { checkQueueName, nameProblem } from '../job/job-names.js';
+import { matchesHeaders, TOPIC_HEADER } from '../job/topics.js';
+import { resolveEnqueueOptions, type EnqueueOptions, type JobOverrides } from '../job/enqueue-options.js';
+import { InvalidOptionsError, PayloadInvalidError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
+import { encodeJson } from '../job/json.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
@@ -13,7 +14,6 @@ import { buildJob } from '../job/build-job.js';
 import type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './enqueued-job.js';
 import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
-import { resolveMessage } from './resolve-message.js';
 
 /**
  * Enqueues jobs, publishes messages, and waits for results.
@@ -201,4 +201,24 @@ function isOfSeveralQueues(args: readonly unknown[]): args is [readonly JobOfQue
 function checkJobToEnqueue(where: string, job: unknown, index: number): asserts job is JobToEnqueue {
   if (typeof job === 'object' && job !== null && 'payload' in job) return;
   throw new InvalidOptionsError(where, [expected(false, `job ${index} to be { payload, options? }`, job)!]);
+}
+
+/**
+ * Checks a message before its subscribers are known, so that its errors do not depend on them. Returns the options of
+ * its copies, with the topic as a header.
+ */
+function resolveMessage(topic: string, payload: unknown, given: EnqueueOptions & InTransaction) {
+  InvalidOptionsError.throwIfAny('Invalid topic', [nameProblem('topic', topic)]);
+  const where = `Cannot publish "${topic}"`;
+  resolveEnqueueOptions(topic, given, ['manager'], where);
+  InvalidOptionsError.throwIfAny(where, [
+    expected(
+      !Object.hasOwn(given.headers ?? {}, TOPIC_HEADER),
+      `no header "${TOPIC_HEADER}", which names the topic of each copy`,
+      given.headers?.[TOPIC_HEADER],
+    ),
+  ]);
+  const encoded = encodeJson(payload);
+  if ('problem' in encoded) throw new PayloadInvalidError(topic, encoded.problem, { of: 'topic' });
+  return { ...given, headers: { ...given.headers, [TOPIC_HEADER]: topic } };
 }
