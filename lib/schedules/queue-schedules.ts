@@ -1,13 +1,14 @@
+import { buildJob } from '../job/build-job.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isWhole, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED } from '../job/job-names.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { NewSchedule } from '../job/schedules/schedule.js';
 import { resolveScheduleTimes, type ScheduleOptions, type ScheduleTimes } from '../job/schedules/schedule-options.js';
 import { nextTick } from '../job/schedules/ticks.js';
 import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
 import type { ScheduleRecord, ScheduleStore, TickJob } from '../store/schedules/schedule-store.js';
-import { buildSchedule } from './build-schedule.js';
 
 /** A schedule of QueueSchedules. */
 export interface ScheduleDefinition extends ScheduleOptions {
@@ -34,6 +35,7 @@ export interface QueueSchedulesParts {
 }
 
 const MAX_PREVIEW = 1_000;
+const JOB_OPTIONS = ['priority', 'retry', 'timeout', 'expiresIn', 'lease', 'retention', 'headers'];
 
 /**
  * Stores and controls schedules at run time, in every process that uses the database. Some worker must run: workers
@@ -174,6 +176,25 @@ export class QueueSchedules {
     if (manager) this.#parts.jobs.afterCommit(manager, act);
     else act();
   }
+}
+
+/**
+ * Checks a schedule and encodes its job.
+ *
+ * @param also further options in the same object, which the caller checks
+ */
+export async function buildSchedule(
+  name: string,
+  { queue, name: jobName }: { readonly queue: string; readonly name: string },
+  given: ScheduleOptions,
+  optionsFor: (queue: string) => ResolvedQueueOptions,
+  also: readonly string[] = [],
+): Promise<NewSchedule> {
+  const timing = resolveScheduleTimes(name, given, ['payload', 'options', ...also]);
+  const { payload = {}, options = {} } = given;
+  InvalidOptionsError.throwIfAny(`Schedule "${name}"`, isOptions(options) ? unknownKeys(options, JOB_OPTIONS) : []);
+  const job = await buildJob(queue, payload, { ...options, name: jobName }, optionsFor);
+  return { name, ...timing, job };
 }
 
 function checkName(name: unknown): void {

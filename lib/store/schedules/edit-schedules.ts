@@ -11,6 +11,7 @@ import {
   numberOrNull,
   readSchedule,
   SCHEDULE_COLUMNS,
+  type DatedRow,
   type ScheduleRow,
 } from './schedule-row.js';
 import type { DeclarationResult, ScheduleStore, TickJob } from './schedule-store.js';
@@ -55,17 +56,6 @@ const KEEP_DECLARED = `
   SET declared_at = :now
   WHERE name = :name AND source = 'code'`;
 
-const UNDECLARED = `
-  SELECT name
-  FROM {schedules}
-  WHERE source = 'code' AND declared_at < :now - :afterMs
-  ORDER BY name
-  LIMIT 1000`;
-
-const DELETE_UNDECLARED = `
-  DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
-  WHERE name = :name AND source = 'code' AND declared_at < :now - :afterMs`;
-
 const DELETE = `
   DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
   WHERE name = :name`;
@@ -81,7 +71,6 @@ const SET_LAST_JOB = `
   WHERE name = :name`;
 
 type DeclaredRow = Pick<ScheduleRow, 'name' | 'source' | 'digest' | 'revision'>;
-type LockedRow = ScheduleRow & { readonly at: number };
 
 /** The source of a schedule, and what only schedules from code have. */
 interface Origin {
@@ -95,7 +84,7 @@ const FROM_API: Origin = { source: 'api', digest: null, revision: null };
 /** The schedules that are not stored as they are declared by this revision or a later one. Reads without locks. */
 export function* differingSchedules(schedules: readonly NewSchedule[], revision: string): Work<NewSchedule[]> {
   if (schedules.length === 0) return [];
-  const rows = yield* query<DeclaredRow>(DECLARED, { names: namesOf(schedules) });
+  const rows = yield* query<DeclaredRow>(DECLARED, { names: schedules.map(({ name }) => name) });
   const known = new Map(rows.map((row) => [row.name, row]));
   return schedules.filter((schedule) => {
     const row = known.get(schedule.name);
@@ -126,14 +115,6 @@ export function* keepDeclared(names: readonly string[]): Work<string[]> {
   const rows = yield* query<{ name: string; stale: number }>(KEPT, { names });
   for (const { name, stale } of rows) if (Number(stale) === 1) yield* execute(KEEP_DECLARED, { name });
   return names.filter((name) => !rows.some((row) => row.name === name));
-}
-
-export function* findUndeclared(afterMs: number): Work<string[]> {
-  return (yield* query<{ name: string }>(UNDECLARED, { afterMs })).map(({ name }) => name);
-}
-
-export function* deleteUndeclared(name: string, afterMs: number): Work<boolean> {
-  return (yield* execute(DELETE_UNDECLARED, { name, afterMs })) > 0;
 }
 
 export function* upsertSchedule(dialect: Pick<Dialect, 'lockDuplicate'>, schedule: NewSchedule): Work<number | null> {
@@ -171,24 +152,24 @@ function* lockOrInsert(
   { lockDuplicate }: Pick<Dialect, 'lockDuplicate'>,
   schedule: NewSchedule,
   { source, digest, revision }: Origin,
-): Work<LockedRow> {
+): Work<DatedRow> {
   yield* execute(INSERT(lockDuplicate('name')), { ...definedValues(schedule), source, digest, revision });
   return (yield* lock(schedule.name))!;
 }
 
 /** Returns the next tick. A pause and, unless the times have changed, the next tick stay. */
-function* update(schedule: NewSchedule, origin: Origin, row: LockedRow): Work<number | null> {
+function* update(schedule: NewSchedule, origin: Origin, row: DatedRow): Work<number | null> {
   const kept = hasSameTicks(row, schedule) ? numberOrNull(row.next_at) : null;
   const next = row.paused === 0 ? (kept ?? nextTick(schedule, Number(row.at))) : null;
   yield* execute(UPDATE, { ...definedValues(schedule), ...origin, next });
   return next;
 }
 
-function* lock(name: string): Work<LockedRow | undefined> {
-  return (yield* query<LockedRow>(LOCK, { name }))[0];
+function* lock(name: string): Work<DatedRow | undefined> {
+  return (yield* query<DatedRow>(LOCK, { name }))[0];
 }
 
-function* lockExisting(name: string): Work<LockedRow> {
+function* lockExisting(name: string): Work<DatedRow> {
   const row = yield* lock(name);
   if (!row) throw new ScheduleNotFoundError(name);
   return row;
@@ -223,8 +204,4 @@ const REVISIONS = new Intl.Collator('en', { numeric: true });
 
 function isNewer(revision: string, than: string): boolean {
   return REVISIONS.compare(revision, than) > 0;
-}
-
-function namesOf(schedules: readonly NewSchedule[]): string[] {
-  return schedules.map(({ name }) => name);
 }

@@ -3,7 +3,7 @@ import { jobOfTick, type NewSchedule } from '../../job/schedules/schedule.js';
 import { dueTicks } from '../../job/schedules/ticks.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../core/statement.js';
 import { enqueue } from '../jobs/enqueue.js';
-import { numberOrNull, readSchedule, SCHEDULE_COLUMNS, type ScheduleRow } from './schedule-row.js';
+import { numberOrNull, readSchedule, SCHEDULE_COLUMNS, type DatedRow, type ScheduleRow } from './schedule-row.js';
 import type { TickJob, TickResult } from './schedule-store.js';
 
 // Read without locks: a lock on the moving index would deadlock with other processes on MariaDB.
@@ -37,10 +37,6 @@ const PAUSE_MALFORMED = `
   SET next_at = NULL, paused = 1
   WHERE name = :name`;
 
-interface DueRow extends ScheduleRow {
-  readonly at: number;
-}
-
 /** A schedule with its jobs of this run. */
 interface DueSchedule {
   readonly name: string;
@@ -58,7 +54,7 @@ const NO_SCHEDULE = '';
 export function* runTicks(declared: readonly string[]): Work<TickResult> {
   const due = yield* query<{ name: string }>(DUE_NAMES, { declared: [NO_SCHEDULE, ...declared] });
   if (due.length === 0) return { jobs: [], malformed: [] };
-  const rows = yield* query<DueRow>(LOCK_DUE, { names: due.map(({ name }) => name) });
+  const rows = yield* query<DatedRow>(LOCK_DUE, { names: due.map(({ name }) => name) });
   const malformed: { name: string; problem: string }[] = [];
   const schedules: DueSchedule[] = [];
   const states = yield* previousStates(rows);
@@ -69,7 +65,8 @@ export function* runTicks(declared: readonly string[]): Work<TickResult> {
   }
   const jobs = schedules.flatMap((schedule) => schedule.jobs);
   const ids = yield* enqueue(jobs);
-  yield* executeAll([...advances(schedules, ids), ...malformed.map(({ name }) => pauseMalformed(name))]);
+  const pauses = malformed.map(({ name }) => ({ sql: PAUSE_MALFORMED, values: { name } }));
+  yield* executeAll([...advances(schedules, ids), ...pauses]);
   return { jobs: jobs.map((job, index) => toTickJob(job, ids[index]!)), malformed };
 }
 
@@ -86,26 +83,18 @@ function* previousStates(rows: readonly ScheduleRow[]): Work<ReadonlyMap<number,
   return new Map(jobs.map(({ id, state }) => [Number(id), state.trim()]));
 }
 
-function plan(row: DueRow, previousState: string | undefined): DueSchedule | { problem: string } {
+function plan(row: DatedRow, previousState: string | undefined): DueSchedule | { problem: string } {
   const read = readSchedule(row);
   if ('problem' in read) return read;
+  const { schedule } = read;
   try {
-    return planTicks(read.schedule, Number(row.next_at), Number(row.at), previousState);
+    const { due, next } = dueTicks(schedule, Number(row.next_at), Number(row.at));
+    const ticks = ticksWithJobs(schedule, due, previousState);
+    const jobs = ticks.map((tick) => jobOfTick(schedule, tick));
+    return { name: schedule.name, next, jobs, lastAtMs: ticks.at(-1)?.atMs ?? null };
   } catch (error) {
     return { problem: (error as Error).message };
   }
-}
-
-function planTicks(
-  schedule: NewSchedule,
-  nextAtMs: number,
-  nowMs: number,
-  previousState: string | undefined,
-): DueSchedule {
-  const { due, next } = dueTicks(schedule, nextAtMs, nowMs);
-  const ticks = ticksWithJobs(schedule, due, previousState);
-  const jobs = ticks.map((tick) => jobOfTick(schedule, tick));
-  return { name: schedule.name, next, jobs, lastAtMs: ticks.at(-1)?.atMs ?? null };
 }
 
 /** With a rule against overlaps one job is enough: the next one would overlap with it. */
@@ -122,8 +111,4 @@ function advances(schedules: readonly DueSchedule[], ids: readonly number[]): St
     const lastJobId = jobs.length === 0 ? null : ids[inserted - 1]!;
     return { sql: ADVANCE, values: { name, next, last: lastAtMs, lastJobId } };
   });
-}
-
-function pauseMalformed(name: string): Statement {
-  return { sql: PAUSE_MALFORMED, values: { name } };
 }

@@ -32,6 +32,9 @@ export interface ScheduleRow {
   revision: string | null;
 }
 
+/** `at`: the time of the database when it read the row. */
+export type DatedRow = ScheduleRow & { readonly at: number };
+
 export const SCHEDULE_COLUMNS =
   'name, queue, job_name, cron, every_ms, tz, payload, headers, options, priority, max_attempts, missed, ' +
   'missed_limit, overlap, jitter_ms, until_at, next_at, last_at, last_job_id, paused, source, digest, revision';

@@ -1,13 +1,10 @@
 import type { NewSchedule } from '../../job/schedules/schedule.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
-import type { Dialect } from '../core/sql-database.js';
-import type { SqlDatabase } from '../core/sql-database.js';
-import { query, type Work } from '../core/statement.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import { execute, query, type Work } from '../core/statement.js';
 import {
   declareSchedules,
-  deleteUndeclared,
   differingSchedules,
-  findUndeclared,
   keepDeclared,
   removeSchedule,
   runNow,
@@ -27,6 +24,17 @@ const LIST = `
   SELECT ${SCHEDULE_COLUMNS}
   FROM {schedules}
   ORDER BY name`;
+
+const UNDECLARED = `
+  SELECT name
+  FROM {schedules}
+  WHERE source = 'code' AND declared_at < :now - :afterMs
+  ORDER BY name
+  LIMIT 1000`;
+
+const DELETE_UNDECLARED = `
+  DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
+  WHERE name = :name AND source = 'code' AND declared_at < :now - :afterMs`;
 
 const NO_CHANGE: DeclarationResult = { conflicts: [], newer: [] };
 
@@ -54,8 +62,8 @@ export class SqlScheduleStore implements ScheduleStore {
 
   async removeUndeclared(afterMs: number): Promise<string[]> {
     const removed: string[] = [];
-    for (const name of await this.blocking.runIdempotent(() => findUndeclared(afterMs)))
-      if (await this.blocking.transaction(() => deleteUndeclared(name, afterMs))) removed.push(name);
+    for (const { name } of await this.blocking.runIdempotent(() => query<{ name: string }>(UNDECLARED, { afterMs })))
+      if (await this.blocking.transaction(() => execute(DELETE_UNDECLARED, { name, afterMs }))) removed.push(name);
     return removed;
   }
 
