@@ -6,9 +6,7 @@ import { storedError } from '../job/stored-error.js';
 import type { QueueEvent, QueueEventName } from '../job/queue-event.js';
 import type { QueueEvents } from './queue-events.js';
 
-type EventDetails = Omit<QueueEvent, 'event' | 'queue' | 'jobId' | 'name' | 'attempt' | 'owner'> & {
-  owner?: string | null;
-};
+type EventDetails = Pick<QueueEvent, 'ranMs'> & Partial<Pick<QueueEvent, 'owner' | 'result' | 'error' | 'delayMs'>>;
 
 /** Emits the events of promotions, claims, runs and outcomes to the listeners of this process. */
 export class JobEventEmitter {

@@ -5,7 +5,7 @@ import { PollLoop } from '../common/poll-loop.js';
 import { withTimeout } from '../common/with-timeout.js';
 import type { QueueEvents } from '../events/queue-events.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
-import type { EventStore, RecordedEvent } from '../store/results/event-store.js';
+import type { EventStore } from '../store/results/event-store.js';
 import { WaitListener } from './listen-loop.js';
 
 const POLL_INTERVAL_MS = 1_000;
@@ -93,32 +93,16 @@ export class EventFeed {
     const page = await store.readAfter(this.#lastId ?? 0, PAGE_SIZE);
     this.#outage.onSuccess();
     if (stopping.aborted) return 0;
-    for (const event of late) {
-      this.#missingIds.remove(event.id);
-      this.#emit(event);
+    for (const { id, event } of late) {
+      this.#missingIds.remove(id);
+      this.listeners.emit(event);
     }
-    for (const event of page) {
-      if (this.#lastId !== undefined) this.#missingIds.addGap(this.#lastId, event.id, clock.monotonic());
-      this.#lastId = event.id;
-      this.#emit(event);
+    for (const { id, event } of page) {
+      if (this.#lastId !== undefined) this.#missingIds.addGap(this.#lastId, id, clock.monotonic());
+      this.#lastId = id;
+      this.listeners.emit(event);
     }
     return page.length === PAGE_SIZE ? 0 : POLL_INTERVAL_MS;
-  }
-
-  #emit({ event, queue, jobId, name, attempt, owner, ranMs, delayMs, result, error, atMs }: RecordedEvent): void {
-    this.listeners.emit({
-      event,
-      queue,
-      jobId,
-      name,
-      attempt,
-      owner,
-      ranMs,
-      at: new Date(atMs),
-      ...(event === 'completed' ? { result } : {}),
-      ...(error === null ? {} : { error }),
-      ...(delayMs === null ? {} : { delayMs }),
-    });
   }
 }
 

@@ -16,7 +16,7 @@ export class ResultWait {
   readonly #over = new AbortController();
   #resolve!: (result: unknown) => void;
   #reject!: (reason: unknown) => void;
-  readonly #onProgress: ResolvedWaitOptions['onProgress'];
+  readonly onProgress: ResolvedWaitOptions['onProgress'];
   #lastProgress: string | undefined;
 
   /** Only this call waits for the job, and only for its end: `request` enqueued it, without `onProgress`. */
@@ -30,7 +30,7 @@ export class ResultWait {
     clock: Clock,
   ) {
     this.needsReplyOnly = queue !== undefined && onProgress === undefined;
-    this.#onProgress = onProgress;
+    this.onProgress = onProgress;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -52,16 +52,12 @@ export class ResultWait {
     this.#reject(reason);
   }
 
-  get wantsProgress(): boolean {
-    return this.#onProgress !== undefined;
-  }
-
   /** Calls `onProgress` if the value is new. If that throws or rejects, the wait rejects with its error. */
   reportProgress(progress: string | undefined): void {
     if (this.isOver || progress === undefined || progress === this.#lastProgress) return;
     this.#lastProgress = progress;
     try {
-      const returned = this.#onProgress?.(JSON.parse(progress));
+      const returned = this.onProgress?.(JSON.parse(progress));
       void Promise.resolve(returned).catch((error: unknown) => this.reject(error));
     } catch (error) {
       this.reject(error);

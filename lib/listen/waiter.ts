@@ -179,7 +179,7 @@ export class Waiter {
     this.#wasNotified = false;
     const jobs = await this.parts.store.readJobs(polled.map(({ id }) => id));
     // Read after the jobs: a run writes its last progress before its outcome.
-    const withProgress = polled.filter(({ waits }) => waits.some((wait) => wait.wantsProgress));
+    const withProgress = polled.filter(({ waits }) => waits.some(({ onProgress }) => onProgress !== undefined));
     const progress = await this.parts.jobLogs.progressOf(withProgress.map(({ id }) => id));
     const removed = await this.#removedOf(polled.filter(({ id }) => !jobs.has(id)));
     this.#outage.onSuccess();

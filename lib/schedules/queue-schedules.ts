@@ -152,12 +152,11 @@ export class QueueSchedules {
       expected(from instanceof Date && !Number.isNaN(from.getTime()), 'from to be a Date', from),
     ]);
     const ticks: Date[] = [];
-    for (
-      let tick = nextTick(timing, from.getTime());
-      tick !== null && ticks.length < count;
-      tick = nextTick(timing, tick)
-    )
+    let tick = nextTick(timing, from.getTime());
+    while (tick !== null && ticks.length < count) {
       ticks.push(new Date(tick));
+      tick = nextTick(timing, tick);
+    }
     return ticks;
   }
 

@@ -237,11 +237,11 @@ describeStores('the events of a queue with stored events', (setup) => {
 type Row = Record<string, unknown>;
 
 function of(jobId: number | undefined, name: string) {
-  return { queue: 'q', jobId, name, owner: null, ranMs: null, delayMs: null, result: undefined, error: null };
+  return { queue: 'q', jobId, name, owner: null, ranMs: null };
 }
 
 function actions({ jobs, events }: OpenStore) {
-  const read = async () => (await events.readAfter(0, 10_000)).map(({ id: _id, atMs: _at, ...event }) => event);
+  const read = async () => (await events.readAfter(0, 10_000)).map(({ event: { at: _at, ...event } }) => event);
   return {
     claim: async (limit = 1, queue = 'q') => {
       const request = claimRequest({ limit, queue });

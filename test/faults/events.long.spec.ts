@@ -69,7 +69,7 @@ async function claim(jobs: OpenStore['jobs'], limit: number): Promise<Claim> {
 
 /** The state of the jobs according to the events. */
 async function recorded({ events }: OpenStore) {
-  const all = await events.readAfter(0, 1_000);
+  const all = (await events.readAfter(0, 1_000)).map(({ event }) => event);
   const jobs = (event: JobEventName) =>
     all
       .filter((one) => one.event === event)

@@ -1,22 +1,11 @@
-import type { JobEventName } from '../../job/queue-event.js';
-import type { StoredError } from '../../job/stored-error.js';
+import type { QueueEvent } from '../../job/queue-event.js';
 
 /** A job event, recorded in the transaction that changed the job. */
 export interface RecordedEvent {
   /** Ascending, but not in the order of commits: an event with a smaller id can become visible later. */
   readonly id: number;
-  readonly event: JobEventName;
-  readonly queue: string;
-  readonly jobId: number;
-  readonly name: string;
-  readonly attempt: number;
-  readonly owner: string | null;
-  readonly ranMs: number | null;
-  readonly delayMs: number | null;
-  readonly result: unknown;
-  readonly error: StoredError | null;
-  /** The time by the database's clock at which the transaction wrote the event. */
-  readonly atMs: number;
+  /** `at` is the time at which the transaction wrote the event. */
+  readonly event: QueueEvent;
 }
 
 /** The recorded events of queues with the option `events`. */

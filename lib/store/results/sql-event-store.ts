@@ -1,4 +1,4 @@
-import type { JobEventName } from '../../job/queue-event.js';
+import type { JobEventName, QueueEvent } from '../../job/queue-event.js';
 import { readError } from '../../job/read-columns.js';
 import type * as port from './event-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
@@ -41,18 +41,14 @@ const DELETE_EXPIRED = `
 /** A process that reconnects to the database within this time misses no event. */
 export const EVENT_RETENTION_MS = 600_000;
 
-interface EventRow {
+interface EventRow extends Pick<QueueEvent, 'queue' | 'name' | 'attempt' | 'owner'> {
   id: number;
-  event: string;
-  queue: string;
+  event: JobEventName;
   job_id: number;
-  name: string;
-  attempt: number;
   ran_ms: number | null;
   delay_ms: number | null;
   result: string | null;
   error: string | null;
-  owner: string | null;
   recorded_at: number;
 }
 
@@ -86,19 +82,22 @@ function* pruneEvents(limit: number): Work<number> {
   return yield* execute(DELETE_EXPIRED, { ids: new Ids(expired.map(({ id }) => Number(id))), keptMs });
 }
 
-function toRecordedEvent({ event, queue, name, attempt, result, error, owner, ...row }: EventRow): port.RecordedEvent {
+function toRecordedEvent({ event, queue, name, attempt, owner, ...row }: EventRow): port.RecordedEvent {
+  const error = readError(row.error);
   return {
     id: Number(row.id),
-    event: event as JobEventName,
-    queue,
-    jobId: Number(row.job_id),
-    name,
-    attempt,
-    owner,
-    ranMs: row.ran_ms === null ? null : Number(row.ran_ms),
-    delayMs: row.delay_ms === null ? null : Number(row.delay_ms),
-    result: parseJsonOrNull<unknown>(result) ?? undefined,
-    error: readError(error),
-    atMs: Number(row.recorded_at),
+    event: {
+      event,
+      queue,
+      jobId: Number(row.job_id),
+      name,
+      attempt,
+      owner,
+      ranMs: row.ran_ms === null ? null : Number(row.ran_ms),
+      at: new Date(Number(row.recorded_at)),
+      ...(event === 'completed' ? { result: parseJsonOrNull<unknown>(row.result) ?? undefined } : {}),
+      ...(error === null ? {} : { error }),
+      ...(row.delay_ms === null ? {} : { delayMs: Number(row.delay_ms) }),
+    },
   };
 }

@@ -1,13 +1,8 @@
-import type { JobState } from '../../job/job-state.js';
-import type { StoredError } from '../../job/stored-error.js';
+import type { JobRecord } from '../../job/job.js';
 
-export interface AwaitedJob {
-  readonly id: number;
-  readonly queue: string;
-  readonly state: JobState;
+export interface AwaitedJob extends Readonly<Pick<JobRecord, 'id' | 'queue' | 'state' | 'error'>> {
   /** The encoded result; null if there is none. */
   readonly result: string | null;
-  readonly error: StoredError | null;
   /** The job is a request: its outcome is kept for the caller, even if its queue keeps no history. */
   readonly isRequest: boolean;
   /** The job has a key: its outcome is kept for some minutes, even if its queue keeps no history. */

@@ -132,10 +132,9 @@ export function* removeSchedule(name: string): Work<boolean> {
 
 export function* setPaused(name: string, paused: boolean): Work<Awaited<ReturnType<ScheduleStore['setPaused']>>> {
   const row = yield* lockExisting(name);
-  const { queue, next_at, at } = row;
-  const next = paused ? null : (numberOrNull(next_at) ?? nextTickOf(row, Number(at)));
+  const next = paused ? null : (numberOrNull(row.next_at) ?? nextTickOf(row, Number(row.at)));
   yield* execute(SET_PAUSED, { name, paused: paused ? 1 : 0, next });
-  return { queue, nextAtMs: next };
+  return { queue: row.queue, nextAtMs: next };
 }
 
 export function* runNow(name: string): Work<TickJob> {

@@ -4,15 +4,12 @@ import { readDate, readOverrides } from '../../job/read-columns.js';
 import type { NewSchedule } from '../../job/schedules/schedule.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import type { SqlValue } from '../core/statement.js';
+import { toDate } from '../jobs/job-record.js';
 import type { ScheduleRecord } from './schedule-store.js';
 
-export interface ScheduleRow {
-  name: string;
-  queue: string;
+export interface ScheduleRow extends Pick<ScheduleRecord, 'name' | 'queue' | 'cron' | 'tz' | 'revision' | 'source'> {
   job_name: string;
-  cron: string | null;
   every_ms: number | null;
-  tz: string;
   payload: string;
   headers: string | null;
   options: string | null;
@@ -27,9 +24,7 @@ export interface ScheduleRow {
   last_at: number | null;
   last_job_id: number | null;
   paused: number;
-  source: string;
   digest: string | null;
-  revision: string | null;
 }
 
 /** `at`: the time of the database when it read the row. */
@@ -93,20 +88,15 @@ export function toScheduleRecord(row: ScheduleRow): ScheduleRecord {
     missed: missed === 'all' ? { all: missed_limit } : (missed as 'skip' | 'once'),
     overlap: overlap as ScheduleRecord['overlap'],
     jitterMs: Number(row.jitter_ms),
-    until: toDate(row.until_at),
-    nextAt: toDate(row.next_at),
-    lastAt: toDate(row.last_at),
+    until: toDate(readDate(row.until_at)),
+    nextAt: toDate(readDate(row.next_at)),
+    lastAt: toDate(readDate(row.last_at)),
     lastJobId: numberOrNull(row.last_job_id),
     isPaused: paused !== 0,
-    source: source as ScheduleRecord['source'],
+    source,
   };
 }
 
 export function numberOrNull(value: number | null): number | null {
   return value === null ? null : Number(value);
-}
-
-function toDate(value: number | null): Date | null {
-  const ms = readDate(value);
-  return ms === null ? null : new Date(ms);
 }

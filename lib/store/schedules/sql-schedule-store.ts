@@ -36,8 +36,6 @@ const DELETE_UNDECLARED = `
   DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
   WHERE name = :name AND source = 'code' AND declared_at < :now - :afterMs`;
 
-const NO_CHANGE: DeclarationResult = { conflicts: [], newer: [] };
-
 export class SqlScheduleStore implements ScheduleStore {
   /** @param blocking for verbs that wait for a schedule which a caller's transaction has locked */
   constructor(
@@ -52,7 +50,7 @@ export class SqlScheduleStore implements ScheduleStore {
 
   async declare(schedules: readonly NewSchedule[], revision: string): Promise<DeclarationResult> {
     const differing = await this.blocking.runIdempotent(() => differingSchedules(schedules, revision));
-    if (differing.length === 0) return NO_CHANGE;
+    if (differing.length === 0) return { conflicts: [], newer: [] };
     return this.blocking.transaction(() => declareSchedules(this.dialect, differing, revision));
   }
 
