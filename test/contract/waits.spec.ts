@@ -16,7 +16,7 @@ describeStores('readJobs()', (setup) => {
 
     const seen = await waits.readJobs([completed!, dead!, cancelled!, active!, waiting!, scheduled!, 4_711]);
 
-    expect(Array.from(seen.values(), ({ id, state, result, error }) => [id, state, result, error])).toEqual(
+    expect(Array.from(seen, ([id, { state, result, error }]) => [id, state, result, error])).toEqual(
       expect.arrayContaining([
         [completed, 'completed', '{"a":1}', null],
         [dead, 'dead', null, ERROR],

@@ -151,10 +151,9 @@ function groupByWaiter(rows: readonly WaitRow[]): [waiter: number, jobIds: numbe
   return waiters.map(([waiter, waits]) => [waiter, ascending(waits.map(({ job_id }) => Number(job_id)))]);
 }
 
-function toAwaitedJob({ id, queue, state, result, error, options }: AwaitedRow): port.AwaitedJob {
+function toAwaitedJob({ queue, state, result, error, options }: AwaitedRow): port.AwaitedJob {
   const overrides = parseJsonOrNull<JobOverrides>(options);
   return {
-    id: safeId(id),
     queue,
     state,
     result,

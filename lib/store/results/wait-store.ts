@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../job/job.js';
 
-export interface AwaitedJob extends Readonly<Pick<JobRecord, 'id' | 'queue' | 'state' | 'error'>> {
+export interface AwaitedJob extends Readonly<Pick<JobRecord, 'queue' | 'state' | 'error'>> {
   /** The encoded result; null if there is none. */
   readonly result: string | null;
   /** The job is a request: its outcome is kept for the caller, even if its queue keeps no history. */
@@ -11,7 +11,7 @@ export interface AwaitedJob extends Readonly<Pick<JobRecord, 'id' | 'queue' | 's
 
 /** Stores which processes wait for which jobs. */
 export interface WaitStore {
-  /** The jobs that exist, in one consistent read without locks. */
+  /** The jobs that exist, by id, in one consistent read without locks. */
   readJobs(ids: readonly number[]): Promise<ReadonlyMap<number, AwaitedJob>>;
 
   /** Registers that the process waits for these jobs during `forMs`. It may be repeated. */
