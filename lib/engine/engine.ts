@@ -6,12 +6,12 @@ import { checkDatabaseType } from '../store/core/supported-database.js';
 import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
 import { EngineShutdown } from './engine-shutdown.js';
+import { createHeartbeatFactory } from './heartbeat-factory.js';
 import {
   createAdmin,
   createConsumer,
   createCore,
   createEvents,
-  createHeartbeatFactory,
   createProducer,
   createRunner,
   createSchedules,

@@ -18,17 +18,16 @@ import { Waiter } from '../listen/waiter.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
-import { leaseStoreOptions } from '../store/open-lease-store.js';
 import { openStore, type OpenStore } from '../store/open-store.js';
 import { FailureLog } from '../worker/complete/failure-log.js';
 import { RescueEffects } from '../worker/complete/rescue-effects.js';
-import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
 import { HandlerTable } from '../worker/run/handler-table.js';
 import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
 import { CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
+import type { HeartbeatFactory } from './heartbeat-factory.js';
 import { pruneTasks } from './prune-tasks.js';
 import { QueueSettings } from './queue-settings.js';
 
@@ -50,7 +49,7 @@ export interface EngineSettings {
   readonly openStore?: typeof openStore | undefined;
 }
 
-type EngineCore = ReturnType<typeof createCore>;
+export type EngineCore = ReturnType<typeof createCore>;
 
 /** The subsystems that all others are built from. */
 export interface EngineBase {
@@ -60,8 +59,6 @@ export interface EngineBase {
   readonly waits: ReturnType<typeof createWaits>;
   readonly notifier: WorkNotifier;
 }
-
-type HeartbeatFactory = NonNullable<WorkerParts['createHeartbeat']>;
 
 export function createCore(given: EngineSettings) {
   const { options, declaredOptions, logger, clock = systemClock, random = Math.random, skewMs = () => 0 } = given;
@@ -124,22 +121,6 @@ export function createWaits(core: EngineCore, stores: OpenStore, notifier: WorkN
       await channel?.close();
     },
   };
-}
-
-/** @returns undefined if leases are renewed on the event loop */
-export function createHeartbeatFactory(
-  { settings, worker, skewMs }: EngineCore,
-  { dataSource, prefix, options }: EngineSettings,
-): HeartbeatFactory | undefined {
-  if (worker.heartbeat !== 'thread') return undefined;
-  const leases = leaseStoreOptions(dataSource, {
-    prefix,
-    hosts: hostList(options.hosts),
-    shortestLeaseMs: settings.extremes.shortestLeaseMs,
-    skewMs: skewMs(),
-  });
-  // The thread has a clock of its own, so an injected clock would disagree with it.
-  return (given) => new ThreadHeartbeat(leases, worker.maxBlockedMs, systemClock, given);
 }
 
 export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory | undefined) {

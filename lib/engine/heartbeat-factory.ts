@@ -1,0 +1,24 @@
+import { systemClock } from '../common/clock.js';
+import { hostList } from '../store/mysql/hosts.js';
+import { leaseStoreOptions } from '../store/open-lease-store.js';
+import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
+import type { WorkerParts } from '../worker/worker-parts.js';
+import type { EngineCore, EngineSettings } from './subsystems.js';
+
+export type HeartbeatFactory = NonNullable<WorkerParts['createHeartbeat']>;
+
+/** @returns undefined if leases are renewed on the event loop */
+export function createHeartbeatFactory(
+  { settings, worker, skewMs }: EngineCore,
+  { dataSource, prefix, options }: EngineSettings,
+): HeartbeatFactory | undefined {
+  if (worker.heartbeat !== 'thread') return undefined;
+  const leases = leaseStoreOptions(dataSource, {
+    prefix,
+    hosts: hostList(options.hosts),
+    shortestLeaseMs: settings.extremes.shortestLeaseMs,
+    skewMs: skewMs(),
+  });
+  // The thread has a clock of its own, so an injected clock would disagree with it.
+  return (given) => new ThreadHeartbeat(leases, worker.maxBlockedMs, systemClock, given);
+}
