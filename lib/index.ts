@@ -12,6 +12,7 @@ export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
   DuplicateKeyError,
+  DuplicateStepError,
   InvalidOptionsError,
   JobCancelledError,
   JobExpiredError,
@@ -34,6 +35,7 @@ export {
   SchemaOutOfDateError,
   ShutdownError,
   SqlQueueError,
+  StepNotAllowedError,
   StoreUnavailableError,
   TransactionLostError,
   UnknownQueueError,
@@ -55,6 +57,7 @@ export type { JobDefaults, QueueOptions } from './job/queue-options.js';
 export type { RetentionOptions } from './job/retention-options.js';
 export type { RetryOptions } from './job/retry-options.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
+export type { SignalOptions } from './job/signal.js';
 export type { SnoozeUntil } from './job/snooze.js';
 export type { JobSchedule } from './job/schedules/schedule.js';
 export type { ScheduledJobOptions, ScheduleOptions, ScheduleTimes } from './job/schedules/schedule-options.js';
@@ -81,7 +84,8 @@ export { QueueSchedules, type ScheduleDefinition, type ScheduleTransaction } fro
 export type { ScheduleRecord } from './store/schedules/schedule-store.js';
 export { QueueProducer } from './producer/queue-producer.js';
 export { Queue } from './nest/queue.js';
-export { JobContext, type HandedOffJob } from './worker/run/job-context.js';
+export type { HandedOffJob } from './worker/run/job-actions.js';
+export { JobContext } from './worker/run/job-context.js';
 export type { JobLogger } from './common/job-logger.js';
 export type { QueueEvent, QueueEventName } from './job/queue-event.js';
 export type { UnregisterHandler, RuntimeHandler } from './worker/run/runtime-handler.js';

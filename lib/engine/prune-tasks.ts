@@ -1,11 +1,13 @@
 import type { JobLogger } from '../common/job-logger.js';
 import type { OpenStore } from '../store/open-store.js';
 import type { PruneTask } from '../worker/pruner.js';
+import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { ScheduleParts } from '../worker/schedule-runner.js';
 
 /** The tables from which every worker deletes old rows. */
 export function pruneTasks(
-  { jobs, queues, waits, jobLogs, events }: OpenStore,
+  { jobs, queues, waits, jobLogs, events, steps }: OpenStore,
+  notifier: Pick<WorkNotifier, 'wake'>,
   schedules: ScheduleParts,
   keepUndeclaredMs: number | false,
   logger: JobLogger,
@@ -18,6 +20,8 @@ export function pruneTasks(
     (limit) => jobs.cleanUp(limit),
     (limit) => jobs.pruneKeys(limit),
     () => queues.expire().then(() => 0),
+    (limit) => steps.pruneSteps(limit),
+    () => wakeMissed(steps, notifier),
     () => pruneSchedules(schedules, keepUndeclaredMs, logger),
   ];
 }
@@ -35,5 +39,10 @@ async function pruneSchedules(
     );
   const removed = keepUndeclaredMs === false ? [] : await store.removeUndeclared(keepUndeclaredMs);
   if (removed.length > 0) logger.log(`Deleted schedules that no worker declares any more: ${removed.join(', ')}.`);
+  return 0;
+}
+
+async function wakeMissed(steps: OpenStore['steps'], notifier: Pick<WorkNotifier, 'wake'>): Promise<number> {
+  for (const { queue } of await steps.wakeMissed()) notifier.wake(queue);
   return 0;
 }

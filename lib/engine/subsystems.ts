@@ -147,7 +147,8 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     jobLogs: stores.jobLogs,
     schedules,
     limits: stores.limits,
-    pruneTasks: pruneTasks(stores, schedules, keepUndeclared, logger),
+    steps: stores.steps,
+    pruneTasks: pruneTasks(stores, notifier, schedules, keepUndeclared, logger),
     options: worker,
     optionsFor,
     defineQueue: (queue: string, given: ProcessorOptions) => {
@@ -191,6 +192,7 @@ export function createProducer({ core, stores, events, waits, notifier }: Engine
   return new QueueProducer({
     store: stores.jobs,
     queueStore: stores.queues,
+    steps: stores.steps,
     optionsFor: core.optionsFor,
     notifier,
     clock: core.clock,

@@ -26,6 +26,7 @@ export {
   UnsafeJobIdError,
   type ClaimedBy,
 } from './errors/job-errors.js';
+export { DuplicateStepError, StepNotAllowedError } from './errors/step-errors.js';
 export { ScheduleConflictError, ScheduleNotFoundError } from './errors/schedule-errors.js';
 export { JobFailedError, ResultInvalidError, ResultNotKeptError, WaitTimeoutError } from './errors/wait-errors.js';
 export {

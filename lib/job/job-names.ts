@@ -8,7 +8,7 @@ export const NAME_EXPECTED = `1 to 100 of the characters A-Z a-z 0-9 . _ : -`;
 export const DEFAULT_JOB_NAME = 'default';
 
 export function nameProblem(
-  what: 'queue name' | 'job name' | 'header name' | 'topic' | 'deadLetter',
+  what: 'queue name' | 'job name' | 'header name' | 'topic' | 'deadLetter' | 'step name',
   value: unknown,
 ): string | undefined {
   return isName(value) ? undefined : expected(false, `${what} to be ${NAME_EXPECTED}`, value);

@@ -27,7 +27,11 @@ export type Outcome =
       /** No job of the queue starts for this time. */
       readonly rest?: Delay;
     }
-  | ({ readonly kind: 'snooze' } & Delay);
+  | ({
+      readonly kind: 'snooze';
+      /** The signal that ends the time early: see StepStore. */
+      readonly signal?: string;
+    } & Delay);
 
 export interface Delay {
   readonly delayMs: number;

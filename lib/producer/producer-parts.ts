@@ -1,6 +1,7 @@
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
 import type { JobStore } from '../store/jobs/job-store.js';
+import type { StepStore } from '../store/steps/step-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 import type { Clock } from '../common/clock.js';
 import type { EnqueuedJob } from './enqueued-job.js';
@@ -31,6 +32,7 @@ export interface ProducerParts {
     'enqueue' | 'enqueueKeyed' | 'enqueueKeyedInTransaction' | 'afterCommit' | 'countWaiting'
   >;
   readonly queueStore: Pick<QueueStore, 'subscribers'>;
+  readonly steps: Pick<StepStore, 'signal' | 'wakeWaiting'>;
   readonly clock: Clock;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly notifier: ProducerNotifier;

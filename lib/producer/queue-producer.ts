@@ -14,6 +14,7 @@ import { buildJob } from '../job/build-job.js';
 import type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './enqueued-job.js';
 import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
+import { sendSignal } from './send-signal.js';
 
 /**
  * Enqueues jobs, publishes messages, and waits for results.
@@ -102,6 +103,20 @@ export class QueueProducer {
       built.push(newJob instanceof Promise ? await newJob : newJob);
     }
     return built.length === 0 ? [] : this.#inserter.insert(built, manager);
+  }
+
+  /**
+   * Sends a signal to the jobs that wait for it with `job.waitFor(name, { key })`, now or within 30 days: in the transaction
+   * of `manager` if one is given, else in a transaction of the library. A later signal of the same name and key replaces
+   * its data for jobs that have not received it.
+   *
+   * Rejects with InvalidOptionsError, PayloadInvalidError or PayloadTooLargeError before any SQL, and with
+   * StoreUnavailableError.
+   *
+   * @example await producer.signal('approval', `order:${order.id}`, { by: user.name }, { manager });
+   */
+  async signal(name: string, key: string, data?: unknown, given: InTransaction = {}): Promise<void> {
+    await sendSignal(this.#parts, name, key, data, given, this.#manager);
   }
 
   /**

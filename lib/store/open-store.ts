@@ -40,6 +40,8 @@ import { checkForWaiters, checkForWorkers } from './sqlite/sqlite-notification-c
 import { sqlite } from './sqlite/sqlite.js';
 import type { ScheduleStore } from './schedules/schedule-store.js';
 import { SqlScheduleStore } from './schedules/sql-schedule-store.js';
+import { SqlStepStore } from './steps/sql-step-store.js';
+import type { StepStore } from './steps/step-store.js';
 import { tableNames, tablesOn, type Tables } from './tables.js';
 import type { QueueStore } from './topics/queue-store.js';
 import { SqlQueueStore } from './topics/sql-queue-store.js';
@@ -60,6 +62,7 @@ export interface OpenStore {
   readonly events: EventStore;
   readonly schedules: ScheduleStore;
   readonly limits: LimitStore;
+  readonly steps: StepStore;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */
@@ -138,6 +141,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     events: new SqlEventStore(database),
     schedules: new SqlScheduleStore(outbox, blocking, dialect),
     limits: new SqlLimitStore(database, dialect),
+    steps: new SqlStepStore(outbox, blocking, dialect, scanCursors),
     ...channels,
     workerLocks: lockDatabase && new SqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
     notices,

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { DEFAULT_JOB_NAME } from '../job/job-names.js';
-import { JobContext, type JobActions, type JobContextFields } from '../worker/run/job-context.js';
+import type { JobActions, JobContextFields } from '../worker/run/job-actions.js';
+import { JobContext } from '../worker/run/job-context.js';
 
 const SILENT = {
   log: () => undefined,
@@ -37,6 +38,12 @@ export function createJobContext<P>(
     handOff: () => Promise.resolve({ id: overrides.id ?? 1, token: '1' }),
     decide: () => undefined,
     progress: () => undefined,
+    steps: {
+      run: async (_, work) => work(),
+      runInTransaction: (_, work) => work(manager as EntityManager),
+      sleep: () => Promise.resolve(undefined),
+      waitForSignal: () => Promise.resolve({ state: 'timed-out' }),
+    },
     log: () => undefined,
     ...overrides,
   };

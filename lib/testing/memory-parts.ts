@@ -38,6 +38,12 @@ export function memoryParts(
         return subscribers(topic);
       },
     },
+    steps: {
+      signal: async (_signal, manager) => {
+        if (manager) requireOpenTransaction(manager);
+      },
+      wakeWaiting: () => Promise.resolve([]),
+    },
     optionsFor: () => options,
     clock: systemClock,
     notifier: {

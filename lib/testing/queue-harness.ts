@@ -118,7 +118,7 @@ export class QueueHarness {
     const [job] = jobs;
     if (!job) return null;
     const claim = new ActiveClaim(request, jobs, clock.monotonic());
-    const parts = { workerId: this.#workerId, store, clock, logger, random: Math.random };
+    const parts = { workerId: this.#workerId, store, steps: stores.steps, clock, logger, random: Math.random };
     const attempt = new Attempt(claim, job, options, parts, clock.monotonic());
     const entry = handlers.find(queue, job.name);
     const [end] = entry ? await new Run([attempt], options, clock).execute(entry) : [];

@@ -138,10 +138,11 @@ export class WorkerComponents {
   }
 
   #createQueueWorker(queue: string): QueueWorker {
-    const { store, clock, logger, random, handlers, optionsFor, waitNotifier } = this.parts;
+    const { store, steps, clock, logger, random, handlers, optionsFor, waitNotifier } = this.parts;
     return new QueueWorker({
       queue,
       store,
+      steps,
       clock,
       logger,
       random,

@@ -9,6 +9,7 @@ import type { JobStore } from '../store/jobs/job-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { JobLogStore } from '../store/results/job-log-store.js';
+import type { StepStore } from '../store/steps/step-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 import type { WorkerLockStore } from '../store/workers/worker-lock-store.js';
 import type { WorkerRegistry } from '../store/workers/worker-registry.js';
@@ -42,5 +43,6 @@ export interface WorkerParts {
   readonly jobLogs: JobLogStore;
   readonly schedules: ScheduleParts;
   readonly limits: LimitStore;
+  readonly steps: StepStore;
   readonly pruneTasks: readonly PruneTask[];
 }

@@ -80,6 +80,7 @@ describeStores('the tables', (setup, { inMemory }) => {
       { version: 1 },
       { version: 2 },
       { version: 3 },
+      { version: 4 },
     ]);
   });
 
@@ -91,7 +92,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     const opened = await open({ dataSource, prefix: 'orm_', migrate: 'check' });
     expect(await opened.admin.counts()).toMatchObject({ waiting: 0 });
     await opened.jobs.close();
-    for (const version of [2, 1]) {
+    for (const version of [3, 2, 1]) {
       await dataSource.undoLastMigration();
       await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(
         `have version ${version}, expected`,
@@ -107,8 +108,8 @@ describeStores('the tables', (setup, { inMemory }) => {
     const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'old_' }) });
     await dataSource.runMigrations();
     const older = await open({ dataSource, prefix: 'old_' });
-    // Undoes the versions 3 and 2.
-    for (let undone = 0; undone < 2; undone++) await dataSource.undoLastMigration();
+    // Undoes the versions 4, 3 and 2.
+    for (let undone = 0; undone < 3; undone++) await dataSource.undoLastMigration();
     await dataSource.query(`INSERT INTO old_jobs (queue, payload)
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
       SELECT 'q', CONCAT('', (a.n - 1) * 100 + b.n) FROM numbers a, (SELECT n FROM numbers WHERE n <= 100) AS b`);
@@ -135,6 +136,7 @@ describeStores('the tables', (setup, { inMemory }) => {
       { version: 1 },
       { version: 2 },
       { version: 3 },
+      { version: 4 },
     ]);
   });
 

@@ -181,6 +181,30 @@ const steps: Step[] = [
     },
   },
   {
+    title: 'read the steps of a job',
+    counts: [1],
+    prepare: async (world, _jobs, _count, { steps }) => {
+      const [job] = (await claimed(world, 1)).jobs;
+      return () => steps.readSteps(job!.id);
+    },
+  },
+  {
+    title: 'store a step',
+    counts: [1],
+    prepare: async (world, _jobs, _count, { steps }) => {
+      const {
+        id: claimId,
+        jobs: [job],
+      } = await claimed(world, 1);
+      return () => steps.writeStep({ jobId: job!.id, claimId }, 'a', '1');
+    },
+  },
+  {
+    title: 'send a signal without a waiting job',
+    counts: [1],
+    prepare: (_world, _jobs, _count, opened) => Promise.resolve(() => openProducer(opened).signal('approval', 'k')),
+  },
+  {
     title: 'prune from the history',
     prepare: async (world, jobs, count) => {
       await world.jobs.complete(finalBatchOf(await claimed(world, count), outcomes.complete, { retentionMs: 1 }));

@@ -13,6 +13,7 @@ import type { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/jobs/job-store.js';
 import type { QueueSchedules } from '../../lib/schedules/queue-schedules.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
+import type { StepStore } from '../../lib/store/steps/step-store.js';
 import type { QueueStore } from '../../lib/store/topics/queue-store.js';
 import type { HandlerTable } from '../../lib/worker/run/handler-table.js';
 import type { Handler, HandlerEntry } from '../../lib/worker/run/run.js';
@@ -57,6 +58,7 @@ export interface Engine {
   /** This process listens on it while it has listeners for events of all processes. */
   readonly eventChannel: ObservedNotificationChannel;
   readonly events: EventLog;
+  readonly steps: StepStore;
   /** The events of this process. */
   readonly bus: QueueEvents;
   /** Collects the events of all processes from now on. */
@@ -103,6 +105,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   events.listenTo(opened.events);
   return {
     store: stores.jobs,
+    steps: stores.steps,
     queueStore: stores.queues,
     runner,
     notifier,

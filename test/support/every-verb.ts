@@ -1,6 +1,7 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyConsumerVerb } from './every-consumer-verb.js';
 import { newSchedule } from './schedules.js';
+import { signalHash } from '../../lib/job/signal.js';
 import { FAST_RATE } from './limits.js';
 import { keyedJob } from './keyed-job.js';
 import {
@@ -17,7 +18,7 @@ import {
 
 /** Calls every verb of a store at least once with one job and with several. */
 export async function everyVerb(
-  { jobs, workers, admin, consumer, queues, waits, jobLogs, events, schedules, limits }: OpenStore,
+  { jobs, workers, admin, consumer, queues, waits, jobLogs, events, schedules, limits, steps }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
@@ -227,6 +228,38 @@ export async function everyVerb(
     }
   }
   await limits.setLimits('q', null);
+  for (const count of [1, 20]) {
+    await put(count, { priority: -9 });
+    const held = await claim(count);
+    const signals = held.jobs.map((job) => ({
+      name: 's',
+      key: `${job.id}`,
+      hash: signalHash('s', `${job.id}`),
+      data: '1',
+    }));
+    for (const [index, { id: jobId }] of held.jobs.entries()) {
+      const owner = { jobId, claimId: held.id };
+      await steps.writeStep(owner, 'done', '1');
+      await steps.writeStep(owner, 'done', '1');
+      await steps.transactStep({ ...owner, queue: 'q' }, 'together', () => Promise.resolve({ value: 1, result: '1' }));
+      await steps.startSleep(owner, 'sleep', { delayMs: 60_000 });
+      await steps.waitForSignal(owner, 'wait', signals[index]!.hash, 60_000);
+      await steps.readSteps(jobId);
+    }
+    await jobs.complete(finalBatchOf(held, { kind: 'snooze', delayMs: 60_000 }));
+    for (const [index, signal] of signals.entries()) {
+      await steps.signal(signal);
+      if (index % 2) await steps.wakeWaiting(signal.hash);
+    }
+    await steps.wakeMissed();
+    const woken = await claim(count);
+    for (const { id: jobId } of woken.jobs)
+      await steps.waitForSignal({ jobId, claimId: woken.id }, 'wait', signalHash('s', `${jobId}`), 60_000);
+    await jobs.complete(finalBatchOf(woken, outcomes.complete, { retentionMs: false }));
+    advance(31 * 86_400_000);
+    await steps.pruneSteps(10);
+    await steps.pruneSteps(1_000);
+  }
   for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await workers.deregister('here');
 }

@@ -6,6 +6,7 @@ describe('the public surface', () => {
   it('of nestjs-sql-queue consists of these names', () => {
     expect(Object.keys(main).sort()).toEqual([
       'DuplicateKeyError',
+      'DuplicateStepError',
       'InjectQueue',
       'InvalidOptionsError',
       'JobCancelledError',
@@ -45,6 +46,7 @@ describe('the public surface', () => {
       'SqlQueueError',
       'SqlQueueModule',
       'SqlQueueRunner',
+      'StepNotAllowedError',
       'StoreUnavailableError',
       'TransactionLostError',
       'UnknownQueueError',

@@ -113,9 +113,16 @@ export class OutcomeEffects {
     this.parts.failureLog.logFailure(job, outcome);
     if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
+    if (outcome.kind === 'snooze' && outcome.signal !== undefined) void this.#wakeIfSignalled(job, outcome.signal);
     if (isClaimableAtOnce(outcome)) this.parts.announce(job.queue, 1);
     const { deadLetter } = this.parts.options;
     if (outcome.kind === 'dead' && deadLetter) this.parts.announce(deadLetter, 1);
+  }
+
+  /** The signal may have come while the job returned to its queue. If this fails, the pruner wakes the job. */
+  async #wakeIfSignalled({ queue }: ClaimedJob, signal: string): Promise<void> {
+    const woken = await this.parts.steps.wakeWaiting(signal).catch(() => []);
+    if (woken.length > 0) this.parts.announce(queue, woken.length);
   }
 
   #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {

@@ -13,16 +13,20 @@ import { readableError, storedError } from '../../job/stored-error.js';
 import { andThen, type MaybePromise } from '../../job/user-rule.js';
 import type { Completion } from '../../store/jobs/completion.js';
 import type { JobStore } from '../../store/jobs/job-store.js';
+import type { StepStore } from '../../store/steps/step-store.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
 import { Detachment } from './detachment.js';
-import { JobContext, HandlerExit, type HandedOffJob, type JobActions, type HandlerOutcome } from './job-context.js';
+import { HandlerExit, type HandedOffJob, type HandlerOutcome, type JobActions } from './job-actions.js';
+import { JobContext } from './job-context.js';
 import { readJobInput, type JobInput } from './job-input.js';
 import type { JobLogWriter } from './job-log-writer.js';
+import { JobSteps } from './job-steps.js';
 
 export interface AttemptParts {
   readonly workerId: string;
   readonly store: JobStore;
+  readonly steps: StepStore;
   readonly clock: Clock;
   readonly logger: JobLogger;
   readonly random: () => number;
@@ -40,6 +44,8 @@ export class Attempt implements JobActions {
   /** The end after the first error. Later errors of the attempt do not change it. */
   #failure: MaybePromise<AttemptEnd> | undefined;
   #isOver = false;
+  /** Undefined while the handler has used no steps. */
+  #steps: JobSteps | undefined;
 
   /** @param startedAtMs by the monotonic clock */
   constructor(
@@ -94,8 +100,8 @@ export class Attempt implements JobActions {
     if (this.#detachedEnd) return this.#detachedEnd;
     if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
     // A handler that catches the error must not complete a job whose transaction was lost.
-    const lostError = this.#detachment?.transactionLostError;
-    if (lostError) return this.endOnThrow(lostError);
+    const error = this.#detachment?.transactionLostError ?? this.#steps?.unawaitedError;
+    if (error) return this.endOnThrow(error);
     // The handler has succeeded, so the job is completed even if its result cannot be stored.
     const outcome = completeOutcome(this.job.queue, result, this.options.maxPayloadBytes);
     return toAttemptEnd(outcome, outcome.error ? undefined : result);
@@ -134,6 +140,7 @@ export class Attempt implements JobActions {
   /** Ignores later progress and logs. Resolves when the earlier ones are written; undefined if there are none. */
   finish(): Promise<void> | undefined {
     this.#isOver = true;
+    this.#steps?.close();
     return this.parts.jobLog?.finish(this);
   }
 
@@ -148,6 +155,11 @@ export class Attempt implements JobActions {
     if ('problem' in encoded) throw new PayloadInvalidError(queue, `progress: ${encoded.problem}`);
     checkSize(queue, 'progress', encoded.text, this.options.maxPayloadBytes);
     if (!this.#isOver) this.parts.jobLog?.progress(this, encoded.text);
+  }
+
+  get steps(): JobSteps {
+    const { job, claim, options, parts } = this;
+    return (this.#steps ??= new JobSteps(job, claim.id, parts.steps, options.maxPayloadBytes, this.signal));
   }
 
   log(line: string): void {

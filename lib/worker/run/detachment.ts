@@ -9,7 +9,7 @@ import type { Completion } from '../../store/jobs/completion.js';
 import type { JobStore } from '../../store/jobs/job-store.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
-import type { HandedOffJob } from './job-context.js';
+import type { HandedOffJob } from './job-actions.js';
 
 export interface DetachableAttempt {
   readonly claim: Pick<ActiveClaim, 'id'>;

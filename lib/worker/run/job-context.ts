@@ -1,50 +1,19 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { unknownKeys } from '../../job/expectation.js';
+import { expected, isOptions, unknownKeys } from '../../job/expectation.js';
 import { DEFAULT_ASSIGNMENT_LEASE, leaseProblem } from '../../job/lease.js';
-import type { Outcome } from '../../job/outcome.js';
 import type { JobSchedule } from '../../job/schedules/schedule.js';
+import { resolveSignalOptions, signalHash, type SignalOptions } from '../../job/signal.js';
 import { snoozeProblem, type SnoozeUntil } from '../../job/snooze.js';
+import {
+  HandlerExit,
+  type HandedOffJob,
+  type HandlerOutcome,
+  type JobActions,
+  type JobContextFields,
+} from './job-actions.js';
 import { toMs, type Duration } from '../../common/duration.js';
 import type { JobLogger } from '../../common/job-logger.js';
-
-/** A job that a handler has handed off. `QueueConsumer` ends it by id and token, in any process. */
-export interface HandedOffJob {
-  readonly id: number;
-  readonly token: string;
-}
-
-export interface JobContextFields<P> {
-  readonly id: number;
-  readonly queue: string;
-  readonly name: string;
-  readonly payload: P;
-  readonly attempt: number;
-  readonly maxAttempts: number;
-  readonly createdAt: Date;
-  readonly startedAt: Date;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly schedule: JobSchedule | undefined;
-  readonly logger: JobLogger;
-}
-
-export interface JobActions {
-  readonly signal: AbortSignal;
-  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
-  handOff(leaseMs: number): Promise<HandedOffJob>;
-  progress(value: unknown): void;
-  log(line: string): void;
-  /** Sets the outcome, so that it applies even if the handler or an exception filter catches the HandlerExit. */
-  decide(outcome: HandlerOutcome): void;
-}
-
-export type HandlerOutcome =
-  Outcome | { kind: 'snooze until' | 'rest until'; until: SnoozeUntil } | { kind: 'discard'; reason: string };
-
-/** Thrown by `release()`, `snooze()` and `discard()` to leave the handler. Do not catch it. */
-export class HandlerExit extends Error {
-  override readonly name = 'HandlerExit';
-}
 
 /**
  * One run of one job: its properties, and the actions of its handler.
@@ -150,6 +119,70 @@ export class JobContext<P = unknown, R = unknown> {
     this.#actions.log(String(line));
   }
 
+  /**
+   * Runs `work` once and remembers its value, across all attempts of the job: if a later part of the handler fails, or its
+   * process dies, the next run skips the step and gets the value. The value is what JSON keeps of it. If the process dies
+   * before the value is stored, the step runs again: use `stepKey(name)` as the idempotency key of other systems.
+   *
+   * With `{ transaction: true }` the work runs in a database transaction that also stores the step: its writes happen
+   * exactly once.
+   *
+   * Steps run one after the other. Their names are unique in the handler; in a loop add the index. Changing the code of a
+   * step that has run has no effect on the jobs that have passed it.
+   *
+   * @throws DuplicateStepError if the run has used the name
+   * @throws StepNotAllowedError if another step of the run has not ended, or the run is over
+   * @throws LeaseLostError if another worker may have the job. Nothing is stored
+   * @throws PayloadInvalidError or PayloadTooLargeError if the value cannot be stored as JSON
+   * @example
+   * ```ts
+   * const charge = await job.step('charge', () => stripe.charge(order, { idempotencyKey: job.stepKey('charge') }));
+   * await job.step('ledger', { transaction: true }, (manager) => manager.insert(Entry, { charge: charge.id }));
+   * ```
+   */
+  step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
+  step<T>(name: string, options: { transaction: true }, work: (manager: EntityManager) => Promise<T>): Promise<T>;
+  // Returns the promise of the run itself, which handles its error if the handler does not await it.
+  step<T>(
+    name: string,
+    ...args:
+      [work: () => T | Promise<T>] | [options: { transaction: true }, work: (manager: EntityManager) => Promise<T>]
+  ): Promise<T> {
+    const problems = stepProblems(args);
+    if (problems.length > 0) return Promise.reject(new InvalidOptionsError('Invalid step', problems));
+    const { steps } = this.#actions;
+    return args.length === 1 ? steps.run(name, args[0]) : steps.runInTransaction(name, args[1]);
+  }
+
+  /** A text that is the same in all runs of this step of this job: an idempotency key for other systems. */
+  stepKey(name: string): string {
+    return `${this.queue}:${this.id}:${name}`;
+  }
+
+  /**
+   * A step that lasts until a date, or for a duration from its first run. The job leaves its slot: the run ends here, and
+   * the handler starts again when the time is over, without a counted attempt. Steps before it are remembered.
+   */
+  async sleep(name: string, until: SnoozeUntil): Promise<void> {
+    InvalidOptionsError.throwIfAny('Cannot sleep', [snoozeProblem(until)]);
+    const rest = await this.#actions.steps.sleep(name, until);
+    if (rest) this.#exit({ kind: 'snooze', ...rest }, `put to sleep in step "${name}"`);
+  }
+
+  /**
+   * A step that waits for a signal of `QueueProducer.signal(name, key, data)`, and returns its data; undefined after the
+   * timeout. A signal of the last 30 days counts, also if it was sent before. The job leaves its slot as in `sleep`.
+   */
+  async waitFor<T = unknown>(name: string, options: SignalOptions): Promise<T | undefined> {
+    const { key, timeout } = resolveSignalOptions(name, options);
+    const signal = signalHash(name, key);
+    const wait = await this.#actions.steps.waitForSignal(name, signal, timeout);
+    if (wait.state === 'timed-out') return undefined;
+    if (wait.state === 'signalled') return (wait.data === null ? null : JSON.parse(wait.data)) as T;
+    const { untilMs, nowMs } = wait;
+    return this.#exit({ kind: 'snooze', delayMs: untilMs - nowMs, untilMs, signal }, `waiting for signal "${name}"`);
+  }
+
   /** Returns the job to waiting at once. The attempt is not counted. */
   release(): never {
     return this.#exit({ kind: 'release' }, 'released');
@@ -183,4 +216,13 @@ export class JobContext<P = unknown, R = unknown> {
 
 function describeUntil(until: SnoozeUntil): string {
   return until instanceof Date ? `until ${until.toISOString()}` : `for ${toMs(until)} ms`;
+}
+
+function stepProblems(args: readonly unknown[]): string[] {
+  const [options, work] = args.length === 1 ? [{ transaction: true }, args[0]] : args;
+  const isTransaction = isOptions(options) && JSON.stringify(options) === '{"transaction":true}';
+  return [
+    expected(typeof work === 'function', 'the work of a step to be a function', work),
+    expected(isTransaction, 'the options of a step to be { transaction: true }', options),
+  ].filter((line) => line !== undefined);
 }

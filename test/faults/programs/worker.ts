@@ -41,6 +41,8 @@ export interface JobInstructions {
   times?: number;
   /** Takes this many milliseconds, without blocking the thread. */
   sleep?: number;
+  /** Runs five steps, each of which writes a row of the table step_log. Every second one does so in its transaction. */
+  steps?: boolean;
   /** Throws in its first attempt. */
   failFirst?: boolean;
   /** The result: the id of the process, or of the job as well. */
@@ -76,11 +78,21 @@ async function handle(job: JobContext<JobInstructions>): Promise<number | string
       block(id, payload.block);
     }
     if (payload.sleep) await setTimeout(payload.sleep);
+    if (payload.steps) await runSteps(job);
     if (payload.hold) await untilFinished(id, signal);
     if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
     return payload.answer === 'job' ? `${id} by ${process.pid}` : process.pid;
   } finally {
     journal.append('end', id, attempt);
+  }
+}
+
+async function runSteps(job: JobContext): Promise<void> {
+  for (let n = 1; n <= 5; n++) {
+    const write = (runner: { query(sql: string): Promise<unknown> }) =>
+      runner.query(`INSERT INTO step_log (step) VALUES (${n})`);
+    if (n % 2) await job.step(`plain-${n}`, async () => void (await write(dataSource)));
+    else await job.step(`transaction-${n}`, { transaction: true }, async (manager) => void (await write(manager)));
   }
 }
 

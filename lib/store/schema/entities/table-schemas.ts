@@ -12,6 +12,7 @@ import {
 } from './columns.js';
 import { historyTable, jobTable } from './job-tables.js';
 import { resultTables } from './result-tables.js';
+import { stepTables } from './step-tables.js';
 
 /** All tables but `schema`: the source of their names and entities. A test compares them to those of the migrations. */
 export const TABLE_SCHEMAS = {
@@ -117,6 +118,8 @@ export const TABLE_SCHEMAS = {
   }),
 
   ...resultTables,
+
+  ...stepTables,
 
   /** The rows that workers keep locked while they claim by `lock`. */
   locks: tableSchema({

@@ -5,6 +5,7 @@ import { HISTORY as HISTORY_MYSQL, TABLES_MYSQL } from './0001-tables-mysql.js';
 import { HISTORY as HISTORY_SQLITE, TABLES_SQLITE } from './0001-tables-sqlite.js';
 import { SCHEDULES_MYSQL, SCHEDULES_SQLITE } from './0002-schedules.js';
 import { LIMITS_MYSQL, LIMITS_SQLITE } from './0003-limits.js';
+import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
 /** MariaDB has the schema of MySQL. */
 const forDialects = (mysql: readonly string[], sqlite: readonly string[]) => ({ mysql, mariadb: mysql, sqlite });
@@ -36,6 +37,12 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'CreateSqlQueueLimits1790000000003',
     up: forDialects(LIMITS_MYSQL, LIMITS_SQLITE),
     down: ['DROP TABLE IF EXISTS {limits}', 'DELETE FROM {schema} WHERE version = 3'],
+  },
+  {
+    version: 4,
+    name: 'CreateSqlQueueSteps1790000000004',
+    up: forDialects(STEPS_MYSQL, STEPS_SQLITE),
+    down: ['DROP TABLE IF EXISTS {steps}', 'DROP TABLE IF EXISTS {signals}', 'DELETE FROM {schema} WHERE version = 4'],
   },
 ];
 

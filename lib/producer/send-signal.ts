@@ -1,0 +1,33 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { unknownKeys } from '../job/expectation.js';
+import { requireOptions } from '../job/option-schema.js';
+import { encodeWithoutSchema } from '../job/payload.js';
+import { signalHash, signalProblems } from '../job/signal.js';
+import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { InTransaction } from './enqueued-job.js';
+import type { ProducerParts } from './producer-parts.js';
+
+/** Stores a signal, and wakes the jobs that wait for it once it has committed. */
+export async function sendSignal(
+  { steps, store, notifier, optionsFor }: ProducerParts,
+  name: string,
+  key: string,
+  data: unknown,
+  given: InTransaction,
+  defaultManager: CallerTransaction | undefined,
+): Promise<void> {
+  const { manager = defaultManager, ...unknown } = requireOptions('Cannot send a signal', given);
+  InvalidOptionsError.throwIfAny('Cannot send a signal', [
+    ...signalProblems(name, key),
+    ...unknownKeys(unknown, ['manager']),
+  ]);
+  const hash = signalHash(name, key);
+  const encoded = data === undefined ? null : encodeWithoutSchema(name, data, optionsFor(name));
+  // The signal is stored by then. If this fails, a worker wakes the jobs within a minute.
+  const wake = async () => {
+    for (const { queue } of await steps.wakeWaiting(hash).catch(() => [])) notifier.wake(queue, 1);
+  };
+  await steps.signal({ name, key, hash, data: encoded }, manager);
+  if (manager) store.afterCommit(manager, () => void wake());
+  else await wake();
+}

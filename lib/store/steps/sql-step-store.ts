@@ -1,0 +1,196 @@
+import type { EntityManager } from 'typeorm';
+import { LeaseLostError, TransactionLostError } from '../../job/errors.js';
+import type { Delay } from '../../job/outcome.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import { execute, executeAll, executeFinal, query, type Statement, type Work } from '../core/statement.js';
+import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
+import { hasExpiredSteps, pruneSignals, pruneSteps } from './prune-steps.js';
+import { findMissedSignals, storeSignal, wakeWaiting } from './signals.js';
+import type * as port from './step-store.js';
+
+const STEPS = `
+  SELECT name, state, result, until_at
+  FROM {steps}
+  WHERE job_id = :jobId`;
+
+const NOW = 'SELECT :now AS at';
+
+// A rescue skips a locked job, so the claim keeps it until the step is stored.
+const LOCK_JOB = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :jobId AND claim_id = :claimId /*! FOR UPDATE */`;
+
+const STEP = `
+  SELECT name, state, result, until_at, :now AS at
+  FROM {steps} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id = :jobId AND name = :name /*! FOR UPDATE */`;
+
+const ADD_STEP = `
+  INSERT INTO {steps} (job_id, name, state, result, until_at, signal_hash, expires_at)
+  VALUES (:jobId, :name, :state, :result, COALESCE(:untilMs, :now + :delayMs), :hash, :now + 3600000)`;
+
+const END_STEP = `
+  UPDATE {steps} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'done', result = :result, signal_hash = NULL
+  WHERE job_id = :jobId AND name = :name`;
+
+const SIGNAL = `
+  SELECT data
+  FROM {signals}
+  WHERE hash = :hash`;
+
+interface StepRow {
+  readonly name: string;
+  readonly state: port.StoredStep['state'];
+  readonly result: string | null;
+  readonly until_at: number | null;
+}
+
+const ENDED = { state: 'done', hash: null } as const;
+
+interface CurrentStepRow extends StepRow {
+  readonly at: number;
+}
+
+export class SqlStepStore implements port.StepStore {
+  /** @param blocking for verbs that lock a job, which a caller's transaction may have locked */
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly blocking: SqlDatabase,
+    private readonly dialect: Dialect,
+    private readonly scanCursors: ScanCursors,
+  ) {}
+
+  async readSteps(jobId: number): Promise<port.StoredSteps> {
+    const [now, steps] = await this.database.runIdempotent(() =>
+      executeAll([
+        { sql: NOW, values: {} },
+        { sql: STEPS, values: { jobId } },
+      ]),
+    );
+    const rows = steps!.rows as unknown as readonly StepRow[];
+    return { byName: new Map(rows.map((row) => [row.name, toStoredStep(row)])), nowMs: Number(now!.rows[0]!['at']) };
+  }
+
+  writeStep(owner: port.StepOwner, name: string, result: string | null): Promise<true | undefined> {
+    return this.#asOwner(owner, name, function* (stored) {
+      // After a lost answer the step may be stored already. No other claim could have stored it.
+      if (!stored) yield* executeFinal([addStep(owner.jobId, name, { ...ENDED, result })]);
+      return true as const;
+    });
+  }
+
+  transactStep<T>(
+    { jobId, claimId, queue }: port.StepOwner & { readonly queue: string },
+    name: string,
+    work: (manager: EntityManager) => Promise<{ value: T; result: string | null }>,
+  ): Promise<T> {
+    return this.blocking.inApplicationTransaction(async (manager, isStillOpen) => {
+      const { value, result } = await work(manager);
+      if (!(await isStillOpen())) throw new TransactionLostError(jobId, queue);
+      await this.blocking.inCallerTransaction(manager, function* () {
+        const [job] = yield* query(LOCK_JOB, { jobId, claimId });
+        if (!job) throw new LeaseLostError(jobId, queue);
+        yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);
+      });
+      return value;
+    });
+  }
+
+  startSleep(owner: port.StepOwner, name: string, until: Delay): Promise<port.StepWait | undefined> {
+    return this.#asOwner(owner, name, (stored) =>
+      storeWait(owner.jobId, name, stored, { ...until, state: 'sleeping', hash: null }),
+    );
+  }
+
+  waitForSignal(
+    owner: port.StepOwner,
+    name: string,
+    hash: string,
+    delayMs: number,
+  ): Promise<port.SignalWait | undefined> {
+    return this.#asOwner(owner, name, function* (stored): Work<port.SignalWait> {
+      const { jobId } = owner;
+      const wait = yield* storeWait(jobId, name, stored, { delayMs, state: 'waiting', hash });
+      const [signal] = yield* query<{ data: string | null }>(SIGNAL, { hash });
+      if (!signal && wait.nowMs < wait.untilMs) return { state: 'waiting', ...wait };
+      // The JSON of a signal stands in a list, so that a signal without data differs from none.
+      const result = signal ? `[${signal.data ?? ''}]` : null;
+      yield* execute(END_STEP, { jobId, name, result });
+      return signal ? { state: 'signalled', data: signal.data } : { state: 'timed-out' };
+    });
+  }
+
+  async signal(signal: port.Signal, transaction?: CallerTransaction): Promise<void> {
+    const store = () => storeSignal(this.dialect, signal);
+    await (transaction ? this.blocking.inCallerTransaction(transaction, store) : this.blocking.transaction(store));
+  }
+
+  async wakeWaiting(hash: string): Promise<port.WokenJob[]> {
+    const woken = await this.blocking.transaction(() => wakeWaiting(hash));
+    if (woken.length > 0) this.scanCursors.reset();
+    return woken;
+  }
+
+  async wakeMissed(): Promise<port.WokenJob[]> {
+    const woken: port.WokenJob[] = [];
+    for (const hash of await this.database.runIdempotent(findMissedSignals))
+      woken.push(...(await this.wakeWaiting(hash)));
+    return woken;
+  }
+
+  // Reads first, because most calls find nothing and need no transaction.
+  async pruneSteps(limit: number): Promise<number> {
+    const signals = await this.database.runIdempotent(() => pruneSignals(limit));
+    if (!(await this.database.runIdempotent(hasExpiredSteps))) return signals;
+    return Math.max(signals, await this.database.transaction(() => pruneSteps(limit)));
+  }
+
+  /** @param work receives the stored step */
+  #asOwner<T>(
+    { jobId, claimId }: port.StepOwner,
+    name: string,
+    work: (stored: CurrentStepRow | undefined) => Work<T>,
+  ): Promise<T | undefined> {
+    return this.blocking.transaction(function* () {
+      const [job, step] = yield* executeAll([
+        { sql: LOCK_JOB, values: { jobId, claimId } },
+        { sql: STEP, values: { jobId, name } },
+      ]);
+      return job!.rows.length > 0 ? yield* work(step!.rows[0] as CurrentStepRow | undefined) : undefined;
+    });
+  }
+}
+
+/** Values of a step that is stored for the first time. */
+interface NewStep extends Partial<Delay> {
+  readonly state: port.StoredStep['state'];
+  readonly result?: string | null;
+  readonly hash: string | null;
+}
+
+function addStep(jobId: number, name: string, step: NewStep): Statement {
+  const { state, result = null, hash, untilMs = null, delayMs = null } = step;
+  return { sql: ADD_STEP, values: { jobId, name, state, result, hash, untilMs, delayMs } };
+}
+
+/** The time of a stored wait stays. */
+function* storeWait(
+  jobId: number,
+  name: string,
+  stored: CurrentStepRow | undefined,
+  wait: NewStep,
+): Work<port.StepWait> {
+  let row = stored;
+  if (!row) {
+    const [, read] = yield* executeAll([addStep(jobId, name, wait), { sql: STEP, values: { jobId, name } }]);
+    row = read!.rows[0] as unknown as CurrentStepRow;
+  }
+  return { untilMs: Number(row.until_at), nowMs: Number(row.at) };
+}
+
+function toStoredStep({ state, result, until_at }: StepRow): port.StoredStep {
+  return { state, result, untilMs: until_at === null ? null : Number(until_at) };
+}

@@ -1,0 +1,125 @@
+import type { EntityManager } from 'typeorm';
+import { DuplicateStepError, InvalidOptionsError, LeaseLostError, StepNotAllowedError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
+import { nameProblem } from '../../job/job-names.js';
+import type { Delay } from '../../job/outcome.js';
+import { encodeResult } from '../../job/payload.js';
+import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
+import type { SignalWait, StepOwner, StepStore, StoredStep, StoredSteps } from '../../store/steps/step-store.js';
+
+/** The part of JobSteps that the context of a job uses. */
+export type StepActions = Pick<JobSteps, 'run' | 'runInTransaction' | 'sleep' | 'waitForSignal'>;
+
+/** The steps of one run: those of earlier runs are remembered, new ones are stored. */
+export class JobSteps {
+  readonly #owner: StepOwner & { readonly queue: string };
+  readonly #usedNames = new Set<string>();
+  #stored: Promise<StoredSteps> | undefined;
+  #running: string | undefined;
+  #current: Promise<unknown> | undefined;
+  #isOver = false;
+
+  constructor(
+    job: ClaimedJob,
+    claimId: number,
+    private readonly store: StepStore,
+    private readonly maxResultBytes: number,
+    private readonly signal: AbortSignal,
+  ) {
+    this.#owner = { jobId: job.id, claimId, queue: job.queue };
+  }
+
+  /** The error of a handler that has returned before its step has ended. */
+  get unawaitedError(): Error | undefined {
+    return this.#running === undefined ? undefined : this.#notAllowed(this.#running);
+  }
+
+  /** The run is over: a step that ends later is not stored. If its handler does not await it, its error has no listener. */
+  close(): void {
+    this.#isOver = true;
+    this.#current?.catch(() => undefined);
+  }
+
+  run<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+    return this.#enter(name, async (remembered) => {
+      if (remembered) return decode<T>(remembered.result);
+      const result = this.#encode(await work());
+      if (this.#isOver) throw this.#notAllowed(name);
+      this.#requireOwned(await this.store.writeStep(this.#owner, name, result));
+      return decode<T>(result);
+    });
+  }
+
+  runInTransaction<T>(name: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    return this.#enter(name, async (remembered) => {
+      if (remembered) return decode<T>(remembered.result);
+      return this.store.transactStep(this.#owner, name, async (manager) => {
+        const result = this.#encode(await work(manager));
+        if (this.#isOver) throw this.#notAllowed(name);
+        return { value: decode<T>(result), result };
+      });
+    });
+  }
+
+  /** Returns the rest of the sleep; undefined if it is over. */
+  sleep(name: string, until: SnoozeUntil): Promise<Delay | undefined> {
+    return this.#enter(name, async (remembered, nowMs) => {
+      const wait = remembered
+        ? { untilMs: remembered.untilMs ?? 0, nowMs }
+        : this.#requireOwned(await this.store.startSleep(this.#owner, name, toDelay(until, 0)));
+      const delayMs = wait.untilMs - wait.nowMs;
+      return delayMs > 0 ? { delayMs, untilMs: wait.untilMs } : undefined;
+    });
+  }
+
+  waitForSignal(name: string, hash: string, timeoutMs: number): Promise<SignalWait> {
+    return this.#enter(name, async (remembered) => {
+      if (remembered?.state !== 'done')
+        return this.#requireOwned(await this.store.waitForSignal(this.#owner, name, hash, timeoutMs));
+      if (remembered.result === null) return { state: 'timed-out' };
+      // The store keeps the data of a signal in a list, so that a signal without data differs from none.
+      return { state: 'signalled', data: remembered.result.slice(1, -1) || null };
+    });
+  }
+
+  #enter<T>(name: string, act: (remembered: StoredStep | undefined, nowMs: number) => Promise<T>): Promise<T> {
+    const current = this.#act(name, act);
+    this.#current = current;
+    return current;
+  }
+
+  async #act<T>(name: string, act: (remembered: StoredStep | undefined, nowMs: number) => Promise<T>): Promise<T> {
+    InvalidOptionsError.throwIfAny('Invalid step', [nameProblem('step name', name)]);
+    const { jobId, queue } = this.#owner;
+    if (this.#isOver) throw this.#notAllowed(name);
+    if (this.#running !== undefined) throw new StepNotAllowedError(jobId, queue, name, this.#running);
+    if (this.#usedNames.has(name)) throw new DuplicateStepError(jobId, queue, name);
+    this.signal.throwIfAborted();
+    this.#usedNames.add(name);
+    this.#running = name;
+    try {
+      const { byName, nowMs } = await (this.#stored ??= this.store.readSteps(jobId));
+      return await act(byName.get(name), nowMs);
+    } finally {
+      this.#running = undefined;
+    }
+  }
+
+  #requireOwned<T>(answer: T | undefined): T {
+    if (answer === undefined) throw new LeaseLostError(this.#owner.jobId, this.#owner.queue);
+    return answer;
+  }
+
+  #encode(result: unknown): string | null {
+    return encodeResult(this.#owner.queue, result, this.maxResultBytes);
+  }
+
+  #notAllowed(name: string): StepNotAllowedError {
+    return new StepNotAllowedError(this.#owner.jobId, this.#owner.queue, name);
+  }
+}
+
+/** The first run gets the same value as all others: that which JSON has kept. */
+function decode<T>(result: string | null): T {
+  return (result === null ? undefined : JSON.parse(result)) as T;
+}
