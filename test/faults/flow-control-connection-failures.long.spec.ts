@@ -1,0 +1,205 @@
+import { signalHash } from '../../lib/job/signal.js';
+import { everyFault } from '../support/every-fault.js';
+import { claimRequest, completionBatchOf, finalBatchOf, outcomes, rescueRules } from '../support/jobs.js';
+import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
+import { newSchedule } from '../support/schedules.js';
+import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
+import { describeStoresOf, type World } from '../support/stores.js';
+
+// Each test runs once per statement of its verbs.
+const EACH_STATEMENT_MS = 300_000;
+const HOUR_MS = 3_600_000;
+const MAX_RUNNING = 3;
+const RATE = { limit: 10, perMs: 86_400_000, burst: 4, window: 'fixed' } as const;
+const HASH = signalHash('approval', 'k');
+
+describe.each(SEND_MODES)(
+  'with statements sent $sent, if a connection fails at any statement,',
+  ({ multipleStatements }) => {
+    describeStoresOf(['mysql', 'mariadb'], 'a store', (setup) => {
+      it.each(FAULTS)(
+        'has one job for each tick of a schedule, and stores its changes once (%s)',
+        async (fault) => {
+          const world = await setup();
+          const { schedules, arm, disarm } = await openFaultyStore(world, { multipleStatements });
+
+          const faults = await everyFault(async (failAt) => {
+            await empty(world);
+            await world.schedules.upsert(newSchedule({ name: 'a' }));
+            world.advance(HOUR_MS);
+            arm(fault, failAt);
+            await retryWhileUnavailable(() => schedules.runTicks([]));
+            await retryWhileUnavailable(() => schedules.upsert(newSchedule({ name: 'b', everyMs: HOUR_MS })));
+            await retryWhileUnavailable(() => schedules.setPaused('b', true));
+            await retryWhileUnavailable(() => schedules.declare([newSchedule({ name: 'c' })], '1'));
+            await retryWhileUnavailable(() => schedules.remove('a'));
+            const statements = disarm();
+
+            const jobs = await world.sql('SELECT id FROM sql_queue_jobs');
+            const stored = (await world.schedules.list()).map(({ name, isPaused }) => `${name} ${isPaused}`);
+            expect({ failAt, jobs: jobs.length, stored }).toEqual({ failAt, jobs: 1, stored: ['b true', 'c false'] });
+            return { statements };
+          });
+
+          expect(faults).toBeGreaterThan(10);
+        },
+        EACH_STATEMENT_MS,
+      );
+
+      it.each(FAULTS)(
+        'never exceeds the limit of running jobs, and loses no slot (%s)',
+        async (fault) => {
+          const world = await setup();
+          const { jobs, limits, arm, disarm } = await openFaultyStore(world, { multipleStatements });
+
+          const faults = await everyFault(async (failAt) => {
+            await empty(world);
+            await world.put({}, {}, {}, {}, {}, {});
+            arm(fault, failAt);
+            await retryWhileUnavailable(() => limits.declareLimits(new Map([['q', { maxRunning: 9, rate: null }]])));
+            await retryWhileUnavailable(() => limits.setLimits('q', { maxRunning: MAX_RUNNING }));
+            const first = claimRequest({ limit: 2, isLimited: true });
+            const taken = {
+              id: first.claimId,
+              workerId: first.workerId,
+              jobs: await jobs.claim(first).catch(() => []),
+            };
+            const next = claimRequest({ limit: 5, isLimited: true });
+            // A claim whose answer was lost is not completed. Its lease expires.
+            const end = taken.jobs.length > 0 ? finalBatchOf(taken, outcomes.retry) : completionBatchOf([]);
+            await jobs.completeAndClaim(end, next).catch(() => undefined);
+            const statements = disarm();
+            const active = await activeOf(world);
+            world.advance(HOUR_MS);
+            await world.jobs.rescue(rescueRules());
+            const afterwards = await world.jobs.claim(claimRequest({ limit: 9, isLimited: true }));
+
+            expect({ failAt, isWithin: active <= MAX_RUNNING, afterwards: afterwards.length }).toEqual({
+              ...{ failAt, isWithin: true, afterwards: MAX_RUNNING },
+            });
+            return { statements };
+          });
+
+          expect(faults).toBeGreaterThan(8);
+        },
+        EACH_STATEMENT_MS,
+      );
+
+      it.each(FAULTS)(
+        'counts each claim of a rate, and only claims (%s)',
+        async (fault) => {
+          const world = await setup();
+          const { jobs, limits, arm, disarm } = await openFaultyStore(world, { multipleStatements });
+
+          const faults = await everyFault(async (failAt) => {
+            await empty(world);
+            await world.put(...Array.from({ length: 20 }, () => ({})));
+            await world.limits.declareLimits(new Map([['q', { maxRunning: null, rate: RATE }]]));
+            arm(fault, failAt);
+            for (let n = 0; n < 3; n++) await jobs.claim(claimRequest({ limit: 2, isLimited: true })).catch(() => []);
+            await retryWhileUnavailable(() => limits.rest('q', { delayMs: 60_000 }));
+            const statements = disarm();
+            const active = await activeOf(world);
+            world.advance(60_000);
+            const remaining = await world.jobs.claim(claimRequest({ limit: 20, isLimited: true }));
+
+            expect({ failAt, started: active + remaining.length }).toEqual({ failAt, started: RATE.limit });
+            return { statements };
+          });
+
+          expect(faults).toBeGreaterThan(5);
+        },
+        EACH_STATEMENT_MS,
+      );
+
+      it.each(FAULTS)(
+        'stores a step together with its writes, or neither (%s)',
+        async (fault) => {
+          const world = await setup();
+          await world.sql('CREATE TABLE IF NOT EXISTS ledger (entry INT)');
+          const { steps, arm, disarm } = await openFaultyStore(world, { multipleStatements });
+
+          const faults = await everyFault(async (failAt) => {
+            await empty(world);
+            await world.sql('DELETE FROM ledger');
+            const [jobId] = await world.put({});
+            const { id: claimId } = await world.claim();
+            const owner = { jobId: jobId!, claimId };
+            arm(fault, failAt);
+            await steps
+              .transactStep({ ...owner, queue: 'q' }, 'together', async (manager) => {
+                await manager.query('INSERT INTO ledger VALUES (1)');
+                return { value: 1, result: '1' };
+              })
+              .catch(() => undefined);
+            await retryWhileUnavailable(() => steps.writeStep(owner, 'plain', '"x"'));
+            await retryWhileUnavailable(() => steps.startSleep(owner, 'sleep', { delayMs: 60_000 }));
+            const read = await retryWhileUnavailable(() => steps.readSteps(jobId!));
+            const statements = disarm();
+
+            const entries = await world.sql('SELECT entry FROM ledger');
+            const names = [...read.byName.keys()].sort();
+            expect({ failAt, names }).toEqual({
+              ...{ failAt, names: entries.length > 0 ? ['plain', 'sleep', 'together'] : ['plain', 'sleep'] },
+            });
+            expect({ failAt, plain: read.byName.get('plain') }).toMatchObject({ failAt, plain: { result: '"x"' } });
+            return { statements };
+          });
+
+          expect(faults).toBeGreaterThan(8);
+        },
+        EACH_STATEMENT_MS,
+      );
+
+      it.each(FAULTS)(
+        'wakes a job that waits for a signal, at the latest by the pruner (%s)',
+        async (fault) => {
+          const world = await setup();
+          const { jobs, steps, arm, disarm } = await openFaultyStore(world, { multipleStatements });
+
+          const faults = await everyFault(async (failAt) => {
+            await empty(world);
+            const [jobId] = await world.put({});
+            const taken = await world.claim();
+            const owner = { jobId: jobId!, claimId: taken.id };
+            arm(fault, failAt);
+            const wait = await retryWhileUnavailable(() => steps.waitForSignal(owner, 'approval', HASH, HOUR_MS));
+            await retryWhileUnavailable((mayHaveCommitted) =>
+              jobs.complete({ ...finalBatchOf(taken, { kind: 'snooze', delayMs: HOUR_MS }), mayHaveCommitted }),
+            );
+            await retryWhileUnavailable(() => steps.signal({ name: 'approval', key: 'k', hash: HASH, data: '5' }));
+            await steps.wakeWaiting(HASH).catch(() => []);
+            const statements = disarm();
+            await world.steps.wakeMissed();
+            const again = await world.claim();
+            const end = await world.steps.waitForSignal(
+              { jobId: jobId!, claimId: again.id },
+              'approval',
+              HASH,
+              HOUR_MS,
+            );
+
+            expect({ failAt, state: wait?.state, end }).toEqual({
+              ...{ failAt, state: 'waiting', end: { state: 'signalled', data: '5' } },
+            });
+            expect({ failAt, attempt: again.jobs[0]!.attempt }).toEqual({ failAt, attempt: 1 });
+            return { statements };
+          });
+
+          expect(faults).toBeGreaterThan(8);
+        },
+        EACH_STATEMENT_MS,
+      );
+    });
+  },
+);
+
+async function empty({ sql }: World): Promise<void> {
+  for (const table of ['jobs', 'claims', 'history', 'schedules', 'limits', 'steps', 'signals'])
+    await sql(`DELETE FROM sql_queue_${table}`);
+}
+
+async function activeOf({ sql }: World): Promise<number> {
+  const [row] = await sql<{ jobs: number }>(`SELECT COUNT(*) AS jobs FROM sql_queue_jobs WHERE state = 'active'`);
+  return Number(row!.jobs);
+}
