@@ -1,0 +1,87 @@
+import Database from 'better-sqlite3';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildSample, type BuiltSample } from './built-sample.js';
+import { SampleProcess } from './sample-process.js';
+
+const TEST_TIMEOUT_MS = 120_000;
+
+let built: BuiltSample;
+let cleanups: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  built = await buildSample('09-order-workflow');
+}, 60_000);
+
+afterEach(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+  cleanups = [];
+});
+
+afterAll(() => built?.remove());
+
+describe('the order workflow sample', () => {
+  it(
+    'reserves and ships each order once, although the worker is killed',
+    async () => {
+      const { start, entries } = await setup();
+
+      const sample = start();
+      const end = await sample.ended;
+
+      expect(end).toBe(0);
+      expect(sample.output).toContain('approved by ada');
+      expect(entries('reserved')).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(entries('shipped')).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(new Set(entries('charged'))).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+      expect(sample.output).toMatch(/Stopped: 6 reserved, \d+ charged, 6 shipped/);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  it(
+    'stops cleanly at Ctrl-C, is killed, and the next start goes on',
+    async () => {
+      const { start, entries } = await setup();
+
+      const interrupted = start();
+      await interrupted.until(/charged/);
+      interrupted.ctrlC();
+      const end = await interrupted.ended;
+      const killed = start();
+      await killed.until(/approved/);
+      killed.kill();
+      await killed.ended;
+      const last = start();
+
+      expect([end, await last.ended]).toEqual([0, 0]);
+      for (const entry of ['reserved', 'shipped']) expect(entries(entry)).toEqual([...new Set(entries(entry))]);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
+
+async function setup() {
+  const cwd = await mkdtemp(join(tmpdir(), 'sql-queue-orders-'));
+  cleanups.push(() => rm(cwd, { recursive: true, force: true }));
+  return {
+    start: () => {
+      const sample = new SampleProcess({ main: built.main, args: [], cwd, env: {} });
+      cleanups.push(async () => {
+        sample.kill();
+        await sample.ended;
+      });
+      return sample;
+    },
+    /** The orders with such an entry of a step. */
+    entries: (entry: string): number[] => {
+      const database = new Database(join(cwd, 'orders.sqlite'), { readonly: true });
+      const rows = database
+        .prepare(`SELECT orderId FROM sample_order_log WHERE entry LIKE ? ORDER BY orderId`)
+        .all(`${entry}%`) as { orderId: number }[];
+      database.close();
+      return rows.map(({ orderId }) => orderId);
+    },
+  };
+}
