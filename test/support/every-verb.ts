@@ -252,6 +252,8 @@ export async function everyVerb(
       if (index % 2) await steps.wakeWaiting(signal.hash);
     }
     await steps.wakeMissed();
+    advance(2 * 3_600_000);
+    await steps.pruneSteps(1_000);
     const woken = await claim(count);
     for (const { id: jobId } of woken.jobs)
       await steps.waitForSignal({ jobId, claimId: woken.id }, 'wait', signalHash('s', `${jobId}`), 60_000);

@@ -4,9 +4,10 @@ import { execute, query, type Work } from '../core/statement.js';
 const SIGNAL_RETENTION_MS = 30 * 86_400_000;
 const CHECK_INTERVAL_MS = 3_600_000;
 
-// Skips any number of locked rows, so that they do not delay the others.
+// Skips any number of locked rows, so that they do not delay the others. Reads the state because MySQL may read, and lock,
+// a whole index that contains all columns of a query.
 const EXPIRED = `
-  SELECT job_id
+  SELECT job_id, state
   FROM {steps} /*! FORCE INDEX ({steps}_expiry) */
   WHERE expires_at <= :now
   ORDER BY expires_at
