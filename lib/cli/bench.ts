@@ -187,7 +187,9 @@ async function dropTables(connection: DataSourceOptions): Promise<void> {
   await withDatabase(connection, async (dataSource) => {
     const runner = dataSource.createQueryRunner();
     try {
-      for (const Migration of sqlQueueMigrations({ prefix: PREFIX }).reverse()) await new Migration().down(runner);
+      // That of the first version drops all tables. Those of later versions expect the table of versions.
+      const [FirstVersion] = sqlQueueMigrations({ prefix: PREFIX });
+      await new FirstVersion!().down(runner);
     } finally {
       await runner.release();
     }
