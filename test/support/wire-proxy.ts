@@ -81,6 +81,12 @@ export class WireProxy {
     for (const { upstream, isSilent } of this.#connections) if (isSilent()) upstream.destroy();
   }
 
+  /** Breaks silent connections for the client too, like the timeout of its network stack. */
+  breakSilent(): void {
+    this.closeSilent();
+    for (const { client, isSilent } of this.#connections) if (isSilent()) client.destroy();
+  }
+
   /** Silences all connections and all future ones, like a failed network. */
   silence(): void {
     this.#silent = true;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { InvalidOptionsError } from '../../../lib/job/errors.js';
 import { openEngine } from '../../support/engine.js';
 import { Journal } from '../../support/journal.js';
 import { Random } from '../../support/random.js';
@@ -29,7 +30,9 @@ const dataSource = await new DataSource(connection as DataSourceOptions).initial
 const { producer, close } = await openEngine({
   dataSource,
   hosts,
-  queues: Object.fromEntries(queues.map((queue) => [queue, { maxWaiting: MAX_WAITING / queues.length, lease }])),
+  queues: Object.fromEntries(
+    queues.map((queue) => [queue, { maxWaiting: Math.floor(MAX_WAITING / queues.length), lease }]),
+  ),
 }).catch(exitDatabaseAway);
 process.on('disconnect', () => process.exit(1));
 const stopping = new AbortController();
@@ -41,12 +44,13 @@ process.send?.({ ready: true });
  * accepts writes again.
  */
 function requireWritable(error: unknown): never {
-  if ((error as { errno?: number }).errno === 1290 && hosts.length > 1) exitDatabaseAway();
+  if ((error as { errno?: number }).errno === 1290 && hosts.length > 1) exitDatabaseAway(error);
   throw error;
 }
 
 /** The database is away: another process tries again. */
-function exitDatabaseAway(): never {
+function exitDatabaseAway(error: unknown): never {
+  if (error instanceof InvalidOptionsError) throw error;
   process.exit(3);
 }
 

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import type { QueueOptions } from '../../../lib/job/queue-options.js';
+import { InvalidOptionsError } from '../../../lib/job/errors.js';
 import type { JobContext } from '../../../lib/worker/run/job-context.js';
 import type { WorkerOptions } from '../../../lib/worker/worker-options.js';
 import { openEngine } from '../../support/engine.js';
 import { Journal } from '../../support/journal.js';
+import { newJob } from '../../support/jobs.js';
 import { Random } from '../../support/random.js';
-import type { TortureJob } from '../../support/torture/torture-job.js';
+import { newSchedule } from '../../support/schedules.js';
+import { LIMITED_QUEUE, TICK_MS, type TortureJob } from '../../support/torture/torture-job.js';
 import { shiftClock } from '../../support/torture/shift-clock.js';
 
 const { connection, hosts, journals, seed, queues, worker, clockOffsetMs } = JSON.parse(process.argv[2]!) as {
@@ -27,7 +30,11 @@ const journal = new Journal(journals, `worker-${process.pid}`);
 const options = { ...connection, extra: { connectionLimit: POOL } } as DataSourceOptions;
 const dataSource = await new DataSource(options).initialize().catch(exitDatabaseAway);
 const handlers = Object.fromEntries(Object.keys(queues).map((queue) => [queue, handle]));
-const engine = await openEngine({ dataSource, hosts, worker, queues, handlers }).catch(exitDatabaseAway);
+const tick = newJob({ queue: LIMITED_QUEUE, payload: '{"token":"tick","kind":"plain"}' });
+const declaredSchedules = [newSchedule({ name: 'ticks', everyMs: TICK_MS, job: tick })];
+const engine = await openEngine({ dataSource, hosts, worker, queues, handlers, declaredSchedules }).catch(
+  exitDatabaseAway,
+);
 let completed = 0;
 const add = engine.events.add.bind(engine.events);
 engine.events.add = (event) => {
@@ -50,12 +57,13 @@ const progressTimer = setInterval(() => process.send?.({ completed }), 100);
  * accepts writes again.
  */
 function requireWritable(error: unknown): never {
-  if ((error as { errno?: number }).errno === 1290 && hosts.length > 1) exitDatabaseAway();
+  if ((error as { errno?: number }).errno === 1290 && hosts.length > 1) exitDatabaseAway(error);
   throw error;
 }
 
 /** The database is away: another process tries again. */
-function exitDatabaseAway(): never {
+function exitDatabaseAway(error: unknown): never {
+  if (error instanceof InvalidOptionsError) throw error;
   process.exit(3);
 }
 
@@ -91,6 +99,14 @@ async function work(job: JobContext<TortureJob>): Promise<void> {
         .transaction((manager) => manager.query('INSERT INTO effects (job_id) VALUES (?)', [job.id]))
         .catch(requireWritable);
       return;
+    case 'steps':
+      await job
+        .step('once', { transaction: true }, (manager) =>
+          manager.query('INSERT INTO step_effects (job_id) VALUES (?)', [job.id]),
+        )
+        .catch(requireWritable);
+      if (random.next() < 0.3) throw new Error('as instructed');
+      return job.sleep('nap', random.between(1, 200));
     case 'blocks':
       return block(random.between(10, 100));
     case 'exhausts':

@@ -58,6 +58,24 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     find: { 'lib/store/jobs/complete-jobs.ts': ['throw new FenceError()'] },
     replace: 'return',
   },
+  'claims of a limited queue do not wait for each other': {
+    find: {
+      'lib/store/limits/claim-within-limits.ts': [
+        'FROM {limits} /*! FORCE INDEX (PRIMARY) */\n  WHERE queue = :queue /*! FOR UPDATE */`',
+      ],
+    },
+    replace: 'FROM {limits}\n  WHERE queue = :queue`',
+  },
+  'a step is not stored in the transaction of its work': {
+    find: {
+      'lib/store/steps/sql-step-store.ts': ['        yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);'],
+    },
+    replace: '',
+  },
+  'several workers run a tick': {
+    find: { 'lib/store/schedules/run-ticks.ts': ['ORDER BY name /*! FOR UPDATE SKIP LOCKED */`'] },
+    replace: 'ORDER BY name`',
+  },
   'rescued jobs lose their attempt': {
     find: { 'lib/store/jobs/rescue.ts': ['mayHaveStarted: startedIds.has(job.id)'] },
     replace: 'mayHaveStarted: false',

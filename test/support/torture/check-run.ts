@@ -1,6 +1,7 @@
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { findViolations, type FinishedJob } from '../history-checker.js';
 import { readJournals } from '../journal.js';
+import { findFlowControlViolations } from './flow-control-checker.js';
 import { findUnprovokedRescues } from './unprovoked-rescues.js';
 import { readTimeouts } from './timeouts.js';
 import { findTokenViolations, type TokenJob } from './token-checker.js';
@@ -16,12 +17,13 @@ export interface RunCheck {
 /** Reads the journals and the final database. Returns counts of jobs, and violations of guarantees. */
 export async function checkRun(admin: Connection, journals: string): Promise<RunCheck> {
   const rows = async (sql: string) => (await admin.query<RowDataPacket[]>(sql))[0];
-  const columns = 'id, queue, state, attempt, payload';
+  const columns = 'id, queue, state, attempt, payload, options';
   const all = `SELECT ${columns} FROM sql_queue_history UNION ALL SELECT ${columns} FROM sql_queue_jobs`;
   const jobs = (await rows(all)).map(
-    ({ id, queue, state, attempt, payload }): FinishedJob & TokenJob & { queue: string } => ({
+    ({ id, queue, state, attempt, payload, options }): FinishedJob & TokenJob & { queue: string; tick?: number } => ({
       ...{ id: Number(id), queue: queue as string, state: (state as string).trim(), attempt: Number(attempt) },
       ...(JSON.parse(payload) as { token: string; kind: string }),
+      tick: (JSON.parse((options as string | null) ?? '{}') as { schedule?: { at: number } }).schedule?.at,
     }),
   );
   const orders = new Set((await rows('SELECT token FROM orders')).map(({ token }) => token as string));
@@ -30,7 +32,14 @@ export async function checkRun(admin: Connection, journals: string): Promise<Run
   const underLock = new Set(jobs.filter(({ queue }) => queue === 'lock').map(({ id }) => id));
   const found = [
     ...findViolations(withAcknowledged(entries, jobs), jobs, await readTimeouts(admin)),
-    ...findTokenViolations(entries, { jobs, orders, effects }),
+    ...findTokenViolations(entries, { jobs: jobs.filter(({ tick }) => tick === undefined), orders, effects }),
+    ...findFlowControlViolations({
+      stepEffects: (await rows('SELECT job_id FROM step_effects')).map(({ job_id }) => Number(job_id)),
+      completedWithSteps: jobs
+        .filter(({ kind, state }) => kind === 'steps' && state === 'completed')
+        .map(({ id }) => id),
+      ticks: jobs.flatMap(({ tick }) => tick ?? []),
+    }),
     ...findUnprovokedRescues(entries, underLock),
   ];
   const states: Record<string, number> = { acknowledged: entries.filter(({ kind }) => kind === 'enqueued').length };

@@ -1,7 +1,7 @@
 /** The behaviours of torture jobs. A repeated kind is drawn more often. */
 export const KINDS = [
   ...(['plain', 'plain', 'plain', 'plain', 'slow', 'fails', 'snoozes', 'releases', 'discards'] as const),
-  ...(['transacts', 'transacts', 'blocks', 'exhausts'] as const),
+  ...(['transacts', 'transacts', 'blocks', 'exhausts', 'steps', 'steps'] as const),
 ];
 
 export interface TortureJob {
@@ -9,3 +9,9 @@ export interface TortureJob {
   readonly token: string;
   readonly kind: (typeof KINDS)[number];
 }
+
+/** A queue with a limit of active jobs, and with a schedule. */
+export const LIMITED_QUEUE = 'limited';
+export const MAX_RUNNING = 8;
+/** The time between two ticks of the schedule. */
+export const TICK_MS = 250;

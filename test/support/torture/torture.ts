@@ -12,6 +12,8 @@ import type { ClaimStrategy } from '../../../lib/job/claim-strategy.js';
 import { FAULTS, type FaultTarget } from './faults.js';
 import { Random } from '../random.js';
 import { checkRun } from './check-run.js';
+import { watchLimit } from './limit-watch.js';
+import { LIMITED_QUEUE, MAX_RUNNING } from './torture-job.js';
 import { recordTimeouts } from './timeouts.js';
 
 const ACCOUNT = 'torture';
@@ -89,7 +91,10 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     retry: { attempts: 30, backoff: BACKOFF },
   };
   const ofStrategy = { lock: { lease: LEASE_UNDER_LOCK_MS } } as Partial<Record<ClaimStrategy, object>>;
-  const queues = Object.fromEntries(strategies.map((claim) => [claim, { ...queue, claim, ...ofStrategy[claim] }]));
+  const queues = {
+    ...Object.fromEntries(strategies.map((claim) => [claim, { ...queue, claim, ...ofStrategy[claim] }])),
+    [LIMITED_QUEUE]: { ...queue, maxRunning: MAX_RUNNING },
+  };
   const workers = new ProcessGroup(
     WORKERS,
     async () => {
@@ -104,7 +109,7 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     PRODUCERS,
     async () =>
       ProgramProcess.start('torture-producer', {
-        ...{ ...(await chooseNode()), journals, seed: random.between(1, 1e9), queues: strategies },
+        ...{ ...(await chooseNode()), journals, seed: random.between(1, 1e9), queues: [...strategies, LIMITED_QUEUE] },
         ...{ lease: LEASE_MS, pauseMs: settings.pauseMs },
       }),
     died('producer'),
@@ -115,10 +120,13 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     admin: () => connectToWritableNode(urls),
     restart: () => settings.restart(random.between(0, urls.length - 1)),
   };
+  const limit = watchLimit(() => connectAdmin(urls));
   try {
     const faults = await injectFaults(field, nemesis, settings);
     settings.log('no more faults: the remaining jobs are run');
     await producers.stop();
+    // Without this, all connections of an application's pool may stay silent for as long as the process lives.
+    for (const proxy of proxies) proxy.breakSilent();
     const unfinished = await untilDrained(urls);
     settings.log('no job remains');
     await workers.stop();
@@ -126,11 +134,11 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     const admin = await connectAdmin(urls);
     const { jobs, completed, found } = await checkRun(admin, journals);
     await admin.end();
-    const all = [...crashes, ...unfinished, ...found];
+    const all = [...crashes, ...unfinished, ...found, ...(await limit.end())];
     hasPassed = all.length === 0;
     return { jobs, completed, faults, violations: all };
   } finally {
-    await Promise.all([producers.stop(), workers.stop()]);
+    await Promise.all([producers.stop(), workers.stop(), limit.end()]);
     await Promise.all(proxies.map((proxy) => proxy.close()));
     if (hasPassed) await rm(journals, { recursive: true, force: true });
     else settings.log(`the journals of the processes are in ${journals}`);
@@ -203,6 +211,9 @@ async function prepare(urls: readonly string[]): Promise<void> {
   await admin.query(`CREATE USER IF NOT EXISTS ${ACCOUNT}@'%'`);
   await admin.query(`GRANT ALL ON ${DATABASE}.* TO ${ACCOUNT}@'%'`);
   await admin.query(`CREATE TABLE ${DATABASE}.orders (token VARCHAR(100) PRIMARY KEY)`);
+  await admin.query(
+    `CREATE TABLE ${DATABASE}.step_effects (id BIGINT AUTO_INCREMENT PRIMARY KEY, job_id BIGINT NOT NULL)`,
+  );
   await admin.query(`CREATE TABLE ${DATABASE}.effects (id BIGINT AUTO_INCREMENT PRIMARY KEY, job_id BIGINT NOT NULL)`);
   await admin.end();
 }

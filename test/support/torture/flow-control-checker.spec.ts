@@ -1,0 +1,24 @@
+import { findFlowControlViolations } from './flow-control-checker.js';
+
+describe('the checker of steps and schedules', () => {
+  it('finds nothing wrong in a correct run', () => {
+    const found = findFlowControlViolations({
+      ...{ stepEffects: [1, 2, 3], completedWithSteps: [1, 2], ticks: [250, 0, 500, 90_000] },
+    });
+
+    expect(found).toEqual([]);
+  });
+
+  it('finds steps that were committed twice or never, and ticks with two jobs or none', () => {
+    const found = findFlowControlViolations({
+      ...{ stepEffects: [1, 1], completedWithSteps: [1, 2], ticks: [0, 250, 250, 1_000] },
+    });
+
+    expect(found).toEqual([
+      'a step of job 1 was committed 2 times',
+      'job 2 was completed without its step',
+      'two jobs for the tick at 250',
+      'no job for a tick in the 750 ms before 1000',
+    ]);
+  });
+});
