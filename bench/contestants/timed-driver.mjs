@@ -3,7 +3,7 @@ import { now } from '../core/clock.mjs';
 
 // The statements of a claim in their order: the one that finds jobs, recognized by its index and its lock, and those
 // that mark the jobs and write the claim.
-const FINDS = /sql_queue_jobs_claim[\s\S]*(FOR UPDATE SKIP LOCKED|RETURNING)/;
+const FINDS = /sql_queue_jobs_queue[\s\S]*(FOR UPDATE SKIP LOCKED|RETURNING)/;
 const WRITES = /SET state = 'active'|INSERT INTO sql_queue_claims/;
 // A text can have several statements: it may be the first and the last of its transaction.
 const ENDS = /(?:^|;\n)(COMMIT|ROLLBACK)$/;

@@ -9,6 +9,7 @@ import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { JobCounts, JobFilter, JobPage, LogPage, QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
+import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
 import { JobActions } from './job-actions.js';
 import { ADMIN_BATCH_SIZE, checkFilter, filterOf, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
 import { checkSubscription, checkUnsubscribe } from './subscription-checks.js';
@@ -132,6 +133,16 @@ export class QueueAdmin {
     InvalidOptionsError.throwIfAny('Cannot limit the queue', limitChangeProblems(change));
     await this.#parts.limits.setLimits(queue, change);
     this.#parts.notifier.poll();
+  }
+
+  /** One group of the queue, whether it has jobs or not. */
+  group(queue: string, group: string): QueueGroup {
+    return new QueueGroup(this.#parts, queue, group);
+  }
+
+  /** The groups of the queue, in the order of their names. A group that was idle for an hour may be missing. */
+  groups(queue: string, page: GroupPageOptions = {}): Promise<GroupPage> {
+    return listGroups(this.#parts, queue, page);
   }
 
   /**

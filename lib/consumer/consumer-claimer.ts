@@ -1,5 +1,6 @@
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import { hasCode, type StoreUnavailableError } from '../job/errors.js';
+import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
 import { randomId } from '../job/random-id.js';
 import { outcomeWithoutRun } from '../job/outcome.js';
 import { rescueRules } from '../job/rescue-rules.js';
@@ -76,13 +77,14 @@ export class ConsumerClaimer {
 
   async #claimAndSplit(queue: string, { stage, ...options }: ResolvedClaimOptions): Promise<Assignment[]> {
     const { store, jobs, optionsFor } = this.parts;
-    const { order, retry, deadLetter } = optionsFor(queue);
+    const { order, retry, deadLetter, groups } = optionsFor(queue);
     const assignee = { workerId: this.workerId, owner: options.owner, leaseMs: options.leaseMs, deadLetter };
     const selection = { queue, limit: options.limit, maxAttempts: retry.attempts };
     const strategy = await this.#strategyFor(queue);
-    const { isPaused, isLimited } = await store.claimPermit(queue);
+    const { isPaused, isLimited, hasGroups } = await store.claimPermit(queue);
     if (isPaused) return [];
     if (stage !== null) return store.claimFromStage({ ...assignee, ...selection, stage });
+    const rules = groups ?? (hasGroups ? DEFAULT_GROUP_RULES : undefined);
     const claimId = randomId();
     const claimed = await jobs.claim({
       ...selection,
@@ -96,6 +98,7 @@ export class ConsumerClaimer {
       deadLetter,
       once: true,
       isLimited,
+      ...(rules && { groups: rules }),
     });
     return claimed.length === 0 ? [] : store.splitClaim({ ...assignee, claimId, jobs: claimed });
   }

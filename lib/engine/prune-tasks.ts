@@ -6,7 +6,7 @@ import type { ScheduleParts } from '../worker/schedule-runner.js';
 
 /** The tables from which every worker deletes old rows. */
 export function pruneTasks(
-  { jobs, queues, waits, jobLogs, events, steps }: OpenStore,
+  { jobs, queues, waits, jobLogs, events, steps, groups }: OpenStore,
   notifier: Pick<WorkNotifier, 'wake'>,
   schedules: ScheduleParts,
   keepUndeclaredMs: number | false,
@@ -21,6 +21,7 @@ export function pruneTasks(
     (limit) => jobs.pruneKeys(limit),
     () => queues.expire().then(() => 0),
     (limit) => steps.pruneSteps(limit),
+    (limit) => groups.prune(limit),
     () => wakeMissed(steps, notifier),
     () => pruneSchedules(schedules, keepUndeclaredMs, logger),
   ];

@@ -1,3 +1,4 @@
+import { InvalidOptionsError } from './errors.js';
 import { resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
 import type { NewJob } from './job.js';
 import { checkQueueName } from './job-names.js';
@@ -16,8 +17,9 @@ export function buildJob(
 ): NewJob | Promise<NewJob> {
   checkQueueName(queue);
   const given = resolveEnqueueOptions(queue, options);
-  const { name, runAtMs, attempts, overrides, key } = given;
+  const { name, runAtMs, attempts, overrides, key, group } = given;
   const queueOptions = optionsFor(queue);
+  if (group !== undefined) requireGroups(queue, queueOptions, key);
   const { jobDefaults } = queueOptions;
   const headers = jobDefaults.headers ? { ...jobDefaults.headers, ...given.headers } : given.headers;
   const headerText = headers && JSON.stringify(headers);
@@ -36,7 +38,19 @@ export function buildJob(
     headers: headerText,
     overrides: overrideText,
     key,
+    group,
   });
   if (!queueOptions.schema) return jobOf(encodeWithoutSchema(queue, payload, queueOptions));
   return encodePayload(queue, payload, queueOptions).then(jobOf);
+}
+
+function requireGroups(queue: string, { groups }: ResolvedQueueOptions, key: NewJob['key']): void {
+  const runsAfter = key?.onConflict === 'after';
+  const runsInOrder = groups?.concurrency === 1 && groups.onRetry === 'wait';
+  InvalidOptionsError.throwIfAny(`Cannot enqueue into "${queue}"`, [
+    groups ? undefined : `queue "${queue}" has no groups; add groups: {} to its options`,
+    groups && runsAfter && !runsInOrder
+      ? `onConflict: 'after' needs groups: { concurrency: 1 } in the options of queue "${queue}"`
+      : undefined,
+  ]);
 }

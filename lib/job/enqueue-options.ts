@@ -2,6 +2,7 @@ import { toMs, type Duration } from '../common/duration.js';
 import type { BackoffOptions } from './backoff.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions } from './expectation.js';
+import { GROUP_KEY_EXPECTED, isGroupKey } from './groups/group-key.js';
 import { KEY_OPTIONS, keyOf, keyOverrides, missingKeyProblems, type JobKey, type KeyOptions } from './job-key.js';
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED, nameProblem } from './job-names.js';
 import {
@@ -63,6 +64,11 @@ export interface EnqueueOptions extends KeyOptions {
    * . _ : -.
    */
   headers?: Record<string, string>;
+  /**
+   * The group of the job in a queue with groups, for example a tenant: 1 to 100 characters, without a space at the start or
+   * the end. Default: the group `default` in a queue with groups.
+   */
+  group?: string;
 }
 
 /** The overrides of a job, as its row stores them. */
@@ -79,6 +85,8 @@ export interface JobOverrides {
   keyUntil?: 'started' | 'finished' | number;
   /** The tick that has enqueued the job. */
   schedule?: StoredTick;
+  /** Only in the history. The row of a job that is not finished has a column for it. */
+  group?: string;
 }
 
 export interface ResolvedEnqueueOptions {
@@ -90,6 +98,7 @@ export interface ResolvedEnqueueOptions {
   readonly overrides: JobOverrides | null;
   readonly headers: Record<string, string> | null;
   readonly key: JobKey | undefined;
+  readonly group: string | undefined;
 }
 
 export const HEADERS: Option<Record<string, string> | undefined> = {
@@ -108,12 +117,13 @@ const ENQUEUE_OPTIONS = {
   lease: option(LEASE),
   retention: JOB_RETENTION,
   headers: HEADERS,
+  group: option(kind(GROUP_KEY_EXPECTED, isGroupKey)),
   ...KEY_OPTIONS,
 } satisfies SchemaOf<EnqueueOptions>;
 
 const DEFAULTS: ResolvedEnqueueOptions = {
   ...{ name: DEFAULT_JOB_NAME, delayMs: null, runAtMs: null, priority: 0 },
-  ...{ attempts: null, overrides: null, headers: null, key: undefined },
+  ...{ attempts: null, overrides: null, headers: null, key: undefined, group: undefined },
 };
 
 /** @param also further options in the same object, which the caller checks */
@@ -155,6 +165,7 @@ export function resolveEnqueueOptions(
     overrides: Object.keys(overrides).length > 0 ? overrides : null,
     headers: headers && Object.keys(headers).length > 0 ? headers : null,
     key,
+    group: given.group,
   };
 }
 

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Duration } from '../common/duration.js';
 import type { JobOverrides } from './enqueue-options.js';
+import { expected } from './expectation.js';
 import { kind, oneOf, option, positiveDuration, type Kind, type SchemaOf } from './option-schema.js';
 
 /** The effect on a new job if another job owns its key. */
-export type KeyConflict = 'return' | 'reject' | 'replace' | 'coalesce';
+export type KeyConflict = 'return' | 'reject' | 'replace' | 'coalesce' | 'after';
 
 /** When a key is free again: when its job starts, when its job finishes, or this time after the job was enqueued. */
 export type KeyUntil = 'started' | 'finished' | Duration;
@@ -25,7 +26,8 @@ export interface KeyOptions {
   /**
    * The effect if another job owns the key. `return` returns that job. `coalesce` does the same, and the history keeps
    * that job for at least ten minutes. `reject` throws DuplicateKeyError. `replace` replaces that job if it has not
-   * started, else throws DuplicateKeyError. Default `return`.
+   * started, else throws DuplicateKeyError. `after` replaces that job if it is not running, else runs the new one after
+   * it: it needs `group`, and `groups: { concurrency: 1 }` in the options of the queue. Default `return`.
    */
   onConflict?: KeyConflict;
   /**
@@ -46,12 +48,27 @@ const KEY_UNTIL: Kind<'started' | 'finished' | number> = {
 
 export const KEY_OPTIONS = {
   key: option(kind(`a text of 1 to ${MAX_KEY_LENGTH} characters`, isKey)),
-  onConflict: option(oneOf('return', 'reject', 'replace', 'coalesce'), 'return'),
+  onConflict: option(oneOf('return', 'reject', 'replace', 'coalesce', 'after'), 'return'),
   keyUntil: option(KEY_UNTIL, 'finished'),
 } satisfies SchemaOf<KeyOptions>;
 
-export function missingKeyProblems({ key, onConflict, keyUntil }: KeyOptions): (string | undefined)[] {
-  if (key !== undefined) return [];
+export function missingKeyProblems({
+  key,
+  onConflict,
+  keyUntil,
+  group,
+}: KeyOptions & { group?: string }): (string | undefined)[] {
+  if (key !== undefined) {
+    if (onConflict !== 'after') return [];
+    return [
+      group === undefined ? `expected group beside onConflict: 'after', got none` : undefined,
+      expected(
+        keyUntil === undefined || keyUntil === 'finished',
+        `keyUntil to be 'finished' with onConflict: 'after'`,
+        keyUntil,
+      ),
+    ];
+  }
   return [
     onConflict === undefined ? undefined : 'expected key beside onConflict, got none',
     keyUntil === undefined ? undefined : 'expected key beside keyUntil, got none',
@@ -70,6 +87,11 @@ export function keyOf({ key, onConflict: givenConflict, keyUntil }: KeyOptions):
 
 export function keyOverrides({ text, until, durationMs }: JobKey): Pick<JobOverrides, 'key' | 'keyUntil'> {
   return { key: text, keyUntil: until === 'time' ? durationMs! : until };
+}
+
+/** Whether a new job takes the place of the owner of its key, if that job is not running. */
+export function mayReplace({ onConflict }: Pick<JobKey, 'onConflict'>): boolean {
+  return onConflict === 'replace' || onConflict === 'after';
 }
 
 /** The key that a stored job owns again when it is retried. Other programs may have written an invalid one. */

@@ -16,6 +16,8 @@ export interface NewJob {
   readonly headers: string | null;
   readonly overrides: string | null;
   readonly key?: JobKey | undefined;
+  /** Undefined: none. */
+  readonly group?: string | undefined;
 }
 
 /** `payload` is encoded until the job starts. */
@@ -35,6 +37,10 @@ export interface ClaimedJob {
   readonly overrides: JobOverrides | null;
   /** The error of the previous run; null if that did not fail. */
   readonly lastError: StoredError | null;
+  /** Null without a group. */
+  readonly group: string | null;
+  /** False: its group has no limit, so that its end makes no room for another job. */
+  readonly countsInGroup?: false;
   /** No worker has started the job within its `expiresIn`. */
   readonly isExpired?: true;
   /** A column of the row is invalid: the job cannot run, and becomes dead with this error. */
@@ -52,6 +58,8 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   headers: Record<string, string>;
   /** The `key` of the job; null without one. */
   key: string | null;
+  /** The `group` of the job; null without one. */
+  group: string | null;
   /** Runs started so far that count as attempts. */
   attempt: number;
   /** The limit of attempts; null until the first claim if `enqueue` did not set it. */

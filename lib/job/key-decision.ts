@@ -1,4 +1,4 @@
-import type { JobKey, KeyConflict } from './job-key.js';
+import { mayReplace, type JobKey, type KeyConflict } from './job-key.js';
 
 /** The last job that owned a key, as its key row stores it. */
 export interface KeyOwner {
@@ -28,5 +28,6 @@ export function isKeyTaken({ until, hasTime, job }: KeyOwner): boolean {
 export function decideKey(owner: KeyOwner, onConflict: KeyConflict): KeyDecision {
   if (!isKeyTaken(owner)) return 'put';
   if (onConflict === 'return' || onConflict === 'coalesce') return 'join';
-  return onConflict === 'replace' && owner.job?.isUnclaimed ? 'replace' : 'refuse';
+  if (mayReplace({ onConflict }) && owner.job?.isUnclaimed) return 'replace';
+  return onConflict === 'after' ? 'put' : 'refuse';
 }

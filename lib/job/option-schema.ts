@@ -39,6 +39,14 @@ export function checked(problems: (value: unknown) => readonly (string | undefin
   return { problems: (_name, value) => problems(value), resolve: (value) => value };
 }
 
+/** The option, or null. */
+export function orNull<Value>({ problems, resolve }: Option<Value>): Option<Value | null> {
+  return {
+    problems: (name, value) => (value === null ? [] : problems(name, value)),
+    resolve: (value) => (value === null ? null : resolve(value)),
+  };
+}
+
 /** Options inside of an option. Messages name them with the prefix. */
 export function group<Declared extends Schema>(schema: Declared, prefix = ''): Option<Resolved<Declared>> {
   return {

@@ -15,7 +15,7 @@ export interface PageOptions {
 
 export type PageOrder = 'oldest' | 'newest';
 
-export type PagePosition = readonly number[];
+export type PagePosition = readonly (number | string)[];
 
 /** A checked page. */
 export interface PageRequest {
@@ -24,10 +24,22 @@ export interface PageRequest {
   readonly order: PageOrder;
 }
 
-/** The count of numbers in a position of each list: an id, or the sort columns and then the id. */
-const POSITION_LENGTHS = { jobs: 1, scheduled: 3, logs: 1, unassigned: 2, assigned: 1, stage: 2 } as const;
+const NUMBER = 'number';
 
-export type PagedList = keyof typeof POSITION_LENGTHS;
+/** The types of the parts of a position in each list: an id, or the sort columns and then the id. */
+const POSITIONS = {
+  jobs: [NUMBER],
+  scheduled: [NUMBER, 'string', NUMBER, NUMBER],
+  logs: [NUMBER],
+  unassigned: [NUMBER, NUMBER],
+  assigned: [NUMBER],
+  stage: [NUMBER, NUMBER],
+} as const;
+
+export type PagedList = keyof typeof POSITIONS;
+
+// A cursor with the longest group.
+const MAX_CURSOR_LENGTH = 1_000;
 
 const ORDER = oneOf('oldest', 'newest');
 const PAGE_OPTIONS = { limit: option(whole(1, 1_000), 100), order: option(ORDER, 'oldest') };
@@ -63,10 +75,13 @@ export function cursorOf(position: PagePosition | undefined, list: PagedList, or
 }
 
 function positionOf(cursor: unknown, list: PagedList, order: PageOrder): PagePosition | undefined {
-  if (typeof cursor !== 'string' || cursor.length > 200) return undefined;
+  if (typeof cursor !== 'string' || cursor.length > MAX_CURSOR_LENGTH) return undefined;
   const parsed = readJson(Buffer.from(cursor, 'base64url').toString());
   const parts = 'value' in parsed ? parsed.value : undefined;
   if (!Array.isArray(parts) || parts[0] !== list || parts[1] !== order) return undefined;
-  const position = parts.slice(2) as number[];
-  return position.length === POSITION_LENGTHS[list] && position.every(Number.isSafeInteger) ? position : undefined;
+  const position = parts.slice(2) as unknown[];
+  const types = POSITIONS[list];
+  const isPart = (part: unknown, index: number) =>
+    types[index] === NUMBER ? Number.isSafeInteger(part) : typeof part === types[index];
+  return position.length === types.length && position.every(isPart) ? (position as (number | string)[]) : undefined;
 }

@@ -3,6 +3,7 @@ import { HEADERS, type EnqueueOptions } from './enqueue-options.js';
 import type { Duration } from '../common/duration.js';
 import { expected } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
+import { GROUPS, type GroupOptions } from './groups/group-options.js';
 import { LEASE } from './lease.js';
 import { MAX_RUNNING, RATE, type Limits, type RateOptions } from './limits/limit-options.js';
 import {
@@ -82,6 +83,11 @@ export interface QueueOptions {
   /** How many jobs of this queue may start in a time, in all processes together. Default false: no limit. */
   rate?: RateOptions | false;
   /**
+   * Divides the queue into groups, for example one per tenant: jobs with the option `group` run in fair turns, and limits
+   * hold for each group. Set it in every process that enqueues or works. Not with `order: 'lifo'`. Default: no groups.
+   */
+  groups?: GroupOptions;
+  /**
    * Makes the queue temporary. It is deleted, with its subscriptions, after it has been empty and without a worker for
    * this time, 1s to 365d. Default false: the queue is permanent.
    */
@@ -133,6 +139,7 @@ export const QUEUE_OPTIONS = {
   maxWaiting: option(either(false, whole(1, 10_000_000)), false),
   maxRunning: MAX_RUNNING,
   rate: RATE,
+  groups: GROUPS,
   expiresAfter: option(either(false, durationOf(`a duration from '1s' to '365d'`, 1_000, 365 * 86_400_000)), false),
   events: option(flag, false),
   logFailures: option(flag, true),
@@ -165,8 +172,10 @@ export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions 
 /** `queue` is set if the layer is for one queue. */
 export function queueOptionProblems(options: unknown, queue?: string): string[] {
   if (typeof options !== 'object' || options === null) return [expected(false, 'queue options', options)!];
-  const { deadLetter } = options as QueueOptions;
+  const { deadLetter, groups, order } = options as QueueOptions;
   const own = optionProblems(QUEUE_OPTIONS, options, { misplaced: MISPLACED });
+  if (groups !== undefined && order === 'lifo')
+    own.push(expected(false, `order to be 'fifo' in a queue with groups`, order)!);
   const isOwnDeadLetter = queue !== undefined && deadLetter === queue;
   return isOwnDeadLetter ? [...own, expected(false, 'deadLetter to be another queue', deadLetter)!] : own;
 }

@@ -58,10 +58,8 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
   const { value } = parsed;
   if (value === null) return { overrides: null };
   if (!isOptions(value)) return { problem: expected(false, 'an object', value)! };
-  const { backoff, timeoutMs, expiresInMs, leaseMs, retention, reply, key, keyUntil, schedule } = value as Record<
-    keyof JobOverrides,
-    unknown
-  >;
+  const { backoff, timeoutMs, expiresInMs, leaseMs, retention, reply, key, keyUntil, schedule, group } =
+    value as Record<keyof JobOverrides, unknown>;
   const [problem] = [
     ...(backoff === undefined ? [] : BACKOFF.problems('backoff', backoff)),
     expected(isPositive(timeoutMs), 'timeoutMs to be 1 or more', timeoutMs),
@@ -71,6 +69,7 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
     expected(reply === undefined || reply === true, 'reply to be true', reply),
     expected(key === undefined || typeof key === 'string', 'key to be a text', key),
     expected(isKeyUntil(keyUntil), `keyUntil to be 'started', 'finished' or milliseconds`, keyUntil),
+    expected(group === undefined || typeof group === 'string', 'group to be a text', group),
     expected(isTick(schedule), 'schedule to be a name and a time', schedule),
   ].filter((line) => line !== undefined);
   return problem === undefined ? { overrides: value } : { problem };

@@ -140,7 +140,11 @@ export class QueueProducer {
     const matching = subscribers.filter(({ where }) => matchesHeaders(where, options.headers));
     const queues = new Set(matching.map(({ queue }) => queue));
     const copies: NewJob[] = [];
-    for (const queue of queues) copies.push(await this.#buildJob(queue, payload, options));
+    const { group: _, ...withoutGroup } = options;
+    for (const queue of queues) {
+      const hasGroups = this.#parts.optionsFor(queue).groups !== null;
+      copies.push(await this.#buildJob(queue, payload, hasGroups ? options : withoutGroup));
+    }
     return copies.length === 0 ? [] : this.#inserter.insert(copies, manager);
   }
 

@@ -14,6 +14,8 @@ import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
 import { SqlJobStore } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
+import type { GroupStore } from './groups/group-store.js';
+import { SqlGroupStore } from './groups/sql-group-store.js';
 import type { LimitStore } from './limits/limit-store.js';
 import { SqlLimitStore } from './limits/sql-limit-store.js';
 import { Hosts, type HostList } from './mysql/hosts.js';
@@ -62,6 +64,7 @@ export interface OpenStore {
   readonly events: EventStore;
   readonly schedules: ScheduleStore;
   readonly limits: LimitStore;
+  readonly groups: GroupStore;
   readonly steps: StepStore;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
@@ -130,6 +133,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
       commits,
       scanCursors,
       findUnsupportedStrategies,
+      clock,
       archives,
     ),
     workers: new SqlWorkerRegistry(database, dialect),
@@ -141,6 +145,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     events: new SqlEventStore(database),
     schedules: new SqlScheduleStore(outbox, blocking, dialect),
     limits: new SqlLimitStore(database, dialect),
+    groups: new SqlGroupStore(database, dialect),
     steps: new SqlStepStore(outbox, blocking, dialect, scanCursors),
     ...channels,
     workerLocks: lockDatabase && new SqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),

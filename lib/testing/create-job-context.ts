@@ -32,6 +32,7 @@ export function createJobContext<P>(
     startedAt: new Date(0),
     headers: {},
     schedule: undefined,
+    group: null,
     signal: new AbortController().signal,
     logger: SILENT,
     transaction: (work) => work(manager as EntityManager),

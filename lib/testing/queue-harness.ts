@@ -112,6 +112,7 @@ export class QueueHarness {
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
       isLimited: true,
+      ...(options.groups && { groups: options.groups }),
     };
     await stores.limits.declareLimits(new Map([[queue, options.limits]]));
     const jobs = await store.claim(request);
@@ -123,7 +124,10 @@ export class QueueHarness {
     const entry = handlers.find(queue, job.name);
     const [end] = entry ? await new Run([attempt], options, clock).execute(entry) : [];
     const { outcome, result, isDetached, isHandedOff } = end ?? toAttemptEnd({ kind: 'snooze', delayMs: 10_000 });
-    if (outcome.kind === 'release' && outcome.rest) await stores.limits.rest(queue, outcome.rest);
+    if (outcome.kind === 'release' && outcome.rest) {
+      if (job.group === null) await stores.limits.rest(queue, outcome.rest);
+      else await stores.groups.rest(queue, job.group, outcome.rest);
+    }
     if (isDetached) await store.deleteEmptyClaims([claimId]);
     else
       await store.complete({

@@ -32,7 +32,11 @@ export class PollEffects {
    *
    * @param readAt the monotonic time before the state was read
    */
-  onQueueState(queue: string, { paused, waiting, isLimited, isResting }: QueueState, readAt: number): boolean {
+  onQueueState(
+    queue: string,
+    { paused, waiting, isLimited, isResting, hasGroups }: QueueState,
+    readAt: number,
+  ): boolean {
     const worker = this.queues.of(queue);
     // The handlers of the queue may have been removed since the poll began.
     if (!worker) return false;
@@ -43,6 +47,7 @@ export class PollEffects {
     }
     worker.setLimited(isLimited, readAt);
     if (isResting) void worker.rest();
+    if (hasGroups) worker.groups.discover();
     if (!worker.isOpen || !waiting) return false;
     worker.wake();
     return !worker.isFull && !worker.isAtLimit;

@@ -14,7 +14,13 @@ const MAX_UNPOLLED_MS = 500;
 // Two summaries report the due time of the same job with a difference of up to their duration.
 const DUE_TOLERANCE_MS = 50;
 
-const UNKNOWN_QUEUE: QueueState = { waiting: true, paused: false, isLimited: false, isResting: false };
+const UNKNOWN_QUEUE: QueueState = {
+  waiting: true,
+  paused: false,
+  isLimited: false,
+  isResting: false,
+  hasGroups: false,
+};
 
 export interface PollerParts {
   readonly store: Pick<JobStore, 'summarizeWork' | 'readUpcoming' | 'promote' | 'rescue'>;

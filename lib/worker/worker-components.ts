@@ -1,5 +1,6 @@
 import { ClientEvents } from '../events/client-events.js';
 import { JobEventEmitter } from '../events/job-event-emitter.js';
+import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import type { RescueRules } from '../store/jobs/job-store.js';
@@ -156,7 +157,7 @@ export class WorkerComponents {
       waitNotifier,
       failureLog: this.#failureLog,
       handlers,
-      rest: (target, rest) => this.#rest(target, rest),
+      rest: (job, rest) => this.#rest(job, rest),
       expectDue: (ms) => this.poller.expectDue(ms),
       announce: (target, jobs) => this.#announcer.announce(target, jobs),
       strategies: this.strategies,
@@ -166,12 +167,14 @@ export class WorkerComponents {
     });
   }
 
-  async #rest(queue: string, rest: Delay): Promise<void> {
-    const { limits, logger, workerChannel } = this.parts;
+  async #rest({ queue, group }: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay): Promise<void> {
+    const { limits, groups, logger, workerChannel } = this.parts;
+    const what = group === null ? `queue "${queue}"` : `group "${group}" of queue "${queue}"`;
     // Without the rest, the next call fails like this one and asks for it again.
-    const stored = limits
-      .rest(queue, rest)
-      .catch((error: Error) => logger.warn(`Cannot let queue "${queue}" rest: ${error.message}`));
+    const stored = (group === null ? limits.rest(queue, rest) : groups.rest(queue, group, rest)).catch((error: Error) =>
+      logger.warn(`Cannot let ${what} rest: ${error.message}`),
+    );
+    if (group !== null) return stored;
     void this.queues.of(queue)?.rest(stored);
     await stored;
     workerChannel?.notifyAll();

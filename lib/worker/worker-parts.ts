@@ -6,6 +6,7 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { Subscription } from '../job/topics.js';
 import type { WaitNotifier } from '../listen/wait-notifier.js';
 import type { JobStore } from '../store/jobs/job-store.js';
+import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { JobLogStore } from '../store/results/job-log-store.js';
@@ -43,6 +44,7 @@ export interface WorkerParts {
   readonly jobLogs: JobLogStore;
   readonly schedules: ScheduleParts;
   readonly limits: LimitStore;
+  readonly groups: Pick<GroupStore, 'rest'>;
   readonly steps: StepStore;
   readonly pruneTasks: readonly PruneTask[];
 }

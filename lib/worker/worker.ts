@@ -197,10 +197,11 @@ export class Worker {
     const summary = await this.parts.store.summarizeWork(names);
     const limits = new Map<string, Limits>();
     for (const queue of names) {
-      const { paused = false, isLimited = false } = summary.queues.get(queue) ?? {};
+      const { paused = false, isLimited = false, hasGroups = false } = summary.queues.get(queue) ?? {};
       const own = this.parts.optionsFor(queue).limits;
       const hasOwn = own.maxRunning !== null || own.rate !== null;
       if (isLimited || hasOwn) limits.set(queue, own);
+      if (hasGroups) queues.of(queue)?.groups.discover();
       if (paused) pauses.setPausedEverywhere(queue, true);
       queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
     }

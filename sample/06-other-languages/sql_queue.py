@@ -62,7 +62,7 @@ class Queue:
                     max_attempts = COALESCE(NULLIF(max_attempts, 0), ?)
                 WHERE id = (
                   SELECT id
-                  FROM sql_queue_jobs INDEXED BY sql_queue_jobs_claim
+                  FROM sql_queue_jobs INDEXED BY sql_queue_jobs_queue
                   WHERE queue = ? AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
                   ORDER BY priority, id
                   LIMIT 1

@@ -101,8 +101,8 @@ describeStores('a work summary', (setup) => {
     const { queues } = await jobs.summarizeWork(['a', 'b']);
 
     expect([...queues]).toEqual([
-      ['a', { waiting: false, paused: false, isLimited: false, isResting: false }],
-      ['b', { waiting: false, paused: true, isLimited: false, isResting: false }],
+      ['a', { waiting: false, paused: false, isLimited: false, isResting: false, hasGroups: false }],
+      ['b', { waiting: false, paused: true, isLimited: false, isResting: false, hasGroups: false }],
     ]);
   });
 

@@ -3,7 +3,7 @@ import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-mi
 import { claimRequest } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
-describeStores('the tables', (setup, { inMemory }) => {
+describeStores('the tables', (setup, { inMemory, server }) => {
   it('are created once by any number of concurrent processes', async () => {
     const { open, put, claim } = await setup();
     await put({});
@@ -81,6 +81,7 @@ describeStores('the tables', (setup, { inMemory }) => {
       { version: 2 },
       { version: 3 },
       { version: 4 },
+      { version: 5 },
     ]);
   });
 
@@ -92,7 +93,7 @@ describeStores('the tables', (setup, { inMemory }) => {
     const opened = await open({ dataSource, prefix: 'orm_', migrate: 'check' });
     expect(await opened.admin.counts()).toMatchObject({ waiting: 0 });
     await opened.jobs.close();
-    for (const version of [3, 2, 1]) {
+    for (const version of [4, 3, 2, 1]) {
       await dataSource.undoLastMigration();
       await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(
         `have version ${version}, expected`,
@@ -107,22 +108,26 @@ describeStores('the tables', (setup, { inMemory }) => {
     const { connect, open } = await setup();
     const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'old_' }) });
     await dataSource.runMigrations();
-    const older = await open({ dataSource, prefix: 'old_' });
-    // Undoes the versions 4, 3 and 2.
-    for (let undone = 0; undone < 3; undone++) await dataSource.undoLastMigration();
+    // Undoes the versions 5 to 2.
+    for (let undone = 0; undone < 4; undone++) await dataSource.undoLastMigration();
     await dataSource.query(`INSERT INTO old_jobs (queue, payload)
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
       SELECT 'q', CONCAT('', (a.n - 1) * 100 + b.n) FROM numbers a, (SELECT n FROM numbers WHERE n <= 100) AS b`);
-    const before = claimRequest({ limit: 10 });
-    await older.jobs.claim(before);
+    const ids = Array.from({ length: 10 }, (_, index) => index + 1);
+    await dataSource.query(`UPDATE old_jobs SET state = 'active', claim_id = 7 WHERE id <= 10`);
+    await dataSource.query(`INSERT INTO old_claims (id, worker_id, queue, job_ids, start_limit, lease_ms, lease_until, claimed_at)
+      VALUES (7, 'w', 'q', '${JSON.stringify(ids)}', 10, 30000, 9000000000000, 1)`);
+    const hint = server.name === 'sqlite' ? 'INDEXED BY old_jobs_claim' : 'FORCE INDEX (old_jobs_claim)';
+    const olderClaim = `SELECT id FROM old_jobs ${hint} WHERE queue = 'q' AND runnable = 1 ORDER BY priority, id LIMIT 1`;
+    await dataSource.query(olderClaim);
 
     const newer = await open({ dataSource, prefix: 'old_' });
 
     expect(await newer.admin.counts()).toMatchObject({ waiting: 99_990, active: 10 });
-    const [first] = await older.jobs.claim(claimRequest());
-    const [second] = await newer.jobs.claim(claimRequest());
-    expect(second!.id).toBe(first!.id + 1);
-    expect(await newer.jobs.extend([before.claimId])).toHaveLength(1);
+    expect(await newer.jobs.claim(claimRequest())).toMatchObject([{ id: 11 }]);
+    expect(await newer.jobs.extend([7])).toHaveLength(1);
+    // Running workers of the earlier release complete their jobs, and are refused further ones.
+    await expect(dataSource.query(olderClaim)).rejects.toThrow(/old_jobs_claim/);
   });
 
   it('are adopted by TypeORM’s migrations after the boot has created them', async () => {
@@ -137,6 +142,7 @@ describeStores('the tables', (setup, { inMemory }) => {
       { version: 2 },
       { version: 3 },
       { version: 4 },
+      { version: 5 },
     ]);
   });
 

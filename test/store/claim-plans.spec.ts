@@ -40,7 +40,7 @@ describeStoresOf(['mysql', 'mariadb'], 'every statement of a claim, oldest or yo
     }
 
     expect([...problems]).toEqual([]);
-    expect(seen).toContain('sql_queue_jobs_claim');
+    expect(seen).toContain('sql_queue_jobs_queue');
   });
 });
 

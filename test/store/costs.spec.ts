@@ -1,6 +1,8 @@
+import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import type { JobStore } from '../../lib/store/jobs/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import {
@@ -22,6 +24,9 @@ import { newSchedule } from '../support/schedules.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/costs.md'), 'utf8').replace(/ +/g, ' ');
 const FULL = 500;
+
+const FREE: GroupRules = { concurrency: null, rate: null, quantum: 1, onRetry: 'pass' };
+const ONE_AT_A_TIME: GroupRules = { ...FREE, concurrency: 1 };
 
 /** The queue with stored events. */
 const RECORDED = 'recorded';
@@ -178,6 +183,32 @@ const steps: Step[] = [
       await limits.declareLimits(new Map([['q', { maxRunning: null, rate: FAST_RATE }]]));
       await world.put(...many(count));
       return () => jobs.claim(claimRequest({ limit: count, isLimited: true }));
+    },
+  },
+  {
+    title: 'claim in turn, one job of each group',
+    prepare: async (world, jobs, count) => {
+      await prepareGroups(world, jobs, count);
+      return () => jobs.claim(claimRequest({ limit: count, groups: ONE_AT_A_TIME }));
+    },
+  },
+  {
+    title: 'complete, kept, and claim the next in turn',
+    prepare: async (world, jobs, count) => {
+      await prepareGroups(world, jobs, count);
+      const claim = await world.claim({ limit: count, startLimit: count, groups: ONE_AT_A_TIME });
+      return () => jobs.completeAndClaim(finalBatchOf(claim), claimRequest({ limit: count, groups: ONE_AT_A_TIME }));
+    },
+  },
+  {
+    title: 'let that many jobs join their groups',
+    prepare: async (world, jobs, count) => {
+      await prepareGroups(world, jobs, 0);
+      while ((await jobs.claim(claimRequest({ limit: FULL, groups: FREE }))).length > 0);
+      // The claim that found nothing looks for arrived jobs in the background.
+      await setTimeout(100);
+      await world.jobs.enqueue(Array.from({ length: count }, () => newJob({ group: 'g0' })));
+      return () => jobs.claim(claimRequest({ limit: 1, groups: FREE }));
     },
   },
   {
@@ -371,28 +402,34 @@ describeStoresOf(['mysql', 'mariadb'], 'the cost of a job', (setup) => {
   });
 });
 
+// SQLite counts the row of a group once, and reads arrived jobs in another range.
+const IN_GROUPS = /in turn|join their groups/;
+
 describeStoresOf(['sqlite'], 'the cost of a job', (setup) => {
-  it.each(steps)('equals the figure in the guide: $title', async ({ title, prepare, counts = [1, FULL] }) => {
-    const world = await setup();
-    const traffic = new Traffic();
-    const dataSource = await world.connect({ driver: await traffic.sqliteDriver() });
-    const opened = await world.open({ dataSource, clock: new FakeClock(), recorder });
-    const { jobs } = opened;
+  it.each(steps.filter(({ title }) => !IN_GROUPS.test(title)))(
+    'equals the figure in the guide: $title',
+    async ({ title, prepare, counts = [1, FULL] }) => {
+      const world = await setup();
+      const traffic = new Traffic();
+      const dataSource = await world.connect({ driver: await traffic.sqliteDriver() });
+      const opened = await world.open({ dataSource, clock: new FakeClock(), recorder });
+      const { jobs } = opened;
 
-    for (const count of counts) {
-      const act = await prepare(world, jobs, count, opened);
-      traffic.drain();
-      await act();
+      for (const count of counts) {
+        const act = await prepare(world, jobs, count, opened);
+        traffic.drain();
+        await act();
 
-      const [statements, , commits, rows] = figuresOf(traffic);
-      const listed = guideRows().find((row) => row[0] === title && row[1] === `${count}`)!;
-      // Enqueues are counted in the commit log only if a connection can break.
-      const uncounted = /^(enqueue|publish)/.test(title) ? commits! : 0;
-      const less = /^claim|and claim|^promote/.test(title) ? 1 : uncounted;
-      expect([statements! + less, commits, rows! + uncounted].map(String)).toEqual([listed[2], listed[4], listed[5]]);
-      await empty(world);
-    }
-  });
+        const [statements, , commits, rows] = figuresOf(traffic);
+        const listed = guideRows().find((row) => row[0] === title && row[1] === `${count}`)!;
+        // Enqueues are counted in the commit log only if a connection can break.
+        const uncounted = /^(enqueue|publish)/.test(title) ? commits! : 0;
+        const less = /^claim|and claim|^promote/.test(title) ? 1 : uncounted;
+        expect([statements! + less, commits, rows! + uncounted].map(String)).toEqual([listed[2], listed[4], listed[5]]);
+        await empty(world);
+      }
+    },
+  );
 });
 
 describe('the guide to the cost of a job', () => {
@@ -432,12 +469,35 @@ function figuresOf(traffic: Traffic): number[] {
 }
 
 async function empty({ sql }: World): Promise<void> {
-  for (const table of ['jobs', 'claims', 'history', 'workers', 'subscriptions', 'waits', 'progress', 'events'])
+  for (const table of [
+    'jobs',
+    'claims',
+    'history',
+    'workers',
+    'subscriptions',
+    'waits',
+    'progress',
+    'events',
+    'groups',
+  ])
     await sql(`DELETE FROM sql_queue_${table}`);
 }
 
 function many(count: number, queue = 'q') {
   return Array.from({ length: count }, () => newJob({ queue }));
+}
+
+/** Two jobs in each group, which have joined it. The store has looked for arrived jobs, and does not look again soon. */
+async function prepareGroups(world: World, jobs: World['jobs'], groups: number): Promise<void> {
+  const jobsOf = (group: string) => [newJob({ group }), newJob({ group })];
+  await world.jobs.enqueue(jobsOf('first'));
+  await jobs.claim(claimRequest({ groups: FREE }));
+  await empty(world);
+  if (groups > 0) await world.jobs.enqueue(Array.from({ length: groups }, (_, n) => jobsOf(`g${n}`)).flat());
+  // Lets the jobs join, and takes none.
+  const arriving = 'SELECT id FROM sql_queue_jobs WHERE runnable = 4 LIMIT 1';
+  while ((await world.sql(arriving)).length > 0) await world.claim({ groups: { ...FREE, concurrency: 0 } });
+  await world.sql(`UPDATE sql_queue_groups SET state = 'ready', turn = turn - 10000 WHERE state = 'blocked'`);
 }
 
 async function claimed(world: World, count: number, started = count): Promise<Claim> {

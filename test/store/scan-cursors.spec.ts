@@ -74,7 +74,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     const world = await setup();
     const clock = new FakeClock();
     const [first, , third] = await world.put({}, {}, {});
-    const isLook = (sql: string) => /SELECT 1 AS one\s.*FORCE INDEX \(sql_queue_jobs_claim\)/s.test(sql);
+    const isLook = (sql: string) => /SELECT 1 AS one\s.*FORCE INDEX \(sql_queue_jobs_queue\)/s.test(sql);
     const looked = gate();
     let looks = 0;
     const driver = interceptingDriver(

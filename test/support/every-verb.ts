@@ -1,4 +1,5 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
+import { everyGroupVerb } from './every-group-verb.js';
 import { everyConsumerVerb } from './every-consumer-verb.js';
 import { newSchedule } from './schedules.js';
 import { signalHash } from '../../lib/job/signal.js';
@@ -18,7 +19,7 @@ import {
 
 /** Calls every verb of a store at least once with one job and with several. */
 export async function everyVerb(
-  { jobs, workers, admin, consumer, queues, waits, jobLogs, events, schedules, limits, steps }: OpenStore,
+  { jobs, workers, admin, consumer, queues, waits, jobLogs, events, schedules, limits, steps, groups }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
@@ -214,6 +215,7 @@ export async function everyVerb(
   await schedules.removeUndeclared(1_000);
   await schedules.get('api');
   await schedules.list();
+  await everyGroupVerb({ jobs, groups, consumer }, advance);
   await limits.rest('q', { delayMs: 0 });
   await limits.setLimits('q', { maxRunning: 900, rest: false });
   for (const rate of [null, FAST_RATE, { ...FAST_RATE, window: 'fixed' }] as const) {

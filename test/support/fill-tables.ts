@@ -31,6 +31,9 @@ export async function fillTables(source: DataSource, size: number): Promise<void
     INSERT INTO sql_queue_keys (queue, key_hash, job_id, kept_until)
     SELECT IF(n % 2 = 0, 'other', 'q'), SHA2(n, 256), n, ${far} FROM ${numbers}`);
   await source.query(`
+    INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id)
+    SELECT IF(n % 2 = 0, 'other', 'grouped'), CONCAT('far-', n), IF(n % 4 < 2, 'blocked', 'paused'), ${far}, 0, 0 FROM ${numbers}`);
+  await source.query(`
     INSERT INTO sql_queue_commit_log (id, number, first_id, id_step, seen_at)
     SELECT n, 1, 1, 1, ${far} FROM ${numbers} WHERE n % 10 = 0`);
 }

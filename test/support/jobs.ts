@@ -28,7 +28,7 @@ export function claimedJob(given: Partial<ClaimedJob> = {}): ClaimedJob {
   const { queue, name, payload, priority } = newJob();
   return {
     ...{ id: 1, queue, name, payload, priority, attempt: 1, maxAttempts: 3, createdAtMs: 0, dueAtMs: null },
-    ...{ headers: null, overrides: null, lastError: null },
+    ...{ headers: null, overrides: null, lastError: null, group: null },
     ...given,
   };
 }

@@ -13,7 +13,7 @@ export function readLockingStatements(server: string): RegExp[] {
   const files = readdirSync(STORE, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
       file.endsWith('.ts') &&
-      !/sqlite|single-statement/.test(file) &&
+      !/sqlite|single-statement|migrations/.test(file) &&
       (server === 'mariadb' || !file.endsWith('lock-waiting-only.ts')),
   );
   const texts = files.flatMap((file) => readFileSync(join(STORE, file), 'utf8').match(/`[^`]*`/g) ?? []);

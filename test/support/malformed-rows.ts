@@ -40,6 +40,8 @@ export function isHarmless(column: string, value: string, standing: string): boo
     case 'queue':
     // The last error of a job is only displayed.
     case 'error':
+    // Every text is a group, and every worker runs the jobs of groups.
+    case 'group_key':
     // Only statistics use the time at which a job became due.
     case 'due_at':
       return true;

@@ -99,7 +99,14 @@ function claimerOf() {
   const demand = () => ({ limit: 10, startLimit: 10, slots: 1 });
   const slots = new QueueSlots(new Slots(20), 20);
   const limitGate = new LimitGate(parts.clock, () => undefined);
-  const claimer: Claimer = new Claimer(parts, slots, limitGate, demand, () => void claimer.claim());
+  const claimer: Claimer = new Claimer(
+    parts,
+    slots,
+    limitGate,
+    { rules: undefined, wakeIn: () => undefined },
+    demand,
+    () => void claimer.claim(),
+  );
   claimer.announce();
   /** Ends the turn of the event loop, which sends the requested claims. Resolves with the last sent claim. */
   const sendNext = async () => {

@@ -63,7 +63,7 @@ describe('a key', () => {
   it('reports all problems of its options at once', () => {
     expect(problemsOf({ key: '', onConflict: 'merge', keyUntil: 'soon' })).toEqual([
       'expected key to be a text of 1 to 255 characters, got ""',
-      `expected onConflict to be 'return', 'reject', 'replace' or 'coalesce', got "merge"`,
+      `expected onConflict to be 'return', 'reject', 'replace', 'coalesce' or 'after', got "merge"`,
       expect.stringContaining(`expected keyUntil to be 'started', 'finished' or a duration`),
     ]);
     expect(problemsOf({ onConflict: 'reject', keyUntil: '1s' })).toEqual([

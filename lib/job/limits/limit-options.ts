@@ -6,6 +6,7 @@ import {
   oneOf,
   option,
   optionProblems,
+  orNull,
   resolveOptions,
   whole,
   type Option,
@@ -140,11 +141,4 @@ function isRate(value: unknown): value is Rate {
     isWhole(burst, 1, 1_000_000) &&
     (window === 'sliding' || window === 'fixed')
   );
-}
-
-function orNull<Value>({ problems, resolve }: Option<Value>): Option<Value | null> {
-  return {
-    problems: (name, value) => (value === null ? [] : problems(name, value)),
-    resolve: (value) => (value === null ? null : resolve(value)),
-  };
 }

@@ -34,7 +34,10 @@ export function allowedInMs(rate: Rate, { untilUs }: RateUse, nowMs: number, job
 
 /** The use after the start of further jobs. */
 export function useAfter(rate: Rate, { untilUs, used }: RateUse, nowMs: number, jobs: number): RateUse {
-  if (rate.window === 'fixed') return { untilUs, used: used + jobs };
+  if (rate.window === 'fixed') {
+    const endUs = windowEndUs(rate, nowMs);
+    return { untilUs: endUs, used: (endUs === untilUs ? used : 0) + jobs };
+  }
   return { untilUs: Math.max(untilUs, nowMs * 1_000) + jobs * jobSpacingUs(rate), used };
 }
 

@@ -127,7 +127,14 @@ export function mergePages(lists: readonly CandidatePage[], limit: number, order
 export function isAfter(position: PagePosition, other: PagePosition, order: PageOrder): boolean {
   const direction = order === 'oldest' ? 1 : -1;
   const column = position.findIndex((part, index) => part !== other[index]);
-  return column >= 0 && (position[column]! - other[column]!) * direction > 0;
+  return column >= 0 && compareParts(position[column]!, other[column]!) * direction > 0;
+}
+
+/** Texts are compared like their columns: by their bytes. */
+function compareParts(part: number | string, other: number | string): number {
+  return typeof part === 'number'
+    ? part - Number(other)
+    : Buffer.compare(Buffer.from(part), Buffer.from(String(other)));
 }
 
 export function sortByPosition<Positioned extends { position: PagePosition }>(

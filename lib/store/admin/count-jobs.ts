@@ -4,11 +4,11 @@ import type { JobCounts } from './admin-store.js';
 import { idBatches } from '../core/safe-id.js';
 import { query, type Work } from '../core/statement.js';
 
-// Reads only index claim, because the rows of a million jobs are gigabytes. On SQLite a plain INSERT by another program
+// Reads only index queue, because the rows of a million jobs are gigabytes. On SQLite a plain INSERT by another program
 // leaves a delayed job runnable; COUNT(run_at) finds it.
 const COUNT_LIVE = `
   SELECT runnable, COUNT(*) AS jobs, COUNT(run_at) AS timed
-  FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
+  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
   WHERE :queue IS NULL OR queue = :queue
   GROUP BY queue, runnable`;
 

@@ -90,7 +90,7 @@ function* readPage<Each extends Positioned>(
   for (const table of [yield* searchLive(search, page, names), yield* searchFinished(search, page, names)]) {
     if (!table) continue;
     const { candidates, next } = yield* scan(table, page);
-    for (const job of yield* read(table, candidates)) found.set(job.position.at(-1)!, job);
+    for (const job of yield* read(table, candidates)) found.set(Number(job.position.at(-1)), job);
     if (next && (!end || isAfter(end, next, order))) end = next;
   }
   const all = sortByPosition([...found.values()], order);

@@ -17,7 +17,7 @@ import { readIds } from '../../job/read-columns.js';
 import { idsOf } from '../core/safe-id.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
-const INDEX = '{jobs} /*! FORCE INDEX ({jobs}_claim) */';
+const INDEX = '{jobs} /*! FORCE INDEX ({jobs}_queue) */';
 
 const CLAIMED_IDS = `
   SELECT job_ids
@@ -37,6 +37,13 @@ const PLAIN_SCHEDULED_IDS = `
   WHERE queue = :queue AND runnable = 1 AND run_at > 0 AND id <= :most /*! AND FALSE */
   LIMIT :limit`;
 
+// Jobs that wait in groups or return to them, and jobs of groups that other programs or stages have.
+const WITH_GROUP = `
+  SELECT 1 AS one
+  FROM ${INDEX}
+  WHERE queue IN (:queues) AND run_at IS NULL AND (runnable > 2 OR (runnable IN (1, 2) AND group_key > ''))
+  LIMIT 1`;
+
 const QUEUE_BATCH_SIZE = 16;
 // A list with more ranges, or with more scheduled jobs of one queue, is read in the order of the primary key.
 const MAX_RANGES = 64;
@@ -51,7 +58,7 @@ export function* selectClaimed(queue: string | null, order: PageOrder): Work<Rea
   );
 }
 
-/** Scheduled jobs by due time, priority and id, which is the order of index claim. */
+/** Scheduled jobs by due time, group, priority and id, which is the order of index queue. */
 export function* selectScheduled(
   queue: string | undefined,
   order: PageOrder,
@@ -60,8 +67,9 @@ export function* selectScheduled(
   const queues = queue === undefined ? yield* dialect.queueNames('jobs') : [queue];
   const { beyond, way } = orderKeywordsOf(order);
   // Spelled out as ranges, because a row constructor does not narrow the scan.
-  const beyondCursor = `(run_at ${beyond} :runAt OR (run_at = :runAt AND priority ${beyond} :priority)
-        OR (run_at = :runAt AND priority = :priority AND id ${beyond} :id))`;
+  const beyondCursor = `(run_at ${beyond} :runAt OR (run_at = :runAt AND group_key ${beyond} :group)
+        OR (run_at = :runAt AND group_key = :group AND priority ${beyond} :priority)
+        OR (run_at = :runAt AND group_key = :group AND priority = :priority AND id ${beyond} :id))`;
   const ranges = [
     `runnable = 0 AND ${beyondCursor}`,
     `runnable = 1 AND run_at > 0 AND ${beyondCursor} /*! AND FALSE */`,
@@ -70,27 +78,29 @@ export function* selectScheduled(
     Array.from({ length: count }, (_, queueIndex) => queueIndex).flatMap((queueIndex) =>
       ranges.map(
         (range, rangeIndex) => `
-    SELECT run_at, priority, id
+    SELECT run_at, group_key, priority, id
     FROM (
-      SELECT run_at, priority, id
+      SELECT run_at, group_key, priority, id
       FROM ${INDEX}
       WHERE queue = :queue${queueIndex} AND ${range} AND id <= :most AND run_at <= :most
-      ORDER BY run_at ${way}, priority ${way}, id ${way}
+      ORDER BY run_at ${way}, group_key ${way}, priority ${way}, id ${way}
       LIMIT :limit
     ) AS range_${queueIndex}_${rangeIndex}`,
       ),
     );
   return function* (after, limit) {
-    const [runAt, priority, id] = after ?? [startValueOf(order), 0, 0];
+    const [runAt, group, priority, id] = after ?? [startValueOf(order), '', 0, 0];
     const lists: CandidatePage[] = [];
     for (let first = 0; first < queues.length; first += QUEUE_BATCH_SIZE) {
       const batch = queues.slice(first, first + QUEUE_BATCH_SIZE);
       const queueValues = Object.fromEntries(batch.map((name, index) => [`queue${index}`, name]));
-      const values = { ...queueValues, most: MAX_POSITION_VALUE, runAt: runAt!, priority: priority!, id: id!, limit };
+      const cursor = { runAt: runAt!, group: group!, priority: priority!, id: id! };
+      const values = { ...queueValues, ...cursor, most: MAX_POSITION_VALUE, limit };
       const sql = selectsOf(batch.length).join(' UNION ALL ');
-      const rows = yield* query<Record<'run_at' | 'priority' | 'id', number>>(sql, values);
+      const rows = yield* query<Record<'run_at' | 'priority' | 'id', number> & { group_key: string }>(sql, values);
       const found = rows.map((row) => {
-        return { id: Number(row.id), position: [Number(row.run_at), Number(row.priority), Number(row.id)] };
+        const position = [Number(row.run_at), row.group_key, Number(row.priority), Number(row.id)];
+        return { id: Number(row.id), position };
       });
       // Each range is read up to the limit, so the first `limit` jobs of all ranges are among these.
       const firstFound = sortByPosition(found, order).slice(0, limit);
@@ -121,9 +131,13 @@ export function* selectLive(queue: string, order: PageOrder): Work<ReadCandidate
   };
 }
 
-/** The ranges of index claim in which ids are in order, one for each priority; undefined if there are too many. */
+/**
+ * The ranges of index queue in which ids are in order, one for each priority; undefined if there are too many, or if the
+ * queues have groups.
+ */
 function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
   if (queues.length > QUEUE_BATCH_SIZE) return undefined;
+  if (queues.length > 0 && (yield* query(WITH_GROUP, { queues })).length > 0) return undefined;
   const ranges: IndexRange[] = [];
   let unread = queues.flatMap((queue) => [1, 2].map((runnable) => ({ queue, runnable, last: -32_769 })));
   while (unread.length > 0) {
@@ -134,7 +148,8 @@ function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
       return `(
       SELECT priority
       FROM ${INDEX}
-      WHERE queue = :queue${index} AND runnable = :runnable${index} AND run_at IS NULL AND priority > :last${index}
+      WHERE queue = :queue${index} AND runnable = :runnable${index} AND run_at IS NULL AND group_key = ''
+        AND priority > :last${index}
       ORDER BY priority
       LIMIT 1) AS priority_${index}`;
     });
@@ -144,7 +159,11 @@ function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
       return last === null || last === undefined ? [] : [{ queue, runnable, last }];
     });
     for (const { queue, runnable, last } of unread) {
-      ranges.push({ from: INDEX, values: { queue, runnable, priority: last }, condition: 'run_at IS NULL' });
+      ranges.push({
+        from: INDEX,
+        values: { queue, runnable, priority: last },
+        condition: `run_at IS NULL AND group_key = ''`,
+      });
     }
     if (ranges.length > MAX_RANGES) return undefined;
   }

@@ -1,6 +1,7 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { Replay } from './admin-store.js';
+import { RETURNED } from '../runnable.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/safe-id.js';
@@ -30,11 +31,11 @@ const DELETE_FINISHED = `
 
 const REENQUEUE = `
   INSERT INTO {jobs} (id, queue, name, run_at, state, runnable, priority, attempt, max_attempts,
-                      created_at, payload, headers, options, error, due_at)
+                      created_at, payload, headers, options, error, due_at, group_key)
   VALUES :rows`;
 
 // One of run_at and due_at is NULL: the job is scheduled for run_at, or has waited since due_at.
-const REENQUEUED_ROW = `(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, :now + ?)`;
+const REENQUEUED_ROW = `(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, :now + ?, ?)`;
 
 type FinishedRow = Record<
   'id' | 'queue' | 'name' | 'priority' | 'max_attempts' | 'created_at' | 'payload' | 'headers' | 'options' | 'error',
@@ -85,17 +86,34 @@ function toReenqueuedRow(row: FinishedRow, replay: Replay, n: number): SqlValue[
   const dueMs = delayMs > 0 ? null : 0;
   if (staysInQueue(row, replay)) {
     const { queue, max_attempts, headers, options } = row;
-    return [id, queue, name, ...schedule, priority, max_attempts, created_at, payload, headers, options, error, dueMs];
+    const group = parseJsonOrNull<JobOverrides>(options as string | null)?.group ?? '';
+    if (group !== '' && delayMs <= 0) schedule[2] = RETURNED;
+    const kept = [max_attempts, created_at, payload, headers, options, error, dueMs, group];
+    return [id, queue, name, ...schedule, priority, ...kept];
   }
-  // In another queue it is like a new job: the attempts are those of that queue, the key of the old queue is dropped,
-  // and so are the headers that name its origin.
+  // In another queue it is like a new job: the attempts are those of that queue, the key and the group of the old queue are
+  // dropped, and so are the headers that name its origin.
   const headers = withoutOriginHeaders(row.headers as string | null);
-  return [id, to!, name, ...schedule, priority, 0, created_at, payload, headers, withoutKey(row.options), error, dueMs];
+  return [
+    id,
+    to!,
+    name,
+    ...schedule,
+    priority,
+    0,
+    created_at,
+    payload,
+    headers,
+    withoutKeyAndGroup(row.options),
+    error,
+    dueMs,
+    '',
+  ];
 }
 
-function withoutKey(options: SqlValue): SqlValue {
+function withoutKeyAndGroup(options: SqlValue): SqlValue {
   const overrides = parseJsonOrNull<JobOverrides>(options as string | null);
-  if (overrides?.key === undefined) return options;
-  const { key: _key, keyUntil: _until, ...others } = overrides;
+  if (overrides?.key === undefined && overrides?.group === undefined) return options;
+  const { key: _key, keyUntil: _until, group: _group, ...others } = overrides;
   return Object.keys(others).length === 0 ? null : JSON.stringify(others);
 }

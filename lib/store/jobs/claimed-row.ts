@@ -16,10 +16,11 @@ export interface ClaimedRow {
   options: string | null;
   error: string | null;
   due_at: number | null;
+  group_key: string;
 }
 
 export const CLAIMED_COLUMNS =
-  'id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at';
+  'id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key';
 
 // A larger value than an INT holds would fail the whole claim.
 const MAX_ATTEMPT = 2 ** 31 - 1;
@@ -67,6 +68,7 @@ export function toClaimedJob(
     headers: row.headers,
     overrides: (read as { overrides: ClaimedJob['overrides'] }).overrides,
     lastError: readError(row.error),
+    group: row.group_key === '' ? null : row.group_key,
   };
 }
 
@@ -75,6 +77,7 @@ function toMalformedJob(row: ClaimedRow, attempt: number, maxAttempts: number, e
   const { jobId: id, queue } = error;
   return {
     ...{ id, queue, name: toText(row.name), payload: toText(row.payload), overrides: null, lastError: null },
+    group: row.group_key ? toText(row.group_key) : null,
     priority: integerInRangeOr(row.priority, -32_768, 32_767, 0),
     attempt: integerInRangeOr(attempt, 1, MAX_ATTEMPT, 1),
     maxAttempts: integerInRangeOr(row.max_attempts, 1, MAX_ATTEMPT, maxAttempts),

@@ -1,6 +1,8 @@
 import { groupBy } from '../../common/group-by.js';
 import { deadLetterOf } from '../../job/dead-letter.js';
 import type { NewJob } from '../../job/job.js';
+import { RETURNED } from '../runnable.js';
+import { wakeGroups } from '../groups/wake-groups.js';
 import { emit, executeAll, type Work } from '../core/statement.js';
 import { REFUNDED_ATTEMPT } from './claimed-row.js';
 import type { Completion } from './completion.js';
@@ -27,7 +29,7 @@ const SCHEDULE = `
 // A retried job is due now, and a released job keeps its due time. The row keeps its length.
 const RETURN_TO_WAITING = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'waiting', claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
+  SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE ${RETURNED} END, claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
 /**
@@ -44,7 +46,7 @@ export function* completeClaimed(
 ): Work<void> {
   yield* emit(events);
   const kept: Completion[] = [];
-  const fenced = [...claims];
+  const fenced = [...wakeGroups(completions), ...claims];
   for (const [claimId, ofClaim] of groupByClaim(completions)) {
     const finished = ofClaim.filter(isFinished);
     const { copies, others } = copyToHistory(claimId, finished);

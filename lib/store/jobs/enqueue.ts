@@ -1,5 +1,6 @@
 import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { NewJob } from '../../job/job.js';
+import { ARRIVING } from '../runnable.js';
 import { jobEventsOf } from './job-events.js';
 import { readInsertedIds } from '../core/inserted-ids.js';
 import { emit, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
@@ -18,6 +19,13 @@ const INSERT_WAITING_JOBS = `
   VALUES :rows`;
 
 const WAITING_JOB_ROW = `(?, ?, 'waiting', 1, ?, ?, ?, ?, ?)`;
+
+// A job with a group arrives in its group before it can be claimed.
+const INSERT_GROUPED_JOBS = `
+  INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options, group_key)
+  VALUES :rows`;
+
+const GROUPED_JOB_ROW = `(?, ?, COALESCE(?, :now + ?), ?, ?, ?, ?, :now, ?, ?, ?, ?)`;
 
 // For jobs without any option. Column defaults cost the server a fifth less than explicit values.
 const INSERT_PLAIN_JOBS = `
@@ -63,6 +71,10 @@ export function* enqueue(jobs: readonly NewJob[]): Work<number[]> {
 
 /** Chooses the shortest statement for the jobs. */
 export function insertJobs(jobs: readonly NewJob[]): Statement {
+  if (jobs.some(({ group }) => group !== undefined)) {
+    const rows = jobs.map((job) => [...toJobRow(job), job.group ?? '']);
+    return { sql: INSERT_GROUPED_JOBS, values: { rows: new Rows(GROUPED_JOB_ROW, rows) } };
+  }
   if (jobs.some(isScheduled)) return { sql: INSERT_JOBS, values: { rows: new Rows(JOB_ROW, jobs.map(toJobRow)) } };
   if (jobs.every(isPlain)) {
     const rows = jobs.map(({ queue, payload }) => [queue, payload]);
@@ -81,7 +93,7 @@ function isPlain({ name, priority, maxAttempts, headers, overrides }: NewJob): b
 }
 
 function toJobRow(job: NewJob): SqlValue[] {
-  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', 1];
+  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', job.group === undefined ? 1 : ARRIVING];
   const { queue, name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
   return [queue, name, runAtMs, delayMs, state, runnable, priority, maxAttempts ?? 0, payload, headers, overrides];
 }

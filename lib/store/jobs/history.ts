@@ -17,13 +17,16 @@ const WRITE_HISTORY = `
 // started_at is NULL (now minus NULL) for a run that did not start.
 const HISTORY_ROW = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)`;
 
+// The history has no column for the group.
+const OPTIONS_WITH_GROUP = `CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END`;
+
 // Copies within the database, so that the payloads need not travel back.
 const COPY_COMPLETED = `
   REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
                          created_at, started_at, finished_at, expires_at, payload, headers, options, result, error,
                          due_at, owner)
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, :workerId,
-         created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, options, NULL, NULL,
+         created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, ${OPTIONS_WITH_GROUP}, NULL, NULL,
          due_at, :owner
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND claim_id = :claimId`;
@@ -80,14 +83,22 @@ function sharedValuesOf(completion: Completion): Values {
 
 function toHistoryRow(completion: Completion): SqlValue[] {
   const { job, outcome, ranMs, workerId, owner } = completion;
-  const overrides = job.overrides && JSON.stringify(job.overrides);
+  const overrides = job.group === null ? job.overrides : { ...job.overrides, group: job.group };
   const result = outcome.kind === 'complete' ? outcome.result : null;
   const error = errorOf(completion);
   const state = ({ complete: 'completed', dead: 'dead', cancel: 'cancelled' } as Record<string, string>)[outcome.kind]!;
   return [
     ...[job.id, job.queue, job.name, state, job.priority, job.attempt, job.maxAttempts, workerId, job.createdAtMs],
     ...[ranMs === null ? null : Math.round(ranMs), historyRetentionMs(completion) as number],
-    ...[job.payload, job.headers, overrides, result, error && JSON.stringify(error), job.dueAtMs, owner || null],
+    ...[
+      job.payload,
+      job.headers,
+      overrides && JSON.stringify(overrides),
+      result,
+      error && JSON.stringify(error),
+      job.dueAtMs,
+      owner || null,
+    ],
   ];
 }
 

@@ -25,7 +25,7 @@ export const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NUL
 /** Columns of the jobs `j` and their claims `c`. */
 export const LIVE_COLUMNS = `
          j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.priority, j.attempt, j.max_attempts, j.payload, j.headers,
-         j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, c.worker_id,
+         j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
          c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
 
 export const GET_LIVE = `
@@ -36,7 +36,7 @@ export const GET_LIVE = `
 
 /** Columns of the history `h`. */
 export const FINISHED_COLUMNS = `h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
-         h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, h.worker_id,
+         h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, '' AS group_key, h.worker_id,
          h.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = h.id) AS progress`;
 
 export const GET_FINISHED = `
@@ -56,6 +56,7 @@ export function toJobRecord(row: RecordRow): JobRecord {
     payload: parseJsonOrNull<unknown>(row.payload),
     headers: 'headers' in headers ? headers.headers : {},
     key: ('overrides' in options && options.overrides?.key) || null,
+    group: row.group_key || ('overrides' in options && options.overrides?.group) || null,
     attempt: row.attempt,
     // 0 until the first claim, if enqueue did not set it.
     maxAttempts: row.max_attempts || null,

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
+import type { GroupRules } from '../../job/groups/group-options.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { Outcome, ExpiredLease } from '../../job/outcome.js';
 import type { MaybePromise } from '../../job/user-rule.js';
@@ -42,6 +43,10 @@ export interface ClaimRequest {
    * @param moreInMs the time until they allow more; null: when a job ends
    */
   readonly onLimited?: (moreInMs: number | null) => void;
+  /** The rules of the groups. Undefined: the queue has no groups. */
+  readonly groups?: GroupRules;
+  /** Called if the groups may have more jobs after a time in milliseconds, although no notification announces them. */
+  readonly onMoreIn?: (ms: number) => void;
   /** Statements for the last step of the claim. Only the store sets it. */
   readonly alsoWrites?: (jobs: number) => readonly Statement[];
   /** Called when the claim is about to choose its jobs, and again if its transaction is repeated. */
@@ -80,6 +85,8 @@ export interface QueueState {
   readonly paused: boolean;
   /** Whether claims must keep limits. */
   readonly isLimited: boolean;
+  /** Whether jobs of the queue have groups. */
+  readonly hasGroups: boolean;
   /** Whether it starts no job at present, because a handler or an administrator has asked for a rest. */
   readonly isResting: boolean;
 }

@@ -57,7 +57,7 @@ const HAS_CLAIMED_JOB = `
 // Only for a claim that does not list its jobs yet, because it reads the whole queue.
 const CLAIMED_JOBS = `
   SELECT id
-  FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
+  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
   WHERE queue = :queue AND runnable = 1 AND run_at IS NULL AND state = 'active' AND claim_id = :claimId`;
 
 // Only for a claim whose list another program has damaged, because it uses no index.

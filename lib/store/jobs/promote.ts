@@ -5,29 +5,30 @@ import { idsOf } from '../core/safe-id.js';
 import { execute, Ids, emit, query, type Work } from '../core/statement.js';
 import { RUNNABLE_WHEN_WAITING } from '../people/stages.js';
 
-// Reads each queue by index claim, because an index on run_at would cost every enqueue. A plain INSERT of another
+// Reads each queue by index queue, because an index on run_at would cost every enqueue. A plain INSERT of another
 // program may leave a delayed job runnable, hence both values.
 const dueOf = (queue: number, runnable: number, afterCursor: string) => `
-    SELECT id, run_at, priority
+    SELECT id, run_at, group_key, priority
     FROM (
-      SELECT id, run_at, priority
-      FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
+      SELECT id, run_at, group_key, priority
+      FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
       WHERE queue = :queue${queue} AND runnable = ${runnable} AND run_at <= :now ${afterCursor}
-      ORDER BY run_at, priority, id
+      ORDER BY run_at, group_key, priority, id
       LIMIT :limit
     ) AS due_${queue}_${runnable}`;
 
 const dueOfAll = (queues: number, afterCursor: string) => `
-  SELECT id, run_at, priority
+  SELECT id, run_at, group_key, priority
   FROM (${Array.from({ length: queues }, (_, queue) => `${dueOf(queue, 0, afterCursor)} UNION ALL ${dueOf(queue, 1, afterCursor)}`).join(' UNION ALL ')}
   ) AS due
-  ORDER BY run_at, priority, id
+  ORDER BY run_at, group_key, priority, id
   LIMIT :limit`;
 
 // Written as ranges, because a row constructor would not narrow the scan.
 const AFTER_CURSOR = `
-        AND (run_at > :runAt OR (run_at = :runAt AND priority > :priority)
-             OR (run_at = :runAt AND priority = :priority AND id > :id))`;
+        AND (run_at > :runAt OR (run_at = :runAt AND group_key > :group)
+             OR (run_at = :runAt AND group_key = :group AND priority > :priority)
+             OR (run_at = :runAt AND group_key = :group AND priority = :priority AND id > :id))`;
 
 const QUEUE_BATCH_SIZE = 50;
 
@@ -44,6 +45,8 @@ const PROMOTE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET due_at = run_at, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
   WHERE :ids AND run_at <= :now AND claim_id = 0`;
+
+type DueRow = Record<'id' | 'run_at' | 'priority', number> & { readonly group_key: string };
 
 /** Reads due jobs without locks, and then locks them in id order, in which every transaction locks jobs. */
 export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {
@@ -63,13 +66,16 @@ export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): W
 function* lockDue(names: readonly string[], limit: number): Work<PromotedJob[]> {
   const queues = Object.fromEntries(names.map((queue, index) => [`queue${index}`, queue]));
   const locked: PromotedJob[] = [];
-  let cursor: Record<string, number> | undefined;
+  let cursor: Record<string, number | string> | undefined;
   do {
     const sql = dueOfAll(names.length, cursor ? AFTER_CURSOR : '');
-    const due = yield* query<Record<'id' | 'run_at' | 'priority', number>>(sql, { ...queues, ...cursor, limit });
+    const due = yield* query<DueRow>(sql, { ...queues, ...cursor, limit });
     if (due.length > 0) locked.push(...(yield* query<PromotedJob>(LOCK_DUE, { ids: new Ids(idsOf(due)) })));
     const last = due.length < limit ? undefined : due.at(-1)!;
-    cursor = last && { id: Number(last.id), runAt: Number(last.run_at), priority: Number(last.priority) };
+    cursor = last && {
+      ...{ id: Number(last.id), runAt: Number(last.run_at), priority: Number(last.priority) },
+      group: last.group_key,
+    };
   } while (cursor && locked.length < limit);
   return locked;
 }

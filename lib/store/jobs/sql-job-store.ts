@@ -2,6 +2,8 @@ import type { EntityManager } from 'typeorm';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
+import type { Clock } from '../../common/clock.js';
+import { GroupTurns } from '../groups/group-turns.js';
 import { CursorClaimer } from './claim/cursor-claimer.js';
 import type { ScanCursors } from './claim/scan-cursors.js';
 import { chooseStrategies, type ClaimStrategies, type UnsupportedStrategies } from './claim/claim-strategies.js';
@@ -57,9 +59,10 @@ export class SqlJobStore implements port.JobStore {
     private readonly commits: CommitListener,
     private readonly scanCursors: ScanCursors,
     private readonly unsupported: (queue: string) => Promise<UnsupportedStrategies>,
+    clock: Clock,
     private readonly archives?: Archives,
   ) {
-    this.#claimer = new CursorClaimer(database, dialect, scanCursors);
+    this.#claimer = new CursorClaimer(database, dialect, scanCursors, new GroupTurns(database, dialect, clock));
     this.#stageCleanup = new StageCleanup(database);
     this.#stuckJobCleanup = new StuckJobCleanup(database);
   }

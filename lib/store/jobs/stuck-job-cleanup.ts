@@ -4,10 +4,13 @@ import { markMalformedDead, type MalformedRow } from './malformed-jobs.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
+import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 import { findStaged } from '../people/stages.js';
 import { Ids, query, executeAll, type Work } from '../core/statement.js';
 
 const SCAN_BATCH_SIZE = 10_000;
+
+const IN_A_GROUP = [IN_GROUP, ARRIVING, RETURNED].join(', ');
 
 // Combinations that only another program can have written. A claim commits with its jobs, and a stage with its jobs, so
 // one statement sees both or neither.
@@ -17,13 +20,13 @@ const STUCK = `
    OR (j.state = 'scheduled' AND (j.run_at IS NULL OR j.claim_id <> 0 OR j.runnable <> 0))
    OR j.run_at > ${MAX_TIMESTAMP_MS}
    OR (j.state = 'waiting' AND j.run_at IS NOT NULL AND j.runnable NOT IN (0, 1))
-   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable <> 1
+   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable <> 1 AND NOT (j.runnable IN (${IN_A_GROUP}) AND j.group_key <> '')
        AND NOT (j.runnable = 2 AND EXISTS (SELECT 1 FROM {stages} s WHERE s.job_id = j.id))))`;
 
 const SCAN = `
   SELECT MAX(j.id) AS last, COUNT(*) AS scanned, MIN(CASE WHEN ${STUCK} THEN j.id END) AS stuck
   FROM (
-    SELECT id, state, run_at, runnable, claim_id
+    SELECT id, state, run_at, runnable, claim_id, group_key
     FROM {jobs} /*! FORCE INDEX (PRIMARY) */
     WHERE id > :after AND id <= ${Number.MAX_SAFE_INTEGER}
     ORDER BY id
@@ -125,6 +128,8 @@ function problemOf(row: StuckRow, hasClaim: boolean, hasStage: boolean): ColumnP
       return runnable === 0 ? undefined : invalid('runnable', '0, since the job is scheduled', runnable);
     default:
       if (runnable === 1 || (run_at === null ? runnable === 2 && hasStage : runnable === 0)) return undefined;
+      if (run_at === null && row.group_key !== '' && [IN_GROUP, ARRIVING, RETURNED].includes(runnable))
+        return undefined;
       return invalid('runnable', hasStage ? '2' : '1', runnable);
   }
 }

@@ -1,15 +1,16 @@
 import type { QueueState, WorkSummary, UpcomingTimes } from './job-store.js';
+import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 import { IS_AHEAD_OF_CLOCK } from './lease.js';
 import { query, type Work } from '../core/statement.js';
 
-// The next due time of all registered queues. Each is read from the start of a range of index claim.
+// The next due time of all registered queues. Each is read from the start of a range of index queue.
 const earliestDue = (ofQueue: string, behind = 'IS NOT NULL') => `
   (
     SELECT MIN(due)
     FROM (
       SELECT (
         SELECT s.run_at
-        FROM {jobs} s /*! FORCE INDEX ({jobs}_claim) */
+        FROM {jobs} s /*! FORCE INDEX ({jobs}_queue) */
         WHERE s.queue = k.queue AND ${ofQueue} AND s.run_at ${behind}
         ORDER BY s.run_at
         LIMIT 1
@@ -35,9 +36,29 @@ const WORK_SUMMARY = `
   SELECT q.queue, q.paused,
          EXISTS (
            SELECT 1
-           FROM {jobs} j /*! FORCE INDEX ({jobs}_claim) */
-           WHERE j.queue = q.queue AND j.runnable = 1 AND j.state = 'waiting' AND j.run_at IS NULL
+           FROM {jobs} j /*! FORCE INDEX ({jobs}_queue) */
+           WHERE j.queue = q.queue AND j.runnable = 1 AND j.state = 'waiting' AND j.run_at IS NULL AND j.group_key = ''
          ) AS waiting,
+         EXISTS (
+           SELECT 1
+           FROM {jobs} a /*! FORCE INDEX ({jobs}_queue) */
+           WHERE a.queue = q.queue AND a.runnable IN (${ARRIVING}, ${RETURNED}) AND a.state = 'waiting' AND a.run_at IS NULL
+         ) OR EXISTS (
+           SELECT 1
+           FROM {jobs} p /*! FORCE INDEX ({jobs}_queue) */
+           WHERE p.queue = q.queue AND p.runnable = 1 AND p.run_at IS NULL AND p.group_key > '' AND p.state = 'waiting'
+         ) AS arriving,
+         EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
+         EXISTS (
+           SELECT 1
+           FROM {groups} r /*! FORCE INDEX ({groups}_turn) */
+           WHERE r.queue = q.queue AND r.state = 'ready'
+         ) AS has_ready_groups,
+         EXISTS (
+           SELECT 1
+           FROM {groups} b /*! FORCE INDEX ({groups}_turn) */
+           WHERE b.queue = q.queue AND b.state = 'blocked' AND b.turn <= :now
+         ) AS has_due_groups,
          (
            SELECT l.rest_until
            FROM {limits} l /*! FORCE INDEX (PRIMARY) */
@@ -61,8 +82,8 @@ const COUNT_WAITING = `
   SELECT COUNT(*) AS jobs
   FROM (
     SELECT 1
-    FROM {jobs} /*! FORCE INDEX ({jobs}_claim) */
-    WHERE queue = :queue AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
+    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    WHERE queue = :queue AND runnable IN (1, ${IN_GROUP}, ${ARRIVING}, ${RETURNED}) AND state = 'waiting' AND run_at IS NULL
     LIMIT :most
   ) AS some`;
 
@@ -79,6 +100,10 @@ interface WorkSummaryRow extends NextTimes {
   waiting: number;
   /** Null if the queue has no limits. */
   rest_until: number | null;
+  arriving: number;
+  has_groups: number;
+  has_ready_groups: number;
+  has_due_groups: number;
   awaited: number | null;
 }
 
@@ -97,9 +122,11 @@ export function* summarizeWork(queues: readonly string[], schedules: readonly st
   };
 }
 
-function toQueueState({ waiting, paused, rest_until, at }: WorkSummaryRow): QueueState {
+function toQueueState(row: WorkSummaryRow): QueueState {
+  const { waiting, paused, rest_until, arriving, has_groups, has_ready_groups, has_due_groups, at } = row;
   return {
-    waiting: waiting > 0,
+    waiting: waiting > 0 || arriving > 0 || has_ready_groups > 0 || has_due_groups > 0,
+    hasGroups: arriving > 0 || has_groups > 0,
     paused: paused > 0,
     isLimited: rest_until !== null,
     isResting: rest_until !== null && Number(rest_until) > Number(at),

@@ -1,3 +1,4 @@
+import { mayReplace } from '../../job/job-key.js';
 import type { NewJob } from '../../job/job.js';
 import type { KeyedCallResult } from './key-store.js';
 import { enqueue } from '../jobs/enqueue.js';
@@ -46,7 +47,7 @@ export function* applyKeyPlan(plan: KeyPlan, inStages: readonly number[]): Work<
 }
 
 function isReplacing({ key }: NewJob): boolean {
-  return key?.onConflict === 'replace';
+  return key !== undefined && mayReplace(key);
 }
 
 /** The unclaimed jobs that own the keys of `jobs`, read without locks. */

@@ -1,4 +1,5 @@
 import { StoreUnavailableError } from '../../job/errors.js';
+import { mayReplace } from '../../job/job-key.js';
 import type { NewJob } from '../../job/job.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
@@ -86,7 +87,7 @@ export class KeyedEnqueuer {
   /** The rows and their jobs are stable until the transaction ends. */
   async #lockWithin(jobs: readonly NewJob[], inTransaction: Send): Promise<KeyRows> {
     const keys = keysOf(jobs);
-    const replaced = new Set(keysOf(jobs.filter(({ key }) => key?.onConflict === 'replace')).map(keyIdOf));
+    const replaced = new Set(keysOf(jobs.filter(({ key }) => key && mayReplace(key))).map(keyIdOf));
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       // If the database has one writer, another connection would wait for this transaction.
       if (this.dialect.hasOneWriter) await inTransaction(() => this.dialect.addKeys(keys, UNUSED_KEY_RETENTION_MS));

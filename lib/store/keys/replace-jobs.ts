@@ -1,4 +1,5 @@
 import type { NewJob } from '../../job/job.js';
+import { RETURNED } from '../runnable.js';
 import { isScheduled, chunkJobs } from '../jobs/enqueue.js';
 import { ascending, idBatches, idsOf } from '../core/safe-id.js';
 import { query, executeAll, type Statement, type Work } from '../core/statement.js';
@@ -20,7 +21,7 @@ const REPLACE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET name = :name, run_at = COALESCE(:runAtMs, :now + :delayMs), state = :state, runnable = :runnable,
       priority = :priority, attempt = 0, max_attempts = :maxAttempts, payload = :payload, headers = :headers,
-      options = :overrides, error = NULL, due_at = CASE WHEN :runnable = 1 THEN :now END
+      options = :overrides, group_key = :group, error = NULL, due_at = CASE WHEN :runnable = 0 THEN NULL ELSE :now END
   WHERE id = :id AND claim_id = 0`;
 
 const MAX_IDS = 500;
@@ -53,7 +54,9 @@ export function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])
 
 function replaceJob(id: number, job: NewJob): Statement {
   const { name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
-  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', 1];
-  const values = { id, name, runAtMs, delayMs, state, runnable, priority, payload, headers, overrides };
+  const { group = '' } = job;
+  // The job keeps its id, so it may stand before the head of its group.
+  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', group === '' ? 1 : RETURNED];
+  const values = { id, name, runAtMs, delayMs, state, runnable, priority, payload, headers, overrides, group };
   return { sql: REPLACE, values: { ...values, maxAttempts: maxAttempts ?? 0 } };
 }

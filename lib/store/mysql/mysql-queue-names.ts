@@ -12,8 +12,8 @@ const allIn = (table: string, index: string) => `
   SELECT DISTINCT queue
   FROM ${table} FORCE INDEX (${table}_${index})`;
 
-const NEXT = { jobs: nextIn('{jobs}', 'claim'), history: nextIn('{history}', 'state') } as const;
-const ALL = { jobs: allIn('{jobs}', 'claim'), history: allIn('{history}', 'state') } as const;
+const NEXT = { jobs: nextIn('{jobs}', 'queue'), history: nextIn('{history}', 'state') } as const;
+const ALL = { jobs: allIn('{jobs}', 'queue'), history: allIn('{history}', 'state') } as const;
 
 // With more queues, a round trip per queue costs more than reading the whole index.
 const MAX_SINGLE_READS = 30;

@@ -13,7 +13,7 @@ const COLUMNS = `${LIVE_COLUMNS}, c.lease_until, CASE WHEN c.snoozed_until > :no
 
 const selectUnassigned = ({ beyond, way }: OrderKeywords) => `
   SELECT ${COLUMNS}
-  FROM {jobs} j /*! FORCE INDEX ({jobs}_claim) */
+  FROM {jobs} j /*! FORCE INDEX ({jobs}_queue) */
   LEFT JOIN {claims} c ON c.id = j.claim_id
   LEFT JOIN {stages} s ON s.job_id = j.id
   WHERE j.queue = :queue AND j.runnable = 1 AND j.run_at IS NULL AND j.state = 'waiting'

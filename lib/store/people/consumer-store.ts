@@ -94,6 +94,7 @@ export interface ClaimPermit {
   readonly isPaused: boolean;
   /** Whether the claim must keep limits. */
   readonly isLimited: boolean;
+  readonly hasGroups: boolean;
 }
 
 /**

@@ -1,10 +1,14 @@
+import { RETURNED } from '../runnable.js';
 import { execute, query, executeAll, type Work } from '../core/statement.js';
 
-// A job that waits in a stage has runnable = 2: claims do not read that range of index claim, but counts do. The row in
+// A job that waits in a stage has runnable = 2: claims do not read that range of index queue, but counts do. The row in
 // stages names its stage. The lock order is claims, jobs, history, stages.
 
-/** The `runnable` of a job that waits again: 2 if it is in a stage, else 1. */
-export const RUNNABLE_WHEN_WAITING = `CASE WHEN EXISTS (SELECT 1 FROM {stages} WHERE job_id = {jobs}.id) THEN 2 ELSE 1 END`;
+/** The `runnable` of a job that is in no stage and waits again. */
+export const RUNNABLE_IN_QUEUE = `CASE WHEN group_key = '' THEN 1 ELSE ${RETURNED} END`;
+
+/** The `runnable` of a job that waits again: 2 if it is in a stage. */
+export const RUNNABLE_WHEN_WAITING = `CASE WHEN EXISTS (SELECT 1 FROM {stages} WHERE job_id = {jobs}.id) THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END`;
 
 const STAGE_OF = `
   SELECT stage
@@ -31,7 +35,7 @@ const INSERT_STAGE = `
 
 const SET_RUNNABLE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
-  SET runnable = :runnable
+  SET runnable = CASE WHEN :isInStage = 1 THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END
   WHERE id = :id AND claim_id = 0`;
 
 export function* stageOf(id: number): Work<string | null> {
@@ -56,7 +60,7 @@ export function* deleteStaged(ids: readonly number[]): Work<void> {
 
 /** The transaction must have locked the job, and no claim may have it. */
 export function* setStage(id: number, stage: string | null): Work<void> {
-  yield* execute(SET_RUNNABLE, { id, runnable: stage === null ? 1 : 2 });
+  yield* execute(SET_RUNNABLE, { id, isInStage: stage === null ? 0 : 1 });
   yield* clearStages([id]);
   if (stage !== null) yield* execute(INSERT_STAGE, { id, stage });
 }

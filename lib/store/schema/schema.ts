@@ -1,7 +1,7 @@
 import { hasCode, SchemaOutOfDateError } from '../../job/errors.js';
 import { inArchive, type Archives } from './archive-options.js';
 import { ARCHIVE_TABLE, MIGRATIONS, SCHEMA_VERSION, upStatements } from './migrations/migrations.js';
-import { isMissingTable } from '../core/classify-error.js';
+import { isAppliedBefore, isMissingTable } from '../core/classify-error.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { historyTable } from './entities/job-tables.js';
 import { execute, query, executeAll, type Work } from '../core/statement.js';
@@ -108,8 +108,13 @@ function* migrate(dialect: Dialect): Work<void> {
   try {
     const version = yield* currentVersion();
     const due = MIGRATIONS.filter((migration) => migration.version > version);
-    for (const statement of due.flatMap((migration) => upStatements(migration, dialect.name)))
-      yield* executeAll([statement]);
+    for (const statement of due.flatMap((migration) => upStatements(migration, dialect.name))) {
+      try {
+        yield* executeAll([statement]);
+      } catch (error) {
+        if (!isAppliedBefore(error)) throw error;
+      }
+    }
   } finally {
     yield* dialect.maintenanceLock.release();
   }

@@ -1,13 +1,14 @@
 import { workerIdOf } from '../notifications/notification-channel.js';
 import type { SqlDatabase } from '../core/sql-database.js';
+import { ARRIVING, RETURNED } from '../runnable.js';
 import { query } from '../core/statement.js';
 import type { NotificationCheck } from './sqlite-notification-channel.js';
 
 const WAITING = `
   SELECT EXISTS (
     SELECT 1
-    FROM {jobs} INDEXED BY {jobs}_claim
-    WHERE queue IN (:queues) AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
+    FROM {jobs} INDEXED BY {jobs}_queue
+    WHERE queue IN (:queues) AND runnable IN (1, ${ARRIVING}, ${RETURNED}) AND state = 'waiting' AND run_at IS NULL
   ) AS waiting`;
 
 const CONTROL_STATE = `
@@ -23,7 +24,7 @@ const NEXT_DUE = `
   FROM (
     SELECT (
       SELECT s.run_at
-      FROM {jobs} s INDEXED BY {jobs}_claim
+      FROM {jobs} s INDEXED BY {jobs}_queue
       WHERE s.queue = q.queue AND s.runnable = 0 AND s.run_at > 0
       ORDER BY s.run_at
       LIMIT 1

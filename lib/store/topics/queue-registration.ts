@@ -33,7 +33,8 @@ const expiresAt = (row: string, divisor = 1) => `
 // Claims of a consumer record the use of a temporary queue once per quarter of its expiry time.
 const PAUSED_AND_LAST_USE = `
   SELECT paused, CASE WHEN ${expiresAt('', 4)} <= :now THEN 1 ELSE 0 END AS needs_mark,
-         EXISTS (SELECT 1 FROM {limits} l WHERE l.queue = :queue) AS limited
+         EXISTS (SELECT 1 FROM {limits} l WHERE l.queue = :queue) AS limited,
+         EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = :queue) AS grouped
   FROM {queues}
   WHERE queue = :queue`;
 
@@ -110,10 +111,13 @@ export function* markQueuesUsed(queues: readonly string[]): Work<boolean> {
 
 /** A queue that was never used has no row. */
 export function* readClaimPermit(queue: string): Work<ClaimPermit> {
-  const [row] = yield* query<{ paused: number; needs_mark: number; limited: number }>(PAUSED_AND_LAST_USE, { queue });
-  if (!row) return { isPaused: false, isLimited: false };
+  const [row] = yield* query<{ paused: number; needs_mark: number; limited: number; grouped: number }>(
+    PAUSED_AND_LAST_USE,
+    { queue },
+  );
+  if (!row) return { isPaused: false, isLimited: false, hasGroups: false };
   if (row.paused === 0 && Number(row.needs_mark) === 1) yield* markQueuesUsed([queue]);
-  return { isPaused: row.paused > 0, isLimited: Number(row.limited) > 0 };
+  return { isPaused: row.paused > 0, isLimited: Number(row.limited) > 0, hasGroups: Number(row.grouped) > 0 };
 }
 
 /** Reads without locks. `expireQueue` locks each queue and checks it again. */

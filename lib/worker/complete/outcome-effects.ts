@@ -24,8 +24,8 @@ export interface OutcomeEffectsParts extends AttemptParts {
   readonly waitNotifier: WaitNotifier;
   readonly failureLog: FailureLog;
   readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
-  /** Lets the queue rest in all processes. Never rejects. */
-  readonly rest: (queue: string, rest: Delay) => Promise<void>;
+  /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
+  readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
   readonly expectDue: (ms: number) => void;
   /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
   readonly announce: (queue: string, jobs: number) => void;
@@ -53,7 +53,7 @@ export class OutcomeEffects {
     const logWritten = attempt.finish();
     const rest = end.outcome.kind === 'release' ? end.outcome.rest : undefined;
     if (logWritten || rest)
-      void this.#completeAfter([logWritten, rest && this.parts.rest(attempt.job.queue, rest)], attempt, end);
+      void this.#completeAfter([logWritten, rest && this.parts.rest(attempt.job, rest)], attempt, end);
     else this.#complete(attempt, end);
   }
 

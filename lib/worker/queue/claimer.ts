@@ -10,6 +10,7 @@ import { ActiveClaim } from './active-claim.js';
 import type { ClaimDemand } from './claim-demand.js';
 import { ClaimSequencer } from './claim-sequencer.js';
 import type { LimitGate } from './limit-gate.js';
+import type { QueueGroups } from './queue-groups.js';
 import type { QueueSlots, SlotReservation } from './queue-slots.js';
 import type { QueueStrategies } from './queue-strategies.js';
 
@@ -58,6 +59,7 @@ export class Claimer {
     private readonly parts: ClaimerParts,
     private readonly slots: QueueSlots,
     private readonly limitGate: LimitGate,
+    private readonly groups: Pick<QueueGroups, 'rules' | 'wakeIn'>,
     private readonly computeDemand: () => ClaimDemand | undefined,
     private readonly onLocked: () => void,
   ) {}
@@ -144,6 +146,7 @@ export class Claimer {
     progress: Pick<ClaimRequest, 'onChoosing' | 'onLocked' | 'onLimited'>,
   ): ClaimRequest {
     const { queue, workerId, options, strategies } = this.parts;
+    const groups = this.groups.rules;
     return {
       queue,
       workerId,
@@ -157,6 +160,7 @@ export class Claimer {
       maxAttempts: options.retry.attempts,
       deadLetter: options.deadLetter,
       isLimited: this.limitGate.isLimited,
+      ...(groups && { groups, onMoreIn: (ms: number) => this.groups.wakeIn(ms) }),
       ...progress,
     };
   }

@@ -22,7 +22,7 @@ export class PrefetchLimits {
 
   /** @param runningLimit how many jobs can run at once */
   constructor(
-    private readonly options: Pick<ResolvedQueueOptions, 'prefetch' | 'leaseMs' | 'retry'>,
+    private readonly options: Pick<ResolvedQueueOptions, 'prefetch' | 'leaseMs' | 'retry' | 'groups'>,
     private runningLimit: number,
   ) {}
 
@@ -54,7 +54,9 @@ export class PrefetchLimits {
 
   get size(): number {
     const { prefetch, leaseMs } = this.options;
-    if (!this.#mayPrefetch) return 0;
+    // A prefetched job takes a place in its group before it starts.
+    const isGroupLimited = this.options.groups !== null && this.options.groups.concurrency !== null;
+    if (!this.#mayPrefetch || isGroupLimited) return 0;
     if (prefetch !== 'auto') return prefetch;
     // Up to a tenth of the lease, so that no lease expires in the buffer.
     return Math.min(

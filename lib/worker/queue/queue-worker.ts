@@ -8,6 +8,7 @@ import { JobStarter, type JobStarterParts } from './job-starter.js';
 import { LimitGate } from './limit-gate.js';
 import { PrefetchBuffer, type BufferedJob } from './prefetch-buffer.js';
 import { PrefetchLimits } from './prefetch-limits.js';
+import { QueueGroups } from './queue-groups.js';
 import { QueueSlots, type Slots } from './queue-slots.js';
 
 export interface QueueWorkerParts extends JobStarterParts, Pick<ClaimerParts, 'strategies' | 'lockId'> {
@@ -19,6 +20,7 @@ export interface QueueWorkerParts extends JobStarterParts, Pick<ClaimerParts, 's
 /** Works one queue in this process: fills its slots from the prefetch buffer, and the buffer with claims. */
 export class QueueWorker {
   readonly starter: JobStarter;
+  readonly groups: QueueGroups;
   readonly #buffer: PrefetchBuffer;
   readonly #slots: QueueSlots;
   readonly #claimer: Claimer;
@@ -30,7 +32,7 @@ export class QueueWorker {
   #isRefillScheduled = false;
   /** Jobs that were announced and not claimed so far. */
   #announcedJobs = 0;
-  #claimedCount = 0;
+  claimedCount = 0;
   /** Rests that are being stored. */
   #restCount = 0;
   /** The monotonic time at which the last rest was stored. */
@@ -44,6 +46,7 @@ export class QueueWorker {
     this.#slots = new QueueSlots(parts.slots, options.concurrency);
     this.#prefetchLimits = new PrefetchLimits(options, options.concurrency * this.#maxBatchSize);
     this.#limitGate = new LimitGate(parts.clock, () => this.wake());
+    this.groups = new QueueGroups(options.groups, parts.clock, () => this.wake());
     this.#outcomeEffects = new OutcomeEffects(parts, () => this.#onOutcomeDone());
     this.starter = new JobStarter(
       parts,
@@ -58,6 +61,7 @@ export class QueueWorker {
       parts,
       this.#slots,
       this.#limitGate,
+      this.groups,
       () => this.#computeDemand(),
       () => this.#claim(),
     );
@@ -98,10 +102,6 @@ export class QueueWorker {
     return this.isFull || this.#claimer.hasPendingNotification || !this.#claimer.isIdle;
   }
 
-  get claimedCount(): number {
-    return this.#claimedCount;
-  }
-
   /** Resolves with the answer to the claim under way, if there is one. */
   async untilAnswered(): Promise<void> {
     if (!this.#claimer.isIdle) await new Promise<void>((resolve) => this.#answerWaiters.push(resolve));
@@ -129,6 +129,7 @@ export class QueueWorker {
     this.#isOpen = open;
     this.#limitGate.setClaiming(open);
     if (open) return this.wake();
+    this.groups.cancel();
     this.#releaseBuffered();
   }
 
@@ -179,8 +180,9 @@ export class QueueWorker {
 
   #onOutcomeDone(): void {
     this.#limitGate.onJobEnd();
-    // The limits allow one more job, which this process does not claim.
-    if (this.#limitGate.isLimited && !this.#isOpen) this.parts.announce(this.parts.queue, 1);
+    // The limits of the queue or of a group allow one more job, which this process may not claim.
+    if ((this.#limitGate.isLimited || this.groups.rules) && !this.#isOpen) this.parts.announce(this.parts.queue, 1);
+    else if (this.groups.rules) this.#claimer.announce();
     this.#refillSoon();
   }
 
@@ -224,7 +226,7 @@ export class QueueWorker {
   }
 
   #add({ claim, jobs }: NewClaim): void {
-    this.#claimedCount += jobs.length;
+    this.claimedCount += jobs.length;
     this.#announcedJobs = Math.max(0, this.#announcedJobs - jobs.length);
     this.#prefetchLimits.recordPayloadSizes(jobs);
     this.parts.events.emitClaimed(jobs);

@@ -215,12 +215,12 @@ export class Attempt implements JobActions {
   }
 
   #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
-    const { id, queue, name, attempt, maxAttempts, createdAtMs, overrides } = this.job;
+    const { id, queue, name, attempt, maxAttempts, createdAtMs, overrides, group } = this.job;
     const { logger } = this.parts;
     const createdAt = new Date(createdAtMs);
     const schedule = overrides?.schedule && toJobSchedule(overrides.schedule);
     return new JobContext(
-      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, schedule, logger },
+      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, schedule, group, logger },
       this,
     );
   }

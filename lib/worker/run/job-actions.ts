@@ -22,6 +22,7 @@ export interface JobContextFields<P> {
   readonly startedAt: Date;
   readonly headers: Readonly<Record<string, string>>;
   readonly schedule: JobSchedule | undefined;
+  readonly group: string | null;
   readonly logger: JobLogger;
 }
 

@@ -40,6 +40,8 @@ export class JobContext<P = unknown, R = unknown> {
   readonly headers: Readonly<Record<string, string>>;
   /** The tick that has enqueued the job; undefined if no schedule did. */
   readonly schedule: JobSchedule | undefined;
+  /** The group of the job; null without one. */
+  readonly group: string | null;
   readonly logger: JobLogger;
   readonly #actions: JobActions;
 
@@ -55,6 +57,7 @@ export class JobContext<P = unknown, R = unknown> {
     this.startedAt = fields.startedAt;
     this.headers = fields.headers;
     this.schedule = fields.schedule;
+    this.group = fields.group;
     this.logger = fields.logger;
     this.#actions = actions;
   }
@@ -195,12 +198,15 @@ export class JobContext<P = unknown, R = unknown> {
   }
 
   /**
-   * Releases the job, and lets its queue rest in all processes until a date, or for a duration from now: for the answer
-   * 429 of an API. The attempt is not counted. Jobs that run already continue.
+   * Releases the job, and lets its group, or without one its queue, rest in all processes until a date, or for a duration
+   * from now: for the answer 429 of an API. The attempt is not counted. Jobs that run already continue.
    */
   rateLimit(until: SnoozeUntil): never {
     InvalidOptionsError.throwIfAny('Cannot let the queue rest', [snoozeProblem(until)]);
-    return this.#exit({ kind: 'rest until', until }, `released, and its queue rests ${describeUntil(until)}`);
+    return this.#exit(
+      { kind: 'rest until', until },
+      `released, and its ${this.group === null ? 'queue' : 'group'} rests ${describeUntil(until)}`,
+    );
   }
 
   /** Ends the job as dead, whatever attempts remain. */

@@ -16,7 +16,7 @@ import { MARK } from './write-claim.js';
 // the first waiting job, so that the UPDATE does not wait for locked active jobs. An UPDATE that reaches the server
 // late marks nothing: the row of its claim is deleted, has expired or lists its jobs already.
 const updateFirst = (range: string, order: string) => `
-  UPDATE {jobs} FORCE INDEX ({jobs}_claim)
+  UPDATE {jobs} FORCE INDEX ({jobs}_queue)
   ${MARK}
   WHERE ${OF_QUEUE} AND ${range} AND state = 'waiting'
     AND :claimId = (
@@ -31,7 +31,7 @@ const updateFirst = (range: string, order: string) => `
 // Skips the active jobs of other claims between its own jobs.
 const selectMarked = (range: string, order: string) => `
   SELECT ${CLAIMED_COLUMNS}
-  FROM {jobs} FORCE INDEX ({jobs}_claim)
+  FROM {jobs} FORCE INDEX ({jobs}_queue)
   WHERE ${OF_QUEUE} AND ${range} AND claim_id = :claimId
   ORDER BY ${order}
   LIMIT :limit`;
@@ -40,8 +40,11 @@ const OF_PRIORITY = 'priority = :priority0';
 
 // The UPDATE names all columns of the index. With fewer it would sort, and lock every job of the queue. The SELECT
 // names fewer, because with all of them MariaDB would sort, and read every job.
-const MARK_OLDEST = updateFirst(FROM_POSITION, 'queue, runnable, run_at, priority, id');
-const MARK_NEWEST = updateFirst(OF_PRIORITY, 'queue DESC, runnable DESC, run_at DESC, priority DESC, id DESC');
+const MARK_OLDEST = updateFirst(FROM_POSITION, 'queue, runnable, run_at, group_key, priority, id');
+const MARK_NEWEST = updateFirst(
+  OF_PRIORITY,
+  'queue DESC, runnable DESC, run_at DESC, group_key DESC, priority DESC, id DESC',
+);
 const OLDEST_MARKED = selectMarked(FROM_POSITION, 'priority, id');
 const NEWEST_MARKED = selectMarked(OF_PRIORITY, 'id DESC');
 

@@ -2,14 +2,15 @@ import type { QueuePosition } from './scan-cursors.js';
 import { safeId } from '../../core/safe-id.js';
 import { query, type Work } from '../../core/statement.js';
 
-// Index claim (queue, runnable, run_at, priority, id) yields the order for run_at NULL, so the server does not sort,
+// Index queue (queue, runnable, run_at, group_key, priority, id) yields the order for run_at NULL
+// and one group_key, so the server does not sort,
 // and locks no job after the last one. Each statement reads one queue, because IN over queues would sort and lock all
 // of them. A claim changes no column of the index. In return a scan reads active jobs too, hence the conditions on the
 // rows.
-export const OF_QUEUE = `queue = :queue AND runnable = 1 AND run_at IS NULL`;
+export const OF_QUEUE = `queue = :queue AND runnable = 1 AND run_at IS NULL AND group_key = ''`;
 
 export const CLAIMABLE = `
-  FROM {jobs} FORCE INDEX ({jobs}_claim)
+  FROM {jobs} FORCE INDEX ({jobs}_queue)
   WHERE ${OF_QUEUE} AND state = 'waiting'`;
 
 const FIRST_WAITING = `

@@ -3,6 +3,8 @@ import type { SqlDatabase } from '../../core/sql-database.js';
 import type { Work } from '../../core/statement.js';
 import type { ClaimedRow } from '../claimed-row.js';
 import type { ClaimRequest } from '../job-store.js';
+import { claimInTurn } from '../../groups/claim-in-turn.js';
+import type { GroupTurns } from '../../groups/group-turns.js';
 import { claimWithinLimits } from '../../limits/claim-within-limits.js';
 import { withoutUnsafeIds } from '../malformed-jobs.js';
 import type { ClaimImplementation, ClaimStrategies } from './claim-strategies.js';
@@ -16,9 +18,18 @@ export class CursorClaimer {
     private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction' | 'transactOnce'>,
     private readonly strategies: ClaimStrategies,
     private readonly scanCursors: ScanCursors,
+    private readonly groupTurns: GroupTurns,
   ) {}
 
   async claim(request: ClaimRequest): Promise<ClaimedJob[]> {
+    if (!request.groups) return this.#claimOnce(request);
+    const isFresh = await this.groupTurns.beforeClaim(request);
+    const jobs = await this.#claimOnce(request);
+    if (jobs.length > 0 || isFresh) return jobs;
+    return (await this.groupTurns.refresh(request)) ? this.#claimOnce(request) : jobs;
+  }
+
+  async #claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {
     const mark = this.#strategyOf(request).mark?.(request);
     const marked = mark && (await withoutUnsafeIds(this.database, () => this.database.runIdempotent(mark)));
     if (marked?.length === 0) return [];
@@ -43,11 +54,17 @@ export class CursorClaimer {
           endScan();
           start = this.scanCursors.begin(request.queue);
           if (!strategy.mark) request.onChoosing?.();
-          const claim = (limited: ClaimRequest) => strategy.claim(limited, start!, marked);
+          const { groups } = request;
+          const claim = (limited: ClaimRequest) =>
+            groups
+              ? claimInTurn(limited, groups, this.groupTurns.rotationOf(request.queue))
+              : strategy.claim(limited, start!, marked);
           return request.isLimited ? claimWithinLimits(request, claim) : claim(request);
         }),
       );
-      this.#advanceCursors(request, start!, jobsOf(result));
+      const jobs = jobsOf(result);
+      this.#advanceCursors(request, start!, jobs);
+      if (request.groups) this.groupTurns.afterClaim(request, jobs.length);
       return result;
     } finally {
       endScan();
@@ -55,19 +72,19 @@ export class CursorClaimer {
   }
 
   async idle(): Promise<void> {
-    await Promise.all(this.#missedWorkChecks);
+    await Promise.all([...this.#missedWorkChecks, this.groupTurns.idle()]);
   }
 
-  /** A strategy that marks jobs in several transactions cannot keep limits, so `optimistic` replaces it. */
-  #strategyOf({ strategy, isLimited }: ClaimRequest): ClaimImplementation {
+  /** A strategy that marks jobs in several transactions cannot keep limits or turns, so `optimistic` replaces it. */
+  #strategyOf({ strategy, isLimited, groups }: ClaimRequest): ClaimImplementation {
     const { [strategy]: implementation, optimistic } = this.strategies.claimStrategies;
     if (!implementation) throw new TypeError(`This database has no strategy ${strategy}.`);
-    return isLimited && implementation.mark ? optimistic! : implementation;
+    return (isLimited || groups) && implementation.mark ? optimistic! : implementation;
   }
 
   #advanceCursors(request: ClaimRequest, start: ScanStart, jobs: readonly ClaimedJob[]): void {
     const { hasWorkBefore } = this.#strategyOf(request);
-    if (!hasWorkBefore) return;
+    if (!hasWorkBefore || request.groups) return;
     this.scanCursors.advance(start, jobs, jobs.length < request.limit);
     const due = this.scanCursors.startDueCheck(request.queue);
     if (!due) return;

@@ -46,7 +46,7 @@ export interface QueueScanState {
 }
 
 /**
- * The positions at which the last claims of each queue ended. The head of index claim contains active jobs and deleted
+ * The positions at which the last claims of each queue ended. The head of index queue contains active jobs and deleted
  * entries of finished ones, which a long transaction can keep there by the hundred thousand. A claim that starts after
  * them costs the same with and without them. Each process has its own cursors. Missed-work checks find waiting jobs
  * before them; these checks lock nothing, and no claim waits for them.

@@ -8,8 +8,8 @@ const claimIn = (order: string) => `
   UPDATE {jobs}${MARK}
   WHERE id IN (
     SELECT id
-    FROM {jobs} INDEXED BY {jobs}_claim
-    WHERE queue = :queue AND runnable = 1 AND state = 'waiting' AND run_at IS NULL
+    FROM {jobs} INDEXED BY {jobs}_queue
+    WHERE queue = :queue AND runnable = 1 AND state = 'waiting' AND run_at IS NULL AND group_key = ''
     ORDER BY priority, id ${order}
     LIMIT :limit
   )

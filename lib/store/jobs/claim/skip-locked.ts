@@ -20,8 +20,8 @@ const LOCK_OLDEST = `
 const lockOldestAfter = (cursorCount: number) => `
   SELECT ${CLAIMED_COLUMNS},
          (SELECT u.priority
-          FROM {jobs} u FORCE INDEX ({jobs}_claim)
-          WHERE u.queue = :queue AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL
+          FROM {jobs} u FORCE INDEX ({jobs}_queue)
+          WHERE u.queue = :queue AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
             AND (${rangesBetween(cursorCount, 'u.')})
           ORDER BY u.priority DESC, u.id DESC
           LIMIT 1) AS moreUrgent

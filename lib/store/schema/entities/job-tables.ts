@@ -25,7 +25,10 @@ export const jobTable = tableSchema({
     /** The time at which a scheduled job is due; null for all other jobs. */
     runAt: nullable(bigint('run_at')),
     state: filledByDatabase(varchar<LiveState>('state', 10)),
-    /** 0 for a scheduled job. 2 for a waiting or active job in a stage, 1 for all other jobs. */
+    /**
+     * 0 for a scheduled job. Of a waiting or active job: 2 in a stage, 3 in its group, 4 on the way into its group, 5 if it
+     * has returned to its group, 1 for all others.
+     */
     runnable: filledByDatabase(tinyint('runnable')),
     priority: withDefault(smallint('priority'), 0),
     attempt: filledByDatabase(int('attempt')),
@@ -41,8 +44,10 @@ export const jobTable = tableSchema({
     error: nullable(filledByDatabase(text('error'))),
     /** The time at which a delayed or retried job became due; null for a job that was due when it was enqueued. */
     dueAt: nullable(filledByDatabase(bigint('due_at'))),
+    /** Empty: none. */
+    groupKey: withDefault(varchar('group_key', 100), ''),
   },
-  indexes: { claim: ['queue', 'runnable', 'runAt', 'priority', 'id'] },
+  indexes: { queue: ['queue', 'runnable', 'runAt', 'groupKey', 'priority', 'id'] },
 });
 
 /** The row of a job that is not finished. Times are milliseconds since 1970 by the database's clock. */

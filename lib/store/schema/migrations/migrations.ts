@@ -5,44 +5,56 @@ import { HISTORY as HISTORY_MYSQL, TABLES_MYSQL } from './0001-tables-mysql.js';
 import { HISTORY as HISTORY_SQLITE, TABLES_SQLITE } from './0001-tables-sqlite.js';
 import { SCHEDULES_MYSQL, SCHEDULES_SQLITE } from './0002-schedules.js';
 import { LIMITS_MYSQL, LIMITS_SQLITE } from './0003-limits.js';
+import { GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE, GROUPS_MYSQL, GROUPS_SQLITE } from './0005-groups.js';
 import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
 /** MariaDB has the schema of MySQL. */
 const forDialects = (mysql: readonly string[], sqlite: readonly string[]) => ({ mysql, mariadb: mysql, sqlite });
+
+const onAll = (statements: readonly string[]) => forDialects(statements, statements);
 
 export interface Migration {
   readonly version: number;
   /** Ends with a time in milliseconds, by which TypeORM sorts migrations. */
   readonly name: string;
   readonly up: ReturnType<typeof forDialects>;
-  readonly down: readonly string[];
+  readonly down: ReturnType<typeof forDialects>;
 }
 
-/** In order. Every statement may run twice, because MySQL commits after each one. */
+/**
+ * In order. Every statement may run twice, because MySQL commits after each one: the second time it does nothing, or fails
+ * with an error that `isAppliedBefore` knows.
+ */
 export const MIGRATIONS: readonly Migration[] = [
   {
     version: 1,
     name: 'CreateSqlQueueTables1790000000001',
     up: forDialects(TABLES_MYSQL, TABLES_SQLITE),
-    down: TABLES.map((table) => `DROP TABLE IF EXISTS {${table}}`),
+    down: onAll(TABLES.map((table) => `DROP TABLE IF EXISTS {${table}}`)),
   },
   {
     version: 2,
     name: 'CreateSqlQueueSchedules1790000000002',
     up: forDialects(SCHEDULES_MYSQL, SCHEDULES_SQLITE),
-    down: ['DROP TABLE IF EXISTS {schedules}', 'DELETE FROM {schema} WHERE version = 2'],
+    down: onAll(['DROP TABLE IF EXISTS {schedules}']),
   },
   {
     version: 3,
     name: 'CreateSqlQueueLimits1790000000003',
     up: forDialects(LIMITS_MYSQL, LIMITS_SQLITE),
-    down: ['DROP TABLE IF EXISTS {limits}', 'DELETE FROM {schema} WHERE version = 3'],
+    down: onAll(['DROP TABLE IF EXISTS {limits}']),
   },
   {
     version: 4,
     name: 'CreateSqlQueueSteps1790000000004',
     up: forDialects(STEPS_MYSQL, STEPS_SQLITE),
-    down: ['DROP TABLE IF EXISTS {steps}', 'DROP TABLE IF EXISTS {signals}', 'DELETE FROM {schema} WHERE version = 4'],
+    down: onAll(['DROP TABLE IF EXISTS {steps}', 'DROP TABLE IF EXISTS {signals}']),
+  },
+  {
+    version: 5,
+    name: 'CreateSqlQueueGroups1790000000005',
+    up: forDialects(GROUPS_MYSQL, GROUPS_SQLITE),
+    down: forDialects(GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE),
   },
 ];
 
@@ -56,6 +68,12 @@ const RECORD_VERSION = `
 
 export function upStatements({ up, version }: Migration, dialect: Dialect['name']): Statement[] {
   return [...up[dialect].map((sql) => ({ sql, values: {} })), { sql: RECORD_VERSION, values: { version } }];
+}
+
+/** The first migration removes all tables, the one of the versions included. */
+export function downStatements({ down, version }: Migration, dialect: Dialect['name']): Statement[] {
+  const forget = { sql: 'DELETE FROM {schema} WHERE version = :version', values: { version } };
+  return [...down[dialect].map((sql) => ({ sql, values: {} })), ...(version === 1 ? [] : [forget])];
 }
 
 /** The table of the history without the index for pruning. */

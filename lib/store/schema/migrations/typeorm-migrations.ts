@@ -2,12 +2,13 @@ import type { MigrationInterface, QueryRunner } from 'typeorm';
 import { mysql } from '../../mysql/mysql.js';
 import { sqlite } from '../../sqlite/sqlite.js';
 import type { Dialect } from '../../core/sql-database.js';
+import { isAppliedBefore } from '../../core/classify-error.js';
 import type { Statement } from '../../core/statement.js';
 import { Templates } from '../../core/template.js';
 import { InvalidOptionsError } from '../../../job/errors.js';
 import { archiveProblems, inArchive, withArchives, type ArchiveOptions } from '../archive-options.js';
 import { DEFAULT_PREFIX, tableNames, tablesOn } from '../../tables.js';
-import { ARCHIVE_TABLE, MIGRATIONS, upStatements } from './migrations.js';
+import { ARCHIVE_TABLE, MIGRATIONS, upStatements, downStatements } from './migrations.js';
 
 /**
  * The library's tables as TypeORM migrations, for applications that keep their whole schema in the `migrations` of
@@ -26,7 +27,12 @@ export function sqlQueueMigrations({
   const names = withArchives(tableNames(prefix), archives);
   const own = MIGRATIONS.map((migration) => {
     const name = prefix === DEFAULT_PREFIX ? migration.name : `${prefix}${migration.name}`;
-    return migrationOf(name, names, (dialect) => upStatements(migration, dialect), migration.down);
+    return migrationOf(
+      name,
+      names,
+      (dialect) => upStatements(migration, dialect),
+      (dialect) => downStatements(migration, dialect),
+    );
   });
   return [...own, ...archives.map((to) => archiveMigration(names, to))];
 }
@@ -41,7 +47,7 @@ function archiveTables(archive: ArchiveOptions | readonly ArchiveOptions[] = [])
 function archiveMigration(names: Readonly<Record<string, string>>, to: string): new () => MigrationInterface {
   const up = (dialect: Dialect['name']) =>
     ARCHIVE_TABLE[dialect].map((sql) => ({ sql: inArchive(sql, to), values: {} }));
-  const down = [inArchive('DROP TABLE IF EXISTS {archive}', to)];
+  const down = () => [{ sql: inArchive('DROP TABLE IF EXISTS {archive}', to), values: {} }];
   return migrationOf(`CreateSqlQueueArchive_${to}1799999999999`, names, up, down);
 }
 
@@ -49,7 +55,7 @@ function migrationOf(
   name: string,
   names: Readonly<Record<string, string>>,
   up: (dialect: Dialect['name']) => readonly Statement[],
-  down: readonly string[],
+  down: (dialect: Dialect['name']) => readonly Statement[],
 ): new () => MigrationInterface {
   const run = async (runner: QueryRunner, statementsOn: typeof up) => {
     // In TypeORM 0.3 the DataSource is the property `connection`.
@@ -57,7 +63,11 @@ function migrationOf(
     const dialect = options.type === 'better-sqlite3' ? sqlite : mysql;
     const templates = new Templates(tablesOn(options, names), dialect.now);
     const bound = statementsOn(dialect.name).map((statement) => templates.bind(statement));
-    for (const { text, values } of bound) await runner.query(text, [...values]);
+    for (const { text, values } of bound) {
+      await runner.query(text, [...values]).catch((error: unknown) => {
+        if (!isAppliedBefore(error)) throw error;
+      });
+    }
   };
   return class implements MigrationInterface {
     readonly name = name;
@@ -67,7 +77,7 @@ function migrationOf(
     }
 
     down(runner: QueryRunner): Promise<void> {
-      return run(runner, () => down.map((sql) => ({ sql, values: {} })));
+      return run(runner, down);
     }
   };
 }

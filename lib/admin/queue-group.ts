@@ -1,0 +1,103 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import { GROUP_KEY_EXPECTED, isGroupKey } from '../job/groups/group-key.js';
+import { groupLimitChangeProblems, type GroupLimitChange } from '../job/groups/group-options.js';
+import { checkQueueName } from '../job/job-names.js';
+import { oneOf, option, optionProblems, requireOptions, resolveOptions, whole } from '../job/option-schema.js';
+import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
+import type { GroupCounts, GroupRecord, GroupStatus } from '../store/groups/group-store.js';
+import type { AdminParts } from './admin-parts.js';
+
+/** Which groups to list. */
+export interface GroupPageOptions {
+  /** Default: groups in every state. */
+  state?: GroupStatus;
+  /** The largest number of groups, 1 to 1,000. Default 100. */
+  limit?: number;
+  /** The `next` of the previous page. Default: the start of the list. */
+  after?: string | undefined;
+}
+
+/** A page of groups in the order of their names. */
+export interface GroupPage {
+  groups: GroupRecord[];
+  /** The `after` of the next page; undefined at the end of the list. */
+  next?: string;
+}
+
+const GROUP_KEY = option({
+  expected: GROUP_KEY_EXPECTED,
+  parse: (value: unknown) => (isGroupKey(value) ? value : undefined),
+});
+
+const PAGE = {
+  state: option(oneOf('idle', 'ready', 'blocked', 'paused')),
+  limit: option(whole(1, 1_000), 100),
+  after: GROUP_KEY,
+};
+
+/** One group of a queue, in all processes. Calls reject like those of QueueAdmin. */
+export class QueueGroup {
+  readonly #parts: Pick<AdminParts, 'groups' | 'notifier'>;
+
+  /** @internal `QueueAdmin.group` creates it. */
+  constructor(
+    parts: Pick<AdminParts, 'groups' | 'notifier'>,
+    readonly queue: string,
+    readonly group: string,
+  ) {
+    checkQueueName(queue);
+    InvalidOptionsError.throwIfAny('Cannot administer the group', [
+      expected(isGroupKey(group), `the group to be ${GROUP_KEY_EXPECTED}`, group),
+    ]);
+    this.#parts = parts;
+  }
+
+  /** The number of its jobs that are not finished, by their state. */
+  counts(): Promise<GroupCounts> {
+    return this.#parts.groups.counts(this.queue, this.group);
+  }
+
+  /** Starts no further job of the group. Running jobs continue, and other groups are not affected. */
+  pause(): Promise<void> {
+    return this.#parts.groups.setPaused(this.queue, this.group, true);
+  }
+
+  async resume(): Promise<void> {
+    await this.#parts.groups.setPaused(this.queue, this.group, false);
+    this.#parts.notifier.wake(this.queue);
+  }
+
+  /**
+   * Sets the limits and the weight of this group, which hold instead of those in the options of the queue, also after a
+   * restart. Options that are not given stay as they are. Null: all are as in the options again. Running jobs continue.
+   *
+   * @example await admin.group('sync.tenant', 'tenant-42').limit({ concurrency: 5, weight: 3 });
+   */
+  async limit(change: GroupLimitChange | null): Promise<void> {
+    InvalidOptionsError.throwIfAny('Cannot limit the group', groupLimitChangeProblems(change));
+    await this.#parts.groups.setLimits(this.queue, this.group, change);
+    this.#parts.notifier.wake(this.queue);
+  }
+
+  /** No job of the group starts before a date, or for a duration from now. False: the rest ends. */
+  async rest(until: SnoozeUntil | false): Promise<void> {
+    if (until !== false) InvalidOptionsError.throwIfAny('Cannot let the group rest', [snoozeProblem(until)]);
+    await this.#parts.groups.rest(this.queue, this.group, until === false ? null : toDelay(until, 0));
+    this.#parts.notifier.wake(this.queue);
+  }
+}
+
+export async function listGroups(
+  { groups }: Pick<AdminParts, 'groups'>,
+  queue: string,
+  page: GroupPageOptions,
+): Promise<GroupPage> {
+  checkQueueName(queue);
+  const where = 'Cannot list groups';
+  InvalidOptionsError.throwIfAny(where, optionProblems(PAGE, requireOptions(where, page)));
+  const { state, limit, after = '' } = resolveOptions(PAGE, page);
+  const found = await groups.list({ queue, state, after, limit: limit + 1 });
+  const listed = found.slice(0, limit);
+  return { groups: listed, ...(found.length > limit && { next: listed.at(-1)!.group }) };
+}

@@ -1,0 +1,58 @@
+import type { GroupLimitChange } from '../../job/groups/group-options.js';
+import type { Delay } from '../../job/outcome.js';
+
+/**
+ * `ready`: jobs wait, and the group takes part in the turns. `blocked`: it has reached a limit, or it rests. `idle`: no job
+ * waits.
+ */
+export type GroupStatus = 'idle' | 'ready' | 'blocked' | 'paused';
+
+/** A group, as QueueAdmin lists it. A group without jobs for an hour, and without limits of its own, is in no list. */
+export interface GroupRecord {
+  queue: string;
+  group: string;
+  state: GroupStatus;
+  /** The limit of active jobs that `limit` has set for this group; null: none; undefined: as in the options of the queue. */
+  concurrency?: number | null;
+  /** The rate that `limit` has set for this group; null: none; undefined: as in the options of the queue. */
+  rate?: { limit: number; perMs: number; burst: number; window: 'sliding' | 'fixed' } | null;
+  weight: number;
+  /** No job starts before this time; null: the group does not rest. */
+  restsUntil: Date | null;
+}
+
+/** The jobs of one group that are not finished. */
+export interface GroupCounts {
+  waiting: number;
+  scheduled: number;
+  /** With prefetched and assigned jobs. */
+  active: number;
+}
+
+export interface GroupSearch {
+  readonly queue: string;
+  readonly state?: GroupStatus | undefined;
+  /** The name of the last group of the page before. */
+  readonly after: string;
+  readonly limit: number;
+}
+
+/** Reads and changes groups in all processes. Every verb is atomic and may be repeated. */
+export interface GroupStore {
+  /** In the order of the names. */
+  list(search: GroupSearch): Promise<GroupRecord[]>;
+
+  counts(queue: string, group: string): Promise<GroupCounts>;
+
+  /** No job of a paused group starts. Running jobs continue. */
+  setPaused(queue: string, group: string, paused: boolean): Promise<void>;
+
+  /** Null: the limits are as in the options of the queue again, and the weight is 1. */
+  setLimits(queue: string, group: string, change: GroupLimitChange | null): Promise<void>;
+
+  /** No job of the group starts until then. Null: the rest ends. */
+  rest(queue: string, group: string, rest: Delay | null): Promise<void>;
+
+  /** Deletes at most `limit` groups that were idle for an hour and have no limits of their own. Returns their number. */
+  prune(limit: number): Promise<number>;
+}

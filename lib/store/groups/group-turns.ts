@@ -1,0 +1,129 @@
+import type { Clock } from '../../common/clock.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { ClaimRequest } from '../jobs/job-store.js';
+import type { Rotation } from './claim-in-turn.js';
+import { ARRIVING, RETURNED } from '../runnable.js';
+import { joinGroups, readNews, wakeDue, type GroupNews } from './refresh-groups.js';
+
+// While claims find enough jobs, other groups wait at most this time until their jobs join.
+const REFRESH_INTERVAL_MS = 100;
+// A refresh may take one fiftieth of the time, because a long transaction elsewhere can make it slow.
+const REFRESH_TIME_SHARE = 50;
+const MAX_REFRESH_PAUSE_MS = 1_000;
+// The rows of earlier turns are deleted entries of the index. A transaction that commits late may add one there, so a claim
+// reads the whole range from time to time.
+const LATE_COMMIT_MS = 2_000;
+const WHOLE_RANGE_INTERVAL_MS = 1_000;
+
+// Claims of other processes hold the locks of their groups for milliseconds.
+const LOCKED_GROUPS_RETRY_MS = 10;
+
+interface QueueTurns {
+  earliestTurn: number;
+  wholeRangeAt: number;
+  refreshedAt: number;
+  refreshTookMs: number;
+  nextGroup: string;
+  /** There may be ready groups that the last claim has not examined. */
+  mayHaveMore: boolean;
+  /** The last claim found fewer jobs than it wanted. */
+  wasShort: boolean;
+  refreshing: Promise<boolean> | undefined;
+}
+
+/** What this process knows of the groups of each queue. It lets arrived jobs join their groups when claims need them. */
+export class GroupTurns {
+  readonly #queues = new Map<string, QueueTurns>();
+
+  constructor(
+    private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction'>,
+    private readonly dialect: Pick<Dialect, 'name'>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** The part of the rotation that the next claim reads. */
+  rotationOf(queue: string): Rotation {
+    const known = this.#of(queue);
+    const now = this.clock.monotonic();
+    known.mayHaveMore = false;
+    const isWhole = known.wasShort || now >= known.wholeRangeAt + WHOLE_RANGE_INTERVAL_MS;
+    if (isWhole) known.wholeRangeAt = now;
+    return {
+      dialect: this.dialect.name,
+      earliestTurn: isWhole ? 0 : known.earliestTurn,
+      onTurn: (turn, mayHaveMore) => {
+        known.earliestTurn = turn - LATE_COMMIT_MS;
+        known.mayHaveMore = mayHaveMore;
+      },
+    };
+  }
+
+  /** Refreshes if the last claim found too few jobs, and resolves with whether it did. */
+  async beforeClaim(request: ClaimRequest): Promise<boolean> {
+    const { wasShort } = this.#of(request.queue);
+    if (wasShort) await this.refresh(request);
+    return wasShort;
+  }
+
+  /** Refreshes in the background. @param found the number of jobs that the claim has returned */
+  afterClaim(request: ClaimRequest, found: number): void {
+    const { queue, limit, onMoreIn } = request;
+    const known = this.#of(queue);
+    const wasShort = known.wasShort;
+    known.wasShort = found < limit;
+    // The claim may have examined only groups at their limits.
+    if (known.wasShort && known.mayHaveMore) onMoreIn?.(0);
+    const pauseMs = Math.min(MAX_REFRESH_PAUSE_MS, known.refreshTookMs * REFRESH_TIME_SHARE);
+    const isDue = this.clock.monotonic() >= known.refreshedAt + Math.max(REFRESH_INTERVAL_MS, pauseMs);
+    if (isDue || (known.wasShort && !wasShort))
+      void this.refresh(request).then((hasNews) => hasNews && known.wasShort && onMoreIn?.(0));
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all(Array.from(this.#queues.values(), async ({ refreshing }) => refreshing));
+  }
+
+  #of(queue: string): QueueTurns {
+    let known = this.#queues.get(queue);
+    if (!known) {
+      known = {
+        ...{ earliestTurn: 0, wholeRangeAt: -Infinity, refreshedAt: -Infinity, refreshTookMs: 0 },
+        ...{ nextGroup: '', mayHaveMore: false, wasShort: true, refreshing: undefined },
+      };
+      this.#queues.set(queue, known);
+    }
+    return known;
+  }
+
+  /** Resolves with whether groups have become ready. Never rejects: the next claim tries again. */
+  refresh({ queue, onMoreIn }: ClaimRequest): Promise<boolean> {
+    const known = this.#of(queue);
+    const startedAt = this.clock.monotonic();
+    known.refreshing ??= this.#refreshOnce(queue, known, onMoreIn)
+      .catch(() => false)
+      .finally(() => {
+        known.refreshing = undefined;
+        known.refreshedAt = this.clock.monotonic();
+        known.refreshTookMs = known.refreshedAt - startedAt;
+      });
+    return known.refreshing;
+  }
+
+  async #refreshOnce(queue: string, known: QueueTurns, onMoreIn: ClaimRequest['onMoreIn']): Promise<boolean> {
+    let news: GroupNews = await this.database.runIdempotent(() => readNews(queue, known.nextGroup));
+    // After the last group the look begins again with the first one.
+    if (known.nextGroup !== '' && news.arrivals.length === 0)
+      news = await this.database.runIdempotent(() => readNews(queue, ''));
+    known.nextGroup = news.nextGroup;
+    if (news.nextDueInMs !== null) onMoreIn?.(news.nextDueInMs);
+    const returned = news.arrivals.filter(({ runnable }) => runnable === RETURNED);
+    const arrived = news.arrivals.filter(({ runnable }) => runnable !== RETURNED);
+    for (const arrivals of [returned, arrived])
+      if (arrivals.length > 0) await this.database.transaction(() => joinGroups(queue, arrivals, this.dialect));
+    if (news.hasReady) onMoreIn?.(LOCKED_GROUPS_RETRY_MS);
+    if (news.due.length > 0) await this.database.transaction(() => wakeDue(queue, news.due));
+    // More jobs of other groups may have arrived than one page has.
+    if (news.nextGroup !== '' && arrived.some(({ runnable }) => runnable === ARRIVING)) onMoreIn?.(REFRESH_INTERVAL_MS);
+    return news.arrivals.length + news.due.length > 0;
+  }
+}

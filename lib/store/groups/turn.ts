@@ -1,0 +1,119 @@
+import { allowedInMs, jobsAllowed, useAfter } from '../../job/limits/rate.js';
+import type { Dialect } from '../core/sql-database.js';
+import { Rows, type SqlValue, type Statement } from '../core/statement.js';
+import { compareKeys } from './group-row.js';
+import type { GroupLimits, GroupRow, GroupState } from './group-row.js';
+
+// The claim has locked these rows, so each of them exists. One statement for all of them costs less than one for each.
+const updateGroups = (onDuplicate: string, given: (column: string) => string) => `
+  INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)
+  VALUES :rows
+  ${onDuplicate}
+    state = ${given('state')}, turn = ${given('turn')}, head_priority = ${given('head_priority')},
+    head_id = ${given('head_id')}, active_ids = ${given('active_ids')}, rate_until_us = ${given('rate_until_us')},
+    rate_used = ${given('rate_used')}`;
+
+const UPDATE_GROUPS = {
+  mysql: updateGroups('ON DUPLICATE KEY UPDATE', (column) => `VALUES(${column})`),
+  sqlite: updateGroups('ON CONFLICT (queue, group_key) DO UPDATE SET', (column) => `excluded.${column}`),
+};
+
+const GROUP_ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?)';
+
+// A group whose limit is reached is examined again after this time, although no end of a job was seen.
+const RECOUNT_MS = 10_000;
+// Another transaction has locked the first job of the group.
+const LOCKED_RETRY_MS = 1_000;
+
+export interface Position {
+  readonly priority: number;
+  readonly id: number;
+}
+
+/** A locked group during a claim. */
+export interface Turn {
+  readonly row: GroupRow;
+  readonly limits: GroupLimits;
+  readonly nowMs: number;
+  /** How many jobs the limits allow now. */
+  readonly room: number;
+  readonly activeIds: readonly number[];
+  /** The first waiting jobs, in order. */
+  readonly waiting: readonly Position[];
+  readonly taken: Position[];
+  /** Another transaction has locked the next job. */
+  isHeadLocked: boolean;
+}
+
+export function roomOf(row: GroupRow, { concurrency, rate }: GroupLimits, active: number, nowMs: number): number {
+  if (Number(row.rest_until) > nowMs) return 0;
+  const slots = concurrency === null ? Infinity : Math.max(0, concurrency - active);
+  return rate === null ? slots : Math.min(slots, jobsAllowed(rate, rateUseOf(row), nowMs));
+}
+
+/** Gives each group its quantum in turn, until the jobs or the limits of all groups are used up. */
+export function shareOut(turns: readonly Turn[], limit: number, quantum: number) {
+  const chosen: { turn: Turn; position: Position }[] = [];
+  const counts = turns.map(() => 0);
+  for (let before = -1; chosen.length < limit && chosen.length > before;) {
+    before = chosen.length;
+    turns.forEach((turn, index) => {
+      const from = counts[index]!;
+      const share = Math.min(quantum * turn.limits.weight, limit - chosen.length, turn.room - from);
+      const next = turn.waiting.slice(from, from + Math.max(0, share));
+      counts[index] = from + next.length;
+      for (const position of next) chosen.push({ turn, position });
+    });
+  }
+  return chosen;
+}
+
+/** In the order of the primary key. */
+export function updateOf(queue: string, turns: readonly Turn[], dialect: Dialect['name']): Statement {
+  const rows = turns.map((turn) => rowAfter(queue, turn)).sort((a, b) => compareKeys(a[1] as string, b[1] as string));
+  return { sql: UPDATE_GROUPS[dialect === 'sqlite' ? 'sqlite' : 'mysql'], values: { rows: new Rows(GROUP_ROW, rows) } };
+}
+
+function rowAfter(queue: string, turn: Turn): SqlValue[] {
+  const { row, limits, nowMs, activeIds, taken } = turn;
+  const head = taken.at(-1);
+  const isAhead =
+    head !== undefined &&
+    (head.priority > row.head_priority ||
+      (head.priority === row.head_priority && Number(head.id) > Number(row.head_id)));
+  const active = [...activeIds, ...taken.map(({ id }) => Number(id))];
+  const use = limits.rate === null ? undefined : useAfter(limits.rate, rateUseOf(row), nowMs, taken.length);
+  const after = stateAfter(turn, active.length);
+  return [
+    ...[queue, row.group_key, after.state, after.turn],
+    ...(isAhead ? [head.priority, Number(head.id)] : [row.head_priority, row.head_id]),
+    limits.concurrency === null || active.length === 0 ? null : JSON.stringify(active),
+    ...[use?.untilUs ?? row.rate_until_us, use?.used ?? row.rate_used],
+  ];
+}
+
+function stateAfter(
+  { row, limits, nowMs, waiting, taken, isHeadLocked }: Turn,
+  active: number,
+): {
+  state: GroupState;
+  turn: number;
+} {
+  const { concurrency, rate } = limits;
+  if (isHeadLocked) return { state: 'blocked', turn: nowMs + LOCKED_RETRY_MS };
+  if (waiting.length === taken.length) return { state: 'idle', turn: nowMs };
+  const restMs = Number(row.rest_until) - nowMs;
+  if (restMs > 0) return { state: 'blocked', turn: nowMs + restMs };
+  if (rate !== null) {
+    const use = useAfter(rate, rateUseOf(row), nowMs, taken.length);
+    if (jobsAllowed(rate, use, nowMs) === 0)
+      return { state: 'blocked', turn: nowMs + allowedInMs(rate, use, nowMs, 1) };
+  }
+  if (concurrency !== null && active >= concurrency) return { state: 'blocked', turn: nowMs + RECOUNT_MS };
+  // A group that the claim did not reach keeps its place.
+  return { state: 'ready', turn: taken.length > 0 ? nowMs : Number(row.turn) };
+}
+
+function rateUseOf({ rate_until_us, rate_used }: GroupRow) {
+  return { untilUs: Number(rate_until_us), used: Number(rate_used) };
+}

@@ -1,0 +1,46 @@
+import type { Clock } from '../../common/clock.js';
+import { DEFAULT_GROUP_RULES, type GroupRules } from '../../job/groups/group-options.js';
+
+/** The groups of one queue in this process: their rules, and the earliest time at which they may have more jobs. */
+export class QueueGroups {
+  /** Undefined: the queue has no groups. */
+  rules: GroupRules | undefined;
+  #timer: AbortController | undefined;
+  #dueAt = Infinity;
+
+  constructor(
+    rules: GroupRules | null,
+    private readonly clock: Clock,
+    private readonly wake: () => void,
+  ) {
+    this.rules = rules ?? undefined;
+  }
+
+  /** The database has groups of the queue, although this process has no options for them. */
+  discover(): void {
+    this.rules ??= DEFAULT_GROUP_RULES;
+  }
+
+  wakeIn(ms: number): void {
+    const dueAt = this.clock.monotonic() + ms;
+    if (dueAt >= this.#dueAt) return;
+    this.cancel();
+    this.#dueAt = dueAt;
+    const timer = new AbortController();
+    this.#timer = timer;
+    void this.#wakeAfter(ms, timer.signal);
+  }
+
+  cancel(): void {
+    this.#timer?.abort();
+    this.#timer = undefined;
+    this.#dueAt = Infinity;
+  }
+
+  async #wakeAfter(ms: number, signal: AbortSignal): Promise<void> {
+    await this.clock.sleep(ms, signal);
+    if (signal.aborted) return;
+    this.cancel();
+    this.wake();
+  }
+}

@@ -1,0 +1,253 @@
+import type { GroupRules } from '../../lib/job/groups/group-options.js';
+import { claimRequest, finalBatchOf, newJob, outcomes, rescueRules, type Claim } from '../support/jobs.js';
+import { describeStrategies, type World } from '../support/stores.js';
+import type { NewJob } from '../../lib/job/job.js';
+import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
+
+const RULES: GroupRules = { concurrency: null, rate: null, quantum: 1, onRetry: 'pass' };
+const FIFO: GroupRules = { ...RULES, concurrency: 1, onRetry: 'wait' };
+
+describeStrategies('groups', (setup, { server, strategy }) => {
+  const hasOneWriter = server.name === 'sqlite' || strategy === 'optimistic' || strategy === 'update';
+
+  it('take turns', async () => {
+    const world = await setup();
+    await put(world, 'a', 6);
+    await put(world, 'b', 2);
+    await put(world, 'c', 1);
+
+    const claims = [await claim(world, 3), await claim(world, 3), await claim(world, 3)];
+
+    expect(claims.map(groupsOf)).toEqual(['abc', 'aab', 'aaa']);
+  });
+
+  it('keep the order of priority and id', async () => {
+    const world = await setup();
+    const [last, second] = await put(world, 'a', 2, { priority: 5 });
+    const [first] = await put(world, 'a', 1, { priority: -5 });
+    const middle = await put(world, 'a', 2);
+
+    const { jobs } = await claim(world, 10);
+
+    expect(jobs.map(({ id }) => id)).toEqual([first, ...middle, last, second]);
+  });
+
+  it('with one job at a time run their jobs one after the other, in order', async () => {
+    const world = await setup();
+    const a = await put(world, 'a', 4);
+    const b = await put(world, 'b', 4);
+    const order: number[] = [];
+
+    for (let times = 0; times < 4; times++) {
+      const taken = await claim(world, 10, { groups: FIFO });
+      expect(groupsOf(taken)).toBe('ab');
+      expect((await claim(world, 10, { groups: FIFO })).jobs).toEqual([]);
+      order.push(...taken.jobs.map(({ id }) => id));
+      await world.jobs.complete(finalBatchOf(taken, outcomes.complete));
+    }
+
+    expect(order.filter((id) => a.includes(id))).toEqual(a);
+    expect(order.filter((id) => b.includes(id))).toEqual(b);
+    expect((await claim(world, 10, { groups: FIFO })).jobs).toEqual([]);
+  });
+
+  it.each(['complete', 'release', 'dead', 'cancel', 'retry'] as const)(
+    'with one job at a time have room again after the outcome %s',
+    async (kind) => {
+      const world = await setup();
+      const [first, second] = await put(world, 'a', 2);
+      const taken = await claim(world, 5, { groups: FIFO });
+
+      await world.jobs.complete(finalBatchOf(taken, outcomes[kind]));
+
+      const next = kind === 'release' || kind === 'retry' ? first : second;
+      expect((await claim(world, 5, { groups: FIFO })).jobs).toMatchObject([{ id: next }]);
+    },
+  );
+
+  it('claim the next job in the transaction that completes one', async () => {
+    const world = await setup();
+    const [, second] = await put(world, 'a', 3);
+    const taken = await claim(world, 5, { groups: FIFO });
+
+    const request = claimRequest({ limit: 5, groups: FIFO });
+    const { jobs } = await world.jobs.completeAndClaim(finalBatchOf(taken, outcomes.complete), request);
+
+    expect(jobs).toMatchObject([{ id: second }]);
+  });
+
+  it('keep the place of a job that waits for its next attempt', async () => {
+    const world = await setup();
+    const [first, second] = await put(world, 'a', 2);
+    const taken = await claim(world, 2, { groups: FIFO });
+
+    await world.jobs.complete(finalBatchOf(taken, { ...outcomes.retry, delayMs: 60_000 }));
+
+    expect(taken.jobs).toMatchObject([{ id: first }]);
+    expect((await claim(world, 5, { groups: FIFO })).jobs).toEqual([]);
+    world.advance(11_000);
+    expect((await claim(world, 5, { groups: FIFO })).jobs).toEqual([]);
+    await world.admin.remove([first!]);
+    world.advance(11_000);
+    expect((await claim(world, 5, { groups: FIFO })).jobs).toMatchObject([{ id: second }]);
+  });
+
+  it('let other jobs pass a job that waits for its next attempt', async () => {
+    const world = await setup();
+    const [, second] = await put(world, 'a', 2);
+    const groups: GroupRules = { ...FIFO, onRetry: 'pass' };
+    const taken = await claim(world, 2, { groups });
+
+    await world.jobs.complete(finalBatchOf(taken, { ...outcomes.retry, delayMs: 60_000 }));
+
+    expect((await claim(world, 5, { groups })).jobs).toMatchObject([{ id: second }]);
+  });
+
+  it('give a retried job its place before the others', async () => {
+    const world = await setup();
+    const [first, second] = await put(world, 'a', 2);
+    const taken = await claim(world, 5, { groups: FIFO });
+    await world.jobs.complete(finalBatchOf(taken, { ...outcomes.retry, delayMs: 60_000 }));
+    world.advance(60_001);
+    await world.jobs.promote(10);
+
+    const again = await claim(world, 5, { groups: FIFO });
+    await world.jobs.complete(finalBatchOf(again, outcomes.complete));
+
+    expect(again.jobs).toMatchObject([{ id: first, attempt: 2 }]);
+    expect((await claim(world, 5, { groups: FIFO })).jobs).toMatchObject([{ id: second }]);
+  });
+
+  it('give a rescued job its place before the others', async () => {
+    const world = await setup();
+    const [first] = await put(world, 'a', 2);
+    await claim(world, 5, { groups: FIFO });
+    world.advance(31_000);
+
+    await world.jobs.rescue(rescueRules());
+
+    expect((await claim(world, 5, { groups: FIFO })).jobs).toMatchObject([{ id: first }]);
+  });
+
+  it('share the slots of all processes', async () => {
+    const world = await setup();
+    await put(world, 'a', 10);
+    const groups = { ...RULES, concurrency: 3 };
+
+    const first = await claim(world, 2, { groups });
+    const second = await claim(world, 5, { groups });
+
+    expect([first.jobs.length, second.jobs.length]).toEqual([2, 1]);
+  });
+
+  it('start no more jobs than their rate', async () => {
+    const world = await setup();
+    await put(world, 'a', 10);
+    await put(world, 'b', 1);
+    const groups: GroupRules = { ...RULES, rate: { limit: 2, perMs: 60_000, burst: 2, window: 'fixed' } };
+
+    expect(groupsOf(await claim(world, 10, { groups }))).toBe('aab');
+    expect(groupsOf(await claim(world, 10, { groups }))).toBe('');
+    world.advance(60_000);
+    expect(groupsOf(await claim(world, 10, { groups }))).toBe('aa');
+  });
+
+  it('run the jobs without a group as one more group', async () => {
+    const world = await setup();
+    await world.jobs.enqueue([newJob(), newJob(), newJob()]);
+    await put(world, 'a', 3);
+
+    expect(groupsOf(await claim(world, 2))).toBe('a,default');
+  });
+
+  it('run the jobs that another program inserts', async () => {
+    const world = await setup();
+    await world.sql(
+      `INSERT INTO sql_queue_jobs (queue, payload, group_key) VALUES ('q', '{"a":1}', 'a'), ('q', '1', 'b')`,
+    );
+
+    expect((await claim(world, 5)).jobs).toMatchObject([{ group: 'a', payload: '{"a":1}' }, { group: 'b' }]);
+  });
+
+  it('run scheduled jobs when they are due', async () => {
+    const world = await setup();
+    await put(world, 'a', 1, { delayMs: 1_000 });
+
+    expect((await claim(world, 5)).jobs).toEqual([]);
+    world.advance(1_001);
+    await world.jobs.promote(10);
+    expect((await claim(world, 5)).jobs).toMatchObject([{ group: 'a' }]);
+  });
+
+  it('survive in the history, and when a dead job is retried', async () => {
+    const world = await setup();
+    await put(world, 'a', 2);
+    const taken = await claim(world, 1);
+    await world.jobs.complete(finalBatchOf(taken, outcomes.dead));
+    await world.jobs.complete(finalBatchOf(await claim(world, 1), outcomes.complete));
+    const ids = (await world.admin.find({ queue: 'q' }, { limit: 10, order: 'oldest' })).jobs;
+
+    await world.admin.retry([taken.jobs[0]!.id]);
+
+    expect(ids.map(({ group }) => group)).toEqual(['a', 'a']);
+    expect((await claim(world, 1)).jobs).toMatchObject([{ id: taken.jobs[0]!.id, group: 'a' }]);
+  });
+
+  it('do not wait for a job of another group that a transaction has locked, and pass no locked job', async () => {
+    if (hasOneWriter) return; // A transaction of SQLite holds up every other writer.
+    const world = await setup();
+    const [first] = await put(world, 'a', 2);
+    await put(world, 'b', 2);
+    await claim(world, 1, { groups: { ...RULES, concurrency: 0 } });
+    const blocked: number[] = [];
+    const other = await world.connect();
+    await other.transaction(async (manager) => {
+      await manager.query(`SELECT id FROM sql_queue_jobs WHERE id = ${first} FOR UPDATE`);
+      const { jobs } = await claim(world, 10);
+      blocked.push(...jobs.filter(({ group }) => group === 'a').map(({ id }) => id));
+    });
+    world.advance(11_000);
+
+    expect(blocked).toEqual([]);
+    expect(groupsOf(await claim(world, 10))).toContain('aa');
+  });
+
+  it('count as waiting', async () => {
+    const world = await setup();
+    await put(world, 'a', 2);
+    await world.jobs.enqueue([newJob()]);
+    const before = await world.jobs.countWaiting('q', 10);
+    await claim(world, 1);
+
+    expect(before).toBe(3);
+    expect(await world.jobs.countWaiting('q', 10)).toBe(2);
+    expect((await world.jobs.summarizeWork(['q'])).queues.get('q') ?? { waiting: true, hasGroups: true }).toMatchObject(
+      {
+        waiting: true,
+        hasGroups: true,
+      },
+    );
+  });
+
+  it('leave other queues alone', async () => {
+    const world = await setup();
+    await world.jobs.enqueue([newJob({ queue: 'other' }), newJob({ queue: 'other' })]);
+    await put(world, 'a', 1);
+
+    expect((await world.claim({ queue: 'other', limit: 5 })).jobs).toHaveLength(2);
+    expect((await world.claim({ limit: 5 })).jobs).toEqual([]);
+  });
+});
+
+function groupsOf({ jobs }: Claim): string {
+  const names = jobs.map(({ group }) => group!).sort();
+  return names.join(names.includes('default') ? ',' : '');
+}
+
+function put(world: World, group: string, count: number, more: Partial<NewJob> = {}): Promise<number[]> {
+  return world.jobs.enqueue(Array.from({ length: count }, () => newJob({ group, ...more })));
+}
+
+async function claim(world: World, limit: number, request: Partial<ClaimRequest> = {}): Promise<Claim> {
+  return world.claim({ limit, groups: RULES, ...request });
+}
