@@ -1,6 +1,7 @@
+import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import { signalHash } from '../../lib/job/signal.js';
 import { everyFault } from '../support/every-fault.js';
-import { claimRequest, completionBatchOf, finalBatchOf, outcomes, rescueRules } from '../support/jobs.js';
+import { claimRequest, completionBatchOf, finalBatchOf, newJob, outcomes, rescueRules } from '../support/jobs.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
 import { newSchedule } from '../support/schedules.js';
 import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
@@ -11,6 +12,7 @@ const EACH_STATEMENT_MS = 300_000;
 const HOUR_MS = 3_600_000;
 const MAX_RUNNING = 3;
 const RATE = { limit: 10, perMs: 86_400_000, burst: 4, window: 'fixed' } as const;
+const ONE_AT_A_TIME: GroupRules = { concurrency: 1, rate: null, quantum: 1, onRetry: 'wait' };
 const HASH = signalHash('approval', 'k');
 
 describe.each(SEND_MODES)(
@@ -81,6 +83,63 @@ describe.each(SEND_MODES)(
           });
 
           expect(faults).toBeGreaterThan(8);
+        },
+        EACH_STATEMENT_MS,
+      );
+
+      it.each(FAULTS)(
+        'keeps the order of groups, runs one job of each at a time, and loses none (%s)',
+        async (fault) => {
+          const world = await setup();
+          const { jobs, groups, arm, disarm } = await openFaultyStore(world, { multipleStatements });
+
+          const faults = await everyFault(async (failAt) => {
+            await empty(world);
+            arm(fault, failAt);
+            const put = () => jobs.enqueue([newJob({ group: 'a' }), newJob({ group: 'b' }), newJob({ group: 'a' })]);
+            await put().catch(() => []);
+            await retryWhileUnavailable(() => groups.setLimits('q', 'a', { weight: 2 }));
+            await retryWhileUnavailable(() => groups.setPaused('q', 'b', true));
+            const first = claimRequest({ limit: 4, groups: ONE_AT_A_TIME });
+            const taken = {
+              id: first.claimId,
+              workerId: first.workerId,
+              jobs: await jobs.claim(first).catch(() => []),
+            };
+            // A claim whose answer was lost is not completed. Its lease expires.
+            const end = taken.jobs.length > 0 ? finalBatchOf(taken, outcomes.retry) : completionBatchOf([]);
+            const next = claimRequest({ limit: 4, groups: ONE_AT_A_TIME });
+            await jobs.completeAndClaim(end, next).catch(() => undefined);
+            await retryWhileUnavailable(() => groups.setPaused('q', 'b', false));
+            const statements = disarm();
+            const active = await world.sql<{ group_key: string }>(
+              `SELECT group_key FROM sql_queue_jobs WHERE state = 'active'`,
+            );
+            const stored = await world.sql('SELECT id FROM sql_queue_jobs');
+            world.advance(HOUR_MS);
+            await world.jobs.rescue(rescueRules());
+            const order: number[] = [];
+            for (let found = -1; found !== order.length;) {
+              found = order.length;
+              const claim = await world.claim({ limit: 4, groups: ONE_AT_A_TIME });
+              order.push(...claim.jobs.filter(({ group }) => group === 'a').map(({ id }) => id));
+              await world.jobs.complete(finalBatchOf(claim));
+              if (claim.jobs.length > 0) found = -1;
+            }
+
+            expect({
+              failAt,
+              most: most(active),
+              isOrdered: order.every((id, n) => n === 0 || id > order[n - 1]!),
+            }).toEqual({
+              ...{ failAt, most: Math.min(1, active.length), isOrdered: true },
+            });
+            expect([0, 3]).toContain(stored.length);
+            expect(await world.sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
+            return { statements };
+          });
+
+          expect(faults).toBeGreaterThan(15);
         },
         EACH_STATEMENT_MS,
       );
@@ -195,11 +254,16 @@ describe.each(SEND_MODES)(
 );
 
 async function empty({ sql }: World): Promise<void> {
-  for (const table of ['jobs', 'claims', 'history', 'schedules', 'limits', 'steps', 'signals'])
+  for (const table of ['jobs', 'claims', 'history', 'schedules', 'limits', 'groups', 'steps', 'signals'])
     await sql(`DELETE FROM sql_queue_${table}`);
 }
 
 async function activeOf({ sql }: World): Promise<number> {
   const [row] = await sql<{ jobs: number }>(`SELECT COUNT(*) AS jobs FROM sql_queue_jobs WHERE state = 'active'`);
   return Number(row!.jobs);
+}
+
+/** The largest number of jobs of one group. */
+function most(jobs: readonly { group_key: string }[]): number {
+  return Math.max(0, ...jobs.map(({ group_key }) => jobs.filter((job) => job.group_key === group_key).length));
 }

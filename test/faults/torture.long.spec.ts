@@ -3,7 +3,7 @@ import { OwnServer } from '../support/own-server.js';
 import { servers, type ServerName } from '../support/servers.js';
 import { FAULTS } from '../support/torture/faults.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
-import { LIMITED_QUEUE } from '../support/torture/torture-job.js';
+import { GROUPED_QUEUE, LIMITED_QUEUE } from '../support/torture/torture-job.js';
 import { torture, type TortureReport, type TortureSettings } from '../support/torture/torture.js';
 
 // Longer runs start by hand: npm run torture.
@@ -42,7 +42,9 @@ describe.each<ServerName | ClusterName>(cluster ? [cluster] : single)(
 
         expect(report.violations).toEqual([]);
         expect(report.jobs['completed']).toBeGreaterThan(100);
-        expect(Object.keys(report.completed).sort()).toEqual([...new Set([...site.strategies, LIMITED_QUEUE])].sort());
+        expect(Object.keys(report.completed).sort()).toEqual(
+          [...new Set([...site.strategies, GROUPED_QUEUE, LIMITED_QUEUE])].sort(),
+        );
         expect(Object.keys(report.faults).length).toBeGreaterThanOrEqual(Math.min(2, site.faults.length));
       },
       (seconds + 300) * 1_000,

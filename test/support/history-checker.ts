@@ -13,7 +13,7 @@ export interface FinishedJob {
 const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed'];
 
 // These handlers take their attempt back.
-const RELEASING: readonly string[] = ['releases', 'snoozes'];
+const RELEASING: readonly string[] = ['releases', 'snoozes', 'steps'];
 
 const UNFINISHED: readonly string[] = ['scheduled', 'waiting', 'active'];
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import type { EnqueueOptions } from '../../../lib/job/enqueue-options.js';
 import { InvalidOptionsError } from '../../../lib/job/errors.js';
 import { openEngine } from '../../support/engine.js';
 import { Journal } from '../../support/journal.js';
 import { Random } from '../../support/random.js';
-import { KINDS, type TortureJob } from '../../support/torture/torture-job.js';
+import { GROUPED_QUEUE, GROUPS, KINDS, type TortureJob } from '../../support/torture/torture-job.js';
 
 const { connection, hosts, journals, seed, queues, lease, pauseMs } = JSON.parse(process.argv[2]!) as {
   connection: object;
@@ -31,7 +32,10 @@ const { producer, close } = await openEngine({
   dataSource,
   hosts,
   queues: Object.fromEntries(
-    queues.map((queue) => [queue, { maxWaiting: Math.floor(MAX_WAITING / queues.length), lease }]),
+    queues.map((queue) => {
+      const groups = queue === GROUPED_QUEUE ? { groups: { concurrency: 1 } } : {};
+      return [queue, { maxWaiting: Math.floor(MAX_WAITING / queues.length), lease, ...groups }];
+    }),
   ),
 }).catch(exitDatabaseAway);
 process.on('disconnect', () => process.exit(1));
@@ -64,7 +68,10 @@ async function produce(): Promise<void> {
   while (!stopping.signal.aborted) {
     const way = random.next();
     const queue = random.pick(queues);
-    if (way < 0.6) await enqueueRecorded([newJob()], ([job]) => producer.enqueue(queue, job!).then((done) => [done]));
+    if (way < 0.6)
+      await enqueueRecorded([newJob()], ([job]) =>
+        producer.enqueue(queue, job!, optionsFor(queue)).then((done) => [done]),
+      );
     else if (way < 0.8) await enqueueRecorded(Array.from({ length: 10 }, newJob), (jobs) => enqueueMany(queue, jobs));
     else await enqueueRecorded([newJob()], (jobs) => enqueueInTransaction(queue, jobs));
     await sleep(pauseMs * 2 * random.next());
@@ -100,17 +107,21 @@ async function enqueueRecorded(
   }
 }
 
+function optionsFor(queue: string): EnqueueOptions {
+  return queue === GROUPED_QUEUE ? { group: `g${random.between(1, GROUPS)}` } : {};
+}
+
 function enqueueMany(queue: string, jobs: TortureJob[]): Promise<{ id: number }[]> {
   return producer.enqueueMany(
     queue,
-    jobs.map((payload) => ({ payload })),
+    jobs.map((payload) => ({ payload, options: optionsFor(queue) })),
   );
 }
 
 function enqueueInTransaction(queue: string, [job]: TortureJob[]): Promise<{ id: number }[]> {
   const done = dataSource.transaction(async (manager) => {
     await manager.query('INSERT INTO orders (token) VALUES (?)', [job!.token]);
-    const put = await producer.enqueue(queue, job!, { manager });
+    const put = await producer.enqueue(queue, job!, { ...optionsFor(queue), manager });
     if (random.next() < 0.1) throw Object.assign(new Error('rolled back'), { outcome: 'not-done' });
     return [put];
   });

@@ -66,6 +66,10 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     },
     replace: 'FROM {limits}\n  WHERE queue = :queue`',
   },
+  'groups do not count their active jobs': {
+    find: { 'lib/store/groups/turn.ts': ['Math.max(0, concurrency - active)'] },
+    replace: 'concurrency',
+  },
   'a step is not stored in the transaction of its work': {
     find: {
       'lib/store/steps/sql-step-store.ts': ['        yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);'],

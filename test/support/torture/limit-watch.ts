@@ -1,13 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
-import { LIMITED_QUEUE, MAX_RUNNING } from './torture-job.js';
+import { GROUPED_QUEUE, LIMITED_QUEUE, MAX_RUNNING } from './torture-job.js';
 
 const INTERVAL_MS = 10;
 
-/** Counts the active jobs of the limited queue again and again. `end` returns a violation if there were ever too many. */
-export function watchLimit(connect: () => Promise<Connection>): { end(): Promise<string[]> } {
+const ACTIVE = `
+  SELECT (SELECT COUNT(*) FROM sql_queue_jobs WHERE queue = '${LIMITED_QUEUE}' AND state = 'active') AS ofQueue,
+         (SELECT MAX(jobs)
+          FROM (
+            SELECT COUNT(*) AS jobs
+            FROM sql_queue_jobs
+            WHERE queue = '${GROUPED_QUEUE}' AND state = 'active'
+            GROUP BY group_key
+          ) AS active_groups) AS ofGroup`;
+
+/**
+ * Counts the active jobs of the limited queue, and of each group, again and again. `end` returns violations if there were
+ * ever too many.
+ */
+export function watchLimits(connect: () => Promise<Connection>): { end(): Promise<string[]> } {
   const over = new AbortController();
-  let most = 0;
+  const most = { ofQueue: 0, ofGroup: 0 };
   const watching = watch();
 
   async function watch(): Promise<void> {
@@ -22,7 +35,9 @@ export function watchLimit(connect: () => Promise<Connection>): { end(): Promise
     const connection = await connect();
     try {
       while (!over.signal.aborted) {
-        most = Math.max(most, await countActive(connection));
+        const [[row]] = await connection.query<RowDataPacket[]>(ACTIVE);
+        most.ofQueue = Math.max(most.ofQueue, Number(row!['ofQueue']));
+        most.ofGroup = Math.max(most.ofGroup, Number(row!['ofGroup']));
         await sleep(INTERVAL_MS);
       }
     } finally {
@@ -34,16 +49,14 @@ export function watchLimit(connect: () => Promise<Connection>): { end(): Promise
     end: async () => {
       over.abort();
       await watching;
-      return most <= MAX_RUNNING
-        ? []
-        : [`${most} active jobs of queue "${LIMITED_QUEUE}", expected at most ${MAX_RUNNING}`];
+      return [
+        ...exceeding(`queue "${LIMITED_QUEUE}"`, most.ofQueue, MAX_RUNNING),
+        ...exceeding(`a group of queue "${GROUPED_QUEUE}"`, most.ofGroup, 1),
+      ];
     },
   };
 }
 
-async function countActive(connection: Connection): Promise<number> {
-  const [[row]] = await connection.query<RowDataPacket[]>(
-    `SELECT COUNT(*) AS jobs FROM sql_queue_jobs WHERE queue = '${LIMITED_QUEUE}' AND state = 'active'`,
-  );
-  return Number(row!['jobs']);
+function exceeding(where: string, jobs: number, limit: number): string[] {
+  return jobs <= limit ? [] : [`${jobs} active jobs of ${where}, expected at most ${limit}`];
 }

@@ -13,5 +13,8 @@ export interface TortureJob {
 /** A queue with a limit of active jobs, and with a schedule. */
 export const LIMITED_QUEUE = 'limited';
 export const MAX_RUNNING = 8;
+/** A queue with groups, each of which runs one job at a time. */
+export const GROUPED_QUEUE = 'grouped';
+export const GROUPS = 20;
 /** The time between two ticks of the schedule. */
 export const TICK_MS = 250;

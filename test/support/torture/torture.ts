@@ -12,8 +12,8 @@ import type { ClaimStrategy } from '../../../lib/job/claim-strategy.js';
 import { FAULTS, type FaultTarget } from './faults.js';
 import { Random } from '../random.js';
 import { checkRun } from './check-run.js';
-import { watchLimit } from './limit-watch.js';
-import { LIMITED_QUEUE, MAX_RUNNING } from './torture-job.js';
+import { watchLimits } from './limit-watch.js';
+import { GROUPED_QUEUE, LIMITED_QUEUE, MAX_RUNNING } from './torture-job.js';
 import { recordTimeouts } from './timeouts.js';
 
 const ACCOUNT = 'torture';
@@ -94,6 +94,7 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
   const queues = {
     ...Object.fromEntries(strategies.map((claim) => [claim, { ...queue, claim, ...ofStrategy[claim] }])),
     [LIMITED_QUEUE]: { ...queue, maxRunning: MAX_RUNNING },
+    [GROUPED_QUEUE]: { ...queue, groups: { concurrency: 1 } },
   };
   const workers = new ProcessGroup(
     WORKERS,
@@ -109,7 +110,12 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     PRODUCERS,
     async () =>
       ProgramProcess.start('torture-producer', {
-        ...{ ...(await chooseNode()), journals, seed: random.between(1, 1e9), queues: [...strategies, LIMITED_QUEUE] },
+        ...{
+          ...(await chooseNode()),
+          journals,
+          seed: random.between(1, 1e9),
+          queues: [...strategies, LIMITED_QUEUE, GROUPED_QUEUE],
+        },
         ...{ lease: LEASE_MS, pauseMs: settings.pauseMs },
       }),
     died('producer'),
@@ -120,7 +126,7 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     admin: () => connectToWritableNode(urls),
     restart: () => settings.restart(random.between(0, urls.length - 1)),
   };
-  const limit = watchLimit(() => connectAdmin(urls));
+  const limits = watchLimits(() => connectAdmin(urls));
   try {
     const faults = await injectFaults(field, nemesis, settings);
     settings.log('no more faults: the remaining jobs are run');
@@ -134,11 +140,11 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     const admin = await connectAdmin(urls);
     const { jobs, completed, found } = await checkRun(admin, journals);
     await admin.end();
-    const all = [...crashes, ...unfinished, ...found, ...(await limit.end())];
+    const all = [...crashes, ...unfinished, ...found, ...(await limits.end())];
     hasPassed = all.length === 0;
     return { jobs, completed, faults, violations: all };
   } finally {
-    await Promise.all([producers.stop(), workers.stop(), limit.end()]);
+    await Promise.all([producers.stop(), workers.stop(), limits.end()]);
     await Promise.all(proxies.map((proxy) => proxy.close()));
     if (hasPassed) await rm(journals, { recursive: true, force: true });
     else settings.log(`the journals of the processes are in ${journals}`);
