@@ -1,0 +1,75 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildSample, type BuiltSample } from './built-sample.js';
+import { SampleProcess } from './sample-process.js';
+
+const TEST_TIMEOUT_MS = 120_000;
+const ROWS = 636;
+
+let built: BuiltSample;
+let cleanups: (() => unknown)[] = [];
+
+beforeAll(async () => {
+  built = await buildSample('08-tenants');
+}, 60_000);
+
+afterEach(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+  cleanups = [];
+});
+
+afterAll(() => built?.remove());
+
+describe('the tenants sample', () => {
+  it(
+    'serves the small tenants while a large one has many rows left, and imports all rows',
+    async () => {
+      const { start } = await setup();
+
+      const sample = start();
+      const end = await sample.ended;
+
+      expect(end).toBe(0);
+      expect(sample.number(/acme has (\d+) rows left/)).toBeGreaterThan(100);
+      expect(sample.number(/Stopped: (\d+) rows/)).toBe(ROWS);
+    },
+    TEST_TIMEOUT_MS,
+  );
+
+  it(
+    'stops cleanly at Ctrl-C, is killed, and the next start continues',
+    async () => {
+      const { start } = await setup();
+
+      const interrupted = start();
+      await interrupted.until(/acme #/);
+      interrupted.ctrlC();
+      const end = await interrupted.ended;
+      const killed = start();
+      await killed.until(/acme #/);
+      killed.kill();
+      await killed.ended;
+      const last = start();
+
+      expect([end, await last.ended]).toEqual([0, 0]);
+      expect(last.number(/Stopped: (\d+) rows/)).toBe(ROWS);
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
+
+async function setup() {
+  const cwd = await mkdtemp(join(tmpdir(), 'sql-queue-tenants-'));
+  cleanups.push(() => rm(cwd, { recursive: true, force: true }));
+  return {
+    start: () => {
+      const sample = new SampleProcess({ main: built.main, args: [], cwd, env: {} });
+      cleanups.push(async () => {
+        sample.kill();
+        await sample.ended;
+      });
+      return sample;
+    },
+  };
+}
