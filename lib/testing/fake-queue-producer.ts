@@ -17,6 +17,7 @@ export interface RecordedJob {
   readonly attempts: number | null;
   readonly headers: Record<string, string>;
   readonly key: string | null;
+  readonly group: string | null;
 }
 
 /** A published message. */
@@ -113,5 +114,6 @@ function recordOf(id: number, job: NewJob): RecordedJob {
     attempts: job.maxAttempts,
     headers: (job.headers === null ? {} : JSON.parse(job.headers)) as Record<string, string>,
     key: job.key?.text ?? null,
+    group: job.group ?? null,
   };
 }

@@ -17,7 +17,8 @@ export function memoryParts(
   enqueueKeyed: Store['enqueueKeyed'],
   subscribers: (topic: string) => Subscriber[] = () => [],
 ): ProducerParts {
-  const options = resolveQueueOptions();
+  // A test double knows no options of queues, so it accepts all options of jobs.
+  const options = resolveQueueOptions({ groups: { concurrency: 1 } });
   return {
     store: {
       enqueue: async (jobs, manager) => {

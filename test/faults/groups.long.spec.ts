@@ -45,7 +45,7 @@ describeEngines('groups', (setup, { name }) => {
         await producer.enqueueMany(
           'q',
           Array.from({ length: BATCH }, (_, n) => ({
-            payload: n % 50 === 0 ? { failFirst: true } : {},
+            payload: n % 10 === 0 ? { failFirst: true } : {},
             // Some groups have many more jobs than others.
             options: { group: `g${Math.floor(Math.random() ** 3 * GROUPS)}` },
           })),

@@ -30,6 +30,15 @@ describe('FakeQueueProducer', () => {
     await expect(producer.enqueue('email.send', {}, { delay: 'soon' as never })).rejects.toThrow(InvalidOptionsError);
     expect(producer.enqueued).toEqual([]);
   });
+
+  it('accepts and records groups', async () => {
+    const producer = new FakeQueueProducer();
+
+    await producer.enqueue('sync', 1, { group: 'tenant-1', key: 'k', onConflict: 'after' });
+
+    expect(producer.enqueued).toMatchObject([{ group: 'tenant-1', key: 'k' }]);
+    await expect(producer.enqueue('sync', 1, { group: ' ' })).rejects.toThrow('expected group to be a text');
+  });
 });
 
 describe.each([

@@ -133,8 +133,10 @@ function* readTurns(
   const listed = all.flatMap((group) => group.listed);
   const keepsPlace = rules.onRetry === 'wait' ? 1 : 0;
   const counted = listed.length === 0 ? [] : [{ sql: COUNTED, values: { ids: new Ids(listed), queue, keepsPlace } }];
-  const [found, active] = yield* executeAll([heads, ...counted]);
-  const activeIds = new Set((active?.rows ?? []).map(({ id }) => Number(id)));
+  // Counts before it reads the heads: a job that returns in between has its place still, or is the first one.
+  const answers = yield* executeAll([...counted, heads]);
+  const found = answers.at(-1);
+  const activeIds = new Set(counted.length === 0 ? [] : answers[0]!.rows.map(({ id }) => Number(id)));
   const waiting = groupBy(found!.rows as unknown as readonly HeadRow[], ({ group_key }) => group_key);
   return all.map(({ row, limits, listed: ids }) => {
     const ofGroup = ids.filter((id) => activeIds.has(id));
