@@ -125,6 +125,7 @@ async function everyMalformedJob(world: World, dataSource: DataSource): Promise<
   for (const count of [1, 3, 40]) {
     for (let n = 1; n <= count; n++) {
       await odd('state', `'odd'`);
+      await odd('group_key, runnable', `'outside', 1`);
       await odd('id', `-${9_007_199_254_740_992n + BigInt(n)}`);
     }
     await jobs.claim(claimRequest({ queue: 'odd' }));

@@ -20,6 +20,7 @@ const STUCK = `
    OR (j.state = 'scheduled' AND (j.run_at IS NULL OR j.claim_id <> 0 OR j.runnable <> 0))
    OR j.run_at > ${MAX_TIMESTAMP_MS}
    OR (j.state = 'waiting' AND j.run_at IS NOT NULL AND j.runnable NOT IN (0, 1))
+   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable = 1 AND j.group_key <> '')
    OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable <> 1 AND NOT (j.runnable IN (${IN_A_GROUP}) AND j.group_key <> '')
        AND NOT (j.runnable = 2 AND EXISTS (SELECT 1 FROM {stages} s WHERE s.job_id = j.id))))`;
 
@@ -59,6 +60,11 @@ const REMOVE = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id`;
 
+const LET_ARRIVE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET runnable = ${ARRIVING}
+  WHERE id = :id`;
+
 type ScannedPart = Readonly<{ last: number | null; scanned: number; stuck: number | null }>;
 
 interface StuckRow extends ClaimedRow {
@@ -71,7 +77,7 @@ interface StuckRow extends ClaimedRow {
 
 /**
  * Finds jobs that no claim, promotion or rescue can find, because their state contradicts other columns. They become
- * dead. Each call scans one part of the table.
+ * dead, or arrive in their group. Each call scans one part of the table.
  */
 export class StuckJobCleanup {
   #after = 0;
@@ -98,14 +104,21 @@ function* cleanUpBetween(first: number, last: number, limit: number): Work<numbe
   const claims = claimIds.length === 0 ? [] : yield* query<{ id: number }>(CLAIMS, { claimIds });
   const claimed = new Set(claims.map(({ id }) => Number(id)));
   const inStages = new Set(yield* findStaged(rows.map(({ id }) => Number(id))));
+  // Neither the claims of a queue without groups nor those of groups read them.
+  const outside = rows.filter(isOutsideItsGroup);
+  yield* executeAll(outside.map((row) => ({ sql: LET_ARRIVE, values: { id: Number(row.id) } })));
   const stuck = rows.flatMap((row): MalformedRow[] => {
     const problem = problemOf(row, claimed.has(Number(row.claim_id)), inStages.has(Number(row.id)));
     return problem ? [{ row, ...problem }] : [];
   });
-  if (stuck.length === 0) return 0;
+  if (stuck.length === 0) return outside.length;
   yield* executeAll(stuck.map(({ row }) => ({ sql: REMOVE, values: { id: Number(row.id) } })));
   yield* markMalformedDead(stuck);
-  return stuck.length;
+  return stuck.length + outside.length;
+}
+
+function isOutsideItsGroup({ state, run_at, runnable, group_key }: StuckRow): boolean {
+  return state === 'waiting' && run_at === null && runnable === 1 && group_key !== '';
 }
 
 /** The column that hides the job from claims, promotions and rescues. */

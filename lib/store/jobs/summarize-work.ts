@@ -29,36 +29,36 @@ const nextTick = (after = '') => `
     LIMIT 1
   )`;
 
+// A subquery reads a range of index queue only if it compares all columns before by equality, because its queue is that of
+// the outer row. On SQLite a plain INSERT leaves a job of a group runnable.
+const hasJobs = (jobs: string, condition: string) => `
+         EXISTS (
+           SELECT 1
+           FROM {jobs} ${jobs} /*! FORCE INDEX ({jobs}_queue) */
+           WHERE ${jobs}.queue = q.queue AND ${jobs}.run_at IS NULL AND ${jobs}.state = 'waiting' AND ${condition}
+         )`;
+
 // One statement for all queues of a process. It reads the first waiting job of each queue, and all claims, which are
 // few. A claim from before the server clock was set back counts as expired, so that a worker checks it. Only on SQLite
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
   SELECT q.queue, q.paused,
-         EXISTS (
-           SELECT 1
-           FROM {jobs} j /*! FORCE INDEX ({jobs}_queue) */
-           WHERE j.queue = q.queue AND j.runnable = 1 AND j.state = 'waiting' AND j.run_at IS NULL AND j.group_key = ''
-         ) AS waiting,
-         EXISTS (
-           SELECT 1
-           FROM {jobs} a /*! FORCE INDEX ({jobs}_queue) */
-           WHERE a.queue = q.queue AND a.runnable IN (${ARRIVING}, ${RETURNED}) AND a.state = 'waiting' AND a.run_at IS NULL
-         ) OR EXISTS (
-           SELECT 1
-           FROM {jobs} p /*! FORCE INDEX ({jobs}_queue) */
-           WHERE p.queue = q.queue AND p.runnable = 1 AND p.run_at IS NULL AND p.group_key > '' AND p.state = 'waiting'
-         ) AS arriving,
+         ${hasJobs('j', `j.runnable = 1 AND j.group_key = ''`)} AS waiting,
+         ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
+           OR ${hasJobs('c', `c.runnable = 1 AND c.group_key > '' /*! AND FALSE */`)} AS arriving,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
          EXISTS (
            SELECT 1
            FROM {groups} r /*! FORCE INDEX ({groups}_turn) */
            WHERE r.queue = q.queue AND r.state = 'ready'
          ) AS has_ready_groups,
-         EXISTS (
-           SELECT 1
-           FROM {groups} b /*! FORCE INDEX ({groups}_turn) */
-           WHERE b.queue = q.queue AND b.state = 'blocked' AND b.turn <= :now
-         ) AS has_due_groups,
+         (
+           SELECT d.turn
+           FROM {groups} d /*! FORCE INDEX ({groups}_turn) */
+           WHERE d.queue = q.queue AND d.state = 'blocked'
+           ORDER BY d.turn
+           LIMIT 1
+         ) AS next_due_group,
          (
            SELECT l.rest_until
            FROM {limits} l /*! FORCE INDEX (PRIMARY) */
@@ -103,7 +103,7 @@ interface WorkSummaryRow extends NextTimes {
   arriving: number;
   has_groups: number;
   has_ready_groups: number;
-  has_due_groups: number;
+  next_due_group: number | null;
   awaited: number | null;
 }
 
@@ -123,9 +123,10 @@ export function* summarizeWork(queues: readonly string[], schedules: readonly st
 }
 
 function toQueueState(row: WorkSummaryRow): QueueState {
-  const { waiting, paused, rest_until, arriving, has_groups, has_ready_groups, has_due_groups, at } = row;
+  const { waiting, paused, rest_until, arriving, has_groups, has_ready_groups, next_due_group, at } = row;
+  const isGroupDue = next_due_group !== null && Number(next_due_group) <= Number(at);
   return {
-    waiting: waiting > 0 || arriving > 0 || has_ready_groups > 0 || has_due_groups > 0,
+    waiting: waiting > 0 || arriving > 0 || has_ready_groups > 0 || isGroupDue,
     hasGroups: arriving > 0 || has_groups > 0,
     paused: paused > 0,
     isLimited: rest_until !== null,
