@@ -21,6 +21,35 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     expect(claims.map(groupsOf)).toEqual(['abc', 'aab', 'aaa']);
   });
 
+  it('run all their jobs if one of them takes the shares that others leave', async () => {
+    const world = await setup();
+    await put(world, 'a', 7);
+    for (const group of ['b', 'c']) await put(world, group, 2);
+    await claim(world, 3);
+    await world.sql(`DELETE FROM sql_queue_jobs WHERE state = 'waiting' AND group_key IN ('b', 'c')`);
+
+    const claims = [await claim(world, 3), await claim(world, 3), await claim(world, 3), await claim(world, 3)];
+
+    expect(claims.map(groupsOf).join('')).toBe('aaaaaa');
+  });
+
+  it('get back a job that another program wrote as one of an idle or unknown group', async () => {
+    const world = await setup();
+    await put(world, 'a', 1);
+    await claim(world, 3);
+    for (const group of ['a', 'unknown'])
+      await world.sql(
+        `INSERT INTO sql_queue_jobs (queue, payload, group_key, runnable) VALUES ('q', '1', '${group}', 3)`,
+      );
+    await world.sql(`UPDATE sql_queue_jobs SET runnable = 3 WHERE state = 'waiting'`);
+
+    const before = await claim(world, 3);
+    await world.jobs.cleanUp(10);
+
+    expect(groupsOf(before)).toBe('');
+    expect((await claim(world, 3)).jobs).toMatchObject([{ group: 'a' }, { group: 'unknown' }]);
+  });
+
   it('keep the order of priority and id', async () => {
     const world = await setup();
     const [last, second] = await put(world, 'a', 2, { priority: 5 });

@@ -120,31 +120,36 @@ function* readTurns(
 ): Work<Turn[]> {
   const wanted = Math.ceil(limit / rules.quantum);
   const share = rows.length < wanted ? Math.ceil(limit / rows.length) * SPARE_SHARE : 1;
-  const all = rows.map((row) => ({ row, limits: groupLimitsOf(row, rules), listed: activeIdsOf(row) }));
+  const all = rows.map((row) => {
+    const limits = groupLimitsOf(row, rules);
+    // One more than its share, to see whether more jobs wait.
+    const toRead = Math.min(limit, Math.max(share, rules.quantum * limits.weight)) + 1;
+    return { row, limits, toRead, listed: activeIdsOf(row) };
+  });
   const values: Record<string, SqlValue | readonly string[]> = { queue, groups: rows.map((row) => row.group_key) };
-  all.forEach(({ row, limits: { weight } }, index) => {
+  all.forEach(({ row, toRead }, index) => {
     values[`group${index}`] = row.group_key;
     values[`priority${index}`] = row.head_priority;
     values[`id${index}`] = row.head_id;
-    // One more than the claim takes, to see whether more jobs wait.
-    values[`limit${index}`] = Math.min(limit, Math.max(share, rules.quantum * weight)) + 1;
+    values[`limit${index}`] = toRead;
   });
-  const heads = { sql: [...rows.map((_, index) => headOf(index)), RETURNED_JOBS].join(' UNION ALL '), values };
+  const readHeads = { sql: [...rows.map((_, index) => headOf(index)), RETURNED_JOBS].join(' UNION ALL '), values };
   const listed = all.flatMap((group) => group.listed);
   const keepsPlace = rules.onRetry === 'wait' ? 1 : 0;
   const counted = listed.length === 0 ? [] : [{ sql: COUNTED, values: { ids: new Ids(listed), queue, keepsPlace } }];
   // Counts before it reads the heads: a job that returns in between has its place still, or is the first one.
-  const answers = yield* executeAll([...counted, heads]);
+  const answers = yield* executeAll([...counted, readHeads]);
   const found = answers.at(-1);
   const activeIds = new Set(counted.length === 0 ? [] : answers[0]!.rows.map(({ id }) => Number(id)));
-  const waiting = groupBy(found!.rows as unknown as readonly HeadRow[], ({ group_key }) => group_key);
-  return all.map(({ row, limits, listed: ids }) => {
+  const heads = groupBy(found!.rows as unknown as readonly HeadRow[], ({ group_key }) => group_key);
+  return all.map(({ row, limits, toRead, listed: ids }) => {
     const ofGroup = ids.filter((id) => activeIds.has(id));
     const nowMs = Number(row.at);
+    const waiting = (heads.get(row.group_key) ?? []).sort((a, b) => a.priority - b.priority || a.id - b.id);
     return {
       ...{ row, limits, nowMs, activeIds: ofGroup, room: roomOf(row, limits, ofGroup.length, nowMs) },
-      waiting: (waiting.get(row.group_key) ?? []).sort((a, b) => a.priority - b.priority || a.id - b.id),
-      ...{ taken: [], isHeadLocked: false },
+      // A group whose share is small may take the shares of others that are at their limits.
+      ...{ waiting, mayHaveMore: waiting.length >= toRead, taken: [], isHeadLocked: false },
     };
   });
 }

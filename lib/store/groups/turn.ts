@@ -40,6 +40,8 @@ export interface Turn {
   readonly activeIds: readonly number[];
   /** The first waiting jobs, in order. */
   readonly waiting: readonly Position[];
+  /** More jobs may wait than this claim has read. */
+  readonly mayHaveMore: boolean;
   readonly taken: Position[];
   /** Another transaction has locked the next job. */
   isHeadLocked: boolean;
@@ -93,7 +95,7 @@ function rowAfter(queue: string, turn: Turn): SqlValue[] {
 }
 
 function stateAfter(
-  { row, limits, nowMs, waiting, taken, isHeadLocked }: Turn,
+  { row, limits, nowMs, waiting, mayHaveMore, taken, isHeadLocked }: Turn,
   active: number,
 ): {
   state: GroupState;
@@ -101,7 +103,7 @@ function stateAfter(
 } {
   const { concurrency, rate } = limits;
   if (isHeadLocked) return { state: 'blocked', turn: nowMs + LOCKED_RETRY_MS };
-  if (waiting.length === taken.length) return { state: 'idle', turn: nowMs };
+  if (waiting.length === taken.length && !mayHaveMore) return { state: 'idle', turn: nowMs };
   const restMs = Number(row.rest_until) - nowMs;
   if (restMs > 0) return { state: 'blocked', turn: nowMs + restMs };
   if (rate !== null) {

@@ -12,6 +12,10 @@ const SCAN_BATCH_SIZE = 10_000;
 
 const IN_A_GROUP = [IN_GROUP, ARRIVING, RETURNED].join(', ');
 
+// A claim of a group that is idle reads none of its jobs.
+const HAS_NO_TURN = `NOT EXISTS (
+     SELECT 1 FROM {groups} g WHERE g.queue = j.queue AND g.group_key = j.group_key AND g.state <> 'idle')`;
+
 // Combinations that only another program can have written. A claim commits with its jobs, and a stage with its jobs, so
 // one statement sees both or neither.
 const STUCK = `
@@ -21,13 +25,14 @@ const STUCK = `
    OR j.run_at > ${MAX_TIMESTAMP_MS}
    OR (j.state = 'waiting' AND j.run_at IS NOT NULL AND j.runnable NOT IN (0, 1))
    OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable = 1 AND j.group_key <> '')
+   OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable = ${IN_GROUP} AND j.group_key <> '' AND ${HAS_NO_TURN})
    OR (j.state = 'waiting' AND j.run_at IS NULL AND j.runnable <> 1 AND NOT (j.runnable IN (${IN_A_GROUP}) AND j.group_key <> '')
        AND NOT (j.runnable = 2 AND EXISTS (SELECT 1 FROM {stages} s WHERE s.job_id = j.id))))`;
 
 const SCAN = `
   SELECT MAX(j.id) AS last, COUNT(*) AS scanned, MIN(CASE WHEN ${STUCK} THEN j.id END) AS stuck
   FROM (
-    SELECT id, state, run_at, runnable, claim_id, group_key
+    SELECT id, queue, state, run_at, runnable, claim_id, group_key
     FROM {jobs} /*! FORCE INDEX (PRIMARY) */
     WHERE id > :after AND id <= ${Number.MAX_SAFE_INTEGER}
     ORDER BY id
@@ -118,7 +123,7 @@ function* cleanUpBetween(first: number, last: number, limit: number): Work<numbe
 }
 
 function isOutsideItsGroup({ state, run_at, runnable, group_key }: StuckRow): boolean {
-  return state === 'waiting' && run_at === null && runnable === 1 && group_key !== '';
+  return state === 'waiting' && run_at === null && [1, IN_GROUP].includes(runnable) && group_key !== '';
 }
 
 /** The column that hides the job from claims, promotions and rescues. */
