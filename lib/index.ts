@@ -13,6 +13,8 @@ export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
   DuplicateKeyError,
   DuplicateStepError,
+  FlowCycleError,
+  FlowTooLargeError,
   InvalidOptionsError,
   JobCancelledError,
   JobExpiredError,
@@ -27,6 +29,7 @@ export {
   MissingPrivilegeError,
   PayloadInvalidError,
   PayloadTooLargeError,
+  PrerequisiteFailedError,
   QueueFullError,
   ResultInvalidError,
   ResultNotKeptError,
@@ -46,10 +49,14 @@ export {
   WorkerLostError,
   type ClaimedBy,
 } from './job/errors.js';
+export type { FanOutOptions } from './job/flows/flow-options.js';
+export type { FlowChild, FlowNode, FlowRecord } from './job/flows/flow-record.js';
+export type { OnFailure } from './job/flows/flow.js';
 export type { FailedJob } from './job/failed-job.js';
 export type { JobRecord } from './job/job.js';
 export type { PageOptions, PageOrder } from './job/page-options.js';
 export type { KeyConflict, KeyOptions, KeyUntil } from './job/job-key.js';
+export type { FlowSelection } from './admin/flow-actions.js';
 export type { GroupPage, GroupPageOptions, QueueGroup } from './admin/queue-group.js';
 export type { GroupLimitChange, GroupOptions } from './job/groups/group-options.js';
 export type { GroupCounts, GroupRecord, GroupStatus } from './store/groups/group-store.js';
@@ -85,6 +92,8 @@ export type { PayloadOf, QueueJobs, QueueName, QueuePattern, ResultOf } from './
 export type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './producer/enqueued-job.js';
 export { QueueSchedules, type ScheduleDefinition, type ScheduleTransaction } from './schedules/queue-schedules.js';
 export type { ScheduleRecord } from './store/schedules/schedule-store.js';
+export type { FlowBuilder, FlowJob, FlowJobOptions } from './producer/flow-builder.js';
+export type { EnqueuedFlow } from './producer/store-flow.js';
 export { QueueProducer } from './producer/queue-producer.js';
 export { Queue } from './nest/queue.js';
 export type { HandedOffJob } from './worker/run/job-actions.js';

@@ -2,6 +2,7 @@ import type { JobRecord } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
 import type { JobStore } from '../store/jobs/job-store.js';
+import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
@@ -14,6 +15,12 @@ export interface AdminParts {
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly groups: GroupStore;
+  readonly flows: Pick<FlowStore, 'read' | 'cancelIdle'>;
+  /** Settles the flows of changed jobs. Never rejects. */
+  readonly flowSettler: {
+    settle(endedIds: readonly number[]): Promise<void>;
+    recheck(blockedIds: readonly number[]): Promise<void>;
+  };
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Notifies workers of changes that they would otherwise find with their next poll or heartbeat. */
   readonly notifier: { wake(queue: string): void; poll(): void; cancel(jobId: number, workerId: string): void };

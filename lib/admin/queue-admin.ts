@@ -1,6 +1,7 @@
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { InvalidOptionsError } from '../job/errors.js';
+import type { FlowRecord } from '../job/flows/flow-record.js';
 import { checkQueueName } from '../job/job-names.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
@@ -10,6 +11,7 @@ import type { JobCounts, JobFilter, JobPage, LogPage, QueueRecord, WorkerRecord 
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
+import { cancelFlow, checkFlowId, failedJobsOf, type FlowSelection } from './flow-actions.js';
 import { JobActions } from './job-actions.js';
 import { ADMIN_BATCH_SIZE, checkFilter, filterOf, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
 import { checkSubscription, checkUnsubscribe } from './subscription-checks.js';
@@ -148,9 +150,8 @@ export class QueueAdmin {
   /**
    * Cancels a job. Resolves with true if the job is cancelled, or if it is running. The worker of a running job, in any
    * process, then aborts its signal, and the job ends cancelled unless its handler completes nevertheless. The worker
-   * learns of the request at once or, if no notification arrives (`worker: { notify: false }`, a proxy), with its next
-   * heartbeat, within a third of the lease. An assigned job, or one that was handed off, is cancelled at once. Resolves
-   * with false if the job is finished or unknown.
+   * learns of the request at once or, if no notification arrives, with its next heartbeat, within a third of the lease. An
+   * assigned job, or one that was handed off, is cancelled at once. Resolves with false if the job is finished or unknown.
    */
   async cancel(id: number): Promise<boolean> {
     checkJobId(id);
@@ -161,7 +162,24 @@ export class QueueAdmin {
     if (result.state !== 'cancelled') return result.state === 'requested';
     waitNotifier.notifyAlways(id);
     this.#parts.events.emit('cancelled', before);
+    if (result.isInFlow) await this.#parts.flowSettler.settle([id]);
     return true;
+  }
+
+  /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */
+  async flow(id: number): Promise<FlowRecord | null> {
+    checkFlowId(id);
+    return this.#parts.flows.read(id);
+  }
+
+  /** Cancels the jobs of a flow that are not finished, as `cancel` does. Resolves with their number. */
+  cancelFlow(id: number, which: FlowSelection = {}): Promise<number> {
+    return cancelFlow(this.#parts, id, which, (jobId) => this.cancel(jobId));
+  }
+
+  /** Starts the dead and cancelled jobs of a flow anew, each after those that it needs. Resolves with their number. */
+  async retryFlow(id: number, which: FlowSelection = {}): Promise<number> {
+    return this.retry(await failedJobsOf(this.#parts, id, which));
   }
 
   /**
@@ -178,13 +196,15 @@ export class QueueAdmin {
     const { to, intervalMs } = resolveReplay(options);
     const isPlain = to === undefined && intervalMs === 0;
     const states = isPlain ? (['scheduled', 'dead', 'cancelled'] as const) : (['dead', 'cancelled'] as const);
-    const { store, notifier } = this.#parts;
+    const { store, notifier, flowSettler } = this.#parts;
     let moved = 0;
     for (const search of isJobIds(which) ? [which] : searchesOf(which, states)) {
       await this.#actions.inBatches('retried', search, async (ids) => {
         const firstMs = moved * intervalMs;
         const retried = await (isPlain ? store.retry(ids) : store.replay(ids, { to, firstMs, intervalMs }));
         moved += retried.length;
+        // A job of a flow may wait for others, which may have ended meanwhile.
+        await flowSettler.recheck(retried);
         return retried;
       });
     }
@@ -198,17 +218,18 @@ export class QueueAdmin {
    * jobs.
    */
   async remove(which: JobSelection): Promise<number> {
-    const { store, waitNotifier } = this.#parts;
+    const { store, waitNotifier, flowSettler } = this.#parts;
     return this.#actions.inBatches('removed', isJobIds(which) ? which : filterOf(which), async (ids) => {
       const removed = await store.remove(ids);
       for (const id of removed) waitNotifier.notifyAlways(id);
+      await flowSettler.settle(removed);
       return removed;
     });
   }
 
   /**
-   * Deletes finished jobs whose retention is over, or moves them to the archive, and deletes temporary queues that are
-   * empty and unused. Resolves with the number of those jobs. Workers do this every minute.
+   * Deletes finished jobs whose retention is over, or moves them to the archive, and deletes empty, unused temporary
+   * queues. Resolves with the number of those jobs. Workers do this every minute.
    */
   async prune(): Promise<number> {
     let pruned = 0;

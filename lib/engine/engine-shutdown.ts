@@ -36,7 +36,8 @@ export class EngineShutdown {
   }
 
   async #sendFinalNotifications(): Promise<void> {
-    const { stores, events, waits } = this.base;
+    const { stores, events, waits, settler } = this.base;
+    await settler.idle();
     await waits.close();
     await events.feed.stop();
     await Promise.all([stores.eventChannel?.close(), stores.workerChannel?.close()]);

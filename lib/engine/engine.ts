@@ -6,6 +6,7 @@ import { checkDatabaseType } from '../store/core/supported-database.js';
 import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
 import { EngineShutdown } from './engine-shutdown.js';
+import { createFlowSettler } from './create-flow-settler.js';
 import { createHeartbeatFactory } from './heartbeat-factory.js';
 import {
   createAdmin,
@@ -50,7 +51,8 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const events = createEvents(core, stores);
   const notifier = new WorkNotifier(stores.workerChannel, core.clock);
   const waits = createWaits(core, stores, notifier);
-  const built = { core, stores, events, waits, notifier };
+  const settler = createFlowSettler({ core, stores, events, waits, notifier });
+  const built = { core, stores, events, waits, notifier, settler };
   const { runner, handlers, subscriptions, schedules } = createRunner(built, createHeartbeat);
   const admin = createAdmin(built);
   return {
@@ -66,6 +68,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     /** The events of all processes, from the start of `feed` on. */
     eventsAnywhere: events.anywhere,
     feed: events.feed,
+    settler,
     notifier,
     producer: createProducer(built, admin),
     admin,

@@ -1,13 +1,15 @@
 import type { JobLogger } from '../common/job-logger.js';
 import type { OpenStore } from '../store/open-store.js';
+import type { FlowSettler } from '../worker/complete/flow-settler.js';
 import type { PruneTask } from '../worker/pruner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { ScheduleParts } from '../worker/schedule-runner.js';
 
 /** The tables from which every worker deletes old rows. */
 export function pruneTasks(
-  { jobs, queues, waits, jobLogs, events, steps, groups }: OpenStore,
+  { jobs, queues, waits, jobLogs, events, steps, groups, flows }: OpenStore,
   notifier: Pick<WorkNotifier, 'wake'>,
+  settler: Pick<FlowSettler, 'sweep'>,
   schedules: ScheduleParts,
   keepUndeclaredMs: number | false,
   logger: JobLogger,
@@ -22,6 +24,8 @@ export function pruneTasks(
     () => queues.expire().then(() => 0),
     (limit) => steps.pruneSteps(limit),
     (limit) => groups.prune(limit),
+    (limit) => flows.prune(limit),
+    () => settler.sweep().then(() => 0),
     () => wakeMissed(steps, notifier),
     () => pruneSchedules(schedules, keepUndeclaredMs, logger),
   ];

@@ -19,6 +19,7 @@ import { QueueProducer } from '../producer/queue-producer.js';
 import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
 import { openStore, type OpenStore } from '../store/open-store.js';
+import type { FlowSettler } from '../worker/complete/flow-settler.js';
 import { FailureLog } from '../worker/complete/failure-log.js';
 import { RescueEffects } from '../worker/complete/rescue-effects.js';
 import { HandlerTable } from '../worker/run/handler-table.js';
@@ -58,6 +59,7 @@ export interface EngineBase {
   readonly events: ReturnType<typeof createEvents>;
   readonly waits: ReturnType<typeof createWaits>;
   readonly notifier: WorkNotifier;
+  readonly settler: FlowSettler;
 }
 
 export function createCore(given: EngineSettings) {
@@ -124,7 +126,7 @@ export function createWaits(core: EngineCore, stores: OpenStore, notifier: WorkN
 }
 
 export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory | undefined) {
-  const { core, stores, events, waits, notifier } = base;
+  const { core, stores, events, waits, notifier, settler } = base;
   const { settings, worker, clock, logger, random, optionsFor } = core;
   const handlers = new HandlerTable();
   const subscriptions = new Map<string, readonly Subscription[]>();
@@ -149,7 +151,9 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     limits: stores.limits,
     groups: stores.groups,
     steps: stores.steps,
-    pruneTasks: pruneTasks(stores, notifier, schedules, keepUndeclared, logger),
+    flows: stores.flows,
+    flowSettler: settler,
+    pruneTasks: pruneTasks(stores, notifier, settler, schedules, keepUndeclared, logger),
     options: worker,
     optionsFor,
     defineQueue: (queue: string, given: ProcessorOptions) => {
@@ -174,13 +178,15 @@ export function createSchedules({ core, stores, events, notifier }: EngineBase):
   });
 }
 
-export function createAdmin({ core, stores, events, waits, notifier }: EngineBase): QueueAdmin {
+export function createAdmin({ core, stores, events, waits, notifier, settler }: EngineBase): QueueAdmin {
   return new QueueAdmin({
     store: stores.admin,
     jobs: stores.jobs,
     queues: stores.queues,
     limits: stores.limits,
     groups: stores.groups,
+    flows: stores.flows,
+    flowSettler: settler,
     optionsFor: core.optionsFor,
     notifier,
     waitNotifier: waits.waitNotifier,
@@ -195,6 +201,7 @@ export function createProducer({ core, stores, events, waits, notifier }: Engine
     store: stores.jobs,
     queueStore: stores.queues,
     steps: stores.steps,
+    flows: stores.flows,
     optionsFor: core.optionsFor,
     notifier,
     clock: core.clock,
@@ -207,7 +214,7 @@ export function createProducer({ core, stores, events, waits, notifier }: Engine
   });
 }
 
-export function createConsumer({ core, stores, events, waits, notifier }: EngineBase): QueueConsumer {
+export function createConsumer({ core, stores, events, waits, notifier, settler }: EngineBase): QueueConsumer {
   const { clock, logger, random, optionsFor } = core;
   const { waitNotifier } = waits;
   const jobEvents = new JobEventEmitter(events.local);
@@ -217,6 +224,7 @@ export function createConsumer({ core, stores, events, waits, notifier }: Engine
     waitNotifier,
     logger,
     failureLog,
+    flowSettler: settler,
     announce: (queue, jobs) => notifier.wake(queue, jobs),
     expectDue: (queue, ms) => notifier.expectDue(queue, ms),
   });
@@ -235,6 +243,7 @@ export function createConsumer({ core, stores, events, waits, notifier }: Engine
       jobEvents.emitOutcome(job, outcome, ...details);
       failureLog.logFailure(job, outcome);
       if (isFinalOutcome(outcome)) waitNotifier.notifyAlways(job.id);
+      if (isFinalOutcome(outcome) && job.overrides?.flow !== undefined) void settler.settle([job.id]);
     },
   });
 }

@@ -8,12 +8,19 @@ import type { QueueEvents } from './queue-events.js';
 
 type EventDetails = Pick<QueueEvent, 'ranMs'> & Partial<Pick<QueueEvent, 'owner' | 'result' | 'error' | 'delayMs'>>;
 
+/** A job whose row was changed without a claim. */
+type ChangedJob = Omit<PromotedJob, 'attempt'> & { readonly attempt?: number };
+
 /** Emits the events of promotions, claims, runs and outcomes to the listeners of this process. */
 export class JobEventEmitter {
   constructor(private readonly events: QueueEvents) {}
 
-  emitPromoted(jobs: readonly PromotedJob[]): void {
-    for (const job of jobs) this.#emit('promoted', job, { ranMs: null });
+  emitPromoted(jobs: readonly ChangedJob[]): void {
+    for (const job of jobs) this.#emit('promoted', { attempt: 0, ...job }, { ranMs: null });
+  }
+
+  emitCancelled(jobs: readonly ChangedJob[]): void {
+    for (const job of jobs) this.#emit('cancelled', { attempt: 0, ...job }, { ranMs: null });
   }
 
   /** @param owner the owner for whom a consumer claimed the jobs */

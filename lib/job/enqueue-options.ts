@@ -85,6 +85,11 @@ export interface JobOverrides {
   keyUntil?: 'started' | 'finished' | number;
   /** The tick that has enqueued the job. */
   schedule?: StoredTick;
+  /** The flow of the job: others wait for its end, or the flow itself. */
+  flow?: number;
+  /** Of a job of a flow: its delay after the end of the jobs that it waits for, or the earliest time of its run. */
+  delayMs?: number;
+  runAtMs?: number;
   /** Only in the history. The row of a job that is not finished has a column for it. */
   group?: string;
 }

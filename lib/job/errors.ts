@@ -27,6 +27,7 @@ export {
   type ClaimedBy,
 } from './errors/job-errors.js';
 export { DuplicateStepError, StepNotAllowedError } from './errors/step-errors.js';
+export { FlowCycleError, FlowTooLargeError, PrerequisiteFailedError } from './errors/flow-errors.js';
 export { ScheduleConflictError, ScheduleNotFoundError } from './errors/schedule-errors.js';
 export { JobFailedError, ResultInvalidError, ResultNotKeptError, WaitTimeoutError } from './errors/wait-errors.js';
 export {

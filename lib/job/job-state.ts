@@ -1,4 +1,4 @@
-/** `blocked` is reserved, and no job has it yet. */
+/** A `blocked` job waits for other jobs of its flow. */
 export const LIVE_STATES = ['scheduled', 'waiting', 'active', 'blocked'] as const;
 
 export const FINAL_STATES = ['completed', 'dead', 'cancelled'] as const;

@@ -18,6 +18,8 @@ export interface NewJob {
   readonly key?: JobKey | undefined;
   /** Undefined: none. */
   readonly group?: string | undefined;
+  /** It waits for other jobs of its flow. `delayMs` and `runAtMs` are in its overrides. */
+  readonly isBlocked?: true | undefined;
 }
 
 /** `payload` is encoded until the job starts. */

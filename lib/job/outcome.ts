@@ -27,6 +27,8 @@ export type Outcome =
       /** No job of the queue starts for this time. */
       readonly rest?: Delay;
     }
+  /** The job waits for its children. */
+  | { readonly kind: 'block' }
   | ({
       readonly kind: 'snooze';
       /** The signal that ends the time early: see StepStore. */
@@ -49,6 +51,7 @@ const EVENT_OF = {
   dead: 'failed',
   release: 'released',
   snooze: 'snoozed',
+  block: 'blocked',
   cancel: 'cancelled',
 } as const satisfies Record<Outcome['kind'], JobEventName>;
 

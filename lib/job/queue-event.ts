@@ -11,6 +11,7 @@ export const QUEUE_EVENTS = [
   'dead',
   'released',
   'snoozed',
+  'blocked',
   'cancelled',
   'lost',
   'rescued',
@@ -29,9 +30,9 @@ export function isJobEvent(event: QueueEventName): event is JobEventName {
 
 export interface QueueEvent {
   /**
-   * `enqueued`: its transaction has committed · `promoted`: a scheduled job is due · `claimed`: by a worker or a person
+   * `enqueued`: its transaction has committed · `promoted`: a scheduled job is due, or a blocked one is free · `claimed`: by a worker or a person
    * · `started`: a run started · `completed` · `failed`: a run threw or timed out (the job is retried, or `dead`
-   * follows) · `dead`: no further attempt · `released` · `snoozed` · `cancelled` · `lost`: the lease was lost, and the
+   * follows) · `dead`: no further attempt · `released` · `snoozed` · `blocked`: it waits for its children · `cancelled` · `lost`: the lease was lost, and the
    * outcome of the run does not count · `rescued`: from a claim whose lease expired · `retried` and `removed`: by
    * QueueAdmin.
    */

@@ -58,8 +58,21 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
   const { value } = parsed;
   if (value === null) return { overrides: null };
   if (!isOptions(value)) return { problem: expected(false, 'an object', value)! };
-  const { backoff, timeoutMs, expiresInMs, leaseMs, retention, reply, key, keyUntil, schedule, group } =
-    value as Record<keyof JobOverrides, unknown>;
+  const {
+    backoff,
+    timeoutMs,
+    expiresInMs,
+    leaseMs,
+    retention,
+    reply,
+    key,
+    keyUntil,
+    schedule,
+    group,
+    flow,
+    delayMs,
+    runAtMs,
+  } = value as Record<keyof JobOverrides, unknown>;
   const [problem] = [
     ...(backoff === undefined ? [] : BACKOFF.problems('backoff', backoff)),
     expected(isPositive(timeoutMs), 'timeoutMs to be 1 or more', timeoutMs),
@@ -70,6 +83,9 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
     expected(key === undefined || typeof key === 'string', 'key to be a text', key),
     expected(isKeyUntil(keyUntil), `keyUntil to be 'started', 'finished' or milliseconds`, keyUntil),
     expected(group === undefined || typeof group === 'string', 'group to be a text', group),
+    expected(isPositive(flow), 'flow to be the id of a flow', flow),
+    expected(isPositive(delayMs), 'delayMs to be 1 or more', delayMs),
+    expected(isPositive(runAtMs), 'runAtMs to be a time', runAtMs),
     expected(isTick(schedule), 'schedule to be a name and a time', schedule),
   ].filter((line) => line !== undefined);
   return problem === undefined ? { overrides: value } : { problem };

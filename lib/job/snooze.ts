@@ -11,6 +11,10 @@ export function snoozeProblem(until: unknown): string | undefined {
   return expected(isTime, `the time to be ${DURATION_EXPECTED}, or a Date between 1970 and 9999`, until);
 }
 
+export function describeUntil(until: SnoozeUntil): string {
+  return until instanceof Date ? `until ${until.toISOString()}` : `for ${toMs(until)} ms`;
+}
+
 /** The clock of the database decides when a date is due; `nowMs` only estimates the delay. */
 export function toDelay(until: SnoozeUntil, nowMs: number): Delay {
   if (!(until instanceof Date)) return { delayMs: toMs(until)! };

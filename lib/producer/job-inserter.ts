@@ -1,4 +1,5 @@
 import { groupBy } from '../common/group-by.js';
+import type { NewFlow } from '../job/flows/flow.js';
 import type { NewJob } from '../job/job.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 import { EnqueueBatcher, KeyedEnqueueBatcher } from './enqueue-batcher.js';
@@ -15,7 +16,9 @@ export class JobInserter {
   readonly #keyedBatcher: KeyedEnqueueBatcher;
   readonly #waitingLimit: WaitingLimit;
 
-  constructor(private readonly parts: Pick<ProducerParts, 'store' | 'clock' | 'optionsFor' | 'notifier' | 'events'>) {
+  constructor(
+    private readonly parts: Pick<ProducerParts, 'store' | 'flows' | 'clock' | 'optionsFor' | 'notifier' | 'events'>,
+  ) {
     this.#batcher = new EnqueueBatcher(parts.store);
     this.#keyedBatcher = new KeyedEnqueueBatcher(parts.store, parts.clock);
     this.#waitingLimit = new WaitingLimit(parts.store, parts.clock);
@@ -38,6 +41,23 @@ export class JobInserter {
     if (manager) store.afterCommit(manager, () => this.#onCommitted(created, changed));
     else this.#onCommitted(created, changed);
     return enqueued;
+  }
+
+  /** Stores all jobs of the flow or none. */
+  async insertFlow(
+    flow: NewFlow,
+    manager: CallerTransaction | undefined,
+  ): Promise<{ id: number; jobs: EnqueuedJob[] }> {
+    const { store, flows } = this.parts;
+    await this.#admit(flow.jobs, manager);
+    const { id, jobIds } = await flows.create(flow, manager);
+    const jobs = flow.jobs.map(({ queue, name }, index): EnqueuedJob => {
+      return { id: jobIds[index]!, queue, name, outcome: 'created' };
+    });
+    const free = flow.jobs.filter(({ isBlocked }) => !isBlocked);
+    if (manager) store.afterCommit(manager, () => this.#onCommitted(jobs, free));
+    else this.#onCommitted(jobs, free);
+    return { id, jobs };
   }
 
   /** Rejects with QueueFullError if a queue is full. Returns a counter for each limited queue that gets keyed jobs. */
@@ -95,6 +115,6 @@ function hasKey({ key }: NewJob): boolean {
   return key !== undefined;
 }
 
-function isDueNow({ delayMs, runAtMs }: NewJob): boolean {
-  return delayMs === null && runAtMs === null;
+function isDueNow({ delayMs, runAtMs, isBlocked }: NewJob): boolean {
+  return delayMs === null && runAtMs === null && !isBlocked;
 }

@@ -1,6 +1,7 @@
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
 import type { JobStore } from '../store/jobs/job-store.js';
+import type { FlowStore } from '../store/flows/flow-store.js';
 import type { StepStore } from '../store/steps/step-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 import type { Clock } from '../common/clock.js';
@@ -33,6 +34,7 @@ export interface ProducerParts {
   >;
   readonly queueStore: Pick<QueueStore, 'subscribers'>;
   readonly steps: Pick<StepStore, 'signal' | 'wakeWaiting'>;
+  readonly flows: Pick<FlowStore, 'create'>;
   readonly clock: Clock;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly notifier: ProducerNotifier;

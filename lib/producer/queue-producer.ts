@@ -1,11 +1,10 @@
 import { checkJobId } from '../job/job-id.js';
-import { checkQueueName, nameProblem } from '../job/job-names.js';
-import { matchesHeaders, TOPIC_HEADER } from '../job/topics.js';
-import { resolveEnqueueOptions, type EnqueueOptions, type JobOverrides } from '../job/enqueue-options.js';
-import { InvalidOptionsError, PayloadInvalidError } from '../job/errors.js';
+import { checkQueueName } from '../job/job-names.js';
+import { matchesHeaders } from '../job/topics.js';
+import type { EnqueueOptions, JobOverrides } from '../job/enqueue-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
 import { expected, unknownKeys } from '../job/expectation.js';
 import type { NewJob } from '../job/job.js';
-import { encodeJson } from '../job/json.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import { resolveWaitOptions, type WaitOptions } from '../job/wait-options.js';
@@ -14,7 +13,10 @@ import { buildJob } from '../job/build-job.js';
 import type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './enqueued-job.js';
 import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
+import { resolveMessage } from './resolve-message.js';
 import { sendSignal } from './send-signal.js';
+import type { FlowBuilder } from './flow-builder.js';
+import { storeFlow, type EnqueuedFlow } from './store-flow.js';
 
 /**
  * Enqueues jobs, publishes messages, and waits for results.
@@ -103,6 +105,26 @@ export class QueueProducer {
       built.push(newJob instanceof Promise ? await newJob : newJob);
     }
     return built.length === 0 ? [] : this.#inserter.insert(built, manager);
+  }
+
+  /**
+   * Enqueues jobs of which some run after others, all or none, in one transaction. A job that waits for others is `blocked`.
+   * When all of them have completed, it waits in its queue, and its handler reads their results with `job.children()`.
+   *
+   * Rejects as `enqueue` does, with FlowCycleError if jobs wait for each other, and with FlowTooLargeError above 100,000
+   * jobs or 200,000 dependencies.
+   *
+   * @example
+   * ```ts
+   * await producer.flow((flow) => {
+   *   const parts = flow.addMany('part.render', [{ part: 1 }, { part: 2 }]);
+   *   const merged = flow.add('video.merge', { id }, { after: parts });
+   *   flow.add('mail.send', { to }, { after: merged, onFailure: 'run' });
+   * }, { manager });
+   * ```
+   */
+  flow(build: (flow: FlowBuilder) => unknown, given: InTransaction = {}): Promise<EnqueuedFlow> {
+    return storeFlow(this.#parts, this.#inserter, build, given, this.#manager);
   }
 
   /**
@@ -220,24 +242,4 @@ function isOfSeveralQueues(args: readonly unknown[]): args is [readonly JobOfQue
 function checkJobToEnqueue(where: string, job: unknown, index: number): asserts job is JobToEnqueue {
   if (typeof job === 'object' && job !== null && 'payload' in job) return;
   throw new InvalidOptionsError(where, [expected(false, `job ${index} to be { payload, options? }`, job)!]);
-}
-
-/**
- * Checks a message before its subscribers are known, so that its errors do not depend on them. Returns the options of
- * its copies, with the topic as a header.
- */
-function resolveMessage(topic: string, payload: unknown, given: EnqueueOptions & InTransaction) {
-  InvalidOptionsError.throwIfAny('Invalid topic', [nameProblem('topic', topic)]);
-  const where = `Cannot publish "${topic}"`;
-  resolveEnqueueOptions(topic, given, ['manager'], where);
-  InvalidOptionsError.throwIfAny(where, [
-    expected(
-      !Object.hasOwn(given.headers ?? {}, TOPIC_HEADER),
-      `no header "${TOPIC_HEADER}", which names the topic of each copy`,
-      given.headers?.[TOPIC_HEADER],
-    ),
-  ]);
-  const encoded = encodeJson(payload);
-  if ('problem' in encoded) throw new PayloadInvalidError(topic, encoded.problem, { of: 'topic' });
-  return { ...given, headers: { ...given.headers, [TOPIC_HEADER]: topic } };
 }

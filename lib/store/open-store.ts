@@ -14,6 +14,8 @@ import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
 import { SqlJobStore } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
+import type { FlowStore } from './flows/flow-store.js';
+import { SqlFlowStore } from './flows/sql-flow-store.js';
 import type { GroupStore } from './groups/group-store.js';
 import { SqlGroupStore } from './groups/sql-group-store.js';
 import type { LimitStore } from './limits/limit-store.js';
@@ -66,6 +68,7 @@ export interface OpenStore {
   readonly limits: LimitStore;
   readonly groups: GroupStore;
   readonly steps: StepStore;
+  readonly flows: FlowStore;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */
@@ -147,6 +150,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     limits: new SqlLimitStore(database, dialect),
     groups: new SqlGroupStore(database, dialect),
     steps: new SqlStepStore(outbox, blocking, dialect, scanCursors),
+    flows: new SqlFlowStore(outbox, blocking, dialect, scanCursors),
     ...channels,
     workerLocks: lockDatabase && new SqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
     notices,

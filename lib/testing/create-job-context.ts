@@ -45,6 +45,10 @@ export function createJobContext<P>(
       sleep: () => Promise.resolve(undefined),
       waitForSignal: () => Promise.resolve({ state: 'timed-out' }),
     },
+    children: {
+      read: async function* () {},
+      fanOut: () => Promise.resolve(false),
+    },
     log: () => undefined,
     ...overrides,
   };

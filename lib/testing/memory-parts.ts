@@ -45,6 +45,12 @@ export function memoryParts(
       },
       wakeWaiting: () => Promise.resolve([]),
     },
+    flows: {
+      create: async ({ jobs }, manager) => {
+        if (manager) requireOpenTransaction(manager);
+        return { id: 1, jobIds: await enqueue(jobs) };
+      },
+    },
     optionsFor: () => options,
     clock: systemClock,
     notifier: {

@@ -95,7 +95,7 @@ export class QueueHarness {
   }
 
   async #runOne(queue: string): Promise<RanJob | null> {
-    const { stores, settings, clock, logger, handlers } = this.engine;
+    const { stores, settings, clock, logger, handlers, settler } = this.engine;
     const store = stores.jobs;
     const options = settings.of(queue);
     const claimId = randomInt(1, 2 ** 48 - 1);
@@ -119,7 +119,12 @@ export class QueueHarness {
     const [job] = jobs;
     if (!job) return null;
     const claim = new ActiveClaim(request, jobs, clock.monotonic());
-    const parts = { workerId: this.#workerId, store, steps: stores.steps, clock, logger, random: Math.random };
+    const optionsFor = (name: string) => settings.of(name);
+    const { steps, flows } = stores;
+    const parts = {
+      ...{ workerId: this.#workerId, store, steps, flows, clock, logger },
+      ...{ optionsFor, onEnqueued: () => undefined, random: Math.random },
+    };
     const attempt = new Attempt(claim, job, options, parts, clock.monotonic());
     const entry = handlers.find(queue, job.name);
     const [end] = entry ? await new Run([attempt], options, clock).execute(entry) : [];
@@ -136,6 +141,8 @@ export class QueueHarness {
         mayHaveCommitted: false,
         mayBeRescued: new Set(),
       });
+    if (outcome.kind === 'block') await settler.recheck([job.id]);
+    else await settler.settle([job.id]);
     const error = 'error' in outcome ? outcome.error : undefined;
     const kind = isHandedOff ? 'hand-off' : outcome.kind;
     return { id: job.id, queue, name: job.name, attempt: job.attempt, outcome: kind, result, error };

@@ -1,3 +1,4 @@
+import { groupBy } from '../common/group-by.js';
 import { ClientEvents } from '../events/client-events.js';
 import { JobEventEmitter } from '../events/job-event-emitter.js';
 import type { ClaimedJob } from '../job/job.js';
@@ -86,6 +87,7 @@ export class WorkerComponents {
       waitNotifier,
       logger,
       failureLog: this.#failureLog,
+      flowSettler: parts.flowSettler,
       announce: (queue, jobs) => this.#announcer.announce(queue, jobs),
       expectDue: (_, ms) => this.poller.expectDue(ms),
     });
@@ -139,11 +141,15 @@ export class WorkerComponents {
   }
 
   #createQueueWorker(queue: string): QueueWorker {
-    const { store, steps, clock, logger, random, handlers, optionsFor, waitNotifier } = this.parts;
+    const { store, steps, flows, flowSettler, clock, logger, random, handlers, optionsFor, waitNotifier } = this.parts;
     return new QueueWorker({
       queue,
       store,
       steps,
+      flows,
+      flowSettler,
+      optionsFor,
+      onEnqueued: (jobs) => this.#onEnqueued(jobs),
       clock,
       logger,
       random,
@@ -165,6 +171,11 @@ export class WorkerComponents {
       onSlotFree: () => this.#onSlotFree(queue),
       onIdle: () => this.#onIdle(queue),
     });
+  }
+
+  #onEnqueued(jobs: readonly { id: number; queue: string; name: string }[]): void {
+    new ClientEvents(this.parts.events).emit('enqueued', jobs);
+    for (const [queue, { length }] of groupBy(jobs, (job) => job.queue)) this.#announcer.announce(queue, length);
   }
 
   async #rest({ queue, group }: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay): Promise<void> {

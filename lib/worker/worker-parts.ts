@@ -6,6 +6,7 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { Subscription } from '../job/topics.js';
 import type { WaitNotifier } from '../listen/wait-notifier.js';
 import type { JobStore } from '../store/jobs/job-store.js';
+import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
@@ -14,6 +15,7 @@ import type { StepStore } from '../store/steps/step-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 import type { WorkerLockStore } from '../store/workers/worker-lock-store.js';
 import type { WorkerRegistry } from '../store/workers/worker-registry.js';
+import type { FlowSettler } from './complete/flow-settler.js';
 import type { Heartbeat, HeartbeatSettings } from './heartbeat/heartbeat.js';
 import type { PruneTask } from './pruner.js';
 import type { HandlerTable } from './run/handler-table.js';
@@ -46,5 +48,7 @@ export interface WorkerParts {
   readonly limits: LimitStore;
   readonly groups: Pick<GroupStore, 'rest'>;
   readonly steps: StepStore;
+  readonly flows: FlowStore;
+  readonly flowSettler: FlowSettler;
   readonly pruneTasks: readonly PruneTask[];
 }

@@ -48,12 +48,13 @@ describeEngines(
       await dataSource.transaction((manager) =>
         engine.producer.enqueue('q', 0, { key: 'k', onConflict: 'replace', manager }),
       );
+      await engine.producer.flow((f) => f.add('q', 0, { after: f.add('q', 0) }));
       await engine.close();
 
       const [{ jobs }] = (await world.sql<{ jobs: string }>('SELECT COUNT(*) AS jobs FROM sql_queue_jobs')) as [
         { jobs: string },
       ];
-      expect(Number(jobs)).toBe(56);
+      expect(Number(jobs)).toBe(58);
       expect(await world.sql('SELECT id FROM sql_queue_commit_log')).toEqual([]);
       await expect(dataSource.query('DELETE FROM sql_queue_jobs')).rejects.toThrow(/denied/);
       await expect(dataSource.query('SELECT * FROM sql_queue_history')).rejects.toThrow(/denied/);

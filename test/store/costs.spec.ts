@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { NewFlow } from '../../lib/job/flows/flow.js';
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import type { JobStore } from '../../lib/store/jobs/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
@@ -234,6 +235,26 @@ const steps: Step[] = [
     title: 'send a signal without a waiting job',
     counts: [1],
     prepare: (_world, _jobs, _count, opened) => Promise.resolve(() => openProducer(opened).signal('approval', 'k')),
+  },
+  {
+    title: 'enqueue a flow, that many jobs before one',
+    prepare: (_world, _jobs, count, { flows }) => Promise.resolve(() => flows.create(fanIn(count))),
+  },
+  {
+    title: 'complete, kept, that many jobs of a flow',
+    prepare: async (world, jobs, count, { flows }) => {
+      await flows.create(fanIn(count));
+      const held = await claimedAll(world, count);
+      return () => jobs.complete(finalBatchOf(held, outcomes.complete));
+    },
+  },
+  {
+    title: 'unblock the job after that many',
+    prepare: async (world, jobs, count, { flows }) => {
+      const { jobIds } = await flows.create(fanIn(count));
+      await jobs.complete(finalBatchOf(await claimedAll(world, count), outcomes.complete));
+      return () => flows.settle(jobIds.slice(0, count), () => 60_000);
+    },
   },
   {
     title: 'prune from the history',
@@ -498,6 +519,16 @@ async function prepareGroups(world: World, jobs: World['jobs'], groups: number):
   const arriving = 'SELECT id FROM sql_queue_jobs WHERE runnable = 4 LIMIT 1';
   while ((await world.sql(arriving)).length > 0) await world.claim({ groups: { ...FREE, concurrency: 0 } });
   await world.sql(`UPDATE sql_queue_groups SET state = 'ready', turn = turn - 10000 WHERE state = 'blocked'`);
+}
+
+/** A flow of that many jobs and one after them. */
+function fanIn(count: number): NewFlow {
+  const edges = Array.from({ length: count }, (_, needs) => ({ job: count, needs, onFailure: 'cancel' }) as const);
+  return { jobs: [...many(count), newJob({ queue: 'after', isBlocked: true })], edges };
+}
+
+function claimedAll(world: World, count: number): Promise<Claim> {
+  return world.claim({ limit: count, startLimit: count });
 }
 
 async function claimed(world: World, count: number, started = count): Promise<Claim> {

@@ -13,6 +13,7 @@ import type { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/jobs/job-store.js';
 import type { QueueSchedules } from '../../lib/schedules/queue-schedules.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
+import type { FlowStore } from '../../lib/store/flows/flow-store.js';
 import type { StepStore } from '../../lib/store/steps/step-store.js';
 import type { QueueStore } from '../../lib/store/topics/queue-store.js';
 import type { HandlerTable } from '../../lib/worker/run/handler-table.js';
@@ -59,6 +60,7 @@ export interface Engine {
   readonly eventChannel: ObservedNotificationChannel;
   readonly events: EventLog;
   readonly steps: StepStore;
+  readonly flows: FlowStore;
   /** The events of this process. */
   readonly bus: QueueEvents;
   /** Collects the events of all processes from now on. */
@@ -106,6 +108,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
   return {
     store: stores.jobs,
     steps: stores.steps,
+    flows: stores.flows,
     queueStore: stores.queues,
     runner,
     notifier,

@@ -1,4 +1,5 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
+import { everyFlowVerb } from './every-flow-verb.js';
 import { everyGroupVerb } from './every-group-verb.js';
 import { everyConsumerVerb } from './every-consumer-verb.js';
 import { newSchedule } from './schedules.js';
@@ -19,7 +20,21 @@ import {
 
 /** Calls every verb of a store at least once with one job and with several. */
 export async function everyVerb(
-  { jobs, workers, admin, consumer, queues, waits, jobLogs, events, schedules, limits, steps, groups }: OpenStore,
+  {
+    jobs,
+    workers,
+    admin,
+    consumer,
+    queues,
+    waits,
+    jobLogs,
+    events,
+    schedules,
+    limits,
+    steps,
+    groups,
+    flows,
+  }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
@@ -216,6 +231,7 @@ export async function everyVerb(
   await schedules.get('api');
   await schedules.list();
   await everyGroupVerb({ jobs, groups, consumer }, advance);
+  await everyFlowVerb({ jobs, flows, admin }, advance);
   await limits.rest('q', { delayMs: 0 });
   await limits.setLimits('q', { maxRunning: 900, rest: false });
   for (const rate of [null, FAST_RATE, { ...FAST_RATE, window: 'fixed' }] as const) {

@@ -34,6 +34,11 @@ export async function fillTables(source: DataSource, size: number): Promise<void
     INSERT INTO sql_queue_groups (queue, group_key, state, turn, head_priority, head_id)
     SELECT IF(n % 2 = 0, 'other', 'grouped'), CONCAT('far-', n), IF(n % 4 < 2, 'blocked', 'paused'), ${far}, 0, 0 FROM ${numbers}`);
   await source.query(`
+    INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, state)
+    SELECT n DIV 10 + 2000000, n + 3000000, 'q', 'n', 'cancel', ELT(1 + n % 3, 'open', 'done', 'failed') FROM ${numbers}`);
+  await source.query(`
+    INSERT INTO sql_queue_flows (created_at, expires_at) SELECT 0, ${far} FROM ${numbers}`);
+  await source.query(`
     INSERT INTO sql_queue_commit_log (id, number, first_id, id_step, seen_at)
     SELECT n, 1, 1, 1, ${far} FROM ${numbers} WHERE n % 10 = 0`);
 }

@@ -6,11 +6,11 @@ import { systemClock } from '../../lib/common/clock.js';
 
 /** A producer on a store without a worker. */
 export function openProducer(
-  { jobs, queues, steps }: Pick<OpenStore, 'jobs' | 'queues' | 'steps'>,
+  { jobs, queues, steps, flows }: Pick<OpenStore, 'jobs' | 'queues' | 'steps' | 'flows'>,
   optionsOf: (queue: string) => QueueOptions = () => ({}),
 ): QueueProducer {
   return new QueueProducer({
-    ...{ store: jobs, queueStore: queues, steps, clock: systemClock },
+    ...{ store: jobs, queueStore: queues, steps, flows, clock: systemClock },
     optionsFor: (queue) => resolveQueueOptions(optionsOf(queue)),
     notifier: {
       prepare: () => undefined,

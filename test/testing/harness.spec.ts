@@ -206,4 +206,35 @@ describe('QueueHarness.advance() with schedules', () => {
     ]);
     await close();
   });
+
+  it('runs the jobs of a flow after those that they need, and a job again after its children', async () => {
+    @Injectable()
+    class Videos {
+      @QueueProcessor('video.part')
+      part(job: JobContext<number>): number {
+        return job.payload * 10;
+      }
+
+      @QueueProcessor('video.all')
+      async all(job: JobContext): Promise<number> {
+        await job.fanOut('video.part', [1, 2]);
+        let sum = 0;
+        for await (const child of job.children<number>()) sum += child.result!;
+        return sum;
+      }
+    }
+    const { harness, producer, close } = await setup(Videos);
+    await producer.flow((flow) => flow.add('video.all', 0, { after: flow.add('video.part', 3) }));
+
+    const ran = await harness.drain();
+
+    expect(ran.map(({ queue, outcome, result }) => [queue, outcome, result])).toEqual([
+      ['video.part', 'complete', 30],
+      ['video.all', 'block', undefined],
+      ['video.part', 'complete', 10],
+      ['video.part', 'complete', 20],
+      ['video.all', 'complete', 60],
+    ]);
+    await close();
+  });
 });

@@ -41,6 +41,30 @@ describe('FakeQueueProducer', () => {
   });
 });
 
+describe('a flow of a test double', () => {
+  it('is recorded by a FakeQueueProducer, and checked as by the real one', async () => {
+    const producer = new FakeQueueProducer();
+
+    const flow = await producer.flow((f) => f.add('b', 2, { after: f.add('a', 1), delay: '1m' }));
+
+    expect(flow.jobs).toMatchObject([
+      { id: 1, queue: 'a' },
+      { id: 2, queue: 'b' },
+    ]);
+    expect(producer.enqueued).toMatchObject([{ payload: 1 }, { payload: 2, delayMs: 60_000 }]);
+    await expect(producer.flow(() => undefined)).rejects.toThrow('expected at least one job, got 0');
+  });
+
+  it('runs in the order of its jobs with an InlineQueueProducer', async () => {
+    const ran: unknown[] = [];
+    const producer = new InlineQueueProducer({ a: (job) => ran.push(job.payload), b: (job) => ran.push(job.payload) });
+
+    await producer.flow((f) => f.add('b', 2, { after: f.add('a', 1) }));
+
+    expect(ran).toEqual([1, 2]);
+  });
+});
+
 describe.each([
   ['FakeQueueProducer', () => new FakeQueueProducer()],
   ['InlineQueueProducer', () => new InlineQueueProducer({ q: () => undefined })],

@@ -7,6 +7,8 @@ describe('the public surface', () => {
     expect(Object.keys(main).sort()).toEqual([
       'DuplicateKeyError',
       'DuplicateStepError',
+      'FlowCycleError',
+      'FlowTooLargeError',
       'InjectQueue',
       'InvalidOptionsError',
       'JobCancelledError',
@@ -29,6 +31,7 @@ describe('the public surface', () => {
       'OnQueueEvent',
       'PayloadInvalidError',
       'PayloadTooLargeError',
+      'PrerequisiteFailedError',
       'Queue',
       'QueueAdmin',
       'QueueConsumer',

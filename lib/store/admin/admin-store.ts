@@ -103,7 +103,8 @@ export interface Replay {
 }
 
 /** `too-late`: the job is finished or unknown. */
-export type CancelResult = { state: 'cancelled' } | { state: 'requested'; workerId: string } | { state: 'too-late' };
+export type CancelResult =
+  { state: 'cancelled'; isInFlow?: true } | { state: 'requested'; workerId: string } | { state: 'too-late' };
 
 /** Reads and changes jobs of all processes. */
 export interface AdminStore {

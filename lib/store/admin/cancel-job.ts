@@ -1,12 +1,14 @@
 import { readIds } from '../../job/read-columns.js';
+import { closeEdges } from '../flows/edges.js';
 import type { CancelResult } from './admin-store.js';
+import type { ClaimedJob } from '../../job/job.js';
 import type { Completion } from '../jobs/completion.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../jobs/claimed-row.js';
 import { endLockedAssignment } from '../people/end-assignment.js';
 import { historyRetentionMs, writeHistory } from '../jobs/history.js';
 import { lockAssignment } from '../people/lock-assignment.js';
 import { jobEventsOf } from '../jobs/job-events.js';
-import { execute, emit, query, type Work } from '../core/statement.js';
+import { execute, executeAll, emit, query, type Work } from '../core/statement.js';
 
 const SELECT_CLAIM_ID = `
   SELECT claim_id
@@ -68,8 +70,9 @@ function* cancelIdle(id: number, retentionMs: (queue: string) => number | false)
     ranMs: null,
     retentionMs: retentionMs(row.queue),
   };
+  yield* executeAll(closeEdges([completion]));
   if (historyRetentionMs(completion) !== false) yield* writeHistory([completion]);
-  return { state: 'cancelled' };
+  return cancelled(job);
 }
 
 function* cancelClaimed(
@@ -86,9 +89,13 @@ function* cancelClaimed(
     // Cancels at once, because no worker would read a request. Later calls of the claim holder reject.
     const locked = yield* lockAssignment(id, 'anyone');
     yield* endLockedAssignment(locked, { outcome: { kind: 'cancel' }, retentionMs: retentionMs(locked.job.queue) });
-    return { state: 'cancelled' };
+    return cancelled(locked.job);
   }
   const requests = new Set(readIds(claim.cancel_requests) ?? []).add(id);
   yield* execute(WRITE_CANCEL_REQUESTS, { claimId, requests: JSON.stringify([...requests]) });
   return { state: 'requested', workerId: claim.worker_id };
+}
+
+function cancelled({ overrides }: ClaimedJob): CancelResult {
+  return { state: 'cancelled', ...(overrides?.flow !== undefined && { isInFlow: true }) };
 }

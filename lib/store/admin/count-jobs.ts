@@ -1,7 +1,8 @@
 import { readIds } from '../../job/read-columns.js';
 import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type { JobCounts } from './admin-store.js';
-import { idBatches } from '../core/safe-id.js';
+import { batchesOf } from '../../common/batches-of.js';
+import { BLOCKED } from '../runnable.js';
 import { query, type Work } from '../core/statement.js';
 
 // Reads only index queue, because the rows of a million jobs are gigabytes. On SQLite a plain INSERT by another program
@@ -46,6 +47,10 @@ export function* countJobs(queue: string | null): Work<JobCounts> {
   const states = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
   const counts: JobCounts = { ...states, staged: 0, prefetched: 0 };
   for (const row of yield* query<Record<'runnable' | 'jobs' | 'timed', number>>(COUNT_LIVE, { queue })) {
+    if (Number(row.runnable) === BLOCKED) {
+      counts.blocked += Number(row.jobs);
+      continue;
+    }
     const delayed = Number(row.runnable) === 0 ? Number(row.jobs) : Number(row.timed);
     counts.scheduled += delayed;
     counts[waitingStateOf(row)] += Number(row.jobs) - delayed;
@@ -70,7 +75,7 @@ function* countClaimed(counts: JobCounts, queue: string | null): Work<void> {
     started.set(Number(id), new Set(ofClaim.slice(0, start_limit)));
     for (const jobId of ofClaim) ids.add(jobId);
   }
-  for (const batch of idBatches([...ids], ID_BATCH_SIZE)) {
+  for (const batch of batchesOf([...ids], ID_BATCH_SIZE)) {
     const rows = yield* query<Record<'id' | 'claim_id' | 'runnable', number>>(SELECT_CLAIMED, { ids: batch });
     for (const row of rows) {
       // A job of a claim that was written after the claims were read counts as started.

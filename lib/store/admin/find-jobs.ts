@@ -134,7 +134,7 @@ function* searchLive(search: JobSearch, { order }: PageRequest, names: QueueName
     return { ...table, conditions: inState, candidates: yield* selectScheduled(queue, order, names) };
   }
   const ofQueue = queue === undefined ? inState : withCondition(inState, 'AND j.queue = :queue', { queue });
-  if (state === 'waiting')
+  if (state === 'waiting' || state === 'blocked')
     return { ...table, conditions: ofQueue, candidates: yield* selectWaiting(queue, order, names) };
   const candidates = queue === undefined ? candidatesById('jobs', order) : yield* selectLive(queue, order);
   return { ...table, conditions: ofQueue, candidates };

@@ -14,6 +14,7 @@ import {
   type IndexRange,
 } from './candidates.js';
 import { readIds } from '../../job/read-columns.js';
+import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
 import { idsOf } from '../core/safe-id.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
@@ -41,7 +42,7 @@ const PLAIN_SCHEDULED_IDS = `
 const WITH_GROUP = `
   SELECT 1 AS one
   FROM ${INDEX}
-  WHERE queue IN (:queues) AND run_at IS NULL AND (runnable > 2 OR (runnable IN (1, 2) AND group_key > ''))
+  WHERE queue IN (:queues) AND run_at IS NULL AND (runnable IN (${IN_GROUP}, ${ARRIVING}, ${RETURNED}) OR (runnable IN (1, 2, ${BLOCKED}) AND group_key > ''))
   LIMIT 1`;
 
 const QUEUE_BATCH_SIZE = 16;
@@ -110,7 +111,7 @@ export function* selectScheduled(
   };
 }
 
-/** Waiting jobs by id. Includes active jobs, because a claim changes no column of the index. */
+/** Waiting and blocked jobs by id. Includes active jobs, because a claim changes no column of the index. */
 export function* selectWaiting(queue: string | undefined, order: PageOrder, names: QueueNames): Work<ReadCandidates> {
   const ranges = yield* rangesOf(queue === undefined ? yield* names.queueNames('jobs') : [queue]);
   return ranges ? candidatesInRanges(ranges, order) : candidatesById('jobs', order);
@@ -139,7 +140,7 @@ function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
   if (queues.length > QUEUE_BATCH_SIZE) return undefined;
   if (queues.length > 0 && (yield* query(WITH_GROUP, { queues })).length > 0) return undefined;
   const ranges: IndexRange[] = [];
-  let unread = queues.flatMap((queue) => [1, 2].map((runnable) => ({ queue, runnable, last: -32_769 })));
+  let unread = queues.flatMap((queue) => [1, 2, BLOCKED].map((runnable) => ({ queue, runnable, last: -32_769 })));
   while (unread.length > 0) {
     const values: Record<string, SqlValue> = {};
     const next = unread.map((range, index) => {

@@ -1,28 +1,32 @@
+import { closeEdges } from '../flows/edges.js';
+import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { execute, emit, query, type Work } from '../core/statement.js';
+import { executeAll, emit, query, type Work } from '../core/statement.js';
 import { deleteJobLogs } from '../results/sql-job-log-store.js';
 import { markRemoved } from '../results/sql-wait-store.js';
 
 const LOCK_IDLE = `
-  SELECT id, queue, name, attempt
+  SELECT id, queue, name, attempt, options
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id /*! FOR UPDATE */`;
 
+// One statement per row: MariaDB reads and locks the whole table if a list is as long as the table, even with a forced
+// index.
 const REMOVE_IDLE = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id = 0`;
+  WHERE id = :id AND claim_id = 0`;
 
 const LOCK_FINISHED = `
-  SELECT id, queue, name, attempt
+  SELECT id, queue, name, attempt, NULL AS options
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids)
   ORDER BY id /*! FOR UPDATE */`;
 
 const REMOVE_FINISHED = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids)`;
+  WHERE id = :id`;
 
 /** Active jobs stay, because their worker would not learn of the removal: cancel them. */
 export function* removeJobs(ids: readonly number[]): Work<number[]> {
@@ -37,9 +41,17 @@ export function* removeJobs(ids: readonly number[]): Work<number[]> {
 }
 
 function* lockAndRemove(lock: string, remove: string, inOrder: number[]): Work<number[]> {
-  const jobs = yield* query<EventJob>(lock, { ids: inOrder });
+  const jobs = yield* query<EventJob & { options: string | null }>(lock, { ids: inOrder });
   const ids = idsOf(jobs);
   yield* emit(jobEventsOf('removed', jobs));
-  if (ids.length > 0) yield* execute(remove, { ids });
+  yield* executeAll(ids.map((id) => ({ sql: remove, values: { id } })));
+  yield* executeAll(closeEdges(jobs.flatMap(toCancelled)));
   return ids;
+}
+
+/** For the other jobs of its flow, a removed job is cancelled. */
+function toCancelled({ id, options }: { id: number; options: string | null }) {
+  const read = readOverrides(options);
+  if (!('overrides' in read) || read.overrides?.flow === undefined) return [];
+  return [{ job: { id: Number(id), overrides: read.overrides }, outcome: { kind: 'cancel' } as const }];
 }

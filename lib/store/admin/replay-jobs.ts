@@ -1,12 +1,13 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { Replay } from './admin-store.js';
-import { RETURNED } from '../runnable.js';
+import { findBlocked, reopenEdges } from '../flows/edges.js';
+import { BLOCKED, RETURNED } from '../runnable.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { clearStages, RUNNABLE_WHEN_WAITING } from '../people/stages.js';
-import { execute, emit, query, rowChunks, Rows, type SqlValue, type Work } from '../core/statement.js';
+import { execute, executeAll, emit, query, rowChunks, Rows, type SqlValue, type Work } from '../core/statement.js';
 
 const LOCK_SCHEDULED = `
   SELECT id, queue, name, attempt
@@ -25,9 +26,10 @@ const LOCK_FINISHED = `
   WHERE id IN (:ids) AND state <> 'completed'
   ORDER BY id /*! FOR UPDATE */`;
 
+// One statement per row, because MariaDB reads and locks the whole table for a list that is as long as the table.
 const DELETE_FINISHED = `
   DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids)`;
+  WHERE id = :id`;
 
 const REENQUEUE = `
   INSERT INTO {jobs} (id, queue, name, run_at, state, runnable, priority, attempt, max_attempts,
@@ -66,28 +68,41 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   const finished = idsOf(rows);
   const retried = rows.map(({ id, queue, name }) => ({ id, queue: replay.to ?? queue, name }) as EventJob);
   yield* emit(jobEventsOf('retried', retried));
-  yield* execute(DELETE_FINISHED, { ids: finished });
-  const reenqueued = rows.map((row, n) => toReenqueuedRow(row, replay, n));
+  yield* executeAll(finished.map((id) => ({ sql: DELETE_FINISHED, values: { id } })));
+  const blocked = yield* reopenFlows(rows);
+  const reenqueued = rows.map((row, n) => toReenqueuedRow(row, replay, n, blocked.has(Number(row.id))));
   for (const chunk of rowChunks(reenqueued)) yield* execute(REENQUEUE, { rows: new Rows(REENQUEUED_ROW, chunk) });
   // A job that was cancelled by an admin may still have the row of its stage.
   yield* clearStages(finished);
   return finished;
 }
 
+/** Jobs that wait for these jobs wait for their next end. Returns those that wait for others themselves. */
+function* reopenFlows(rows: readonly FinishedRow[]): Work<ReadonlySet<number>> {
+  const ids = idsOf(rows.filter(({ options }) => parseJsonOrNull<JobOverrides>(options as string | null)?.flow));
+  if (ids.length === 0) return new Set();
+  yield* executeAll([reopenEdges(ids)]);
+  return yield* findBlocked(ids);
+}
+
 function staysInQueue({ queue }: FinishedRow, { to }: Replay): boolean {
   return to === undefined || to === queue;
 }
 
-function toReenqueuedRow(row: FinishedRow, replay: Replay, n: number): SqlValue[] {
+function toReenqueuedRow(row: FinishedRow, replay: Replay, n: number, isBlocked: boolean): SqlValue[] {
   const { to, firstMs, intervalMs } = replay;
   const { id, name, priority, created_at, payload, error } = row;
   const delayMs = Math.round(firstMs + n * intervalMs);
-  const schedule = delayMs > 0 ? [delayMs, 'scheduled', 0] : [null, 'waiting', 1];
-  const dueMs = delayMs > 0 ? null : 0;
+  const schedule = isBlocked
+    ? [null, 'blocked', BLOCKED]
+    : delayMs > 0
+      ? [delayMs, 'scheduled', 0]
+      : [null, 'waiting', 1];
+  const dueMs = isBlocked || delayMs > 0 ? null : 0;
   if (staysInQueue(row, replay)) {
     const { queue, max_attempts, headers, options } = row;
     const group = parseJsonOrNull<JobOverrides>(options as string | null)?.group ?? '';
-    if (group !== '' && delayMs <= 0) schedule[2] = RETURNED;
+    if (group !== '' && !isBlocked && delayMs <= 0) schedule[2] = RETURNED;
     const kept = [max_attempts, created_at, payload, headers, options, error, dueMs, group];
     return [id, queue, name, ...schedule, priority, ...kept];
   }

@@ -2,7 +2,7 @@ import type { JobEventName } from '../../job/queue-event.js';
 import type { StoredError } from '../../job/stored-error.js';
 
 // Characters, most of them of one byte: far below the default max_allowed_packet.
-const MAX_STATEMENT_LENGTH = 500_000;
+export const MAX_STATEMENT_LENGTH = 500_000;
 // SQLite accepts about 32,000 values per statement, and no row has more than twenty.
 const MAX_ROWS = 1_000;
 
@@ -39,11 +39,14 @@ export function lengthOf(values: readonly SqlValue[]): number {
   return values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 10), 0);
 }
 
-/** A complete condition on the column `id`. */
+/** A complete condition on a column of ids. */
 export class Ids {
   readonly inOrder: readonly number[];
 
-  constructor(ids: readonly number[]) {
+  constructor(
+    ids: readonly number[],
+    readonly column: 'id' | 'needs' = 'id',
+  ) {
     this.inOrder = [...ids].sort((a, b) => a - b);
   }
 }

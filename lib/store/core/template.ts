@@ -83,7 +83,7 @@ const MIN_RANGE_LENGTH = 3;
  * last id stays outside the range: both servers lock the row after a range before they discard it. That row may belong
  * to another worker that waits for one of ours in the same way, which would be a deadlock.
  */
-function bindIdCondition({ inOrder }: Ids, bound: SqlValue[]): string {
+function bindIdCondition({ inOrder, column }: Ids, bound: SqlValue[]): string {
   if (inOrder.length === 0) throw new Error('An empty list of ids');
   const conditions: string[] = [];
   const single: number[] = [];
@@ -91,12 +91,12 @@ function bindIdCondition({ inOrder }: Ids, bound: SqlValue[]): string {
     while (inOrder[to + 1] === inOrder[to]! + 1) to++;
     if (to - from < MIN_RANGE_LENGTH) single.push(...inOrder.slice(from, to + 1));
     else {
-      conditions.push('id BETWEEN ? AND ?');
+      conditions.push(`${column} BETWEEN ? AND ?`);
       bound.push(inOrder[from]!, inOrder[to]! - 1);
       single.push(inOrder[to]!);
     }
   }
-  conditions.push(`id IN (?${', ?'.repeat(single.length - 1)})`);
+  conditions.push(`${column} IN (?${', ?'.repeat(single.length - 1)})`);
   bound.push(...single);
   return `(${conditions.join(' OR ')})`;
 }

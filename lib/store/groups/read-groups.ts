@@ -1,6 +1,6 @@
 import { readIds } from '../../job/read-columns.js';
 import { query, type Work } from '../core/statement.js';
-import { idBatches } from '../core/safe-id.js';
+import { batchesOf } from '../../common/batches-of.js';
 import type { GroupCounts, GroupRecord, GroupSearch } from './group-store.js';
 import { GROUP_COLUMNS, groupOverridesOf, type GroupRow } from './group-row.js';
 
@@ -50,7 +50,7 @@ export function* countGroup(queue: string, group: string): Work<GroupCounts> {
   const claims = yield* query<{ job_ids: string }>(CLAIMS, { queue });
   const claimed = claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []);
   let active = 0;
-  for (const ids of idBatches(claimed, ID_BATCH_SIZE)) active += yield* count(COUNT_ACTIVE, { ...values, ids });
+  for (const ids of batchesOf(claimed, ID_BATCH_SIZE)) active += yield* count(COUNT_ACTIVE, { ...values, ids });
   // The reads are not one snapshot.
   return { waiting: Math.max(0, unclaimed - active), scheduled, active };
 }

@@ -1,7 +1,8 @@
 import { groupBy } from '../../common/group-by.js';
 import { deadLetterOf } from '../../job/dead-letter.js';
 import type { NewJob } from '../../job/job.js';
-import { RETURNED } from '../runnable.js';
+import { BLOCKED, RETURNED } from '../runnable.js';
+import { closeEdges } from '../flows/edges.js';
 import { wakeGroups } from '../groups/wake-groups.js';
 import { emit, executeAll, type Work } from '../core/statement.js';
 import { REFUNDED_ATTEMPT } from './claimed-row.js';
@@ -32,6 +33,11 @@ const RETURN_TO_WAITING = `
   SET state = 'waiting', runnable = CASE WHEN group_key = '' OR runnable = 2 THEN runnable ELSE ${RETURNED} END, claim_id = 0, due_at = CASE WHEN :refund = 0 THEN :now ELSE due_at END, attempt = ${REFUNDED_ATTEMPT}, error = COALESCE(:error, error)
   WHERE :ids AND claim_id = :claimId`;
 
+const BLOCK = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'blocked', runnable = ${BLOCKED}, claim_id = 0, attempt = ${REFUNDED_ATTEMPT}
+  WHERE :ids AND claim_id = :claimId`;
+
 /**
  * A fenced statement matched fewer rows than it named: some claims are lost, or the cancellation of a job is requested.
  * The transaction must be rolled back.
@@ -55,6 +61,7 @@ export function* completeClaimed(
     if (finished.length > 0) fenced.push(fence(DELETE_FINISHED, claimId, finished));
     fenced.push(...returnToQueue(claimId, ofClaim));
   }
+  for (const statement of closeEdges(completions)) fenced.push({ ...statement, expectedRows: undefined });
   const answers = yield* executeAll(fenced);
   if (fenced.some((one, index) => isShort(one, answers[index]!))) throw new FenceError();
   yield* enqueueDeadLetters(completions);
@@ -68,16 +75,29 @@ function returnToQueue(claimId: number, completions: readonly Completion[]): Fen
   return [...groups.values()].flatMap((group) => {
     const queueReturn = queueReturnOf(group[0]!.outcome);
     if (!queueReturn) return [];
-    return fence(queueReturn.delayMs > 0 ? SCHEDULE : RETURN_TO_WAITING, claimId, group, queueReturn);
+    return fence(statementOf(queueReturn), claimId, group, queueReturn);
   });
 }
 
-type QueueReturn = Readonly<{ refund: number; error: string | null; delayMs: number; untilMs: number | null }>;
+function statementOf({ isBlocked, delayMs }: QueueReturn): string {
+  if (isBlocked) return BLOCK;
+  return delayMs > 0 ? SCHEDULE : RETURN_TO_WAITING;
+}
+
+type QueueReturn = Readonly<{
+  isBlocked?: 1;
+  refund: number;
+  error: string | null;
+  delayMs: number;
+  untilMs: number | null;
+}>;
 
 function queueReturnOf(outcome: Completion['outcome']): QueueReturn | undefined {
   switch (outcome.kind) {
     case 'release':
       return { refund: 1, error: null, delayMs: 0, untilMs: null };
+    case 'block':
+      return { isBlocked: 1, refund: 1, error: null, delayMs: 0, untilMs: null };
     case 'snooze':
       return { refund: 1, error: null, delayMs: outcome.delayMs, untilMs: outcome.untilMs ?? null };
     case 'retry':

@@ -1,6 +1,6 @@
 import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { NewJob } from '../../job/job.js';
-import { ARRIVING } from '../runnable.js';
+import { ARRIVING, BLOCKED } from '../runnable.js';
 import { jobEventsOf } from './job-events.js';
 import { readInsertedIds } from '../core/inserted-ids.js';
 import { emit, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
@@ -20,7 +20,7 @@ const INSERT_WAITING_JOBS = `
 
 const WAITING_JOB_ROW = `(?, ?, 'waiting', 1, ?, ?, ?, ?, ?)`;
 
-// A job with a group arrives in its group before it can be claimed.
+// A job with a group arrives in its group before it can be claimed. A job of a flow may be blocked.
 const INSERT_GROUPED_JOBS = `
   INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options, group_key)
   VALUES :rows`;
@@ -33,6 +33,13 @@ const INSERT_PLAIN_JOBS = `
   VALUES :rows`;
 
 const PLAIN_JOB_ROW = `(?, ?)`;
+
+// For the jobs of a flow, which have only the option that names it.
+const INSERT_PLAIN_JOBS_WITH_OPTIONS = `
+  INSERT INTO {jobs} (queue, payload, options)
+  VALUES :rows`;
+
+const PLAIN_JOB_WITH_OPTIONS_ROW = `(?, ?, ?)`;
 
 // Limits of one statement. The characters stay far below the smallest max_allowed_packet.
 const MAX_CHUNK_JOBS = 1_000;
@@ -71,7 +78,7 @@ export function* enqueue(jobs: readonly NewJob[]): Work<number[]> {
 
 /** Chooses the shortest statement for the jobs. */
 export function insertJobs(jobs: readonly NewJob[]): Statement {
-  if (jobs.some(({ group }) => group !== undefined)) {
+  if (jobs.some(({ group, isBlocked }) => group !== undefined || isBlocked)) {
     const rows = jobs.map((job) => [...toJobRow(job), job.group ?? '']);
     return { sql: INSERT_GROUPED_JOBS, values: { rows: new Rows(GROUPED_JOB_ROW, rows) } };
   }
@@ -79,6 +86,10 @@ export function insertJobs(jobs: readonly NewJob[]): Statement {
   if (jobs.every(isPlain)) {
     const rows = jobs.map(({ queue, payload }) => [queue, payload]);
     return { sql: INSERT_PLAIN_JOBS, values: { rows: new Rows(PLAIN_JOB_ROW, rows) } };
+  }
+  if (jobs.every(isPlainButOptions)) {
+    const rows = jobs.map(({ queue, payload, overrides }) => [queue, payload, overrides]);
+    return { sql: INSERT_PLAIN_JOBS_WITH_OPTIONS, values: { rows: new Rows(PLAIN_JOB_WITH_OPTIONS_ROW, rows) } };
   }
   return { sql: INSERT_WAITING_JOBS, values: { rows: new Rows(WAITING_JOB_ROW, jobs.map(toWaitingJobRow)) } };
 }
@@ -88,14 +99,23 @@ export function isScheduled({ runAtMs, delayMs }: NewJob): boolean {
 }
 
 /** Whether all columns except queue and payload have their defaults. */
-function isPlain({ name, priority, maxAttempts, headers, overrides }: NewJob): boolean {
-  return name === DEFAULT_JOB_NAME && priority === 0 && maxAttempts === null && headers === null && overrides === null;
+function isPlain(job: NewJob): boolean {
+  return job.overrides === null && isPlainButOptions(job);
+}
+
+function isPlainButOptions({ name, priority, maxAttempts, headers }: NewJob): boolean {
+  return name === DEFAULT_JOB_NAME && priority === 0 && maxAttempts === null && headers === null;
 }
 
 function toJobRow(job: NewJob): SqlValue[] {
-  const [state, runnable] = isScheduled(job) ? ['scheduled', 0] : ['waiting', job.group === undefined ? 1 : ARRIVING];
+  const [state, runnable] = standingOf(job);
   const { queue, name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
   return [queue, name, runAtMs, delayMs, state, runnable, priority, maxAttempts ?? 0, payload, headers, overrides];
+}
+
+function standingOf(job: NewJob): [state: string, runnable: number] {
+  if (job.isBlocked) return ['blocked', BLOCKED];
+  return isScheduled(job) ? ['scheduled', 0] : ['waiting', job.group === undefined ? 1 : ARRIVING];
 }
 
 function toWaitingJobRow({ queue, name, priority, maxAttempts, payload, headers, overrides }: NewJob): SqlValue[] {

@@ -2,7 +2,8 @@ import { MalformedJobError, UnsafeJobIdError } from '../../job/errors.js';
 import type { ColumnProblem } from '../../job/read-columns.js';
 import { storedError } from '../../job/stored-error.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { emit, execute, query, type Work } from '../core/statement.js';
+import { closeEdges } from '../flows/edges.js';
+import { emit, execute, executeAll, query, type Work } from '../core/statement.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from './claimed-row.js';
 import type { Completion } from './completion.js';
 import { writeHistory } from './history.js';
@@ -86,5 +87,6 @@ export function* markMalformedDead(malformed: readonly MalformedRow[]): Work<voi
     };
   });
   yield* emit(completionEvents(completions));
+  yield* executeAll(closeEdges(completions));
   yield* writeHistory(completions);
 }

@@ -4,7 +4,7 @@ import { markMalformedDead, type MalformedRow } from './malformed-jobs.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
+import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
 import { findStaged } from '../people/stages.js';
 import { Ids, query, executeAll, type Work } from '../core/statement.js';
 
@@ -19,7 +19,8 @@ const HAS_NO_TURN = `NOT EXISTS (
 // Combinations that only another program can have written. A claim commits with its jobs, and a stage with its jobs, so
 // one statement sees both or neither.
 const STUCK = `
-  (j.state NOT IN ('waiting', 'scheduled', 'active')
+  (j.state NOT IN ('waiting', 'scheduled', 'active', 'blocked')
+   OR (j.state = 'blocked' AND (j.run_at IS NOT NULL OR j.claim_id <> 0 OR j.runnable <> ${BLOCKED}))
    OR (j.state = 'active' AND c.id IS NULL)
    OR (j.state = 'scheduled' AND (j.run_at IS NULL OR j.claim_id <> 0 OR j.runnable <> 0))
    OR j.run_at > ${MAX_TIMESTAMP_MS}
@@ -133,13 +134,17 @@ function problemOf(row: StuckRow, hasClaim: boolean, hasStage: boolean): ColumnP
     column,
     problem: expected(false, what, value)!,
   });
-  if (!['waiting', 'scheduled', 'active'].includes(state))
-    return invalid('state', `'waiting', 'scheduled' or 'active'`, state);
+  if (!['waiting', 'scheduled', 'active', 'blocked'].includes(state))
+    return invalid('state', `'waiting', 'scheduled', 'active' or 'blocked'`, state);
   if (run_at !== null && !(Number(run_at) <= MAX_TIMESTAMP_MS))
     return invalid('run_at', 'NULL or milliseconds since 1970 that make a date', run_at);
   switch (state) {
     case 'active':
       return hasClaim ? undefined : invalid('claim_id', 'the id of a claim', claim_id);
+    case 'blocked':
+      if (run_at !== null) return invalid('run_at', 'NULL, since the job is blocked', run_at);
+      if (Number(claim_id) !== 0) return invalid('claim_id', '0, since the job is blocked', claim_id);
+      return runnable === BLOCKED ? undefined : invalid('runnable', `${BLOCKED}, since the job is blocked`, runnable);
     case 'scheduled':
       if (run_at === null) return invalid('run_at', 'a time, since the job is scheduled', run_at);
       if (Number(claim_id) !== 0) return invalid('claim_id', '0, since the job is scheduled', claim_id);

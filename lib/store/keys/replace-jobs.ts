@@ -1,7 +1,8 @@
+import { batchesOf } from '../../common/batches-of.js';
 import type { NewJob } from '../../job/job.js';
 import { RETURNED } from '../runnable.js';
 import { isScheduled, chunkJobs } from '../jobs/enqueue.js';
-import { ascending, idBatches, idsOf } from '../core/safe-id.js';
+import { ascending, idsOf } from '../core/safe-id.js';
 import { query, executeAll, type Statement, type Work } from '../core/statement.js';
 
 const LOCK_IDLE_SKIP_LOCKED = `
@@ -38,7 +39,7 @@ export function lockIdleJobs(ids: readonly number[]): Work<ReadonlySet<number>> 
 
 function* lockInBatches(sql: string, ids: readonly number[]): Work<ReadonlySet<number>> {
   const locked = new Set<number>();
-  for (const batch of idBatches(ascending(ids), MAX_IDS)) {
+  for (const batch of batchesOf(ascending(ids), MAX_IDS)) {
     for (const id of idsOf(yield* query<{ id: number }>(sql, { ids: batch }))) locked.add(id);
   }
   return locked;

@@ -1,4 +1,4 @@
-import { idBatches } from '../core/safe-id.js';
+import { batchesOf } from '../../common/batches-of.js';
 
 // SQLite allows 32,766 values in one statement, and `readAwaitedJobs` needs two for each id.
 const BATCH_SIZE = 5_000;
@@ -9,6 +9,6 @@ export async function inBatches<T>(
   act: (batch: readonly number[]) => Promise<T>,
 ): Promise<T[]> {
   const results: T[] = [];
-  for (const batch of idBatches(ids, BATCH_SIZE)) results.push(await act(batch));
+  for (const batch of batchesOf(ids, BATCH_SIZE)) results.push(await act(batch));
   return results;
 }

@@ -12,6 +12,7 @@ import type { ActiveClaim } from '../queue/active-claim.js';
 import type { JobEventEmitter } from '../../events/job-event-emitter.js';
 import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import type { Completer } from './completer.js';
+import type { FlowSettler } from './flow-settler.js';
 import type { WrittenOutcome } from './completion-writer.js';
 
 // A process without a handler for a job snoozes it, so that another process can claim it.
@@ -27,6 +28,7 @@ export interface OutcomeEffectsParts extends AttemptParts {
   /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
   readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
   readonly expectDue: (ms: number) => void;
+  readonly flowSettler: Pick<FlowSettler, 'settle' | 'recheck'>;
   /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
   readonly announce: (queue: string, jobs: number) => void;
 }
@@ -74,7 +76,7 @@ export class OutcomeEffects {
     const completion = toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs: null }, options);
     completer.complete(claim, completion, (written) => {
       if (written !== 'lost') this.#onCommitted(job, written, undefined, null);
-      this.#finishOutcome(claim);
+      this.#finishOutcome(claim, this.#settle(job, written));
     });
   }
 
@@ -93,7 +95,7 @@ export class OutcomeEffects {
       else this.#onCommitted(job, written, result, ranMs);
       if (written !== 'lost' && isFinalOutcome(written) && !isKept(completion, written))
         void this.parts.jobLog?.delete(attempt);
-      this.#finishOutcome(claim);
+      this.#finishOutcome(claim, this.#settle(job, written));
     };
     if (!isDetached) return this.parts.completer.complete(claim, completion, onWritten);
     this.parts.completer.removeDetached(claim, job.id);
@@ -102,9 +104,22 @@ export class OutcomeEffects {
     else onWritten(outcome);
   }
 
-  #finishOutcome(claim: ActiveClaim): void {
-    this.#pendingOutcomes--;
+  /** @param settled the queue is not idle before that */
+  #finishOutcome(claim: ActiveClaim, settled?: Promise<void>): void {
     if (claim.isDone) this.parts.leases.remove(claim);
+    if (settled) void settled.then(() => this.#endOutcome());
+    else this.#endOutcome();
+  }
+
+  /** Other jobs of its flow may have waited for the job. The job itself may be blocked by children that have ended. */
+  #settle({ id, overrides }: ClaimedJob, written: WrittenOutcome): Promise<void> | undefined {
+    if (written === 'lost') return undefined;
+    if (written.kind === 'block') return this.parts.flowSettler.recheck([id]);
+    return overrides?.flow !== undefined && isFinalOutcome(written) ? this.parts.flowSettler.settle([id]) : undefined;
+  }
+
+  #endOutcome(): void {
+    this.#pendingOutcomes--;
     this.onOutcomeDone();
   }
 

@@ -2,6 +2,7 @@ import { isFinalOutcome, expiredLeaseError, type ExpiredLease } from '../../job/
 import { storedError } from '../../job/stored-error.js';
 import type { RescuedJob } from '../../store/jobs/job-store.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
+import type { FlowSettler } from './flow-settler.js';
 import type { FailureLog } from './failure-log.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import type { QueueEvents } from '../../events/queue-events.js';
@@ -11,6 +12,7 @@ export interface RescueEffectsParts {
   readonly waitNotifier: WaitNotifier;
   readonly logger: JobLogger;
   readonly failureLog: Pick<FailureLog, 'logFailure'>;
+  readonly flowSettler: Pick<FlowSettler, 'settle'>;
   readonly announce: (queue: string, jobs: number) => void;
   readonly expectDue: (queue: string, ms: number) => void;
 }
@@ -39,6 +41,8 @@ export class RescueEffects {
       const source = `queue "${queue}" from ${describeLeaseHolder(job)}`;
       counts.set(source, (counts.get(source) ?? 0) + 1);
     }
+    const ended = rescued.filter(({ job, outcome }) => job.overrides?.flow !== undefined && isFinalOutcome(outcome));
+    if (ended.length > 0) void this.parts.flowSettler.settle(ended.map(({ job }) => job.id));
     for (const [from, jobs] of counts) logger.warn(`Rescued ${jobs} job(s) of ${from}.`);
   }
 }

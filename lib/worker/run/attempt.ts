@@ -18,12 +18,13 @@ import type { ActiveClaim } from '../queue/active-claim.js';
 import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
 import { Detachment } from './detachment.js';
 import { HandlerExit, type HandedOffJob, type HandlerOutcome, type JobActions } from './job-actions.js';
+import { JobChildren, type JobChildrenParts } from './job-children.js';
 import { JobContext } from './job-context.js';
 import { readJobInput, type JobInput } from './job-input.js';
 import type { JobLogWriter } from './job-log-writer.js';
 import { JobSteps } from './job-steps.js';
 
-export interface AttemptParts {
+export interface AttemptParts extends JobChildrenParts {
   readonly workerId: string;
   readonly store: JobStore;
   readonly steps: StepStore;
@@ -46,6 +47,7 @@ export class Attempt implements JobActions {
   #isOver = false;
   /** Undefined while the handler has used no steps. */
   #steps: JobSteps | undefined;
+  #children: JobChildren | undefined;
 
   /** @param startedAtMs by the monotonic clock */
   constructor(
@@ -160,6 +162,10 @@ export class Attempt implements JobActions {
   get steps(): JobSteps {
     const { job, claim, options, parts } = this;
     return (this.#steps ??= new JobSteps(job, claim.id, parts.steps, options.maxPayloadBytes, this.signal));
+  }
+
+  get children(): JobChildren {
+    return (this.#children ??= new JobChildren(this.job, this.claim.id, () => this.steps, this.parts));
   }
 
   log(line: string): void {

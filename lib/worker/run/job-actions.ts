@@ -3,6 +3,7 @@ import type { JobLogger } from '../../common/job-logger.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { JobSchedule } from '../../job/schedules/schedule.js';
 import type { SnoozeUntil } from '../../job/snooze.js';
+import type { ChildActions } from './job-children.js';
 import type { StepActions } from './job-steps.js';
 
 /** A job that a handler has handed off. `QueueConsumer` ends it by id and token, in any process. */
@@ -33,6 +34,7 @@ export interface JobActions {
   progress(value: unknown): void;
   log(line: string): void;
   readonly steps: StepActions;
+  readonly children: ChildActions;
   /** Sets the outcome, so that it applies even if the handler or an exception filter catches the HandlerExit. */
   decide(outcome: HandlerOutcome): void;
 }

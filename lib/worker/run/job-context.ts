@@ -1,10 +1,13 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../../job/expectation.js';
+import { unknownKeys } from '../../job/expectation.js';
+import type { FlowChild } from '../../job/flows/flow-record.js';
+import type { FanOutOptions } from '../../job/flows/flow-options.js';
 import { DEFAULT_ASSIGNMENT_LEASE, leaseProblem } from '../../job/lease.js';
+import type { PayloadOf, QueueName } from '../../job/queue-jobs.js';
 import type { JobSchedule } from '../../job/schedules/schedule.js';
 import { resolveSignalOptions, signalHash, type SignalOptions } from '../../job/signal.js';
-import { snoozeProblem, type SnoozeUntil } from '../../job/snooze.js';
+import { describeUntil, snoozeProblem, type SnoozeUntil } from '../../job/snooze.js';
 import {
   HandlerExit,
   type HandedOffJob,
@@ -12,6 +15,7 @@ import {
   type JobActions,
   type JobContextFields,
 } from './job-actions.js';
+import { stepProblems } from './job-steps.js';
 import { toMs, type Duration } from '../../common/duration.js';
 import type { JobLogger } from '../../common/job-logger.js';
 
@@ -186,6 +190,30 @@ export class JobContext<P = unknown, R = unknown> {
     return this.#exit({ kind: 'snooze', delayMs: untilMs - nowMs, untilMs, signal }, `waiting for signal "${name}"`);
   }
 
+  /**
+   * The jobs that this job has waited for, by id: those of its flow, and those of `fanOut`. Reads 500 at a time.
+   * @example for await (const part of job.children<{ url: string }>()) urls.push(part.result!.url);
+   */
+  children<Result = unknown>(): AsyncIterable<FlowChild<Result>> {
+    return this.#actions.children.read() as AsyncIterable<FlowChild<Result>>;
+  }
+
+  /**
+   * Enqueues one job for each payload, and waits for all of them: the job leaves its slot and is `blocked`, and the handler
+   * starts again when they have ended, without a counted attempt. That run passes this line; steps before it are
+   * remembered. With `onFailure: 'cancel'`, the default, this job is cancelled if one of them fails.
+   *
+   * Rejects as `QueueProducer.enqueue` does, with FlowTooLargeError and with LeaseLostError.
+   */
+  async fanOut<Queue extends QueueName>(
+    queue: Queue,
+    payloads: readonly PayloadOf<Queue>[],
+    options: FanOutOptions = {},
+  ): Promise<void> {
+    if (await this.#actions.children.fanOut(queue, payloads, options))
+      this.#exit({ kind: 'block' }, 'blocked until its children end');
+  }
+
   /** Returns the job to waiting at once. The attempt is not counted. */
   release(): never {
     return this.#exit({ kind: 'release' }, 'released');
@@ -218,17 +246,4 @@ export class JobContext<P = unknown, R = unknown> {
     this.#actions.decide(outcome);
     throw new HandlerExit(`Job ${this.id} of queue "${this.queue}" was ${description}.`);
   }
-}
-
-function describeUntil(until: SnoozeUntil): string {
-  return until instanceof Date ? `until ${until.toISOString()}` : `for ${toMs(until)} ms`;
-}
-
-function stepProblems(args: readonly unknown[]): string[] {
-  const [options, work] = args.length === 1 ? [{ transaction: true }, args[0]] : args;
-  const isTransaction = isOptions(options) && JSON.stringify(options) === '{"transaction":true}';
-  return [
-    expected(typeof work === 'function', 'the work of a step to be a function', work),
-    expected(isTransaction, 'the options of a step to be { transaction: true }', options),
-  ].filter((line) => line !== undefined);
 }

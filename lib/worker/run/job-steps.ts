@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { DuplicateStepError, InvalidOptionsError, LeaseLostError, StepNotAllowedError } from '../../job/errors.js';
+import { expected, isOptions } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { nameProblem } from '../../job/job-names.js';
 import type { Delay } from '../../job/outcome.js';
@@ -9,6 +10,18 @@ import type { SignalWait, StepOwner, StepStore, StoredStep, StoredSteps } from '
 
 /** The part of JobSteps that the context of a job uses. */
 export type StepActions = Pick<JobSteps, 'run' | 'runInTransaction' | 'sleep' | 'waitForSignal'>;
+
+type StepArguments =
+  [work: () => unknown] | [options: { transaction: true }, work: (manager: EntityManager) => Promise<unknown>];
+
+export function stepProblems(args: Readonly<StepArguments>): string[] {
+  const [options, work] = args.length === 1 ? [{ transaction: true }, args[0]] : args;
+  const isTransaction = isOptions(options) && JSON.stringify(options) === '{"transaction":true}';
+  return [
+    expected(typeof work === 'function', 'the work of a step to be a function', work),
+    expected(isTransaction, 'the options of a step to be { transaction: true }', options),
+  ].filter((line) => line !== undefined);
+}
 
 /** The steps of one run: those of earlier runs are remembered, new ones are stored. */
 export class JobSteps {
@@ -79,6 +92,13 @@ export class JobSteps {
       if (remembered.result === null) return { state: 'timed-out' };
       // The store keeps the data of a signal in a list, so that a signal without data differs from none.
       return { state: 'signalled', data: remembered.result.slice(1, -1) || null };
+    });
+  }
+
+  /** @param start stores the step with its children; undefined: the claim has lost the job */
+  fanOut(name: string, start: () => Promise<true | undefined>): Promise<void> {
+    return this.#enter(name, async (remembered) => {
+      if (!remembered) this.#requireOwned(await start());
     });
   }
 

@@ -27,7 +27,7 @@ export const jobTable = tableSchema({
     state: filledByDatabase(varchar<LiveState>('state', 10)),
     /**
      * 0 for a scheduled job. Of a waiting or active job: 2 in a stage, 3 in its group, 4 on the way into its group, 5 if it
-     * has returned to its group, 1 for all others.
+     * has returned to its group, 6 if it is blocked, 1 for all others.
      */
     runnable: filledByDatabase(tinyint('runnable')),
     priority: withDefault(smallint('priority'), 0),

@@ -10,6 +10,7 @@ import {
   varchar,
   withDefault,
 } from './columns.js';
+import { flowTables } from './flow-tables.js';
 import { historyTable, jobTable } from './job-tables.js';
 import { resultTables } from './result-tables.js';
 import { stepTables } from './step-tables.js';
@@ -120,6 +121,8 @@ export const TABLE_SCHEMAS = {
   ...resultTables,
 
   ...stepTables,
+
+  ...flowTables,
 
   /** The rows that workers keep locked while they claim by `lock`. */
   locks: tableSchema({

@@ -6,6 +6,7 @@ import { HISTORY as HISTORY_SQLITE, TABLES_SQLITE } from './0001-tables-sqlite.j
 import { SCHEDULES_MYSQL, SCHEDULES_SQLITE } from './0002-schedules.js';
 import { LIMITS_MYSQL, LIMITS_SQLITE } from './0003-limits.js';
 import { GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE, GROUPS_MYSQL, GROUPS_SQLITE } from './0005-groups.js';
+import { FLOWS_MYSQL, FLOWS_SQLITE } from './0006-flows.js';
 import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
 /** MariaDB has the schema of MySQL. */
@@ -55,6 +56,16 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'CreateSqlQueueGroups1790000000005',
     up: forDialects(GROUPS_MYSQL, GROUPS_SQLITE),
     down: forDialects(GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE),
+  },
+  {
+    version: 6,
+    name: 'CreateSqlQueueFlows1790000000006',
+    up: forDialects(FLOWS_MYSQL, FLOWS_SQLITE),
+    down: onAll([
+      `UPDATE {jobs} SET state = 'waiting', runnable = 1 WHERE state = 'blocked'`,
+      'DROP TABLE IF EXISTS {edges}',
+      'DROP TABLE IF EXISTS {flows}',
+    ]),
   },
 ];
 

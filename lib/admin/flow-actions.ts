@@ -1,0 +1,88 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, isWhole, unknownKeys } from '../job/expectation.js';
+import type { FlowNode, FlowRecord } from '../job/flows/flow-record.js';
+import { checkJobId } from '../job/job-id.js';
+import { requireOptions } from '../job/option-schema.js';
+import type { AdminParts } from './admin-parts.js';
+import { ADMIN_BATCH_SIZE } from './job-selection.js';
+
+/** Which jobs of a flow to change. */
+export interface FlowSelection {
+  /** The id of a job: it, and all jobs that wait for it, directly or not. Default: all jobs of the flow. */
+  below?: number;
+}
+
+type FlowParts = Pick<AdminParts, 'flows' | 'flowSettler' | 'optionsFor' | 'waitNotifier'> & {
+  readonly events: { emit(event: 'cancelled', jobs: readonly CancelledJob[]): void };
+};
+
+interface CancelledJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly attempt?: number;
+}
+
+export function checkFlowId(id: unknown): void {
+  InvalidOptionsError.throwIfAny('Invalid flow', [
+    expected(isWhole(id, 1, Number.MAX_SAFE_INTEGER), 'the id of a flow', id),
+  ]);
+}
+
+/** @param cancel cancels one job, which a claim may have */
+export async function cancelFlow(
+  parts: FlowParts,
+  flowId: number,
+  selection: FlowSelection,
+  cancel: (id: number) => Promise<boolean>,
+): Promise<number> {
+  const { flows, optionsFor, waitNotifier, events, flowSettler } = parts;
+  const selected = await select(parts, flowId, selection);
+  const unfinished = selected.filter(({ state }) => ['waiting', 'scheduled', 'active', 'blocked'].includes(state));
+  // The last jobs first, so that none of them runs because those before it have ended.
+  const ids = unfinished.map(({ id }) => id).reverse();
+  let count = 0;
+  for (let from = 0; from < ids.length; from += ADMIN_BATCH_SIZE) {
+    const batch = ids.slice(from, from + ADMIN_BATCH_SIZE);
+    const cancelled = await flows.cancelIdle(batch, (queue) => optionsFor(queue).retention.deadMs);
+    const done = new Set(cancelled.map(({ id }) => Number(id)));
+    for (const id of done) waitNotifier.notifyAlways(id);
+    events.emit('cancelled', cancelled);
+    count += done.size;
+    for (const id of batch) if (!done.has(id) && (await cancel(id))) count++;
+  }
+  await flowSettler.settle(ids);
+  return count;
+}
+
+/** The ids of the selected jobs that are dead or cancelled, each after those that it needs. */
+export async function failedJobsOf(parts: FlowParts, flowId: number, selection: FlowSelection): Promise<number[]> {
+  const selected = await select(parts, flowId, selection);
+  return selected.filter(({ state }) => state === 'dead' || state === 'cancelled').map(({ id }) => id);
+}
+
+async function select({ flows }: FlowParts, flowId: number, given: FlowSelection): Promise<FlowNode[]> {
+  checkFlowId(flowId);
+  const { below, ...unknown } = requireOptions('Cannot select jobs of the flow', given);
+  InvalidOptionsError.throwIfAny('Cannot select jobs of the flow', unknownKeys(unknown, ['below']));
+  if (below !== undefined) checkJobId(below);
+  const flow = await flows.read(flowId);
+  if (!flow) return [];
+  return below === undefined ? flow.jobs : jobsBelow(flow, below);
+}
+
+/** The jobs of a flow are in order, so one pass finds all that wait for the job. */
+function jobsBelow({ id: flowId, jobs }: FlowRecord, below: number): FlowNode[] {
+  InvalidOptionsError.throwIfAny('Cannot select jobs of the flow', [
+    expected(
+      jobs.some(({ id }) => id === below),
+      `below to be the id of a job of flow ${flowId}`,
+      below,
+    ),
+  ]);
+  const selected = new Set([below]);
+  return jobs.filter(({ id, needs }) => {
+    if (needs.some((needed) => selected.has(needed.id))) selected.add(id);
+    return selected.has(id);
+  });
+}

@@ -1,0 +1,96 @@
+import type { NewFlow, OnFailure } from '../../job/flows/flow.js';
+import type { NewJob } from '../../job/job.js';
+import { readOverrides } from '../../job/read-columns.js';
+import { execute, executeAll, type Work } from '../core/statement.js';
+import { enqueue } from '../jobs/enqueue.js';
+import type { StepOwner } from '../steps/step-store.js';
+import { addEdges, edgeRows, type EdgeRow } from './edges.js';
+import type { StoredFlow } from './flow-store.js';
+
+const ADD_FLOW = `
+  INSERT INTO {flows} (created_at, expires_at)
+  VALUES (:now, :now + 3600000)`;
+
+// A rescue skips a locked job, so the claim keeps it until its children are stored.
+const LOCK_JOB = `
+  SELECT id, queue, name, options
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :jobId AND claim_id = :claimId /*! FOR UPDATE */`;
+
+const STEP = `
+  SELECT name
+  FROM {steps} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id = :jobId AND name = :step /*! FOR UPDATE */`;
+
+const ADD_STEP = `
+  INSERT INTO {steps} (job_id, name, state, expires_at)
+  VALUES (:jobId, :step, 'done', :now + 3600000)`;
+
+const JOIN_FLOW = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET options = :options
+  WHERE id = :jobId`;
+
+interface ParentRow {
+  readonly queue: string;
+  readonly name: string;
+  readonly options: string | null;
+}
+
+export function* createFlow({ jobs, edges }: NewFlow): Work<StoredFlow> {
+  const id = yield* addFlow();
+  const blocked = new Set(edges.map(({ job }) => job));
+  const jobIds = yield* enqueue(jobs.map((job, index) => inFlow(job, id, blocked.has(index))));
+  yield* addEdges(edgeRows(id, jobs, edges, jobIds));
+  return { id, jobIds };
+}
+
+/** See FlowStore.fanOut. */
+export function* fanOut(
+  { jobId, claimId }: StepOwner,
+  step: string,
+  jobs: readonly NewJob[],
+  onFailure: OnFailure,
+): Work<readonly number[] | undefined> {
+  const [locked, stored] = yield* executeAll([
+    { sql: LOCK_JOB, values: { jobId, claimId } },
+    { sql: STEP, values: { jobId, step } },
+  ]);
+  const parent = locked!.rows[0] as unknown as ParentRow | undefined;
+  if (!parent) return undefined;
+  if (stored!.rows.length > 0) return [];
+  const { id: flowId, edges } = yield* flowOf(jobId, parent);
+  const ids = yield* enqueue(jobs.map((job) => inFlow(job, flowId, false)));
+  const toChildren = jobs.map(({ queue, name }, index): EdgeRow => [jobId, ids[index]!, queue, name, onFailure]);
+  yield* addEdges([...edges, ...toChildren]);
+  yield* execute(ADD_STEP, { jobId, step });
+  return ids;
+}
+
+/** The flow of the job. If it is in none, a new one. */
+function* flowOf(jobId: number, { queue, name, options }: ParentRow): Work<{ id: number; edges: EdgeRow[] }> {
+  const read = readOverrides(options);
+  const overrides = 'overrides' in read ? read.overrides : null;
+  if (overrides?.flow !== undefined) return { id: overrides.flow, edges: [] };
+  const id = yield* addFlow();
+  yield* execute(JOIN_FLOW, { jobId, options: JSON.stringify({ ...overrides, flow: id }) });
+  return { id, edges: [[-id, jobId, queue, name, 'run']] };
+}
+
+function* addFlow(): Work<number> {
+  const [added] = yield* executeAll([{ sql: ADD_FLOW, values: {} }]);
+  return added!.insertId;
+}
+
+/** A blocked job keeps its delay for the time when it is unblocked. */
+function inFlow(job: NewJob, flow: number, isBlocked: boolean): NewJob {
+  const delay = {
+    ...(isBlocked && job.delayMs !== null && { delayMs: job.delayMs }),
+    ...(isBlocked && job.runAtMs !== null && { runAtMs: job.runAtMs }),
+  };
+  // The text of the overrides is JSON already, and most flows have many equal ones.
+  const added = JSON.stringify({ ...delay, flow });
+  const overrides = job.overrides === null ? added : `${job.overrides.slice(0, -1)},${added.slice(1)}`;
+  if (!isBlocked) return { ...job, overrides };
+  return { ...job, overrides, isBlocked, delayMs: null, runAtMs: null };
+}

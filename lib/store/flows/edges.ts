@@ -1,0 +1,180 @@
+import { batchesOf } from '../../common/batches-of.js';
+import { groupBy } from '../../common/group-by.js';
+import type { NewEdge } from '../../job/flows/flow.js';
+import type { NewJob } from '../../job/job.js';
+import { isFinalOutcome } from '../../job/outcome.js';
+import type { FinalState } from '../../job/job-state.js';
+import type { Completion } from '../jobs/completion.js';
+import {
+  executeAll,
+  Ids,
+  lengthOf,
+  MAX_STATEMENT_LENGTH,
+  query,
+  rowChunks,
+  Rows,
+  type Statement,
+  type Values,
+  type Work,
+} from '../core/statement.js';
+
+const ADD_EDGES = `
+  INSERT INTO {edges} (job_id, needs, queue, name, on_failure)
+  VALUES :rows`;
+
+const EDGE_ROW = `(?, ?, ?, ?, ?)`;
+
+// For a job that needs many others the server copies their queues and names.
+const COPY_EDGES = `
+  INSERT INTO {edges} (job_id, needs, queue, name, on_failure)
+  SELECT :jobId, id, queue, name, :onFailure
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE :ids`;
+
+const MIN_COPY_SIZE = 8;
+// Of one text. A statement with thousands of ids that do not follow each other is long.
+const MAX_STATEMENTS = 100;
+
+const CLOSED_STATE = `CASE WHEN :outcome = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END`;
+
+const CLOSE = `
+  UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
+  SET state = ${CLOSED_STATE}, outcome = :outcome, result = NULL, error = NULL
+  WHERE :needs`;
+
+const valueOfEach = (column: string, count: number) =>
+  `CASE needs ${Array.from({ length: count }, (_, n) => `WHEN :id${n} THEN :${column}${n}`).join(' ')} END`;
+
+const CLOSE_WITH_VALUES = (count: number) => `
+  UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
+  SET state = ${CLOSED_STATE}, outcome = :outcome, result = ${valueOfEach('result', count)},
+      error = ${valueOfEach('error', count)}
+  WHERE :needs`;
+
+// The server compares each row with the ids in turn, so a longer list costs more for each row.
+const MAX_VALUES = 50;
+
+const REOPEN = `
+  UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
+  SET state = 'open', outcome = '', result = NULL, error = NULL
+  WHERE :needs`;
+
+const BLOCKED_AMONG = `
+  SELECT DISTINCT job_id AS id
+  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids) AND state = 'open'`;
+
+const STATES: Readonly<Record<string, FinalState>> = { complete: 'completed', dead: 'dead', cancel: 'cancelled' };
+
+const NONE: readonly Statement[] = [];
+
+/** The end of a job. */
+export interface EndInFlow extends Pick<Completion, 'outcome'> {
+  readonly job: Pick<Completion['job'], 'id' | 'overrides'>;
+}
+
+/** A row of the edges: the waiting job, the other one with its queue and name, and what happens if that fails. */
+export type EdgeRow = [jobId: number, needs: number, queue: string, name: string, onFailure: string];
+
+/** The transaction must have stored the jobs. */
+export function* addEdges(rows: readonly EdgeRow[]): Work<void> {
+  const single: EdgeRow[] = [];
+  const copies: Statement[] = [];
+  for (const group of groupBy(rows, ([jobId, , , , onFailure]) => `${jobId} ${onFailure}`).values()) {
+    const [jobId, , , , onFailure] = group[0]!;
+    if (group.length < MIN_COPY_SIZE) single.push(...group);
+    else copies.push({ sql: COPY_EDGES, values: { jobId, onFailure, ids: new Ids(group.map(([, needs]) => needs)) } });
+  }
+  const inserts = rowChunks(single).map((chunk) => ({ sql: ADD_EDGES, values: { rows: new Rows(EDGE_ROW, chunk) } }));
+  for (const batch of batchesOf([...inserts, ...copies], MAX_STATEMENTS)) yield* executeAll(batch);
+}
+
+/** The edges of a flow. If no job waits for a job, the flow itself does. */
+export function edgeRows(
+  flowId: number,
+  jobs: readonly NewJob[],
+  edges: readonly NewEdge[],
+  ids: readonly number[],
+): EdgeRow[] {
+  const rowOf = (jobId: number, needs: number, onFailure: string): EdgeRow => {
+    const { queue, name } = jobs[needs]!;
+    return [jobId, ids[needs]!, queue, name, onFailure];
+  };
+  const needed = new Set(edges.map(({ needs }) => needs));
+  const last = jobs.flatMap((_, index) => (needed.has(index) ? [] : [rowOf(-flowId, index, 'run')]));
+  const rows = edges.map(({ job, needs, onFailure }) => rowOf(ids[job]!, needs, onFailure));
+  // In the order of the primary key.
+  return [...last, ...rows].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+}
+
+/** The statements that record the end of jobs of flows. They come after those that delete the jobs. */
+export function closeEdges(completions: readonly EndInFlow[]): readonly Statement[] {
+  if (!completions.some(isEndInFlow)) return NONE;
+  const ended = completions.filter(isEndInFlow).sort((a, b) => a.job.id - b.job.id);
+  const alike = groupBy(ended, (completion) => `${completion.outcome.kind} ${hasValue(completion)}`);
+  return [...alike.values()].flatMap((group) =>
+    hasValue(group[0]!) ? valueBatches(group).map(closeWithValues) : [close(group)],
+  );
+}
+
+function close(ended: readonly EndInFlow[]): Statement {
+  const needs = new Ids(
+    ended.map(({ job }) => job.id),
+    'needs',
+  );
+  return { sql: CLOSE, values: { outcome: STATES[ended[0]!.outcome.kind]!, needs } };
+}
+
+interface EndWithValue extends EndInFlow {
+  readonly result: string | null;
+  readonly error: string | null;
+}
+
+function closeWithValues(ended: readonly EndWithValue[]): Statement {
+  const values: Record<string, Values[string]> = { ...close(ended).values };
+  ended.forEach(({ job, result, error }, n) => {
+    values[`id${n}`] = job.id;
+    values[`result${n}`] = result;
+    values[`error${n}`] = error;
+  });
+  return { sql: CLOSE_WITH_VALUES(ended.length), values };
+}
+
+/** Batches that a server accepts in one statement. */
+function valueBatches(ended: readonly EndInFlow[]): EndWithValue[][] {
+  const batches: EndWithValue[][] = [];
+  let length = 0;
+  for (const { job, outcome } of ended) {
+    const result = outcome.kind === 'complete' ? outcome.result : null;
+    const error = 'error' in outcome && outcome.error ? JSON.stringify(outcome.error) : null;
+    const ofThis = lengthOf([result, error]);
+    const last = batches.at(-1);
+    if (last && last.length < MAX_VALUES && length + ofThis <= MAX_STATEMENT_LENGTH) {
+      last.push({ job, outcome, result, error });
+      length += ofThis;
+    } else {
+      batches.push([{ job, outcome, result, error }]);
+      length = ofThis;
+    }
+  }
+  return batches;
+}
+
+/** The jobs run again. Those that wait for them, or are retried later, wait for their next end. */
+export function reopenEdges(ids: readonly number[]): Statement {
+  return { sql: REOPEN, values: { needs: new Ids(ids, 'needs') } };
+}
+
+/** Those of the jobs that wait for others. */
+export function* findBlocked(ids: readonly number[]): Work<Set<number>> {
+  if (ids.length === 0) return new Set();
+  return new Set((yield* query<{ id: number }>(BLOCKED_AMONG, { ids })).map(({ id }) => Number(id)));
+}
+
+function isEndInFlow({ job, outcome }: EndInFlow): boolean {
+  return job.overrides?.flow !== undefined && isFinalOutcome(outcome);
+}
+
+function hasValue({ outcome }: Pick<Completion, 'outcome'>): boolean {
+  return outcome.kind === 'complete' ? outcome.result !== null : 'error' in outcome && outcome.error !== undefined;
+}

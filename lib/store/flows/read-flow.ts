@@ -1,0 +1,138 @@
+import type { FlowChild, FlowNode, FlowRecord } from '../../job/flows/flow-record.js';
+import type { OnFailure } from '../../job/flows/flow.js';
+import { isFinalState, type FinalState, type JobState } from '../../job/job-state.js';
+import { readError } from '../../job/read-columns.js';
+import { parseJsonOrNull } from '../core/parse-json.js';
+import { batchesOf } from '../../common/batches-of.js';
+import { query, type Work } from '../core/statement.js';
+
+const FLOW = `
+  SELECT created_at
+  FROM {flows}
+  WHERE id = :id`;
+
+const CHILDREN = `
+  SELECT needs, queue, name, outcome, result, error
+  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id = :jobId AND needs > :after
+  ORDER BY needs
+  LIMIT :limit`;
+
+const OPEN = `
+  SELECT needs
+  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id = :jobId AND state = 'open'
+  ORDER BY needs DESC
+  LIMIT 1`;
+
+const EDGES_OF = `
+  SELECT job_id, needs, queue, name, on_failure, outcome
+  FROM {edges} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id IN (:ids)`;
+
+// One statement, so that a job that moves to the history is found in one of the two tables.
+const STATES = `
+  SELECT id, state
+  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)
+  UNION ALL
+  SELECT id, CASE WHEN state = 'waiting' AND run_at IS NOT NULL THEN 'scheduled' ELSE state END
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)`;
+
+const BATCH_SIZE = 500;
+
+interface EdgeOfFlow {
+  readonly job_id: number;
+  readonly needs: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly on_failure: OnFailure;
+  readonly outcome: string;
+}
+
+type ChildRow = Pick<EdgeOfFlow, 'needs' | 'queue' | 'name' | 'outcome'> & {
+  readonly result: string | null;
+  readonly error: string | null;
+};
+
+export function* readChildren(jobId: number, after: number, limit: number): Work<FlowChild[]> {
+  const rows = yield* query<ChildRow>(CHILDREN, { jobId, after, limit });
+  return rows.map(({ needs, queue, name, outcome, result, error }) => ({
+    ...{ id: Number(needs), queue, name, state: toFinalState(outcome) },
+    ...{ result: parseJsonOrNull(result), error: readError(error) },
+  }));
+}
+
+export function* hasOpenEdge(jobId: number): Work<boolean> {
+  return (yield* query(OPEN, { jobId })).length > 0;
+}
+
+export function* readFlow(id: number): Work<FlowRecord | null> {
+  const [flow] = yield* query<{ created_at: number }>(FLOW, { id });
+  if (!flow) return null;
+  const jobs = yield* readNodes(id);
+  const states = yield* readStates([...jobs.keys()]);
+  for (const [jobId, job] of jobs) job.state = states.get(jobId) ?? job.state;
+  return { id, createdAt: new Date(Number(flow.created_at)), jobs: inOrder(jobs) };
+}
+
+/** The ids of the jobs of the flow, each after those that need it. */
+export function* readJobIds(flowId: number): Work<number[]> {
+  return inOrder(yield* readNodes(flowId))
+    .map(({ id }) => id)
+    .reverse();
+}
+
+/** Reads from the last jobs of the flow to the first ones, one level after the other. */
+function* readNodes(flowId: number): Work<Map<number, FlowNode>> {
+  const nodes = new Map<number, FlowNode>();
+  let level = [-flowId];
+  while (level.length > 0) {
+    const next: number[] = [];
+    for (const ids of batchesOf(level, BATCH_SIZE)) {
+      for (const edge of yield* query<EdgeOfFlow>(EDGES_OF, { ids })) {
+        const state = toFinalState(edge.outcome);
+        const needs = Number(edge.needs);
+        nodes.get(Number(edge.job_id))?.needs.push({ id: needs, onFailure: edge.on_failure, state });
+        if (nodes.has(needs)) continue;
+        nodes.set(needs, { id: needs, queue: edge.queue, name: edge.name, state: state ?? 'removed', needs: [] });
+        next.push(needs);
+      }
+    }
+    level = next;
+  }
+  return nodes;
+}
+
+function* readStates(all: readonly number[]): Work<Map<number, JobState>> {
+  const states = new Map<number, JobState>();
+  for (const ids of batchesOf(all, BATCH_SIZE)) {
+    for (const { id, state } of yield* query<{ id: number; state: JobState }>(STATES, { ids }))
+      states.set(Number(id), state);
+  }
+  return states;
+}
+
+/** Each job after those that it needs. */
+function inOrder(nodes: ReadonlyMap<number, FlowNode>): FlowNode[] {
+  const dependents = new Map<number, FlowNode[]>();
+  const open = new Map<FlowNode, number>();
+  for (const node of nodes.values()) {
+    open.set(node, node.needs.length);
+    for (const { id } of node.needs) dependents.set(id, [...(dependents.get(id) ?? []), node]);
+  }
+  const sorted = [...nodes.values()].filter(({ needs }) => needs.length === 0).sort((a, b) => a.id - b.id);
+  for (const { id } of sorted) {
+    for (const dependent of dependents.get(id) ?? []) {
+      const left = open.get(dependent)! - 1;
+      open.set(dependent, left);
+      if (left === 0) sorted.push(dependent);
+    }
+  }
+  return sorted;
+}
+
+function toFinalState(outcome: string): FinalState | null {
+  return isFinalState(outcome as JobState) ? (outcome as FinalState) : null;
+}

@@ -1,0 +1,55 @@
+import { Batcher } from '../../common/batcher.js';
+import type { JobEventEmitter } from '../../events/job-event-emitter.js';
+import type { FlowStore, RetentionOf, SettledJobs } from '../../store/flows/flow-store.js';
+import type { WaitNotifier } from '../../listen/wait-notifier.js';
+
+export interface FlowSettlerParts {
+  readonly flows: Pick<FlowStore, 'settle' | 'recheck' | 'sweep'>;
+  readonly retentionOf: RetentionOf;
+  readonly events: Pick<JobEventEmitter, 'emitPromoted' | 'emitCancelled'>;
+  readonly waitNotifier: Pick<WaitNotifier, 'notifyAlways'>;
+  readonly notifier: { wake(queue: string, jobs: number): void; expectDue(queue: string, ms: number): void };
+}
+
+/** Unblocks or cancels the jobs of flows after others have ended. If that fails, a sweep repeats it within two minutes. */
+export class FlowSettler {
+  readonly #ended = new Batcher<number>(async (ids) =>
+    this.#onSettled(await this.parts.flows.settle(ids, this.parts.retentionOf)),
+  );
+  readonly #blocked = new Batcher<number>(async (ids) =>
+    this.#onSettled(await this.parts.flows.recheck(ids, this.parts.retentionOf)),
+  );
+
+  constructor(private readonly parts: FlowSettlerParts) {}
+
+  /** Call it after these jobs have ended. Never rejects. */
+  async settle(endedIds: readonly number[]): Promise<void> {
+    await Promise.all(endedIds.map((id) => this.#ended.add(id))).catch(() => undefined);
+  }
+
+  /** Call it after these jobs were blocked: the jobs that they need may have ended meanwhile. Never rejects. */
+  async recheck(blockedIds: readonly number[]): Promise<void> {
+    await Promise.all(blockedIds.map((id) => this.#blocked.add(id))).catch(() => undefined);
+  }
+
+  async sweep(): Promise<void> {
+    this.#onSettled(await this.parts.flows.sweep(this.parts.retentionOf));
+  }
+
+  async idle(): Promise<void> {
+    await Promise.all([this.#ended.idle(), this.#blocked.idle()]);
+  }
+
+  #onSettled({ unblocked, cancelled }: SettledJobs): void {
+    const { events, waitNotifier, notifier } = this.parts;
+    events.emitPromoted(unblocked.filter(({ delayMs }) => delayMs <= 0));
+    events.emitCancelled(cancelled);
+    for (const { id } of cancelled) waitNotifier.notifyAlways(id);
+    const counts = new Map<string, number>();
+    for (const { queue, delayMs } of unblocked) {
+      if (delayMs > 0) notifier.expectDue(queue, delayMs);
+      else counts.set(queue, (counts.get(queue) ?? 0) + 1);
+    }
+    for (const [queue, jobs] of counts) notifier.wake(queue, jobs);
+  }
+}

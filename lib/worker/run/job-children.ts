@@ -1,0 +1,66 @@
+import { InvalidOptionsError } from '../../job/errors.js';
+import { expected } from '../../job/expectation.js';
+import { buildJob } from '../../job/build-job.js';
+import type { FlowChild } from '../../job/flows/flow-record.js';
+import { resolveFlowOptions, type FanOutOptions } from '../../job/flows/flow-options.js';
+import { checkFlowSize } from '../../job/flows/flow.js';
+import type { ClaimedJob, NewJob } from '../../job/job.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { FlowStore } from '../../store/flows/flow-store.js';
+import type { JobSteps } from './job-steps.js';
+
+const PAGE_SIZE = 500;
+
+export interface JobChildrenParts {
+  readonly flows: Pick<FlowStore, 'fanOut' | 'isOpen' | 'children'>;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  /** Called after the children were stored. */
+  readonly onEnqueued: (jobs: readonly { id: number; queue: string; name: string }[]) => void;
+}
+
+/** The part of JobChildren that the context of a job uses. */
+export type ChildActions = Pick<JobChildren, 'read' | 'fanOut'>;
+
+/** The jobs that one job waits for, or has waited for. */
+export class JobChildren {
+  #fanOuts = 0;
+
+  constructor(
+    private readonly job: Pick<ClaimedJob, 'id'>,
+    private readonly claimId: number,
+    private readonly steps: () => Pick<JobSteps, 'fanOut'>,
+    private readonly parts: JobChildrenParts,
+  ) {}
+
+  async *read(): AsyncGenerator<FlowChild> {
+    for (let after = 0, isEnd = false; !isEnd;) {
+      const page = await this.parts.flows.children(this.job.id, after, PAGE_SIZE);
+      yield* page;
+      isEnd = page.length < PAGE_SIZE;
+      after = page.at(-1)?.id ?? after;
+    }
+  }
+
+  /** Enqueues the children, unless an earlier run has done so. Returns whether the job must wait for them. */
+  async fanOut(queue: string, payloads: readonly unknown[], given: FanOutOptions): Promise<boolean> {
+    InvalidOptionsError.throwIfAny('Cannot fan out', [
+      expected(Array.isArray(payloads), 'a list of payloads', payloads),
+    ]);
+    checkFlowSize(payloads.length, payloads.length);
+    const { id: jobId } = this.job;
+    const { onFailure, options } = resolveFlowOptions(`Cannot fan out into "${queue}"`, given);
+    const step = `sql-queue.fan-out.${++this.#fanOuts}`;
+    await this.steps().fanOut(step, async () => {
+      const jobs: NewJob[] = [];
+      for (const payload of payloads) {
+        const job = buildJob(queue, payload, options, this.parts.optionsFor);
+        jobs.push(job instanceof Promise ? await job : job);
+      }
+      const ids = await this.parts.flows.fanOut({ jobId, claimId: this.claimId }, step, jobs, onFailure);
+      if (ids && ids.length > 0)
+        this.parts.onEnqueued(jobs.map((job, index) => ({ id: ids[index]!, queue: job.queue, name: job.name })));
+      return ids && true;
+    });
+    return this.parts.flows.isOpen(jobId);
+  }
+}
