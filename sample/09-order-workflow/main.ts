@@ -50,14 +50,15 @@ async function run(): Promise<void> {
   // Also those of an earlier start that was killed.
   const undecided = await repository.findBy({ approvedBy: IsNull(), amount: MoreThanOrEqual(NEEDS_APPROVAL) });
   for (const { id } of undecided) await orders.approve(id, 'ada');
-  await until(async () => (await log.countBy({ entry: 'shipped' })) >= placed + ORDERS);
-  await until(async () => (await admin.counts('order.process')).active === 0);
+  await until(async () => (await log.countBy({ entry: 'mailed' })) >= placed + ORDERS);
+  await until(async () => (await admin.counts()).active === 0);
 }
 
 async function report(): Promise<void> {
   const count = async (entry: string) => log.countBy({ entry: Like(`${entry}%`) });
-  const [reserved, charged, shipped] = [await count('reserved'), await count('charged'), await count('shipped')];
-  console.log(`Stopped: ${reserved} reserved, ${charged} charged, ${shipped} shipped.`);
+  const [reserved, charged] = [await count('reserved'), await count('charged')];
+  const [shipped, mailed] = [await count('shipped'), await count('mailed')];
+  console.log(`Stopped: ${reserved} reserved, ${charged} charged, ${shipped} shipped, ${mailed} mailed.`);
 }
 
 async function startWorker(): Promise<void> {

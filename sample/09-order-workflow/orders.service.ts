@@ -3,6 +3,8 @@ import { QueueProducer } from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
 import { Order } from './order.entity.js';
 
+const ITEMS = ['lamp', 'desk'];
+
 @Injectable()
 export class OrdersService {
   constructor(
@@ -10,11 +12,20 @@ export class OrdersService {
     private readonly producer: QueueProducer,
   ) {}
 
-  /** Stores the order and its job in one transaction. */
+  /** Stores the order and the flow of its jobs in one transaction: pick the items, process the order, then send a mail. */
   async place(id: number, amount: number): Promise<void> {
     await this.dataSource.transaction(async (manager) => {
       await manager.insert(Order, { id, amount, approvedBy: null });
-      await this.producer.enqueue('order.process', { orderId: id, amount }, { manager });
+      await this.producer.flow(
+        (flow) => {
+          const items = ITEMS.map((item) => ({ orderId: id, item }));
+          const picked = flow.addMany('order.pick', items);
+          const processed = flow.add('order.process', { orderId: id, amount }, { after: picked });
+          // Also if the order has failed.
+          flow.add('order.mail', { orderId: id }, { after: processed, onFailure: 'run' });
+        },
+        { manager },
+      );
     });
   }
 

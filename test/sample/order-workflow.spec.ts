@@ -34,8 +34,10 @@ describe('the order workflow sample', () => {
       expect(sample.output).toContain('approved by ada');
       expect(entries('reserved')).toEqual([1, 2, 3, 4, 5, 6]);
       expect(entries('shipped')).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(entries('mailed')).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(sample.output).toMatch(/order 2 was picked from l2 and d2, reserved/);
       expect(new Set(entries('charged'))).toEqual(new Set([1, 2, 3, 4, 5, 6]));
-      expect(sample.output).toMatch(/Stopped: 6 reserved, \d+ charged, 6 shipped/);
+      expect(sample.output).toMatch(/Stopped: 6 reserved, \d+ charged, 6 shipped, 6 mailed/);
     },
     TEST_TIMEOUT_MS,
   );
@@ -56,7 +58,8 @@ describe('the order workflow sample', () => {
       const last = start();
 
       expect([end, await last.ended]).toEqual([0, 0]);
-      for (const entry of ['reserved', 'shipped']) expect(entries(entry)).toEqual([...new Set(entries(entry))]);
+      for (const entry of ['reserved', 'shipped', 'mailed'])
+        expect(entries(entry)).toEqual([...new Set(entries(entry))]);
     },
     TEST_TIMEOUT_MS,
   );
