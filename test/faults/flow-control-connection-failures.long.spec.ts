@@ -1,7 +1,18 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
+import type { NewFlow } from '../../lib/job/flows/flow.js';
+import type { Outcome } from '../../lib/job/outcome.js';
 import { signalHash } from '../../lib/job/signal.js';
+import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
-import { claimRequest, completionBatchOf, finalBatchOf, newJob, outcomes, rescueRules } from '../support/jobs.js';
+import {
+  claimRequest,
+  completionBatchOf,
+  finalBatchOf,
+  newJob,
+  outcomes,
+  rescueRules,
+  type Claim,
+} from '../support/jobs.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
 import { newSchedule } from '../support/schedules.js';
 import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
@@ -13,6 +24,16 @@ const HOUR_MS = 3_600_000;
 const MAX_RUNNING = 3;
 const RATE = { limit: 10, perMs: 86_400_000, burst: 4, window: 'fixed' } as const;
 const ONE_AT_A_TIME: GroupRules = { concurrency: 1, rate: null, quantum: 1, onRetry: 'wait' };
+const KEEP = () => 60_000;
+/** Two jobs, one after them, and one after that, however it ends. */
+const FLOW: NewFlow = {
+  jobs: [newJob(), newJob(), newJob({ isBlocked: true }), newJob({ isBlocked: true })],
+  edges: [
+    { job: 2, needs: 0, onFailure: 'cancel' },
+    { job: 2, needs: 1, onFailure: 'cancel' },
+    { job: 3, needs: 2, onFailure: 'run' },
+  ],
+};
 const HASH = signalHash('approval', 'k');
 
 describe.each(SEND_MODES)(
@@ -145,6 +166,60 @@ describe.each(SEND_MODES)(
       );
 
       it.each(FAULTS)(
+        'frees each job of a flow once, after those that it needs, and loses none (%s)',
+        async (fault) => {
+          const world = await setup();
+          const { jobs, flows, arm, disarm } = await openFaultyStore(world, { multipleStatements });
+
+          const faults = await everyFault(async (failAt) => {
+            await empty(world);
+            arm(fault, failAt);
+            const stored = await flows.create(FLOW).catch(() => undefined);
+            const statements = [disarm()];
+            const flow = stored ?? (await world.flows.create(FLOW));
+            const settle = (ids: readonly number[]) => retryWhileUnavailable(() => flows.settle(ids, KEEP));
+            const complete = (claim: Claim, outcome: Outcome) =>
+              retryWhileUnavailable((mayHaveCommitted) =>
+                jobs.complete({ ...finalBatchOf(claim, outcome), mayHaveCommitted }),
+              );
+            const first = await claimAll(world);
+            arm(fault, Math.max(1, failAt - statements[0]!));
+            await complete(first, { kind: 'complete', result: '7' });
+            await settle(first.jobs.map(({ id }) => id));
+            statements.push(disarm());
+            await world.flows.sweep(KEEP);
+            const parent = await claimAll(world);
+            const owner = { jobId: parent.jobs[0]!.id, claimId: parent.id };
+            arm(fault, Math.max(1, failAt - sum(statements)));
+            await retryWhileUnavailable(() => flows.fanOut(owner, 'fan-out', [newJob(), newJob()], 'cancel'));
+            await complete(parent, { kind: 'block' });
+            await retryWhileUnavailable(() => flows.recheck([owner.jobId], KEEP));
+            statements.push(disarm());
+            const children = await claimAll(world);
+            arm(fault, Math.max(1, failAt - sum(statements)));
+            await complete(children, outcomes.dead);
+            await settle(children.jobs.map(({ id }) => id));
+            statements.push(disarm());
+            await world.flows.sweep(KEEP);
+            const last = await claimAll(world);
+
+            const known = await world.flows.read(flow.id);
+            expect({
+              ...{ failAt, first: first.jobs.length, parents: parent.jobs.length, children: children.jobs.length },
+              ...{ last: last.jobs.map(({ id }) => id), states: known!.jobs.map(({ state }) => state) },
+            }).toEqual({
+              ...{ failAt, first: 2, parents: 1, children: 2, last: [flow.jobIds[3]] },
+              states: ['completed', 'completed', 'dead', 'dead', 'cancelled', 'active'],
+            });
+            return { statements: sum(statements) };
+          });
+
+          expect(faults).toBeGreaterThan(25);
+        },
+        EACH_STATEMENT_MS,
+      );
+
+      it.each(FAULTS)(
         'counts each claim of a rate, and only claims (%s)',
         async (fault) => {
           const world = await setup();
@@ -254,7 +329,18 @@ describe.each(SEND_MODES)(
 );
 
 async function empty({ sql }: World): Promise<void> {
-  for (const table of ['jobs', 'claims', 'history', 'schedules', 'limits', 'groups', 'steps', 'signals'])
+  for (const table of [
+    'jobs',
+    'claims',
+    'history',
+    'schedules',
+    'limits',
+    'groups',
+    'steps',
+    'signals',
+    'flows',
+    'edges',
+  ])
     await sql(`DELETE FROM sql_queue_${table}`);
 }
 
@@ -266,4 +352,16 @@ async function activeOf({ sql }: World): Promise<number> {
 /** The largest number of jobs of one group. */
 function most(jobs: readonly { group_key: string }[]): number {
   return Math.max(0, ...jobs.map(({ group_key }) => jobs.filter((job) => job.group_key === group_key).length));
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
+}
+
+/** The cursors of this store may stand after a job that the other one has freed, so it may need a second claim. */
+function claimAll(world: World): Promise<Claim> {
+  return eventually(async () => {
+    const claim = await world.claim({ limit: 10 });
+    return claim.jobs.length > 0 && claim;
+  });
 }

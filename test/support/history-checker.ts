@@ -10,12 +10,12 @@ export interface FinishedJob {
   readonly queue?: string;
 }
 
-const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed'];
+const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed', 'blocked'];
 
 // These handlers take their attempt back.
-const RELEASING: readonly string[] = ['releases', 'snoozes', 'steps'];
+const RELEASING: readonly string[] = ['releases', 'snoozes', 'steps', 'fans-out'];
 
-const UNFINISHED: readonly string[] = ['scheduled', 'waiting', 'active'];
+const UNFINISHED: readonly string[] = ['scheduled', 'waiting', 'active', 'blocked'];
 
 interface RunSpan {
   readonly by: string;

@@ -73,7 +73,8 @@ async function produce(): Promise<void> {
         producer.enqueue(queue, job!, optionsFor(queue)).then((done) => [done]),
       );
     else if (way < 0.8) await enqueueRecorded(Array.from({ length: 10 }, newJob), (jobs) => enqueueMany(queue, jobs));
-    else await enqueueRecorded([newJob()], (jobs) => enqueueInTransaction(queue, jobs));
+    else if (way < 0.95) await enqueueRecorded([newJob()], (jobs) => enqueueInTransaction(queue, jobs));
+    else await enqueueRecorded(Array.from({ length: 5 }, newJob), (jobs) => enqueueFlow(queue, jobs));
     await sleep(pauseMs * 2 * random.next());
   }
 }
@@ -116,6 +117,16 @@ function enqueueMany(queue: string, jobs: TortureJob[]): Promise<{ id: number }[
     queue,
     jobs.map((payload) => ({ payload, options: optionsFor(queue) })),
   );
+}
+
+/** Three jobs, one after them, and one after that unless it fails. */
+async function enqueueFlow(queue: string, jobs: TortureJob[]): Promise<{ id: number }[]> {
+  const flow = await producer.flow((f) => {
+    const first = jobs.slice(0, 3).map((job) => f.add(queue, job, optionsFor(queue)));
+    const parent = f.add(queue, jobs[3]!, { ...optionsFor(queue), after: first, onFailure: 'run' });
+    f.add(random.pick(queues.filter((each) => each !== GROUPED_QUEUE)), jobs[4]!, { after: parent });
+  });
+  return [...flow.jobs];
 }
 
 function enqueueInTransaction(queue: string, [job]: TortureJob[]): Promise<{ id: number }[]> {

@@ -9,7 +9,7 @@ import { Journal } from '../../support/journal.js';
 import { newJob } from '../../support/jobs.js';
 import { Random } from '../../support/random.js';
 import { newSchedule } from '../../support/schedules.js';
-import { LIMITED_QUEUE, TICK_MS, type TortureJob } from '../../support/torture/torture-job.js';
+import { CHILD_MARK, CHILDREN, LIMITED_QUEUE, TICK_MS, type TortureJob } from '../../support/torture/torture-job.js';
 import { shiftClock } from '../../support/torture/shift-clock.js';
 
 const { connection, hosts, journals, seed, queues, worker, clockOffsetMs } = JSON.parse(process.argv[2]!) as {
@@ -107,6 +107,13 @@ async function work(job: JobContext<TortureJob>): Promise<void> {
         .catch(requireWritable);
       if (random.next() < 0.3) throw new Error('as instructed');
       return job.sleep('nap', random.between(1, 200));
+    case 'fans-out': {
+      const children = Array.from({ length: CHILDREN }, (_, n): TortureJob => {
+        return { token: `${job.payload.token}${CHILD_MARK}${n}`, kind: random.pick(['plain', 'fails'] as const) };
+      });
+      await job.fanOut(job.queue, children, { onFailure: 'run', ...(job.group && { group: job.group }) });
+      return;
+    }
     case 'blocks':
       return block(random.between(10, 100));
     case 'exhausts':

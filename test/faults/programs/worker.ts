@@ -43,6 +43,10 @@ export interface JobInstructions {
   sleep?: number;
   /** Runs five steps, each of which writes a row of the table step_log. Every second one does so in its transaction. */
   steps?: boolean;
+  /** Writes a row of the table flow_log with this number, in the transaction that completes it. */
+  flow?: number;
+  /** Fans out into this many jobs before that. */
+  children?: number;
   /** Throws in its first attempt. */
   failFirst?: boolean;
   /** The result: the id of the process, or of the job as well. */
@@ -79,6 +83,12 @@ async function handle(job: JobContext<JobInstructions>): Promise<number | string
     }
     if (payload.sleep) await setTimeout(payload.sleep);
     if (payload.steps) await runSteps(job);
+    if (payload.children) {
+      const children = Array.from({ length: payload.children }, (_, n): JobInstructions => ({ flow: 100 + n }));
+      await job.fanOut('q', children);
+    }
+    if (payload.flow !== undefined)
+      await job.transaction((manager) => manager.query(`INSERT INTO flow_log (job) VALUES (${payload.flow})`));
     if (payload.hold) await untilFinished(id, signal);
     if (payload.failFirst && attempt === 1) throw new Error('the first time fails');
     return payload.answer === 'job' ? `${id} by ${process.pid}` : process.pid;

@@ -76,6 +76,15 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     },
     replace: '',
   },
+  'a job of a flow does not wait for the others': {
+    find: {
+      'lib/store/flows/settle-jobs.ts': [
+        'open[index]!.rows.length === 0',
+        'open_edge === null || failed_edge !== null',
+      ],
+    },
+    replace: 'true',
+  },
   'several workers run a tick': {
     find: { 'lib/store/schedules/run-ticks.ts': ['ORDER BY name /*! FOR UPDATE SKIP LOCKED */`'] },
     replace: 'ORDER BY name`',

@@ -1,6 +1,8 @@
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import { findViolations, type FinishedJob } from '../history-checker.js';
 import { readJournals } from '../journal.js';
+import { findFlowViolations, type Edge } from './flow-checker.js';
+import { CHILD_MARK } from './torture-job.js';
 import { findFlowControlViolations } from './flow-control-checker.js';
 import { findUnprovokedRescues } from './unprovoked-rescues.js';
 import { readTimeouts } from './timeouts.js';
@@ -32,7 +34,11 @@ export async function checkRun(admin: Connection, journals: string): Promise<Run
   const underLock = new Set(jobs.filter(({ queue }) => queue === 'lock').map(({ id }) => id));
   const found = [
     ...findViolations(withAcknowledged(entries, jobs), jobs, await readTimeouts(admin)),
-    ...findTokenViolations(entries, { jobs: jobs.filter(({ tick }) => tick === undefined), orders, effects }),
+    ...findTokenViolations(entries, {
+      jobs: jobs.filter(({ tick, token }) => tick === undefined && !token.includes(CHILD_MARK)),
+      ...{ orders, effects },
+    }),
+    ...findFlowViolations(entries, jobs, await readEdges(rows)),
     ...findFlowControlViolations({
       stepEffects: (await rows('SELECT job_id FROM step_effects')).map(({ job_id }) => Number(job_id)),
       completedWithSteps: jobs
@@ -47,6 +53,11 @@ export async function checkRun(admin: Connection, journals: string): Promise<Run
   const completed: Record<string, number> = {};
   for (const { queue, state } of jobs) if (state === 'completed') completed[queue] = (completed[queue] ?? 0) + 1;
   return { jobs: states, completed, found };
+}
+
+async function readEdges(rows: (sql: string) => Promise<RowDataPacket[]>): Promise<Edge[]> {
+  const edges = await rows('SELECT job_id, needs, state FROM sql_queue_edges WHERE job_id > 0');
+  return edges.map(({ job_id, needs, state }) => ({ job: Number(job_id), needs: Number(needs), state: String(state) }));
 }
 
 /** Adds an `enqueued` entry for each job that ran, or whose producer was killed before its acknowledgement. */

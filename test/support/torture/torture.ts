@@ -30,7 +30,8 @@ const CONCURRENCY = 20;
 const WORKERS = 3;
 const PRODUCERS = 2;
 // The maximum time for the remaining jobs after the last fault. One fault blocks an event loop for a minute.
-const DRAIN_TIMEOUT_MS = 90_000;
+// A sweep finds within two minutes the blocked jobs that a killed process has left behind.
+const DRAIN_TIMEOUT_MS = 240_000;
 // The exit code of a worker that could not start because the database was unavailable.
 const DATABASE_AWAY_EXIT_CODE = 3;
 
