@@ -140,6 +140,27 @@ describeStores('flows', (setup) => {
     expect(await world.flows.children(jobId!, 0, 10)).toMatchObject([{ result: 'yes', state: 'completed' }]);
   });
 
+  it('delay a job once, although it fans out afterwards', async () => {
+    const world = await setup();
+    const { jobIds } = await world.flows.create({
+      jobs: [newJob(), newJob({ queue: 'later', isBlocked: true, delayMs: 1_000 })],
+      edges: [edge(1, 0)],
+    });
+    await finish(world, 'complete');
+    const first = await world.flows.settle([jobIds[0]!], KEEP);
+    world.advance(1_001);
+    await world.jobs.promote(10);
+    const taken = await world.claim({ queue: 'later' });
+    const owner = { jobId: jobIds[1]!, claimId: taken.id };
+    const children = (await world.flows.fanOut(owner, 'one', [newJob()], 'cancel'))!;
+    await world.jobs.complete(finalBatchOf(taken, { kind: 'block' }));
+    await finish(world, 'complete');
+
+    const second = await world.flows.settle(children, KEEP);
+
+    expect([first.unblocked, second.unblocked]).toMatchObject([[{ delayMs: 1_000 }], [{ delayMs: 0 }]]);
+  });
+
   it('block a retried job again if a job that it needs is retried too', async () => {
     const world = await setup();
     const { id, jobIds } = await createChain(world, 2);
@@ -163,7 +184,12 @@ describeStores('flows', (setup) => {
 
     await world.admin.retry([jobIds[1]!]);
 
-    expect((await world.claim()).jobs).toMatchObject([{ id: jobIds[1] }]);
+    const taken = await world.claim();
+    expect(taken.jobs).toMatchObject([{ id: jobIds[1] }]);
+    // Nor does the dead job matter when the other one is blocked again.
+    await world.flows.fanOut({ jobId: jobIds[1]!, claimId: taken.id }, 'one', [newJob()], 'cancel');
+    await world.jobs.complete(finalBatchOf(taken, { kind: 'block' }));
+    expect(await world.flows.recheck([jobIds[1]!], KEEP)).toEqual({ unblocked: [], cancelled: [] });
   });
 
   it('read thousands of children in pages, in the order of their ids', async () => {

@@ -1,7 +1,7 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { Replay } from './admin-store.js';
-import { findBlocked, reopenEdges } from '../flows/edges.js';
+import { reopenEdges } from '../flows/edges.js';
 import { BLOCKED, RETURNED } from '../runnable.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
@@ -80,9 +80,7 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
 /** Jobs that wait for these jobs wait for their next end. Returns those that wait for others themselves. */
 function* reopenFlows(rows: readonly FinishedRow[]): Work<ReadonlySet<number>> {
   const ids = idsOf(rows.filter(({ options }) => parseJsonOrNull<JobOverrides>(options as string | null)?.flow));
-  if (ids.length === 0) return new Set();
-  yield* executeAll([reopenEdges(ids)]);
-  return yield* findBlocked(ids);
+  return ids.length === 0 ? new Set() : yield* reopenEdges(ids);
 }
 
 function staysInQueue({ queue }: FinishedRow, { to }: Replay): boolean {

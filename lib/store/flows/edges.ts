@@ -59,6 +59,11 @@ const REOPEN = `
   SET state = 'open', outcome = '', result = NULL, error = NULL
   WHERE :needs`;
 
+const IGNORE_FAILURES = `
+  UPDATE {edges} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'done'
+  WHERE job_id = :id AND state = 'failed'`;
+
 const BLOCKED_AMONG = `
   SELECT DISTINCT job_id AS id
   FROM {edges} /*! FORCE INDEX (PRIMARY) */
@@ -160,14 +165,15 @@ function valueBatches(ended: readonly EndInFlow[]): EndWithValue[][] {
   return batches;
 }
 
-/** The jobs run again. Those that wait for them, or are retried later, wait for their next end. */
-export function reopenEdges(ids: readonly number[]): Statement {
-  return { sql: REOPEN, values: { needs: new Ids(ids, 'needs') } };
-}
-
-/** Those of the jobs that wait for others. */
-export function* findBlocked(ids: readonly number[]): Work<Set<number>> {
-  if (ids.length === 0) return new Set();
+/**
+ * The jobs run again. Jobs that wait for them wait for their next end. Returns those of the jobs that wait for others, which
+ * run again too: jobs that stay failed no longer matter to them.
+ */
+export function* reopenEdges(ids: readonly number[]): Work<ReadonlySet<number>> {
+  yield* executeAll([
+    { sql: REOPEN, values: { needs: new Ids(ids, 'needs') } },
+    ...ids.map((id) => ({ sql: IGNORE_FAILURES, values: { id } })),
+  ]);
   return new Set((yield* query<{ id: number }>(BLOCKED_AMONG, { ids })).map(({ id }) => Number(id)));
 }
 

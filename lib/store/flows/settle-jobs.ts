@@ -167,11 +167,11 @@ function* unblock(rows: readonly LockedRow[]): Work<UnblockedJob[]> {
   return jobs;
 }
 
-/** The delay of the options counts from now on. A run that was blocked by its own children has had it. */
-function delayOf({ options, attempt, at }: LockedRow): number {
+/** The delay of the options counts from now on. A job that its own children have blocked has had it, and was due since. */
+function delayOf({ options, due_at, at }: LockedRow): number {
   const read = readOverrides(options);
   const { delayMs, runAtMs } = ('overrides' in read && read.overrides) || {};
-  if (Number(attempt) > 0) return 0;
+  if (due_at !== null) return 0;
   return runAtMs === undefined ? (delayMs ?? 0) : runAtMs - Number(at);
 }
 
