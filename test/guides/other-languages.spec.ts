@@ -64,6 +64,20 @@ describeEngines(
       expect(await world.sql('SELECT * FROM sql_queue_claims')).toEqual([]);
     });
 
+    itWithClient('completes a job of a flow, and the job that waits for it is freed', async () => {
+      const world = await setup();
+      const { admin, producer, flows } = await world.start({ autoStart: false });
+      const flow = await producer.flow((f) =>
+        f.add('after', 0, { after: f.add('photo.resize', { photo: 8 }, { name: 'thumbnail' }) }),
+      );
+
+      await type(world, START, 'Claim', 'Complete', 'A job of a flow');
+      await flows.sweep(() => 60_000);
+
+      expect((await admin.flow(flow.id))!.jobs.map(({ state }) => state)).toEqual(['completed', 'waiting']);
+      expect(await flows.children(flow.jobs[1]!.id, 0, 10)).toMatchObject([{ result: { width: 640 } }]);
+    });
+
     itWithClient('claims no job from a queue without waiting jobs, and reports a pause', async () => {
       const world = await setup();
       const { admin } = await world.start({ autoStart: false });
