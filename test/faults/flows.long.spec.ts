@@ -29,7 +29,7 @@ describeEngines(
         }
       }
       expect(last).toBeGreaterThan(30);
-    }, 900_000);
+    }, 1_800_000);
   },
   ['mysql', 'mariadb'],
 );
