@@ -9,7 +9,7 @@ import { onStopSignal } from '../shared/stop-signal.js';
 import { QUEUES } from './tenants.js';
 
 /** The first tenant is there first, with many rows. */
-const ROWS: Readonly<Record<string, number>> = { acme: 600, globex: 12, initech: 12, umbrella: 12 };
+const ROWS: Readonly<Record<string, number>> = { acme: 1200, globex: 12, initech: 12, umbrella: 12 };
 const BAR_LENGTH = 30;
 
 @Module({
@@ -33,11 +33,15 @@ try {
 
 async function run(): Promise<void> {
   const { waiting, scheduled, active } = await admin.counts('import.row');
-  if (waiting + scheduled + active === 0) {
-    for (const [tenant, rows] of Object.entries(ROWS)) {
-      const jobs = Array.from({ length: rows }, (_, row) => ({ payload: { row }, options: { group: tenant } }));
-      await producer.enqueueMany('import.row', jobs);
-    }
+  const left = waiting + scheduled + active;
+  if (left === 0) {
+    const jobs = Object.entries(ROWS).flatMap(([tenant, rows]) =>
+      Array.from({ length: rows }, (_, row) => ({ payload: { row }, options: { group: tenant } })),
+    );
+    await producer.enqueueMany('import.row', jobs);
+    console.log(`${jobs.length} rows to import.`);
+  } else {
+    console.log(`${left} rows are left from the last start.`);
   }
   for (let n = 0; n < 2; n++) await startWorker();
 

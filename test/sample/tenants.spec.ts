@@ -5,7 +5,7 @@ import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
 const TEST_TIMEOUT_MS = 120_000;
-const ROWS = 636;
+const ROWS = 1236;
 
 let built: BuiltSample;
 let cleanups: (() => unknown)[] = [];
@@ -53,7 +53,9 @@ describe('the tenants sample', () => {
       const last = start();
 
       expect([end, await last.ended]).toEqual([0, 0]);
-      expect(last.number(/Stopped: (\d+) rows/)).toBe(ROWS);
+      // On a slow machine, the workers may have imported all rows before the signal. The next start begins again then.
+      const imports = [interrupted, killed, last].filter(({ output }) => /\d+ rows to import/.test(output));
+      expect(last.number(/Stopped: (\d+) rows/)).toBe(ROWS * imports.length);
     },
     TEST_TIMEOUT_MS,
   );
