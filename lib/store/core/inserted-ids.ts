@@ -8,9 +8,9 @@ export function* readIdStep(): Work<number> {
   return Number((yield* query<{ step: number }>(SELECT_ID_STEP))[0]!.step);
 }
 
-/** The ids of the rows of one INSERT, in their order. */
-export function idsFrom({ insertId, idStep = 1 }: StatementResult, count: number): number[] {
-  return Array.from({ length: count }, (_, index) => safeId(insertId + index * idStep));
+/** The ids of the rows of one INSERT, in their order. Throws UnsafeJobIdError if the step of several ids is unknown. */
+export function idsFrom({ insertId, idStep = NaN }: StatementResult, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => safeId(index === 0 ? insertId : insertId + index * idStep));
 }
 
 /** Like `idsFrom`, but reads the step if the driver did not report it. */

@@ -23,7 +23,7 @@ const MAX_PAUSE_MS = 2_000;
 const NOT_NULL = 1048;
 
 export interface CommitLogDatabase extends Pick<SqlDatabase, 'transaction' | 'runIdempotent'> {
-  /** Whether the answer to an INSERT includes the step between its ids. */
+  /** Whether the answer to an INSERT includes the step between its ids. Only valid within a transaction. */
   readonly hasFixedIdStep: boolean;
 }
 
@@ -52,11 +52,13 @@ export class CommitLog {
 
   /** Returns the results, each with the step between its ids. */
   commit(writes: readonly Statement[]): Promise<readonly StatementResult[]> {
-    // One text with COMMIT, if the answer to the INSERT includes everything that the caller needs.
-    const isOneText = writes.length === 1 && this.database.hasFixedIdStep;
+    const { database } = this;
     let results: readonly StatementResult[] | undefined;
     return this.#commitOnce({
       *work(count) {
+        // One text with COMMIT, if the answer to the INSERT includes everything that the caller needs. Decided only here,
+        // because the kind of the server is unknown before the first connection.
+        const isOneText = writes.length === 1 && database.hasFixedIdStep;
         results = undefined;
         results = yield* isOneText ? executeFinal([...writes, count]) : oneByOne([...writes, count]);
         return results.at(-1)!;
