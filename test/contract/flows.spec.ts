@@ -25,8 +25,7 @@ describeStores('flows', (setup) => {
     const [child] = await world.flows.children(jobIds[1]!, 0, 10);
     const state = { complete: 'completed', dead: 'dead', cancel: 'cancelled' }[kind];
     expect(child).toMatchObject({ id: jobIds[0], queue: 'q', name: 'default', state });
-    expect(await world.flows.isOpen(jobIds[1]!)).toBe(false);
-    expect(await world.flows.isOpen(jobIds[0]!)).toBe(false);
+    expect((await world.flows.settle([jobIds[0]!], KEEP)).unblocked).toMatchObject([{ id: jobIds[1] }]);
   });
 
   it.each(['release', 'retry'] as const)('keep a job blocked after the outcome %s', async (kind) => {
@@ -37,7 +36,7 @@ describeStores('flows', (setup) => {
     const settled = await world.flows.settle(jobIds, KEEP);
 
     expect(settled).toEqual({ unblocked: [], cancelled: [] });
-    expect(await world.flows.isOpen(jobIds[1]!)).toBe(true);
+    expect(await statesOf(world)).toContain('blocked');
   });
 
   it('unblock a job once, after the last job that it needs has ended', async () => {
@@ -119,7 +118,25 @@ describeStores('flows', (setup) => {
 
     expect([first!.length, again, lost]).toEqual([2, [], undefined]);
     expect(await world.admin.counts('child')).toMatchObject({ waiting: 2 });
-    expect(await world.flows.isOpen(jobId!)).toBe(true);
+    expect(await world.flows.mustWait(jobId!, 'one')).toBe(true);
+  });
+
+  it('let a job go on only if its step is known, and all its children have ended', async () => {
+    const world = await setup();
+    const [jobId] = await world.put({});
+    const { id: claimId } = await world.claim();
+    const mustWait = async () => [await world.flows.mustWait(jobId!, 'one'), await world.flows.mustWait(jobId!, 'two')];
+
+    const before = await mustWait();
+    await world.flows.fanOut({ jobId: jobId!, claimId }, 'one', [newJob({ queue: 'child' })], 'cancel');
+    const running = await mustWait();
+    await world.jobs.complete(finalBatchOf(await world.claim({ queue: 'child' })));
+
+    expect([before, running, await mustWait()]).toEqual([
+      [true, true],
+      [true, true],
+      [false, true],
+    ]);
   });
 
   it('block a job until its children have ended, with its attempt', async () => {

@@ -35,7 +35,7 @@ export async function everyFlowVerb(
     const [done, failing, cancelled] = [await create(), await create(), await create()];
     await flows.cancelIdle(cancelled.jobIds, keep);
     await finish(count, { kind: 'complete', result: '1' });
-    await flows.isOpen(done.jobIds[count]!);
+    await flows.mustWait(done.jobIds[count]!, 'fan-out');
     await flows.children(done.jobIds[count]!, 0, 500);
     advance(1_000);
     await jobs.promote(1_000);

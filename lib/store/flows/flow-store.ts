@@ -40,8 +40,11 @@ export interface FlowStore {
     onFailure: OnFailure,
   ): Promise<readonly number[] | undefined>;
 
-  /** Whether the job waits for others. */
-  isOpen(jobId: number): Promise<boolean>;
+  /**
+   * Whether the job waits for others. Call it after the step is stored. Also true if this database does not know the step
+   * yet, which can be a node of a cluster after a failover.
+   */
+  mustWait(jobId: number, step: string): Promise<boolean>;
 
   /** Unblocks or cancels the jobs that waited for these jobs. Call it after these have ended. May be repeated. */
   settle(endedIds: readonly number[], retentionMs: RetentionOf): Promise<SettledJobs>;

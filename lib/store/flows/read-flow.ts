@@ -18,12 +18,11 @@ const CHILDREN = `
   ORDER BY needs
   LIMIT :limit`;
 
-const OPEN = `
-  SELECT needs
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :jobId AND state = 'open'
-  ORDER BY needs DESC
-  LIMIT 1`;
+// One statement, so that it reads one state of the database.
+const MUST_WAIT = `
+  SELECT CASE WHEN EXISTS (SELECT 1 FROM {steps} WHERE job_id = :jobId AND name = :step)
+               AND NOT EXISTS (SELECT 1 FROM {edges} /*! FORCE INDEX (PRIMARY) */ WHERE job_id = :jobId AND state = 'open')
+              THEN 0 ELSE 1 END AS must_wait`;
 
 const EDGES_OF = `
   SELECT job_id, needs, queue, name, on_failure, outcome
@@ -64,8 +63,9 @@ export function* readChildren(jobId: number, after: number, limit: number): Work
   }));
 }
 
-export function* hasOpenEdge(jobId: number): Work<boolean> {
-  return (yield* query(OPEN, { jobId })).length > 0;
+export function* mustWait(jobId: number, step: string): Work<boolean> {
+  const [row] = yield* query<{ must_wait: number }>(MUST_WAIT, { jobId, step });
+  return Number(row!.must_wait) === 1;
 }
 
 export function* readFlow(id: number): Work<FlowRecord | null> {

@@ -10,7 +10,7 @@ import type { StepOwner } from '../steps/step-store.js';
 import { createFlow, fanOut } from './create-flow.js';
 import type * as port from './flow-store.js';
 import { deleteEdges, deleteFlow, findExpiredFlows, keepsFlow, readEdgeBatches } from './prune-flows.js';
-import { hasOpenEdge, readChildren, readFlow } from './read-flow.js';
+import { mustWait, readChildren, readFlow } from './read-flow.js';
 import { cancelIdleJobs, findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
 
 const BATCH_SIZE = 500;
@@ -45,8 +45,8 @@ export class SqlFlowStore implements port.FlowStore {
     return this.blocking.transaction(() => fanOut(owner, step, jobs, onFailure));
   }
 
-  isOpen(jobId: number): Promise<boolean> {
-    return this.database.runIdempotent(() => hasOpenEdge(jobId));
+  mustWait(jobId: number, step: string): Promise<boolean> {
+    return this.database.runIdempotent(() => mustWait(jobId, step));
   }
 
   async settle(endedIds: readonly number[], retentionMs: port.RetentionOf): Promise<port.SettledJobs> {

@@ -12,7 +12,7 @@ import type { JobSteps } from './job-steps.js';
 const PAGE_SIZE = 500;
 
 export interface JobChildrenParts {
-  readonly flows: Pick<FlowStore, 'fanOut' | 'isOpen' | 'children'>;
+  readonly flows: Pick<FlowStore, 'fanOut' | 'mustWait' | 'children'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Called after the children were stored. */
   readonly onEnqueued: (jobs: readonly { id: number; queue: string; name: string }[]) => void;
@@ -61,6 +61,6 @@ export class JobChildren {
         this.parts.onEnqueued(jobs.map((job, index) => ({ id: ids[index]!, queue: job.queue, name: job.name })));
       return ids && true;
     });
-    return this.parts.flows.isOpen(jobId);
+    return this.parts.flows.mustWait(jobId, step);
   }
 }
