@@ -17,17 +17,18 @@ export interface RunCheck {
 }
 
 /** Reads the journals and the final database. Returns counts of jobs, and violations of guarantees. */
+type TortureRecord = FinishedJob & TokenJob & { queue: string; tick?: number; createdAt: number };
+
 export async function checkRun(admin: Connection, journals: string): Promise<RunCheck> {
   const rows = async (sql: string) => (await admin.query<RowDataPacket[]>(sql))[0];
-  const columns = 'id, queue, state, attempt, payload, options';
+  const columns = 'id, queue, state, attempt, payload, options, created_at';
   const all = `SELECT ${columns} FROM sql_queue_history UNION ALL SELECT ${columns} FROM sql_queue_jobs`;
-  const jobs = (await rows(all)).map(
-    ({ id, queue, state, attempt, payload, options }): FinishedJob & TokenJob & { queue: string; tick?: number } => ({
-      ...{ id: Number(id), queue: queue as string, state: (state as string).trim(), attempt: Number(attempt) },
-      ...(JSON.parse(payload) as { token: string; kind: string }),
-      tick: (JSON.parse((options as string | null) ?? '{}') as { schedule?: { at: number } }).schedule?.at,
-    }),
-  );
+  const jobs = (await rows(all)).map(({ id, queue, state, attempt, payload, options, created_at }): TortureRecord => ({
+    ...{ id: Number(id), queue: queue as string, state: (state as string).trim(), attempt: Number(attempt) },
+    ...(JSON.parse(payload) as { token: string; kind: string }),
+    tick: (JSON.parse((options as string | null) ?? '{}') as { schedule?: { at: number } }).schedule?.at,
+    createdAt: Number(created_at),
+  }));
   const orders = new Set((await rows('SELECT token FROM orders')).map(({ token }) => token as string));
   const effects = (await rows('SELECT job_id FROM effects')).map(({ job_id }) => Number(job_id));
   const entries = readJournals(journals);
@@ -44,7 +45,7 @@ export async function checkRun(admin: Connection, journals: string): Promise<Run
       completedWithSteps: jobs
         .filter(({ kind, state }) => kind === 'steps' && state === 'completed')
         .map(({ id }) => id),
-      ticks: jobs.flatMap(({ tick }) => tick ?? []),
+      ticks: jobs.flatMap(({ tick, createdAt }) => (tick === undefined ? [] : { at: tick, enqueuedAt: createdAt })),
     }),
     ...findUnprovokedRescues(entries, underLock),
   ];

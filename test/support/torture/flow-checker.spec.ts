@@ -17,7 +17,11 @@ describe('the checker of flows', () => {
       { job: 3, needs: 5, state: 'done' },
     ];
 
-    expect(findFlowViolations(begun(1, 2, 3, 4, 5, 3), JOBS, edges)).toEqual([]);
+    const waited = [...entries('begin', 1, 2, 3, 4, 5), ...entries('end', 6, 6, 6, 6, 6, 3)];
+    const endedMeanwhile = [...entries('begin', 1, 2, 3, 4, 5), ...entries('end', 6, 6, 6, 6, 4, 5, 3)];
+
+    expect(findFlowViolations(waited, JOBS, edges)).toEqual([]);
+    expect(findFlowViolations(endedMeanwhile, JOBS, edges)).toEqual([]);
   });
 
   it('finds jobs that ran too early or after a failure, that still wait, and missing children', () => {
@@ -25,16 +29,19 @@ describe('the checker of flows', () => {
       { job: 2, needs: 1, state: 'failed' },
       { job: 3, needs: 4, state: 'open' },
     ];
+    const run = [...entries('begin', 2, 1, 3, 6, 4), ...entries('end', 3)];
 
-    expect(findFlowViolations(begun(2, 1, 3), JOBS.slice(0, 4), edges)).toEqual([
+    expect(findFlowViolations(run, JOBS.slice(0, 4), edges)).toEqual([
       'job 2 is completed, although job 1 has failed',
-      'job 2 began before job 1 had ended',
+      'job 2 did not wait for job 1',
       'job 3 still waits for job 4',
+      'job 3 did not wait for job 4',
       'job 3 is completed with 1 children',
     ]);
   });
 });
 
-function begun(...jobs: number[]): JournalEntry[] {
-  return jobs.map((job, at) => ({ kind: 'begin', by: 'w', job, attempt: 1, at }));
+/** An entry for each job, one after the other from time 0. */
+function entries(kind: 'begin' | 'end', ...jobs: number[]): JournalEntry[] {
+  return jobs.map((job, at) => ({ kind, by: 'w', job, attempt: 1, at }));
 }

@@ -21,17 +21,20 @@ export function findFlowViolations(
     entries.filter(({ kind }) => kind === 'begin'),
     ({ job }) => job,
   );
+  const ends = groupBy(
+    entries.filter(({ kind }) => kind === 'end'),
+    ({ job }) => job,
+  );
   const found: string[] = [];
   for (const { job, needs, state } of edges) {
     const dependent = byId.get(job);
-    const ofDependent = begins.get(job) ?? [];
-    // The run that fans out is before the children.
-    const begin = dependent?.kind === 'fans-out' ? ofDependent.at(-1) : ofDependent[0];
+    // A run fans out before its children begin. It may then go on at once, if they have ended meanwhile.
+    const after = dependent?.kind === 'fans-out' ? ends.get(job)?.at(-1) : begins.get(job)?.[0];
     const last = lastAttempt(begins.get(needs) ?? []);
     if (state === 'open') found.push(`job ${job} still waits for job ${needs}`);
     if (state === 'failed' && dependent?.state !== 'cancelled')
       found.push(`job ${job} is ${dependent?.state}, although job ${needs} has failed`);
-    if (begin && last && begin.at < last.at) found.push(`job ${job} began before job ${needs} had ended`);
+    if (after && last && after.at < last.at) found.push(`job ${job} did not wait for job ${needs}`);
   }
   const children = groupBy(
     jobs.filter(({ token }) => token.includes(CHILD_MARK)),

@@ -3,7 +3,11 @@ import { findFlowControlViolations } from './flow-control-checker.js';
 describe('the checker of steps and schedules', () => {
   it('finds nothing wrong in a correct run', () => {
     const found = findFlowControlViolations({
-      ...{ stepEffects: [1, 2, 3], completedWithSteps: [1, 2], ticks: [250, 0, 500, 90_000] },
+      ...{
+        stepEffects: [1, 2, 3],
+        completedWithSteps: [1, 2],
+        ticks: ticks([250, 0], [0, 0], [500, 0], [90_000, 59_900]),
+      },
     });
 
     expect(found).toEqual([]);
@@ -11,7 +15,7 @@ describe('the checker of steps and schedules', () => {
 
   it('finds steps that were committed twice or never, and ticks with two jobs or none', () => {
     const found = findFlowControlViolations({
-      ...{ stepEffects: [1, 1], completedWithSteps: [1, 2], ticks: [0, 250, 250, 1_000] },
+      ...{ stepEffects: [1, 1], completedWithSteps: [1, 2], ticks: ticks([0, 0], [250, 0], [250, 0], [1_000, 9_000]) },
     });
 
     expect(found).toEqual([
@@ -22,3 +26,7 @@ describe('the checker of steps and schedules', () => {
     ]);
   });
 });
+
+function ticks(...given: [at: number, lateMs: number][]) {
+  return given.map(([at, lateMs]) => ({ at, enqueuedAt: at + lateMs }));
+}
