@@ -7,7 +7,7 @@ import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 
-export type AdminEvent = 'cancelled' | 'retried' | 'removed';
+export type AdminEvent = 'cancelled' | 'promoted' | 'retried' | 'removed';
 
 export interface AdminParts {
   readonly store: AdminStore;
@@ -15,7 +15,7 @@ export interface AdminParts {
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly groups: GroupStore;
-  readonly flows: Pick<FlowStore, 'read' | 'cancelIdle'>;
+  readonly flows: Pick<FlowStore, 'read'>;
   /** Settles the flows of changed jobs. Never rejects. */
   readonly flowSettler: {
     settle(endedIds: readonly number[]): Promise<void>;

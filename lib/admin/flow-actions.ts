@@ -1,9 +1,11 @@
+import { batchesOf } from '../common/batches-of.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isWhole, unknownKeys } from '../job/expectation.js';
 import type { FlowNode, FlowRecord } from '../job/flows/flow-record.js';
 import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
+import { cancelAll, type CancelParts } from './cancel-jobs.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
 /** Which jobs of a flow to change. */
@@ -12,16 +14,7 @@ export interface FlowSelection {
   below?: number;
 }
 
-type FlowParts = Pick<AdminParts, 'flows' | 'flowSettler' | 'optionsFor' | 'waitNotifier'> & {
-  readonly events: { emit(event: 'cancelled', jobs: readonly CancelledJob[]): void };
-};
-
-interface CancelledJob {
-  readonly id: number;
-  readonly queue: string;
-  readonly name: string;
-  readonly attempt?: number;
-}
+type FlowParts = Pick<AdminParts, 'flows'>;
 
 export function checkFlowId(id: unknown): void {
   InvalidOptionsError.throwIfAny('Invalid flow', [
@@ -29,29 +22,19 @@ export function checkFlowId(id: unknown): void {
   ]);
 }
 
-/** @param cancel cancels one job, which a claim may have */
+/** @param cancelOne cancels one job, which a claim may have */
 export async function cancelFlow(
-  parts: FlowParts,
+  parts: FlowParts & CancelParts,
   flowId: number,
   selection: FlowSelection,
-  cancel: (id: number) => Promise<boolean>,
+  cancelOne: (id: number) => Promise<boolean>,
 ): Promise<number> {
-  const { flows, optionsFor, waitNotifier, events, flowSettler } = parts;
   const selected = await select(parts, flowId, selection);
   const unfinished = selected.filter(({ state }) => ['waiting', 'scheduled', 'active', 'blocked'].includes(state));
   // The last jobs first, so that none of them runs because those before it have ended.
   const ids = unfinished.map(({ id }) => id).reverse();
   let count = 0;
-  for (let from = 0; from < ids.length; from += ADMIN_BATCH_SIZE) {
-    const batch = ids.slice(from, from + ADMIN_BATCH_SIZE);
-    const cancelled = await flows.cancelIdle(batch, (queue) => optionsFor(queue).retention.deadMs);
-    const done = new Set(cancelled.map(({ id }) => Number(id)));
-    for (const id of done) waitNotifier.notifyAlways(id);
-    events.emit('cancelled', cancelled);
-    count += done.size;
-    for (const id of batch) if (!done.has(id) && (await cancel(id))) count++;
-  }
-  await flowSettler.settle(ids);
+  for (const batch of batchesOf(ids, ADMIN_BATCH_SIZE)) count += (await cancelAll(parts, batch, cancelOne)).length;
   return count;
 }
 

@@ -1,8 +1,13 @@
+import type { ResolvedBulk } from '../job/bulk-options.js';
 import type { JobRecord } from '../job/job.js';
+import type { JobState } from '../job/job-state.js';
 import type { PagePosition } from '../job/page-options.js';
 import type { JobSearch } from '../store/admin/admin-store.js';
 import type { AdminEvent, AdminParts } from './admin-parts.js';
 import { ADMIN_BATCH_SIZE, checkedIdBatches, isJobIds, type JobIds } from './job-selection.js';
+
+/** Changes a batch of jobs. Returns the ids of those that it has changed, and receives how many others were before. */
+type ActOnJobs = (ids: number[], changedBefore: number) => Promise<number[]>;
 
 /** Acts on selected jobs in batches and emits an event for each job that has changed. */
 export class JobActions {
@@ -11,21 +16,32 @@ export class JobActions {
   /**
    * Calls `act` with one batch of ids after the other, and returns the number of ids that it returned. The next batch
    * is read after the previous one has committed.
+   *
+   * @param event undefined: `act` emits the events
+   * @param states those of the jobs that `act` changes, for a dry run
    */
   async inBatches(
-    event: AdminEvent,
-    which: JobIds | JobSearch,
-    act: (ids: number[]) => Promise<number[]>,
+    event: AdminEvent | undefined,
+    selections: readonly (JobIds | JobSearch)[],
+    states: readonly JobState[],
+    bulk: ResolvedBulk,
+    act: ActOnJobs,
   ): Promise<number> {
+    if (bulk.dryRun) return this.#count(selections, states, bulk);
+    const { limit, onProgress, signal } = bulk;
     let changed = 0;
-    for await (const ids of isJobIds(which) ? checkedIdBatches(which) : this.#findIdBatches(which)) {
-      const before = await this.readForEvent(event, ids);
-      const done = await act(ids);
-      this.parts.events.emit(
-        event,
-        before.filter(({ id }) => done.includes(id)),
-      );
-      changed += done.length;
+    for await (const batch of this.#idBatches(selections)) {
+      for (let from = 0; from < batch.length && changed < limit;) {
+        signal?.throwIfAborted();
+        const ids = batch.slice(from, from + limit - changed);
+        from += ids.length;
+        const before = event ? await this.readForEvent(event, ids) : [];
+        const done = await act(ids, changed);
+        if (event) this.#emit(event, before, done);
+        changed += done.length;
+        onProgress?.(changed);
+      }
+      if (changed >= limit) break;
     }
     return changed;
   }
@@ -41,6 +57,45 @@ export class JobActions {
     return jobs;
   }
 
+  #emit(event: AdminEvent, before: readonly JobRecord[], done: readonly number[]): void {
+    const changed = before.filter(({ id }) => done.includes(id));
+    this.parts.events.emit(event, changed);
+  }
+
+  async #count(
+    selections: readonly (JobIds | JobSearch)[],
+    states: readonly JobState[],
+    { limit, signal }: ResolvedBulk,
+  ): Promise<number> {
+    let count = 0;
+    for (const selection of selections) {
+      // One search per state, because a search does not return the states of the jobs.
+      const searches = isJobIds(selection) ? [selection] : statesOf(selection, states);
+      for await (const ids of this.#idBatches(searches)) {
+        signal?.throwIfAborted();
+        count += isJobIds(selection) ? await this.#countInStates(ids, states) : ids.length;
+        if (count >= limit) return limit;
+      }
+    }
+    return count;
+  }
+
+  async #countInStates(ids: readonly number[], states: readonly JobState[]): Promise<number> {
+    let count = 0;
+    for (const id of new Set(ids)) {
+      const job = await this.parts.store.get(id);
+      if (job && states.includes(job.state)) count++;
+    }
+    return count;
+  }
+
+  async *#idBatches(selections: readonly (JobIds | JobSearch)[]): AsyncGenerator<number[]> {
+    for (const selection of selections) {
+      if (isJobIds(selection)) yield* checkedIdBatches(selection);
+      else yield* this.#findIdBatches(selection);
+    }
+  }
+
   async *#findIdBatches(search: JobSearch): AsyncGenerator<number[]> {
     for (let after: PagePosition | undefined; ;) {
       const { jobs, next } = await this.parts.store.findIds(search, {
@@ -53,4 +108,8 @@ export class JobActions {
       after = next;
     }
   }
+}
+
+function statesOf(search: JobSearch, states: readonly JobState[]): JobSearch[] {
+  return states.filter((state) => (search.state ?? state) === state).map((state) => ({ ...search, state }));
 }

@@ -1,3 +1,4 @@
+import { batchesOf } from '../common/batches-of.js';
 import { isDate } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
@@ -29,7 +30,7 @@ export function isJobIds(which: JobSelection): which is JobIds {
 export function* checkedIdBatches(which: JobIds): Generator<number[]> {
   const ids = typeof which === 'number' ? [which] : which;
   ids.forEach(checkJobId);
-  for (let from = 0; from < ids.length; from += ADMIN_BATCH_SIZE) yield ids.slice(from, from + ADMIN_BATCH_SIZE);
+  yield* batchesOf(ids, ADMIN_BATCH_SIZE);
 }
 
 /** Throws for a filter without a condition, because `{ queue: undefined }` must not mean every queue. */
@@ -50,19 +51,20 @@ export function filterOf(which: JobFilter | AllJobs): JobFilter {
   return which;
 }
 
-/** One search per state, because a search without a state would also read completed jobs. */
-export function searchesOf(which: JobFilter | AllJobs, states: readonly JobState[]): JobSearch[] {
+/** One search per state. The filter may name one of these states. */
+export function searchesOf(where: string, which: JobFilter | AllJobs, states: readonly JobState[]): JobSearch[] {
   const filter = filterOf(which);
-  const { state, error } = filter;
-  InvalidOptionsError.throwIfAny('Cannot retry', [
-    expected(state !== 'scheduled' || states.includes(state), 'state to be dead or cancelled with rate or to', state),
+  const { state } = filter;
+  InvalidOptionsError.throwIfAny(where, [
+    expected(state === undefined || states.includes(state), `state to be one of ${states.join(', ')}`, state),
   ]);
-  const searched = states.filter((candidate) => state === undefined || candidate === state);
-  return searched.map((searchedState) => ({
-    ...filter,
-    state: searchedState,
-    ...(error === undefined ? { otherThan: 'UNRECOVERABLE' } : {}),
-  }));
+  const searched = state === undefined ? states : [state];
+  return searched.map((each) => ({ ...filter, state: each }));
+}
+
+/** The jobs of the searches, except those that are meant to stay dead unless the filter names their error. */
+export function withoutUnrecoverable(searches: readonly JobSearch[]): JobSearch[] {
+  return searches.map((search) => (search.error === undefined ? { ...search, otherThan: 'UNRECOVERABLE' } : search));
 }
 
 export function checkFilter(filter: JobFilter): void {

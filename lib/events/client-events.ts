@@ -1,6 +1,6 @@
 import type { QueueEvents } from './queue-events.js';
 
-export type ClientEvent = 'enqueued' | 'cancelled' | 'retried' | 'removed';
+export type ClientEvent = 'enqueued' | 'promoted' | 'cancelled' | 'retried' | 'removed';
 
 interface ClientEventJob {
   readonly id: number;

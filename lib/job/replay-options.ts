@@ -1,4 +1,5 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import { bulkOf, bulkProblems, type BulkOptions, type ResolvedBulk } from './bulk-options.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions, unknownKeys } from './expectation.js';
 import { nameProblem } from './job-names.js';
@@ -6,8 +7,8 @@ import { nameProblem } from './job-names.js';
 /** Jobs per second, minute, hour or day, as in `'10/s'`, or jobs per any duration. */
 export type ReplayRate = `${number}/${'s' | 'm' | 'h' | 'd'}` | { jobs: number; per: Duration };
 
-/** How dead or cancelled jobs start anew. */
-export interface ReplayOptions {
+/** How finished jobs start anew. */
+export interface ReplayOptions extends BulkOptions {
   /**
    * Spreads the jobs over time. The first job waits at once, and the others are scheduled at even intervals, which need
    * no further work of this process. Default: all jobs wait at once.
@@ -17,9 +18,12 @@ export interface ReplayOptions {
    * Moves the jobs to this queue and keeps their ids. The attempts of that queue apply. Default: each job's own queue.
    */
   to?: string;
+  /** Also starts completed jobs anew. Their results are deleted. Default: only if the filter has the state `completed`. */
+  completed?: boolean;
 }
 
-export interface ResolvedReplay {
+export interface ResolvedReplay extends ResolvedBulk {
+  readonly completed: boolean;
   readonly to: string | undefined;
   /** Milliseconds between two jobs; below 1 if there are several per millisecond. 0: all at once. */
   readonly intervalMs: number;
@@ -28,15 +32,17 @@ export interface ResolvedReplay {
 const RATE_EXPECTED = `rate to be like '10/s' (or m, h, d) or { jobs, per }, with jobs above 0`;
 
 export function resolveReplay(given: ReplayOptions): ResolvedReplay {
-  const { rate, to, ...unknown } = isOptions(given) ? given : ({ given } as ReplayOptions);
+  const problems = bulkProblems('Cannot retry', given, ['rate', 'to', 'completed']);
+  const { rate, to, completed = false } = given;
   const intervalMs = rate === undefined ? 0 : intervalOf(rate);
   InvalidOptionsError.throwIfAny('Cannot retry', [
-    ...(isOptions(given) ? unknownKeys(unknown, ['rate', 'to']) : [expected(false, 'options to be an object', given)]),
+    ...problems,
     ...(isOptions(rate) ? unknownKeys(rate, ['jobs', 'per']) : []),
     expected(intervalMs !== undefined, `${RATE_EXPECTED}, per ${DURATION_EXPECTED}`, rate),
     to === undefined ? undefined : nameProblem('queue name', to),
+    expected(typeof completed === 'boolean', 'completed to be true or false', completed),
   ]);
-  return { to, intervalMs: intervalMs! };
+  return { ...bulkOf(given), to, completed, intervalMs: intervalMs! };
 }
 
 function intervalOf(rate: ReplayRate): number | undefined {

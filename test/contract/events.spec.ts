@@ -83,7 +83,7 @@ describeStores('the events of a queue with stored events', (setup) => {
     await store.admin.retry([first!, second!]);
     await store.admin.remove([third!]);
     await store.jobs.complete(finalBatchOf(await claim(), outcomes.dead));
-    await store.admin.replay([first!], { to: undefined, firstMs: 0, intervalMs: 0 });
+    await store.admin.replay([first!], { to: undefined, firstMs: 0, intervalMs: 0, completed: false });
     await store.admin.remove([first!]);
 
     expect(await names(first)).toEqual([
@@ -91,6 +91,19 @@ describeStores('the events of a queue with stored events', (setup) => {
     ]);
     expect(await names(second)).toEqual(['enqueued', 'retried']);
     expect(await names(third)).toEqual(['enqueued', 'removed']);
+  });
+
+  it('include the promotion and the cancellation of several jobs', async () => {
+    const { store, names } = await recorded();
+    const ids = await store.jobs.enqueue([newJob({ delayMs: 60_000 }), newJob({ delayMs: 60_000 }), newJob()]);
+
+    const promoted = await store.admin.promote(ids);
+    const cancelled = await store.admin.cancelIdle(ids.slice(1), KEEP);
+
+    expect([promoted, cancelled.map(({ id }) => id)]).toEqual([ids.slice(0, 2), ids.slice(1)]);
+    expect(await names(ids[0])).toEqual(['enqueued', 'promoted']);
+    expect(await names(ids[1])).toEqual(['enqueued', 'promoted', 'cancelled']);
+    expect(await names(ids[2])).toEqual(['enqueued', 'cancelled']);
   });
 
   it('include the rescue of a job whose lease expired, and its outcome', async () => {

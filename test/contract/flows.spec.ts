@@ -268,7 +268,7 @@ describeStores('flows', (setup) => {
     const { jobIds } = await create(world, 3, [edge(2, 0)]);
     await world.claim({ limit: 1 });
 
-    const cancelled = await world.flows.cancelIdle(jobIds, KEEP);
+    const cancelled = await world.admin.cancelIdle(jobIds, KEEP);
 
     expect(cancelled.map(({ id }) => Number(id))).toEqual(jobIds.slice(1));
   });

@@ -337,8 +337,8 @@ describeStores('a key', (setup) => {
     const [goes] = await put(jobs, { key: 'goes' });
     await jobs.complete(finalBatchOf(await claim({ limit: 2 }), outcomes.dead));
 
-    await admin.replay([stays!.id], { to: undefined, firstMs: 60_000, intervalMs: 0 });
-    await admin.replay([goes!.id], { to: 'elsewhere', firstMs: 0, intervalMs: 0 });
+    await admin.replay([stays!.id], { to: undefined, firstMs: 60_000, intervalMs: 0, completed: false });
+    await admin.replay([goes!.id], { to: 'elsewhere', firstMs: 0, intervalMs: 0, completed: false });
     const [again, anew] = [(await put(jobs, { key: 'stays' }))[0], (await put(jobs, { key: 'goes' }))[0]];
 
     expect(again).toMatchObject({ id: stays!.id, outcome: 'existing' });

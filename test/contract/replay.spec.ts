@@ -2,7 +2,7 @@ import { finalBatchOf, ERROR, outcomes } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { describeStores, type World } from '../support/stores.js';
 
-const spread = { to: undefined, firstMs: 0, intervalMs: 1_000 };
+const spread = { to: undefined, firstMs: 0, intervalMs: 1_000, completed: false };
 
 async function dead({ put, claim, jobs }: World, count: number): Promise<number[]> {
   const ids = await put(
@@ -46,7 +46,7 @@ describeStores('replay()', (setup) => {
     const world = await setup();
     const ids = await dead(world, 2);
 
-    await world.admin.replay(ids, { to: 'again', firstMs: 0, intervalMs: 0 });
+    await world.admin.replay(ids, { to: 'again', firstMs: 0, intervalMs: 0, completed: false });
 
     const { jobs } = await world.claim({ queue: 'again', limit: 9, maxAttempts: 7 });
     expect(jobs).toMatchObject(
@@ -65,7 +65,7 @@ describeStores('replay()', (setup) => {
     const [first, second, third] = [await die('a'), await die('a'), await die('b')];
 
     const moved = await admin.replay([first, second, third], { ...spread, to });
-    const elsewhere = await admin.replay([second], { to: 'again', firstMs: 0, intervalMs: 0 });
+    const elsewhere = await admin.replay([second], { to: 'again', firstMs: 0, intervalMs: 0, completed: false });
 
     expect([moved, elsewhere]).toEqual([[first, third], [second]]);
     expect((await claim({ queue: 'again' })).jobs).toMatchObject([{ id: second, overrides: null }]);

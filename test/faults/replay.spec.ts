@@ -16,7 +16,9 @@ describeStoresOf(['mysql', 'mariadb'], 'a replay of dead jobs', (setup) => {
         const ids = await world.put({}, {}, {});
         await world.jobs.complete(finalBatchOf(await world.claim({ limit: 3 }), outcomes.dead));
         arm(fault, failAt);
-        await retryWhileUnavailable(() => admin.replay(ids, { to: 'again', firstMs: 0, intervalMs: 1_000 }));
+        await retryWhileUnavailable(() =>
+          admin.replay(ids, { to: 'again', firstMs: 0, intervalMs: 1_000, completed: false }),
+        );
         const statements = disarm();
 
         const found = (await world.admin.find({}, { order: 'oldest', limit: 9 })).jobs;

@@ -33,7 +33,7 @@ export async function everyFlowVerb(
     );
     const create = () => flows.create({ jobs: all, edges });
     const [done, failing, cancelled] = [await create(), await create(), await create()];
-    await flows.cancelIdle(cancelled.jobIds, keep);
+    await admin.cancelIdle(cancelled.jobIds, keep);
     await finish(count, { kind: 'complete', result: '1' });
     await flows.mustWait(done.jobIds[count]!, 'fan-out');
     await flows.children(done.jobIds[count]!, 0, 500);
@@ -57,7 +57,7 @@ export async function everyFlowVerb(
     advance(2 * 3_600_000);
     await flows.prune(1_000);
     const ids = [done, failing, cancelled].flatMap(({ jobIds }) => [...jobIds]);
-    await flows.cancelIdle(ids, keep);
+    await admin.cancelIdle(ids, keep);
     for (let held = await claim(100); held.jobs.length > 0; held = await claim(100))
       await jobs.complete(finalBatchOf(held, outcomes.complete, { retentionMs: false }));
     await admin.remove(ids);

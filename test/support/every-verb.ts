@@ -151,9 +151,11 @@ export async function everyVerb(
   for (const count of [1, 20]) {
     const dying = await put(count, { priority: -9 });
     await jobs.complete(finalBatchOf(await claim(count), outcomes.dead));
-    await admin.replay(dying, { to: 'other', firstMs: 0, intervalMs: 50 });
+    await admin.replay(dying, { to: 'other', firstMs: 0, intervalMs: 50, completed: false });
   }
   const scheduled = await put(3, { delayMs: 600_000 });
+  await admin.promote([scheduled[0]!]);
+  await admin.promote(scheduled.slice(0, 2));
   await admin.retry([cancelled!, ...scheduled]);
   await admin.remove([cancelled!]);
   await put(2, { priority: -9 });

@@ -1,6 +1,7 @@
 import type { JobRecord } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
+import type { EventJob } from '../jobs/job-events.js';
 
 /** Selects jobs that meet all given conditions. */
 export interface JobFilter {
@@ -100,6 +101,8 @@ export interface Replay {
   /** The delay of the first job, and the time between two jobs, in milliseconds. */
   readonly firstMs: number;
   readonly intervalMs: number;
+  /** Whether completed jobs start anew, too. */
+  readonly completed: boolean;
 }
 
 /** `too-late`: the job is finished or unknown. */
@@ -122,9 +125,13 @@ export interface AdminStore {
    * its next heartbeat.
    */
   cancel(id: number, retentionMs: (queue: string) => number | false): Promise<CancelResult>;
+  /** Cancels those of the jobs that no claim has. Returns them. */
+  cancelIdle(ids: readonly number[], retentionMs: (queue: string) => number | false): Promise<readonly EventJob[]>;
+  /** Makes scheduled jobs due. Returns the ids of the changed jobs. */
+  promote(ids: readonly number[]): Promise<number[]>;
   /** Starts dead and cancelled jobs anew and makes scheduled jobs due. Returns the ids of the changed jobs. */
   retry(ids: readonly number[]): Promise<number[]>;
-  /** Starts dead and cancelled jobs anew, in the order of ids. Returns the ids of the changed jobs. */
+  /** Starts finished jobs anew, in the order of ids. Returns the ids of the changed jobs. */
   replay(ids: readonly number[], replay: Replay): Promise<number[]>;
   /** Deletes jobs that are not active. Returns their ids. */
   remove(ids: readonly number[]): Promise<number[]>;

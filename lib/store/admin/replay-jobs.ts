@@ -23,7 +23,7 @@ const MAKE_DUE = `
 const LOCK_FINISHED = `
   SELECT id, queue, name, priority, max_attempts, created_at, payload, headers, options, error
   FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND state <> 'completed'
+  WHERE id IN (:ids) AND (state <> 'completed' OR :completed = 1)
   ORDER BY id /*! FOR UPDATE */`;
 
 // One statement per row, because MariaDB reads and locks the whole table for a list that is as long as the table.
@@ -49,18 +49,25 @@ export type MayReenqueue = (id: number, overrides: JobOverrides | null) => boole
 
 /** Starts dead and cancelled jobs anew, with their ids and all their attempts, and makes scheduled jobs due. */
 export function* retryJobs(ids: readonly number[], mayReenqueue: MayReenqueue): Work<number[]> {
+  const due = yield* makeDue(ids, 'retried');
+  const replay = { to: undefined, firstMs: 0, intervalMs: 0, completed: false };
+  return [...due, ...(yield* replayJobs(ids, replay, mayReenqueue))];
+}
+
+/** Makes scheduled jobs due. Returns their ids. */
+export function* makeDue(ids: readonly number[], event: 'promoted' | 'retried'): Work<number[]> {
   if (ids.length === 0) return [];
-  const inOrder = ascending(ids);
-  const jobs = yield* query<EventJob>(LOCK_SCHEDULED, { ids: inOrder });
+  const jobs = yield* query<EventJob>(LOCK_SCHEDULED, { ids: ascending(ids) });
   const due = idsOf(jobs);
-  yield* emit(jobEventsOf('retried', jobs));
+  yield* emit(jobEventsOf(event, jobs));
   if (due.length > 0) yield* execute(MAKE_DUE, { ids: due });
-  return [...due, ...(yield* replayJobs(inOrder, { to: undefined, firstMs: 0, intervalMs: 0 }, mayReenqueue))];
+  return due;
 }
 
 export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue: MayReenqueue): Work<number[]> {
   if (ids.length === 0) return [];
-  const found = yield* query<FinishedRow>(LOCK_FINISHED, { ids: ascending(ids) });
+  const given = { ids: ascending(ids), completed: replay.completed ? 1 : 0 };
+  const found = yield* query<FinishedRow>(LOCK_FINISHED, given);
   const rows = found.filter(
     (row) => !staysInQueue(row, replay) || mayReenqueue(Number(row.id), parseJsonOrNull(row.options as string | null)),
   );

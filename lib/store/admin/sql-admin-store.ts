@@ -11,7 +11,9 @@ import { NO_LIMITS } from '../../job/limits/limit-options.js';
 import { limitsOf, type LimitsRow } from '../limits/limits-row.js';
 import { removeJobs } from './remove-jobs.js';
 import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
-import { replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
+import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
+import { cancelIdleJobs } from '../flows/settle-jobs.js';
+import type { EventJob } from '../jobs/job-events.js';
 import { findKeyedReenqueues, reenqueueKeyed } from '../keys/reenqueue-keyed.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
@@ -118,6 +120,14 @@ export class SqlAdminStore implements port.AdminStore {
 
   cancel(id: number, retentionMs: (queue: string) => number | false): Promise<port.CancelResult> {
     return this.database.transaction(() => cancelJob(id, retentionMs));
+  }
+
+  cancelIdle(ids: readonly number[], retentionMs: (queue: string) => number | false): Promise<readonly EventJob[]> {
+    return this.database.transaction(() => cancelIdleJobs(ids, retentionMs));
+  }
+
+  promote(ids: readonly number[]): Promise<number[]> {
+    return this.database.transaction(() => makeDue(ids, 'promoted'));
   }
 
   retry(ids: readonly number[]): Promise<number[]> {

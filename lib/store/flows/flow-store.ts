@@ -61,9 +61,6 @@ export interface FlowStore {
   /** Null if the flow does not exist, or was deleted after its jobs. */
   read(flowId: number): Promise<FlowRecord | null>;
 
-  /** Cancels those of the jobs that no claim has. Returns them. */
-  cancelIdle(jobIds: readonly number[], retentionMs: RetentionOf): Promise<readonly EventJob[]>;
-
   /** Deletes flows whose last jobs are gone. Returns how many rows it has examined. */
   prune(limit: number): Promise<number>;
 }

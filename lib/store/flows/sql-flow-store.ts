@@ -11,7 +11,7 @@ import { createFlow, fanOut } from './create-flow.js';
 import type * as port from './flow-store.js';
 import { deleteEdges, deleteFlow, findExpiredFlows, keepsFlow, readEdgeBatches } from './prune-flows.js';
 import { mustWait, readChildren, readFlow } from './read-flow.js';
-import { cancelIdleJobs, findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
+import { findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
 
 const BATCH_SIZE = 500;
 // A sweep reads this number of blocked jobs of each queue.
@@ -92,10 +92,6 @@ export class SqlFlowStore implements port.FlowStore {
 
   read(flowId: number): Promise<FlowRecord | null> {
     return this.database.runIdempotent(() => readFlow(flowId));
-  }
-
-  cancelIdle(jobIds: readonly number[], retentionMs: port.RetentionOf): Promise<readonly EventJob[]> {
-    return this.blocking.transaction(() => cancelIdleJobs(jobIds, retentionMs));
   }
 
   async prune(limit: number): Promise<number> {

@@ -1,0 +1,188 @@
+import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
+import type { FlowRecord } from '../job/flows/flow-record.js';
+import type { JobRecord } from '../job/job.js';
+import { checkJobId } from '../job/job-id.js';
+import { checkQueueName } from '../job/job-names.js';
+import { JOB_STATES } from '../job/job-state.js';
+import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
+import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
+import type { JobCounts, JobFilter, JobPage, LogPage } from '../store/admin/admin-store.js';
+import type { AdminParts } from './admin-parts.js';
+import { cancelAll } from './cancel-jobs.js';
+import { cancelFlow, checkFlowId, failedJobsOf, type FlowSelection } from './flow-actions.js';
+import { JobActions } from './job-actions.js';
+import {
+  checkFilter,
+  filterOf,
+  isJobIds,
+  searchesOf,
+  withoutUnrecoverable,
+  type JobSelection,
+} from './job-selection.js';
+
+/** The part of QueueAdmin that reads and changes jobs. */
+export abstract class JobAdmin {
+  readonly #parts: AdminParts;
+  readonly #actions: JobActions;
+
+  constructor(parts: AdminParts) {
+    this.#parts = parts;
+    this.#actions = new JobActions(parts);
+  }
+
+  /** The number of jobs in each state, in one queue or in all. */
+  async counts(queue?: string): Promise<JobCounts> {
+    if (queue !== undefined) checkQueueName(queue);
+    return this.#parts.store.counts(queue);
+  }
+
+  /** The job in any state; null if it does not exist or was pruned after its retention. */
+  async get(id: number): Promise<JobRecord | null> {
+    checkJobId(id);
+    return this.#parts.store.get(id);
+  }
+
+  /**
+   * Finds jobs in the order of their ids, which is the order of enqueuing, or of their due times with the state
+   * `scheduled`.
+   *
+   * A page takes milliseconds in a table of any size. No index covers `name`, `error`, `finishedAfter` and
+   * `finishedBefore`, so a page examines at most 5,000 jobs and may be short or empty. Pass `next` as `after` until a
+   * page has no `next`.
+   *
+   * @example
+   * ```ts
+   * const { jobs, next } = await admin.find({ queue: 'email.send', state: 'dead' }, { order: 'newest', limit: 20 });
+   * ```
+   */
+  async find(filter: JobFilter = {}, page: PageOptions = {}): Promise<JobPage> {
+    checkFilter(filter);
+    const list = filter.state === 'scheduled' ? 'scheduled' : 'jobs';
+    const request = resolvePage('Invalid page', page, list);
+    const { jobs, next } = await this.#parts.store.find(filter, request);
+    return { jobs, ...(next && { next: cursorOf(next, list, request.order)! }) };
+  }
+
+  /** The log lines of all attempts of the job, in the order of their numbers. */
+  async logs(id: number, page: PageOptions = {}): Promise<LogPage> {
+    checkJobId(id);
+    const request = resolvePage('Invalid page', page, 'logs');
+    const { limit, order } = request;
+    const found = await this.#parts.store.logs(id, { ...request, limit: limit + 1 });
+    const lines = found.slice(0, limit);
+    return { lines, ...(found.length > limit && { next: cursorOf([lines.at(-1)!.number], 'logs', order)! }) };
+  }
+
+  /**
+   * Cancels a job. Resolves with true if the job is cancelled, or if it is running. The worker of a running job, in any
+   * process, then aborts its signal, and the job ends cancelled unless its handler completes nevertheless. The worker
+   * learns of the request at once or, if no notification arrives, with its next heartbeat, within a third of the lease. An
+   * assigned job, or one that was handed off, is cancelled at once. Resolves with false if the job is finished or unknown.
+   */
+  cancel(id: number): Promise<boolean>;
+  /**
+   * Cancels selected jobs: a list of ids, a filter with at least one condition, or `{ all: true }`. Works in batches of 500
+   * jobs. Resolves with the number of jobs that are cancelled, or that are running and will be.
+   */
+  cancel(which: Exclude<JobSelection, number>, options?: BulkOptions): Promise<number>;
+  async cancel(which: JobSelection, options: BulkOptions = {}): Promise<boolean | number> {
+    const cancelOne = (id: number) => this.#cancelOne(id);
+    if (typeof which === 'number') return cancelOne(which);
+    const bulk = resolveBulk('Cannot cancel', options);
+    const states = ['scheduled', 'waiting', 'blocked', 'active'] as const;
+    const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, states);
+    return this.#actions.inBatches(undefined, selections, states, bulk, (ids) =>
+      cancelAll(this.#parts, ids, cancelOne),
+    );
+  }
+
+  /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */
+  async flow(id: number): Promise<FlowRecord | null> {
+    checkFlowId(id);
+    return this.#parts.flows.read(id);
+  }
+
+  /** Cancels the jobs of a flow that are not finished, as `cancel` does. Resolves with their number. */
+  cancelFlow(id: number, which: FlowSelection = {}): Promise<number> {
+    return cancelFlow(this.#parts, id, which, (jobId) => this.cancel(jobId));
+  }
+
+  /** Starts the dead and cancelled jobs of a flow anew, each after those that it needs. Resolves with their number. */
+  async retryFlow(id: number, which: FlowSelection = {}): Promise<number> {
+    return this.retry(await failedJobsOf(this.#parts, id, which));
+  }
+
+  /**
+   * Starts dead and cancelled jobs anew, with their ids and all their attempts, and makes scheduled jobs due. Selects
+   * jobs by an id, a list of ids, a filter with at least one condition, or `{ all: true }`. Works in batches of 500
+   * jobs, each in its own transaction. Resolves with the number of jobs.
+   *
+   * A filter skips jobs that were discarded or failed with an UnrecoverableError, unless it names that `error`, because
+   * such jobs are meant to stay dead. With `rate`, `to` or `completed` it selects only finished jobs.
+   *
+   * @example await admin.retry({ queue: 'email.send', state: 'dead', error: 'ECONNREFUSED' }, { rate: '10/s' });
+   */
+  async retry(which: JobSelection, options: ReplayOptions = {}): Promise<number> {
+    const { to, intervalMs, ...bulk } = resolveReplay(options);
+    const completed = bulk.completed || (!isJobIds(which) && (which as JobFilter | undefined)?.state === 'completed');
+    const isPlain = to === undefined && intervalMs === 0 && !completed;
+    const finished = completed ? (['completed', 'dead', 'cancelled'] as const) : (['dead', 'cancelled'] as const);
+    const states = isPlain ? (['scheduled', ...finished] as const) : finished;
+    const { store, notifier, flowSettler } = this.#parts;
+    const selections = isJobIds(which) ? [which] : withoutUnrecoverable(searchesOf('Cannot retry', which, states));
+    const moved = await this.#actions.inBatches('retried', selections, states, bulk, async (ids, before) => {
+      const firstMs = before * intervalMs;
+      const retried = await (isPlain ? store.retry(ids) : store.replay(ids, { to, firstMs, intervalMs, completed }));
+      // A job of a flow may wait for others, which may have ended meanwhile.
+      await flowSettler.recheck(retried);
+      return retried;
+    });
+    if (moved > 0) notifier.poll();
+    return moved;
+  }
+
+  /**
+   * Makes scheduled jobs due now: delayed, snoozed and retried ones. Selects and works like `retry`. Resolves with the
+   * number of jobs.
+   */
+  async promote(which: JobSelection, options: BulkOptions = {}): Promise<number> {
+    const bulk = resolveBulk('Cannot promote', options);
+    const states = ['scheduled'] as const;
+    const selections = isJobIds(which) ? [which] : searchesOf('Cannot promote', which, states);
+    const { store, notifier } = this.#parts;
+    const promoted = await this.#actions.inBatches('promoted', selections, states, bulk, (ids) => store.promote(ids));
+    if (promoted > 0) notifier.poll();
+    return promoted;
+  }
+
+  /**
+   * Deletes jobs that are not active. Selects jobs by an id, a list of ids, a filter with at least one condition, or
+   * `{ all: true }`. Works in batches of 500 jobs, each in its own transaction. Resolves with the number of deleted
+   * jobs.
+   */
+  async remove(which: JobSelection, options: BulkOptions = {}): Promise<number> {
+    const bulk = resolveBulk('Cannot remove', options);
+    const { store, waitNotifier, flowSettler } = this.#parts;
+    const states = JOB_STATES.filter((state) => state !== 'active');
+    const selections = [isJobIds(which) ? which : filterOf(which)];
+    return this.#actions.inBatches('removed', selections, states, bulk, async (ids) => {
+      const removed = await store.remove(ids);
+      for (const id of removed) waitNotifier.notifyAlways(id);
+      await flowSettler.settle(removed);
+      return removed;
+    });
+  }
+
+  async #cancelOne(id: number): Promise<boolean> {
+    checkJobId(id);
+    const { store, notifier, optionsFor, waitNotifier, events, flowSettler } = this.#parts;
+    const before = await this.#actions.readForEvent('cancelled', [id]);
+    const result = await store.cancel(id, (queue) => optionsFor(queue).retention.deadMs);
+    if (result.state === 'requested') notifier.cancel(id, result.workerId);
+    if (result.state !== 'cancelled') return result.state === 'requested';
+    waitNotifier.notifyAlways(id);
+    events.emit('cancelled', before);
+    if (result.isInFlow) await flowSettler.settle([id]);
+    return true;
+  }
+}

@@ -1,0 +1,53 @@
+import { InvalidOptionsError } from './errors.js';
+import {
+  flag,
+  func,
+  kind,
+  option,
+  optionProblems,
+  requireOptions,
+  resolveOptions,
+  whole,
+  type SchemaOf,
+} from './option-schema.js';
+
+/** Options of an action on several jobs. */
+export interface BulkOptions {
+  /** Changes nothing: resolves with the number of jobs that the action would change now. Default false. */
+  dryRun?: boolean;
+  /** The largest number of jobs to change, 1 or more. Default: no limit. */
+  limit?: number;
+  /** Called after each batch of up to 500 jobs with the number of jobs changed so far. */
+  onProgress?: (changed: number) => void;
+  /** Ends the action before the next batch: the call rejects with the reason. Jobs that were changed stay changed. */
+  signal?: AbortSignal;
+}
+
+export interface ResolvedBulk {
+  readonly dryRun: boolean;
+  readonly limit: number;
+  readonly onProgress: ((changed: number) => void) | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+const BULK_OPTIONS = {
+  dryRun: option(flag, false),
+  limit: option(whole(1, Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER),
+  onProgress: option(func<(changed: number) => void>()),
+  signal: option(kind('an AbortSignal', (value) => value instanceof AbortSignal)),
+} satisfies SchemaOf<BulkOptions>;
+
+export function resolveBulk(where: string, given: BulkOptions): ResolvedBulk {
+  InvalidOptionsError.throwIfAny(where, bulkProblems(where, given, []));
+  return bulkOf(given);
+}
+
+/** @param also further options in the same object, which the caller checks */
+export function bulkProblems(where: string, given: BulkOptions, also: readonly string[]): string[] {
+  return optionProblems(BULK_OPTIONS, requireOptions(where, given), { also });
+}
+
+/** The options have been checked. */
+export function bulkOf(given: BulkOptions): ResolvedBulk {
+  return resolveOptions(BULK_OPTIONS, given);
+}
