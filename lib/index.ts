@@ -1,4 +1,4 @@
-export { QueueAdmin } from './admin/queue-admin.js';
+export { QueueAdmin, type AllQueues } from './admin/queue-admin.js';
 export type { AllJobs, JobSelection } from './admin/job-selection.js';
 export type { ClaimOptions } from './consumer/claim-options.js';
 export type { FailOptions } from './consumer/fail-options.js';
@@ -66,6 +66,7 @@ export type { ProcessorOptions } from './job/processor-options.js';
 export type { JobDefaults, QueueOptions } from './job/queue-options.js';
 export type { RetentionOptions } from './job/retention-options.js';
 export type { RetryOptions } from './job/retry-options.js';
+export type { DuplicateOptions, JobUpdate } from './admin/edit-job.js';
 export type { BulkOptions } from './job/bulk-options.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { SignalOptions } from './job/signal.js';

@@ -1,4 +1,3 @@
-import type { JobRecord } from '../job/job.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
 import type { JobStore } from '../store/jobs/job-store.js';
@@ -7,11 +6,19 @@ import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 
-export type AdminEvent = 'cancelled' | 'promoted' | 'retried' | 'removed';
+export type AdminEvent = 'enqueued' | 'cancelled' | 'promoted' | 'retried' | 'removed';
+
+export interface ChangedJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly attempt?: number;
+  readonly owner?: string | null;
+}
 
 export interface AdminParts {
   readonly store: AdminStore;
-  readonly jobs: Pick<JobStore, 'prune'>;
+  readonly jobs: Pick<JobStore, 'prune' | 'enqueue'>;
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly groups: GroupStore;
@@ -27,6 +34,6 @@ export interface AdminParts {
   readonly waitNotifier: { notifyAlways(jobId: number): void };
   readonly events: {
     hasListener(event: AdminEvent): boolean;
-    emit(event: AdminEvent, jobs: readonly JobRecord[]): void;
+    emit(event: AdminEvent, jobs: readonly ChangedJob[]): void;
   };
 }

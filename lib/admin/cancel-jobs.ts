@@ -1,15 +1,6 @@
 import type { AdminParts } from './admin-parts.js';
 
-export type CancelParts = Pick<AdminParts, 'store' | 'flowSettler' | 'optionsFor' | 'waitNotifier'> & {
-  readonly events: { emit(event: 'cancelled', jobs: readonly CancelledJob[]): void };
-};
-
-interface CancelledJob {
-  readonly id: number;
-  readonly queue: string;
-  readonly name: string;
-  readonly attempt?: number;
-}
+export type CancelParts = Pick<AdminParts, 'store' | 'flowSettler' | 'optionsFor' | 'waitNotifier' | 'events'>;
 
 /**
  * Cancels a batch of jobs in one transaction, except those that a claim has.

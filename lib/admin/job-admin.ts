@@ -1,4 +1,6 @@
 import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
+import { PRIORITY } from '../job/enqueue-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
 import type { FlowRecord } from '../job/flows/flow-record.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
@@ -6,9 +8,11 @@ import { checkQueueName } from '../job/job-names.js';
 import { JOB_STATES } from '../job/job-state.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
 import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
+import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { JobCounts, JobFilter, JobPage, LogPage } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelAll } from './cancel-jobs.js';
+import { duplicateJob, updateJob, type DuplicateOptions, type JobUpdate } from './edit-job.js';
 import { cancelFlow, checkFlowId, failedJobsOf, type FlowSelection } from './flow-actions.js';
 import { JobActions } from './job-actions.js';
 import {
@@ -153,6 +157,51 @@ export abstract class JobAdmin {
     const promoted = await this.#actions.inBatches('promoted', selections, states, bulk, (ids) => store.promote(ids));
     if (promoted > 0) notifier.poll();
     return promoted;
+  }
+
+  /**
+   * Makes a job due at a date, or after a duration from now, by the clock of the database. Resolves with whether the job is
+   * scheduled: not if it is claimed, blocked, finished or unknown.
+   *
+   * @example await admin.reschedule(id, new Date('2027-01-01T08:00:00Z'));
+   */
+  async reschedule(id: number, until: SnoozeUntil): Promise<boolean> {
+    checkJobId(id);
+    InvalidOptionsError.throwIfAny(`Cannot reschedule job ${id}`, [snoozeProblem(until)]);
+    const { store, notifier } = this.#parts;
+    const isScheduled = await store.edit(id, undefined, { delay: toDelay(until, 0) });
+    if (isScheduled) notifier.poll();
+    return isScheduled;
+  }
+
+  /**
+   * Changes the priority of a job, -32768 to 32767; smaller numbers run first. Resolves with whether it is changed: not if
+   * the job is claimed, finished or unknown.
+   */
+  async reprioritise(id: number, priority: number): Promise<boolean> {
+    checkJobId(id);
+    InvalidOptionsError.throwIfAny(`Cannot reprioritise job ${id}`, PRIORITY.problems('priority', priority));
+    const isChanged = await this.#parts.store.edit(id, undefined, { priority });
+    if (isChanged) this.#parts.notifier.poll();
+    return isChanged;
+  }
+
+  /**
+   * Replaces the payload or the headers of a job that is not claimed. Resolves with whether it is changed: not if the job is
+   * claimed, finished or unknown. Rejects with PayloadInvalidError or PayloadTooLargeError like `enqueue`.
+   *
+   * @example await admin.update(id, { payload: { ...job.payload, to: 'new@example.com' } });
+   */
+  update(id: number, update: JobUpdate): Promise<boolean> {
+    return updateJob(this.#parts, id, update);
+  }
+
+  /**
+   * Enqueues a copy of a job in any state, with its options, and without its key and its flow. Resolves with the id of the
+   * copy, or with null if the job does not exist. Rejects with PayloadInvalidError or PayloadTooLargeError like `enqueue`.
+   */
+  duplicate(id: number, differences: DuplicateOptions = {}): Promise<number | null> {
+    return duplicateJob(this.#parts, id, differences);
   }
 
   /**

@@ -1,5 +1,6 @@
 import { checkQueueName } from '../job/job-names.js';
 import { InvalidOptionsError } from '../job/errors.js';
+import { isOptions } from '../job/expectation.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
@@ -9,6 +10,11 @@ import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
 import { checkSubscription, checkUnsubscribe } from './subscription-checks.js';
+
+/** Every queue that has jobs or is known otherwise. */
+export interface AllQueues {
+  all: true;
+}
 
 /**
  * Reads and changes jobs, queues and subscriptions of all processes that use the database. Calls reject with
@@ -63,14 +69,17 @@ export class QueueAdmin extends JobAdmin {
     return this.#parts.queues.subscriptions();
   }
 
-  /** Pauses the queue: within a poll, all processes stop claiming its jobs. Running jobs continue. */
-  pause(queue: string): Promise<void> {
-    return this.#setPaused(queue, true);
+  /**
+   * Pauses the queue, or with `{ all: true }` each queue of `queues()`: within a poll, all processes stop claiming its jobs.
+   * Running jobs continue.
+   */
+  pause(which: string | AllQueues): Promise<void> {
+    return this.#setPaused(which, true);
   }
 
-  /** Ends the pause of the queue in all processes. */
-  resume(queue: string): Promise<void> {
-    return this.#setPaused(queue, false);
+  /** Ends the pause of the queue, or with `{ all: true }` of each queue, in all processes. */
+  resume(which: string | AllQueues): Promise<void> {
+    return this.#setPaused(which, false);
   }
 
   /**
@@ -112,9 +121,14 @@ export class QueueAdmin extends JobAdmin {
     return pruned;
   }
 
-  async #setPaused(queue: string, paused: boolean): Promise<void> {
-    checkQueueName(queue);
-    await this.#parts.store.setPaused(queue, paused);
+  async #setPaused(which: string | AllQueues, paused: boolean): Promise<void> {
+    if (!isAllQueues(which)) checkQueueName(which);
+    const queues = isAllQueues(which) ? (await this.queues()).map(({ queue }) => queue) : [which];
+    for (const queue of queues) await this.#parts.store.setPaused(queue, paused);
     this.#parts.notifier.poll();
   }
+}
+
+function isAllQueues(which: unknown): which is AllQueues {
+  return isOptions(which) && JSON.stringify(which) === '{"all":true}';
 }

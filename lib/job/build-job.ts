@@ -22,8 +22,7 @@ export function buildJob(
   if (group !== undefined) requireGroups(queue, queueOptions, key);
   const { jobDefaults } = queueOptions;
   const headers = jobDefaults.headers ? { ...jobDefaults.headers, ...given.headers } : given.headers;
-  const headerText = headers && JSON.stringify(headers);
-  if (headerText) checkSize(queue, 'headers', headerText, MAX_HEADER_BYTES);
+  const headerText = headers && encodeHeaders(queue, headers);
   const overrideText = overrides && JSON.stringify(overrides);
   // Each property is written out, because spreading takes longer than all other work on a job here.
   const jobOf = (encoded: string): NewJob => ({
@@ -42,6 +41,14 @@ export function buildJob(
   });
   if (!queueOptions.schema) return jobOf(encodeWithoutSchema(queue, payload, queueOptions));
   return encodePayload(queue, payload, queueOptions).then(jobOf);
+}
+
+/** Null for no headers. Throws PayloadTooLargeError. */
+export function encodeHeaders(queue: string, headers: Record<string, string>): string | null {
+  if (Object.keys(headers).length === 0) return null;
+  const text = JSON.stringify(headers);
+  checkSize(queue, 'headers', text, MAX_HEADER_BYTES);
+  return text;
 }
 
 function requireGroups(queue: string, { groups }: ResolvedQueueOptions, key: NewJob['key']): void {

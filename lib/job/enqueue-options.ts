@@ -111,11 +111,13 @@ export const HEADERS: Option<Record<string, string> | undefined> = {
   resolve: (headers) => headers as Record<string, string> | undefined,
 };
 
+export const PRIORITY = option(whole(-32_768, 32_767), 0);
+
 const ENQUEUE_OPTIONS = {
   name: option(kind(NAME_EXPECTED, isName), DEFAULT_JOB_NAME),
   delay: option(duration),
   runAt: option(kind('a Date between 1970 and 9999', isDate)),
-  priority: option(whole(-32_768, 32_767), 0),
+  priority: PRIORITY,
   retry: checked(jobRetryProblems),
   timeout: option(positiveDuration),
   expiresIn: option(positiveDuration),

@@ -233,6 +233,14 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
             await complete(jobs, completionBatchOf([completionOf(taken, taken.jobs[0]!, outcomes.dead)], progress));
           }
           await retryWhileUnavailable(() => admin.remove([removed!]));
+          const edit = { payload: '"edited"', headers: '{"h":"1"}', priority: -2, delay: { delayMs: 500 } };
+          await retryWhileUnavailable(() => admin.edit(scheduled!, 'q', edit));
+          expect(await world.admin.get(scheduled!)).toMatchObject({
+            payload: 'edited',
+            headers: { h: '1' },
+            priority: -2,
+          });
+          await retryWhileUnavailable(() => admin.promote([scheduled!]));
           await retryWhileUnavailable(() => admin.retry([scheduled!]));
           await retryWhileUnavailable(() => admin.setPaused('q', true));
           await retryWhileUnavailable(() => jobs.countWaiting('q', 10));

@@ -154,6 +154,9 @@ export async function everyVerb(
     await admin.replay(dying, { to: 'other', firstMs: 0, intervalMs: 50, completed: false });
   }
   const scheduled = await put(3, { delayMs: 600_000 });
+  await admin.edit(scheduled[0]!, 'q', { payload: '1', headers: '{}', priority: 1, delay: { delayMs: 600_000 } });
+  await admin.copyOf(scheduled[0]!);
+  await admin.copyOf(cancelled!);
   await admin.promote([scheduled[0]!]);
   await admin.promote(scheduled.slice(0, 2));
   await admin.retry([cancelled!, ...scheduled]);

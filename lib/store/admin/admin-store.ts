@@ -1,6 +1,7 @@
-import type { JobRecord } from '../../job/job.js';
+import type { JobRecord, NewJob } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
+import type { Delay } from '../../job/outcome.js';
 import type { EventJob } from '../jobs/job-events.js';
 
 /** Selects jobs that meet all given conditions. */
@@ -105,6 +106,15 @@ export interface Replay {
   readonly completed: boolean;
 }
 
+/** The new values of columns of a job. The others stay. */
+export interface JobEdit {
+  /** Encoded. */
+  readonly payload?: string;
+  readonly headers?: string | null;
+  readonly priority?: number;
+  readonly delay?: Delay;
+}
+
 /** `too-late`: the job is finished or unknown. */
 export type CancelResult =
   { state: 'cancelled'; isInFlow?: true } | { state: 'requested'; workerId: string } | { state: 'too-late' };
@@ -133,6 +143,14 @@ export interface AdminStore {
   retry(ids: readonly number[]): Promise<number[]>;
   /** Starts finished jobs anew, in the order of ids. Returns the ids of the changed jobs. */
   replay(ids: readonly number[], replay: Replay): Promise<number[]>;
+  /**
+   * Changes a job that no claim has. Returns whether it did: not if the job is unknown, or blocked and to be scheduled.
+   *
+   * @param queue the job must be in this queue. Undefined: in any
+   */
+  edit(id: number, queue: string | undefined, edit: JobEdit): Promise<boolean>;
+  /** A new job like this one, without its key and its flow; undefined if it does not exist or its row is malformed. */
+  copyOf(id: number): Promise<NewJob | undefined>;
   /** Deletes jobs that are not active. Returns their ids. */
   remove(ids: readonly number[]): Promise<number[]>;
 }

@@ -1,10 +1,11 @@
-import type { JobRecord } from '../../job/job.js';
+import type { JobRecord, NewJob } from '../../job/job.js';
 import type { PageOrder, PageRequest } from '../../job/page-options.js';
 import type * as port from './admin-store.js';
 import { readNames } from '../../job/read-columns.js';
 import { startValueOf, orderKeywordsOf } from './candidates.js';
 import { cancelJob } from './cancel-job.js';
 import { countJobs } from './count-jobs.js';
+import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { GET_FINISHED, GET_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
 import { NO_LIMITS } from '../../job/limits/limit-options.js';
@@ -136,6 +137,15 @@ export class SqlAdminStore implements port.AdminStore {
 
   replay(ids: readonly number[], replay: port.Replay): Promise<number[]> {
     return this.#withKeys(ids, (mayReenqueue) => replayJobs(ids, replay, mayReenqueue), replay.to);
+  }
+
+  edit(id: number, queue: string | undefined, edit: port.JobEdit): Promise<boolean> {
+    return this.database.transaction(() => editJob(id, queue, edit));
+  }
+
+  async copyOf(id: number): Promise<NewJob | undefined> {
+    const read = () => this.database.runIdempotent(() => copyOfJob(id));
+    return (await read()) ?? (await read());
   }
 
   remove(ids: readonly number[]): Promise<number[]> {

@@ -1,0 +1,73 @@
+import { buildJob, encodeHeaders } from '../job/build-job.js';
+import { HEADERS, resolveEnqueueOptions, type EnqueueOptions } from '../job/enqueue-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import type { NewJob } from '../job/job.js';
+import { checkJobId } from '../job/job-id.js';
+import { requireOptions } from '../job/option-schema.js';
+import type { AdminParts } from './admin-parts.js';
+
+/** The new content of a job. Parts that are not given stay. */
+export interface JobUpdate {
+  /** Checked by the schema and the limits of the queue, as in `enqueue`. */
+  payload?: unknown;
+  /** All headers of the job: the new ones replace the old ones. */
+  headers?: Record<string, string>;
+}
+
+/** The differences between a job and its copy. */
+export interface DuplicateOptions extends Pick<EnqueueOptions, 'delay' | 'runAt' | 'priority'> {
+  /** Default: the payload of the job. */
+  payload?: unknown;
+}
+
+type EditParts = Pick<AdminParts, 'store' | 'jobs' | 'notifier' | 'optionsFor' | 'events'>;
+
+export async function updateJob({ store, optionsFor }: EditParts, id: number, update: JobUpdate): Promise<boolean> {
+  checkJobId(id);
+  const where = `Cannot update job ${id}`;
+  const { headers, ...others } = requireOptions(where, update);
+  const { payload, ...unknown } = others;
+  const hasPayload = 'payload' in others;
+  InvalidOptionsError.throwIfAny(where, [
+    ...unknownKeys(unknown, ['payload', 'headers']),
+    ...(headers === undefined ? [] : HEADERS.problems('headers', headers)),
+    expected(hasPayload || headers !== undefined, 'payload or headers', update),
+  ]);
+  const job = await store.get(id);
+  if (!job) return false;
+  const { queue } = job;
+  const encoded = hasPayload ? (await buildJob(queue, payload, undefined, optionsFor)).payload : undefined;
+  return store.edit(id, queue, {
+    ...(encoded !== undefined && { payload: encoded }),
+    ...(headers !== undefined && { headers: encodeHeaders(queue, headers) }),
+  });
+}
+
+export async function duplicateJob(parts: EditParts, id: number, given: DuplicateOptions): Promise<number | null> {
+  checkJobId(id);
+  const where = `Cannot duplicate job ${id}`;
+  const { delay, runAt, priority, ...others } = requireOptions(where, given);
+  const { payload, ...unknown } = others;
+  InvalidOptionsError.throwIfAny(where, unknownKeys(unknown, ['payload', 'delay', 'runAt', 'priority']));
+  const options = {
+    ...(delay !== undefined && { delay }),
+    ...(runAt && { runAt }),
+    ...(priority !== undefined && { priority }),
+  };
+  const { delayMs, runAtMs, priority: newPriority } = resolveEnqueueOptions('', options, [], where);
+  const copy = await parts.store.copyOf(id);
+  if (!copy) return null;
+  const { queue } = copy;
+  const job: NewJob = {
+    ...copy,
+    delayMs,
+    runAtMs,
+    priority: priority === undefined ? copy.priority : newPriority,
+    ...('payload' in others && { payload: (await buildJob(queue, payload, undefined, parts.optionsFor)).payload }),
+  };
+  const [newId] = await parts.jobs.enqueue([job]);
+  parts.events.emit('enqueued', [{ id: newId!, queue, name: job.name }]);
+  parts.notifier.poll();
+  return newId!;
+}

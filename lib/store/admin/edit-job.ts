@@ -1,0 +1,108 @@
+import { withoutOriginHeaders } from '../../job/dead-letter.js';
+import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { NewJob } from '../../job/job.js';
+import { readOverrides } from '../../job/read-columns.js';
+import { execute, executeAll, query, type Statement, type Work } from '../core/statement.js';
+import { findStaged } from '../people/stages.js';
+import { IN_GROUP, RETURNED } from '../runnable.js';
+import type { JobEdit } from './admin-store.js';
+
+const LOCK_IDLE = `
+  SELECT queue, state
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND claim_id = 0 /*! FOR UPDATE */`;
+
+const SET_PAYLOAD = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET payload = :payload
+  WHERE id = :id`;
+
+const SET_HEADERS = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET headers = :headers
+  WHERE id = :id`;
+
+// A job in a group joins it again, because it may now stand before the head of the group.
+const SET_PRIORITY = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET priority = :priority, runnable = CASE WHEN runnable = ${IN_GROUP} THEN ${RETURNED} ELSE runnable END
+  WHERE id = :id`;
+
+const SET_STAGE_PRIORITY = `
+  UPDATE {stages} /*! FORCE INDEX (PRIMARY) */
+  SET priority = :priority
+  WHERE job_id = :id`;
+
+const SCHEDULE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET state = 'scheduled', runnable = 0, run_at = COALESCE(:untilMs, :now + :delayMs), due_at = NULL
+  WHERE id = :id`;
+
+const READ_LIVE = `
+  SELECT queue, name, priority, max_attempts, payload, headers, options, group_key
+  FROM {jobs}
+  WHERE id = :id`;
+
+const READ_FINISHED = `
+  SELECT queue, name, priority, max_attempts, payload, headers, options, '' AS group_key
+  FROM {history}
+  WHERE id = :id`;
+
+interface CopiedRow {
+  readonly queue: string;
+  readonly name: string;
+  readonly priority: number;
+  readonly max_attempts: number | null;
+  readonly payload: string;
+  readonly headers: string | null;
+  readonly options: string | null;
+  readonly group_key: string;
+}
+
+/** Changes a job that no claim has. Returns whether it did. */
+export function* editJob(id: number, queue: string | undefined, edit: JobEdit): Work<boolean> {
+  const [job] = yield* query<{ queue: string; state: string }>(LOCK_IDLE, { id });
+  if (!job || job.queue !== (queue ?? job.queue)) return false;
+  const { payload, headers, priority, delay } = edit;
+  // A blocked job is due when the jobs that it needs have ended.
+  if (delay && job.state.trim() === 'blocked') return false;
+  const statements: Statement[] = [];
+  if (payload !== undefined) statements.push({ sql: SET_PAYLOAD, values: { id, payload } });
+  if (headers !== undefined) statements.push({ sql: SET_HEADERS, values: { id, headers } });
+  if (priority !== undefined) statements.push({ sql: SET_PRIORITY, values: { id, priority } });
+  if (delay) statements.push({ sql: SCHEDULE, values: { id, untilMs: delay.untilMs ?? null, delayMs: delay.delayMs } });
+  yield* executeAll(statements);
+  if (priority !== undefined && (yield* findStaged([id])).length > 0)
+    yield* execute(SET_STAGE_PRIORITY, { id, priority });
+  return true;
+}
+
+/** A new job like this one, without its key and its flow; undefined if it does not exist or cannot be read. */
+export function* copyOfJob(id: number): Work<NewJob | undefined> {
+  const [live] = yield* query<CopiedRow>(READ_LIVE, { id });
+  const [row] = live ? [live] : yield* query<CopiedRow>(READ_FINISHED, { id });
+  const read = readOverrides(row?.options ?? null);
+  if (!row || 'problem' in read) return undefined;
+  const {
+    key: _key,
+    keyUntil: _until,
+    flow: _flow,
+    reply: _reply,
+    schedule: _schedule,
+    ...others
+  } = read.overrides ?? {};
+  const { delayMs: _delay, runAtMs: _runAt, group, ...overrides }: JobOverrides = others;
+  return {
+    queue: row.queue,
+    name: row.name,
+    payload: row.payload,
+    priority: row.priority,
+    delayMs: null,
+    runAtMs: null,
+    // 0 until the first claim, if enqueue did not set it.
+    maxAttempts: row.max_attempts || null,
+    headers: withoutOriginHeaders(row.headers),
+    overrides: Object.keys(overrides).length > 0 ? JSON.stringify(overrides) : null,
+    group: row.group_key || group,
+  };
+}
