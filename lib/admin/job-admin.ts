@@ -50,9 +50,9 @@ export abstract class JobAdmin {
    * Finds jobs in the order of their ids, which is the order of enqueuing, or of their due times with the state
    * `scheduled`.
    *
-   * A page takes milliseconds in a table of any size. No index covers `name`, `error`, `finishedAfter` and
-   * `finishedBefore`, so a page examines at most 5,000 jobs and may be short or empty. Pass `next` as `after` until a
-   * page has no `next`.
+   * A page takes milliseconds in a table of any size. Only `queue` and `state` have an index. With other
+   * conditions, a page examines at most 5,000 jobs and may be short or empty. Pass `next` as `after` until a page has no
+   * `next`.
    *
    * @example
    * ```ts

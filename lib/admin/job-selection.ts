@@ -1,17 +1,34 @@
 import { batchesOf } from '../common/batches-of.js';
-import { isDate } from '../job/enqueue-options.js';
+import { HEADERS, isDate } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
-import { requireOptions } from '../job/option-schema.js';
+import { checked, kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
 import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
 
 /** The maximum number of jobs that one transaction changes. */
 export const ADMIN_BATCH_SIZE = 500;
 
-const FILTERS = ['queue', 'state', 'name', 'error', 'finishedAfter', 'finishedBefore'];
+const TIME = option(kind('a Date between 1970 and 9999', isDate));
+
+const FILTER = {
+  queue: checked((value) => [nameProblem('queue name', value)]),
+  state: option(
+    kind(`one of ${JOB_STATES.join(', ')}`, (value): value is JobState => JOB_STATES.includes(value as JobState)),
+  ),
+  name: checked((value) => [nameProblem('job name', value)]),
+  error: option(textOf('the code or the name of an error')),
+  key: option(textOf('the key of a job')),
+  owner: option(textOf('the name of an owner')),
+  worker: option(textOf('the id of a worker')),
+  headers: HEADERS,
+  createdAfter: TIME,
+  createdBefore: TIME,
+  finishedAfter: TIME,
+  finishedBefore: TIME,
+} satisfies SchemaOf<JobFilter>;
 
 /** Every job of every queue. */
 export interface AllJobs {
@@ -46,7 +63,11 @@ export function filterOf(which: JobFilter | AllJobs): JobFilter {
   checkFilter(which);
   const hasCondition = Object.values(which).some((value) => value !== undefined);
   InvalidOptionsError.throwIfAny('Invalid filter', [
-    expected(hasCondition, `at least one of ${FILTERS.join(', ')}, or { all: true } to mean every job`, which),
+    expected(
+      hasCondition,
+      `at least one of ${Object.keys(FILTER).join(', ')}, or { all: true } to mean every job`,
+      which,
+    ),
   ]);
   return which;
 }
@@ -69,19 +90,9 @@ export function withoutUnrecoverable(searches: readonly JobSearch[]): JobSearch[
 
 export function checkFilter(filter: JobFilter): void {
   const given = requireOptions('Invalid filter', filter, 'an object');
-  const { queue, state, name, error, finishedAfter, finishedBefore, ...unknown } = given;
-  InvalidOptionsError.throwIfAny('Invalid filter', [
-    ...unknownKeys(unknown, FILTERS),
-    queue === undefined ? undefined : nameProblem('queue name', queue),
-    name === undefined ? undefined : nameProblem('job name', name),
-    expected(
-      error === undefined || (typeof error === 'string' && error !== ''),
-      'error to be the code or the name of an error',
-      error,
-    ),
-    ...Object.entries({ finishedAfter, finishedBefore }).map(([key, value]) =>
-      expected(value === undefined || isDate(value), `${key} to be a Date between 1970 and 9999`, value),
-    ),
-    expected(state === undefined || JOB_STATES.includes(state), `state to be one of ${JOB_STATES.join(', ')}`, state),
-  ]);
+  InvalidOptionsError.throwIfAny('Invalid filter', optionProblems(FILTER, given));
+}
+
+function textOf(what: string) {
+  return kind(what, (value): value is string => typeof value === 'string' && value !== '');
 }

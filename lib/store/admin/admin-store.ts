@@ -12,6 +12,18 @@ export interface JobFilter {
   name?: string;
   /** The code or the name of the error of the last failed attempt. */
   error?: string;
+  /** The key of the job, also if the job has released it. */
+  key?: string;
+  /** A person who has the job, or had it when it ended. */
+  owner?: string;
+  /** The id of the worker that runs the job, or ran it when it ended. */
+  worker?: string;
+  /** Headers that the job has, with their values. */
+  headers?: Record<string, string>;
+  /** Selects jobs that were enqueued at this time or later. */
+  createdAfter?: Date;
+  /** Selects jobs that were enqueued before this time. */
+  createdBefore?: Date;
   /** Selects jobs that finished at this time or later. */
   finishedAfter?: Date;
   /** Selects jobs that finished before this time. */

@@ -41,6 +41,13 @@ const MAX_EXAMINED = 5_000;
 const EXAMINED_BATCH_SIZE = 1_000;
 const MAX_ROUNDS = 10;
 
+const TIMES = [
+  { bound: 'createdAfter', column: 'created_at', operator: '>=' },
+  { bound: 'createdBefore', column: 'created_at', operator: '<' },
+  { bound: 'finishedAfter', column: 'finished_at', operator: '>=' },
+  { bound: 'finishedBefore', column: 'finished_at', operator: '<' },
+] as const;
+
 interface Conditions {
   readonly sql: string;
   readonly values: Readonly<Record<string, SqlValue>>;
@@ -123,13 +130,15 @@ function* scan({ candidates: readCandidates, conditions, filter }: SearchedTable
 }
 
 function* searchLive(search: JobSearch, { order }: PageRequest, names: QueueNames): Work<SearchedTable | undefined> {
-  const { queue, state, finishedAfter, finishedBefore } = search;
+  const { queue, state, owner, worker, finishedAfter, finishedBefore } = search;
   if (finishedAfter || finishedBefore || (state && isFinalState(state))) return undefined;
+  const isHeld = owner !== undefined || worker !== undefined;
+  if (isHeld && state && state !== 'active') return undefined;
   const unindexed = conditionsOn('j', search);
   const table = { filter: filterLive, read: READ_LIVE };
   const inState = state ? withCondition(unindexed, `AND ${LIVE_STATE} = :state`, { state }) : unindexed;
-  if (state === 'active')
-    return { ...table, conditions: inState, candidates: yield* selectClaimed(queue ?? null, order) };
+  if (state === 'active' || isHeld)
+    return { ...table, conditions: inState, candidates: yield* selectClaimed({ queue, owner, worker }, order) };
   if (state === 'scheduled') {
     return { ...table, conditions: inState, candidates: yield* selectScheduled(queue, order, names) };
   }
@@ -162,19 +171,38 @@ function* searchFinished(
 
 /** The conditions of the search that no index covers. */
 function conditionsOn(table: 'h' | 'j', search: JobSearch): Conditions {
-  const { name, error, otherThan, finishedAfter, finishedBefore } = search;
-  let all: Conditions = { sql: '', values: {} };
+  const { name, error, otherThan, key, headers = {} } = search;
+  let all: Conditions = holderConditions(table, search);
   if (name !== undefined) all = withCondition(all, `AND ${table}.name = :name`, { name });
   if (error !== undefined) all = withCondition(all, `AND ${failedBy(table, 'error')}`, errorValues('error', error));
   if (otherThan !== undefined) {
     const sql = `AND (${table}.error IS NULL OR NOT ${failedBy(table, 'other')})`;
     all = withCondition(all, sql, errorValues('other', otherThan));
   }
-  if (finishedAfter)
-    all = withCondition(all, `AND ${table}.finished_at >= :finishedAfter`, { finishedAfter: +finishedAfter });
-  if (finishedBefore)
-    all = withCondition(all, `AND ${table}.finished_at < :finishedBefore`, { finishedBefore: +finishedBefore });
+  if (key !== undefined)
+    all = withCondition(all, `AND INSTR(${table}.options, :key) > 0`, { key: `"key":${JSON.stringify(key)}` });
+  for (const [index, [header, value]] of Object.entries(headers).entries()) {
+    const pair = `${JSON.stringify(header)}:${JSON.stringify(value)}`;
+    all = withCondition(all, `AND INSTR(${table}.headers, :header${index}) > 0`, { [`header${index}`]: pair });
+  }
+  for (const { bound, column, operator } of TIMES) {
+    const time = search[bound];
+    if (time) all = withCondition(all, `AND ${table}.${column} ${operator} :${bound}`, { [bound]: +time });
+  }
   return all;
+}
+
+/** The conditions on the worker or the person that has the job. */
+function holderConditions(table: 'h' | 'j', { owner, worker }: JobSearch): Conditions {
+  if (owner === undefined && worker === undefined) return { sql: '', values: {} };
+  const of = (from: string) =>
+    `(:owner IS NULL OR ${from}.owner = :owner) AND (:worker IS NULL OR ${from}.worker_id = :worker)`;
+  // A claim lists jobs that have left it, too.
+  const isHeld = `EXISTS (SELECT 1 FROM {claims} c WHERE c.id = j.claim_id AND ${of('c')})`;
+  return {
+    sql: `AND ${table === 'h' ? of('h') : isHeld}`,
+    values: { owner: owner ?? null, worker: worker ?? null },
+  };
 }
 
 function withCondition(conditions: Conditions, sql: string, values: Conditions['values']): Conditions {

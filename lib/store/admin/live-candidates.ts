@@ -23,7 +23,8 @@ const INDEX = '{jobs} /*! FORCE INDEX ({jobs}_queue) */';
 const CLAIMED_IDS = `
   SELECT job_ids
   FROM {claims}
-  WHERE :queue IS NULL OR queue = :queue`;
+  WHERE (:queue IS NULL OR queue = :queue) AND (:owner IS NULL OR owner = :owner)
+    AND (:worker IS NULL OR worker_id = :worker)`;
 
 const SCHEDULED_IDS = `
   SELECT id
@@ -51,8 +52,15 @@ const MAX_RANGES = 64;
 const MAX_SORTED = 5_000;
 
 /** Reads all claims, because they are few. */
-export function* selectClaimed(queue: string | null, order: PageOrder): Work<ReadCandidates> {
-  const claims = yield* query<{ job_ids: string }>(CLAIMED_IDS, { queue });
+export function* selectClaimed(
+  {
+    queue = null,
+    owner = null,
+    worker = null,
+  }: Readonly<Record<'queue' | 'owner' | 'worker', string | null | undefined>>,
+  order: PageOrder,
+): Work<ReadCandidates> {
+  const claims = yield* query<{ job_ids: string }>(CLAIMED_IDS, { queue, owner, worker });
   return candidatesAmong(
     claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []),
     order,

@@ -1,0 +1,110 @@
+import { InvalidOptionsError } from '../../lib/job/errors.js';
+import type { JobFilter } from '../../lib/store/admin/admin-store.js';
+import type { JobContext } from '../../lib/worker/run/job-context.js';
+import { describeEngines, gate, type World } from '../support/engines.js';
+
+async function find(world: Awaited<ReturnType<World['start']>>, filter: JobFilter): Promise<unknown[]> {
+  return (await world.admin.find(filter)).jobs.map(({ payload }) => payload);
+}
+
+describeEngines('admin.find', (setup) => {
+  it('finds jobs by their key, waiting and finished ones', async () => {
+    const world = await setup();
+    const engine = await world.start({ handlers: { q: () => undefined } });
+    const key = 'user "42" \\ ü';
+    await engine.producer.enqueue('q', 'first', { key });
+    await engine.runner.whenIdle();
+    await engine.runner.stop();
+    await engine.producer.enqueue('q', 'second', { key });
+    await engine.producer.enqueue('q', 'other', { key: 'user "42"' });
+
+    expect(await find(engine, { key })).toEqual(['first', 'second']);
+    expect(await find(engine, { key, state: 'waiting' })).toEqual(['second']);
+    expect(await find(engine, { key: 'user' })).toEqual([]);
+  });
+
+  it('finds jobs that have all of the headers', async () => {
+    const world = await setup();
+    const engine = await world.start({ autoStart: false });
+    const put = (payload: string, headers: Record<string, string>) =>
+      engine.producer.enqueue('q', payload, { headers });
+    await put('both', { tenant: '42', trace: 'a"b' });
+    await put('one', { tenant: '42' });
+    await put('longer', { tenant: '421' });
+    await put('within a value', { note: '"tenant":"42"' });
+
+    expect(await find(engine, { headers: { tenant: '42' } })).toEqual(['both', 'one']);
+    expect(await find(engine, { headers: { trace: 'a"b', tenant: '42' } })).toEqual(['both']);
+  });
+
+  it('finds the jobs that a worker runs, and those that it has run', async () => {
+    const world = await setup();
+    const [started, ended] = [gate(), gate()];
+    world.afterTest(() => ended.open());
+    const engine = await world.start({
+      queues: { q: { prefetch: 0, concurrency: 1 } },
+      handlers: {
+        q: async ({ payload }: JobContext) => {
+          if (payload !== 'running') return;
+          started.open();
+          await ended.opened;
+        },
+      },
+    });
+    await engine.producer.enqueue('q', 'done');
+    await engine.events.until('completed');
+    await engine.producer.enqueue('q', 'running');
+    await started.opened;
+    await engine.producer.enqueue('q', 'waiting');
+    const { worker } = (await engine.admin.find({ state: 'active' })).jobs[0]!;
+
+    expect(await find(engine, { worker: worker! })).toEqual(['done', 'running']);
+    expect(await find(engine, { worker: worker!, state: 'active' })).toEqual(['running']);
+    expect(await find(engine, { worker: worker!, state: 'waiting' })).toEqual([]);
+    expect(await find(engine, { worker: 'another' })).toEqual([]);
+  });
+
+  it('finds the jobs of an owner', async () => {
+    const world = await setup();
+    const engine = await world.start({ autoStart: false });
+    for (const payload of ['a', 'b', 'c']) await engine.producer.enqueue('q', payload);
+    const [first] = await engine.consumer.claim('q', { limit: 1, owner: 'ann' });
+    await engine.consumer.claim('q', { limit: 1, owner: 'bob' });
+
+    expect(await find(engine, { owner: 'ann' })).toEqual(['a']);
+    await engine.consumer.complete(first!.id, { owner: 'ann' });
+    expect(await find(engine, { owner: 'ann' })).toEqual(['a']);
+    expect(await find(engine, { owner: 'ann', state: 'active' })).toEqual([]);
+  });
+
+  it('finds jobs that were enqueued within a time', async () => {
+    const world = await setup();
+    const engine = await world.start({ autoStart: false });
+    for (const payload of ['a', 'b', 'c']) {
+      await engine.producer.enqueue('q', payload);
+      world.advance(60_000);
+    }
+    const [, second] = (await engine.admin.find()).jobs;
+    const { createdAt } = second!;
+
+    expect(await find(engine, { createdAfter: createdAt })).toEqual(['b', 'c']);
+    expect(await find(engine, { createdBefore: createdAt })).toEqual(['a']);
+  });
+
+  it.each([
+    [{ key: '' }, /key to be the key of a job/],
+    [{ owner: 7 }, /owner to be the name of an owner/],
+    [{ worker: null }, /worker to be the id of a worker/],
+    [{ headers: { a: 1 } }, /header "a" to be a text/],
+    [{ createdAfter: 'now' }, /createdAfter to be a Date/],
+    [{ sate: 'dead' }, /unknown option "sate", did you mean "state"/],
+  ])('rejects the filter %p', async (filter, problem) => {
+    const world = await setup();
+    const { admin } = await world.start({ autoStart: false });
+
+    const refused = await admin.find(filter as never).catch((error: unknown) => error);
+
+    expect(refused).toBeInstanceOf(InvalidOptionsError);
+    expect((refused as Error).message).toMatch(problem);
+  });
+});
