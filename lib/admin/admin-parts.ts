@@ -6,7 +6,7 @@ import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 
-export type AdminEvent = 'enqueued' | 'cancelled' | 'promoted' | 'retried' | 'removed';
+export type AdminEvent = 'enqueued' | 'cancelled' | 'released' | 'promoted' | 'retried' | 'removed';
 
 export interface ChangedJob {
   readonly id: number;
@@ -30,7 +30,12 @@ export interface AdminParts {
   };
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** Notifies workers of changes that they would otherwise find with their next poll or heartbeat. */
-  readonly notifier: { wake(queue: string): void; poll(): void; cancel(jobId: number, workerId: string): void };
+  readonly notifier: {
+    wake(queue: string): void;
+    poll(): void;
+    cancel(jobId: number, workerId: string): void;
+    readCancelRequests(workerId: string): void;
+  };
   readonly waitNotifier: { notifyAlways(jobId: number): void };
   readonly events: {
     hasListener(event: AdminEvent): boolean;

@@ -1,7 +1,6 @@
 import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
 import { PRIORITY } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import type { FlowRecord } from '../job/flows/flow-record.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
@@ -13,7 +12,6 @@ import type { JobCounts, JobFilter, JobPage, LogPage } from '../store/admin/admi
 import type { AdminParts } from './admin-parts.js';
 import { cancelAll } from './cancel-jobs.js';
 import { duplicateJob, updateJob, type DuplicateOptions, type JobUpdate } from './edit-job.js';
-import { cancelFlow, checkFlowId, failedJobsOf, type FlowSelection } from './flow-actions.js';
 import { JobActions } from './job-actions.js';
 import {
   checkFilter,
@@ -100,22 +98,6 @@ export abstract class JobAdmin {
     );
   }
 
-  /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */
-  async flow(id: number): Promise<FlowRecord | null> {
-    checkFlowId(id);
-    return this.#parts.flows.read(id);
-  }
-
-  /** Cancels the jobs of a flow that are not finished, as `cancel` does. Resolves with their number. */
-  cancelFlow(id: number, which: FlowSelection = {}): Promise<number> {
-    return cancelFlow(this.#parts, id, which, (jobId) => this.cancel(jobId));
-  }
-
-  /** Starts the dead and cancelled jobs of a flow anew, each after those that it needs. Resolves with their number. */
-  async retryFlow(id: number, which: FlowSelection = {}): Promise<number> {
-    return this.retry(await failedJobsOf(this.#parts, id, which));
-  }
-
   /**
    * Starts dead and cancelled jobs anew, with their ids and all their attempts, and makes scheduled jobs due. Selects
    * jobs by an id, a list of ids, a filter with at least one condition, or `{ all: true }`. Works in batches of 500
@@ -157,6 +139,22 @@ export abstract class JobAdmin {
     const promoted = await this.#actions.inBatches('promoted', selections, states, bulk, (ids) => store.promote(ids));
     if (promoted > 0) notifier.poll();
     return promoted;
+  }
+
+  /**
+   * Takes an active job from its worker, which may hang, or from the person who has it. The job waits again, and its attempt
+   * does not count. The signal of a handler that still runs is aborted, and its outcome does not count, but it may overlap
+   * with the next run. Resolves with whether the job was active.
+   */
+  async release(id: number): Promise<boolean> {
+    checkJobId(id);
+    const { store, notifier, events } = this.#parts;
+    const released = await store.release(id);
+    if (!released) return false;
+    events.emit('released', [released]);
+    if (released.owner === null) notifier.readCancelRequests(released.workerId);
+    notifier.wake(released.queue);
+    return true;
   }
 
   /**

@@ -1,11 +1,13 @@
 import { checkQueueName } from '../job/job-names.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions } from '../job/expectation.js';
+import type { FlowRecord } from '../job/flows/flow-record.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
+import { cancelFlow, checkFlowId, failedJobsOf, type FlowSelection } from './flow-actions.js';
 import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
@@ -94,6 +96,22 @@ export class QueueAdmin extends JobAdmin {
     InvalidOptionsError.throwIfAny('Cannot limit the queue', limitChangeProblems(change));
     await this.#parts.limits.setLimits(queue, change);
     this.#parts.notifier.poll();
+  }
+
+  /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */
+  async flow(id: number): Promise<FlowRecord | null> {
+    checkFlowId(id);
+    return this.#parts.flows.read(id);
+  }
+
+  /** Cancels the jobs of a flow that are not finished, as `cancel` does. Resolves with their number. */
+  cancelFlow(id: number, which: FlowSelection = {}): Promise<number> {
+    return cancelFlow(this.#parts, id, which, (jobId) => this.cancel(jobId));
+  }
+
+  /** Starts the dead and cancelled jobs of a flow anew, each after those that it needs. Resolves with their number. */
+  async retryFlow(id: number, which: FlowSelection = {}): Promise<number> {
+    return this.retry(await failedJobsOf(this.#parts, id, which));
   }
 
   /** One group of the queue, whether it has jobs or not. */

@@ -1,6 +1,6 @@
 import type { QueueEvents } from './queue-events.js';
 
-export type ClientEvent = 'enqueued' | 'promoted' | 'cancelled' | 'retried' | 'removed';
+export type ClientEvent = 'enqueued' | 'promoted' | 'released' | 'cancelled' | 'retried' | 'removed';
 
 interface ClientEventJob {
   readonly id: number;
@@ -21,7 +21,7 @@ export class ClientEvents {
   emit(event: ClientEvent, jobs: readonly ClientEventJob[]): void {
     if (!this.hasListener(event)) return;
     for (const { id: jobId, queue, name, attempt = 0, owner: jobOwner = null } of jobs) {
-      const owner = event === 'cancelled' ? jobOwner : null;
+      const owner = event === 'cancelled' || event === 'released' ? jobOwner : null;
       this.events.emit({ event, queue, jobId, name, attempt, owner, ranMs: null });
     }
   }

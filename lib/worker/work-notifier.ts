@@ -51,6 +51,12 @@ export class WorkNotifier {
     this.channel?.notifyAll();
   }
 
+  /** Lets the worker that runs the job, in this process or another, read its cancellation requests. */
+  readCancelRequests(workerId: string): void {
+    if (workerId === this.#worker?.id) this.#worker.readCancelRequests();
+    else this.channel?.notify(workerName(workerId), 1);
+  }
+
   /** Notifies the worker that runs the job, in this process or another, of a cancellation request. */
   cancel(jobId: number, workerId: string): void {
     this.#worker?.cancel(jobId);

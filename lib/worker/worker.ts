@@ -127,6 +127,11 @@ export class Worker {
     this.#components.queues.cancel(jobId);
   }
 
+  /** Reads which of its jobs the worker must cancel or has lost, because an admin has asked for it. */
+  readCancelRequests(): void {
+    void this.#components.cancelRequestReader.read();
+  }
+
   /** Resolves when no job runs here and a new poll finds none to run. */
   async idle(): Promise<void> {
     const { pauses, poller, queues } = this.#components;

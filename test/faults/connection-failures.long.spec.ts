@@ -211,6 +211,33 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
     );
 
     it.each(FAULTS)(
+      'releases an active job once if its connection fails at any statement (%s)',
+      async (fault) => {
+        const world = await setup();
+        const { admin, arm, disarm } = await openFaultyStore(world, { multipleStatements });
+
+        const faults = await everyFault(async (failAt) => {
+          await empty(world);
+          const [id] = await world.put({});
+          const taken = await world.claim();
+          arm(fault, failAt);
+          await retryWhileUnavailable(() => admin.release(id!));
+          const statements = disarm();
+          const next = await world.claim();
+
+          expect({ failAt, next: next.jobs.map((job) => [job.id, job.attempt]) }).toEqual({ failAt, next: [[id, 1]] });
+          const { lost } = await world.jobs.complete(finalBatchOf(taken));
+          expect({ failAt, lost: lost.size }).toEqual({ failAt, lost: 1 });
+          await world.jobs.complete(finalBatchOf(next));
+          return { statements };
+        });
+
+        expect(faults).toBeGreaterThanOrEqual(multipleStatements ? 5 : 8);
+      },
+      EACH_STATEMENT_MS,
+    );
+
+    it.each(FAULTS)(
       'leaves each job in the requested state if its connection fails at any statement (%s) of an admin verb',
       async (fault) => {
         const world = await setup();

@@ -115,6 +115,7 @@ export async function everyVerb(
   await admin.cancel(cancelled!, keepOneMinute);
   const requested = await claim(3);
   await admin.cancel(requested.jobs[0]!.id, keepOneMinute);
+  await admin.release(requested.jobs[1]!.id);
   await admin.remove(others);
   await put(3, { delayMs: 1_000 });
   advance(LEASE_MS + 120_000);

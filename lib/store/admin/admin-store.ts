@@ -131,6 +131,12 @@ export interface JobEdit {
 export type CancelResult =
   { state: 'cancelled'; isInFlow?: true } | { state: 'requested'; workerId: string } | { state: 'too-late' };
 
+export interface ReleasedJob extends EventJob {
+  readonly workerId: string;
+  /** The person who had the job; null if a worker had it. */
+  readonly owner: string | null;
+}
+
 /** Reads and changes jobs of all processes. */
 export interface AdminStore {
   counts(queue?: string): Promise<JobCounts>;
@@ -147,6 +153,8 @@ export interface AdminStore {
    * its next heartbeat.
    */
   cancel(id: number, retentionMs: (queue: string) => number | false): Promise<CancelResult>;
+  /** Takes an active job from its claim: it waits again, and its attempt does not count. Undefined if it is not active. */
+  release(id: number): Promise<ReleasedJob | undefined>;
   /** Cancels those of the jobs that no claim has. Returns them. */
   cancelIdle(ids: readonly number[], retentionMs: (queue: string) => number | false): Promise<readonly EventJob[]>;
   /** Makes scheduled jobs due. Returns the ids of the changed jobs. */

@@ -10,7 +10,7 @@ import { lockAssignment } from '../people/lock-assignment.js';
 import { jobEventsOf } from '../jobs/job-events.js';
 import { execute, executeAll, emit, query, type Work } from '../core/statement.js';
 
-const SELECT_CLAIM_ID = `
+export const SELECT_CLAIM_ID = `
   SELECT claim_id
   FROM {jobs}
   WHERE id = :id`;
@@ -41,7 +41,7 @@ interface ClaimRow {
 }
 
 // The number of times that the claim of a job may change between a read and its lock.
-const MAX_TRIES = 5;
+export const MAX_TRIES = 5;
 
 export function* cancelJob(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -80,22 +80,32 @@ function* cancelClaimed(
   claimId: number,
   retentionMs: (queue: string) => number | false,
 ): Work<CancelResult | undefined> {
-  const [claim] = yield* query<ClaimRow>(LOCK_CLAIM, { claimId });
+  const claim = yield* lockClaimOf(id, claimId);
   if (!claim) return undefined;
-  // No completion can change the locked claim, but the job may have left it before the lock.
-  const [job] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
-  if (Number(job?.claim_id) !== claimId) return undefined;
   if (claim.owner !== null) {
     // Cancels at once, because no worker would read a request. Later calls of the claim holder reject.
     const locked = yield* lockAssignment(id, 'anyone');
     yield* endLockedAssignment(locked, { outcome: { kind: 'cancel' }, retentionMs: retentionMs(locked.job.queue) });
     return cancelled(locked.job);
   }
-  const requests = new Set(readIds(claim.cancel_requests) ?? []).add(id);
-  yield* execute(WRITE_CANCEL_REQUESTS, { claimId, requests: JSON.stringify([...requests]) });
+  yield* requestCancel(id, claimId, claim);
   return { state: 'requested', workerId: claim.worker_id };
 }
 
 function cancelled({ overrides }: ClaimedJob): CancelResult {
   return { state: 'cancelled', ...(overrides?.flow !== undefined && { isInFlow: true }) };
+}
+
+/** Undefined if the job has left the claim. */
+export function* lockClaimOf(id: number, claimId: number): Work<ClaimRow | undefined> {
+  const [claim] = yield* query<ClaimRow>(LOCK_CLAIM, { claimId });
+  if (!claim) return undefined;
+  // No completion can change the locked claim, but the job may have left it before the lock.
+  const [job] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
+  return Number(job?.claim_id) === claimId ? claim : undefined;
+}
+
+export function* requestCancel(id: number, claimId: number, { cancel_requests }: ClaimRow): Work<void> {
+  const requests = new Set(readIds(cancel_requests) ?? []).add(id);
+  yield* execute(WRITE_CANCEL_REQUESTS, { claimId, requests: JSON.stringify([...requests]) });
 }

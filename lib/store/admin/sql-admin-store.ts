@@ -4,6 +4,7 @@ import type * as port from './admin-store.js';
 import { readNames } from '../../job/read-columns.js';
 import { startValueOf, orderKeywordsOf } from './candidates.js';
 import { cancelJob } from './cancel-job.js';
+import { releaseJob } from './release-job.js';
 import { countJobs } from './count-jobs.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
@@ -121,6 +122,10 @@ export class SqlAdminStore implements port.AdminStore {
 
   cancel(id: number, retentionMs: (queue: string) => number | false): Promise<port.CancelResult> {
     return this.database.transaction(() => cancelJob(id, retentionMs));
+  }
+
+  release(id: number): Promise<port.ReleasedJob | undefined> {
+    return this.database.transaction(() => releaseJob(id));
   }
 
   cancelIdle(ids: readonly number[], retentionMs: (queue: string) => number | false): Promise<readonly EventJob[]> {

@@ -1,4 +1,5 @@
 import { JobCancelledError, LeaseLostError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
 import { isPoisonCandidate } from '../../job/outcome.js';
 import type { OutcomeEffects, OutcomeEffectsParts } from '../complete/outcome-effects.js';
 import { Attempt } from '../run/attempt.js';
@@ -54,12 +55,18 @@ export class JobStarter {
     this.onChange();
   }
 
-  /** Returns false if the job is not here, or is being cancelled already. */
-  cancel(jobId: number): boolean {
-    const [buffered] = this.buffer.remove(({ job }) => job.id === jobId);
+  /**
+   * Returns false if the job is not here, or is being cancelled already.
+   *
+   * @param under only the run under this claim; default: every run. A job can run twice: once under a lost claim, and once
+   * under its successor
+   */
+  cancel(jobId: number, under?: ActiveClaim): boolean {
+    const isMeant = ({ job, claim }: { job: ClaimedJob; claim: ActiveClaim }) =>
+      job.id === jobId && (under ?? claim) === claim;
+    const [buffered] = this.buffer.remove(isMeant);
     if (buffered) this.outcomeEffects.completeUnstarted(buffered.claim, buffered.job, { kind: 'cancel' });
-    // A job can run twice: once under a lost claim, and once under its successor.
-    const running = this.runs.attempts.filter(({ job, isAborted }) => job.id === jobId && !isAborted);
+    const running = this.runs.attempts.filter((attempt) => isMeant(attempt) && !attempt.isAborted);
     for (const attempt of running) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
     return buffered !== undefined || running.length > 0;
   }

@@ -42,7 +42,7 @@ export class QueueWorkers {
   }
 
   cancelClaimed(claim: ActiveClaim, jobId: number): boolean {
-    return this.of(claim.queue)?.starter.cancel(jobId) ?? false;
+    return this.of(claim.queue)?.starter.cancel(jobId, claim) ?? false;
   }
 
   cancel(jobId: number): void {

@@ -1,0 +1,41 @@
+import type { ClaimedJob } from '../../job/job.js';
+import { query, type Work } from '../core/statement.js';
+import { CLAIMED_COLUMNS, toClaimedJob, type ClaimedRow } from '../jobs/claimed-row.js';
+import { completeClaimed } from '../jobs/complete-jobs.js';
+import { endLockedAssignment } from '../people/end-assignment.js';
+import { lockAssignment } from '../people/lock-assignment.js';
+import type { ReleasedJob } from './admin-store.js';
+import { lockClaimOf, MAX_TRIES, requestCancel, SELECT_CLAIM_ID } from './cancel-job.js';
+
+const LOCK_CLAIMED_JOB = `
+  SELECT ${CLAIMED_COLUMNS}, queue
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
+
+/** Takes the job from its worker, which reads a cancellation request for it, or from the person who has it. */
+export function* releaseJob(id: number): Work<ReleasedJob | undefined> {
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const [row] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
+    const claimId = Number(row?.claim_id ?? 0);
+    if (claimId === 0) return undefined;
+    const claim = yield* lockClaimOf(id, claimId);
+    if (!claim) continue;
+    if (claim.owner !== null) {
+      const locked = yield* lockAssignment(id, 'anyone');
+      yield* endLockedAssignment(locked, { outcome: { kind: 'release' }, retentionMs: false });
+      return released(locked.job, locked.workerId, locked.owner);
+    }
+    const [claimed] = yield* query<ClaimedRow & { queue: string }>(LOCK_CLAIMED_JOB, { id, claimId });
+    const job = toClaimedJob(claimed!, claimed!.queue);
+    const { worker_id: workerId } = claim;
+    const outcome = { kind: 'release' } as const;
+    yield* completeClaimed([{ job, claimId, workerId, outcome, ranMs: null, retentionMs: false, deadLetter: false }]);
+    yield* requestCancel(id, claimId, claim);
+    return released(job, workerId, null);
+  }
+  return undefined;
+}
+
+function released({ id, queue, name, attempt }: ClaimedJob, workerId: string, owner: string | null): ReleasedJob {
+  return { id, queue, name, attempt, workerId, owner };
+}
