@@ -2,6 +2,7 @@ import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
 import { PRIORITY } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { JobRecord } from '../job/job.js';
+import { expected } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
 import { JOB_STATES } from '../job/job-state.js';
@@ -89,7 +90,13 @@ export abstract class JobAdmin {
   cancel(which: Exclude<JobSelection, number>, options?: BulkOptions): Promise<number>;
   async cancel(which: JobSelection, options: BulkOptions = {}): Promise<boolean | number> {
     const cancelOne = (id: number) => this.#cancelOne(id);
-    if (typeof which === 'number') return cancelOne(which);
+    if (typeof which === 'number') {
+      const isPlain = Object.keys(options).length === 0;
+      InvalidOptionsError.throwIfAny('Cannot cancel', [
+        expected(isPlain, 'no options for a single id (pass a list of ids)', options),
+      ]);
+      return cancelOne(which);
+    }
     const bulk = resolveBulk('Cannot cancel', options);
     const states = ['scheduled', 'waiting', 'blocked', 'active'] as const;
     const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, states);
