@@ -28,6 +28,18 @@ describeEngines('a job in a stage', (setup) => {
     expect(await world.sql('SELECT * FROM sql_queue_stages')).toEqual([]);
   });
 
+  it('is claimed before the others of its stage if an admin has raised its priority', async () => {
+    const world = await setup();
+    const { producer, consumer, admin } = await world.start({ autoStart: false });
+    const jobs = await producer.enqueueMany('q', plainJobs(3));
+    for (const { id } of await consumer.claim('q', { ...ANN, limit: 3 }))
+      await consumer.move(id, { ...ANN, stage: REVIEW });
+
+    await admin.reprioritise(jobs[2]!.id, -1);
+
+    expect(await consumer.claim('q', { ...ANN, stage: REVIEW })).toMatchObject([{ id: jobs[2]!.id }]);
+  });
+
   it('returns to its stage after a release, a snooze, a failure and an expired lease', async () => {
     const world = await setup();
     const { producer, consumer, store, admin } = await world.start({ autoStart: false });

@@ -45,6 +45,7 @@ export async function everyConsumerVerb(
   await admin.cancel(scheduled!, keepOneMinute);
   const orphans = await assign(3);
   for (const id of orphans) await consumer.move(id, OWNER, 's');
+  await admin.edit(orphans[0]!, 'q', { priority: -8 });
   await admin.remove(orphans);
   await jobs.cleanUp(2);
   await admin.retry([scheduled!]);
