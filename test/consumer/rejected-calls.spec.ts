@@ -94,12 +94,18 @@ describeEngines('a rejected call writes nothing', (setup, { name }) => {
     const { world, consumer, admin, jobs } = await everyKind();
     const before = await everything(world);
     const verbs: ((id: never) => Promise<unknown>)[] = [
-      ...[admin.get, admin.cancel, admin.logs].map((verb) => verb.bind(admin) as (id: never) => Promise<unknown>),
+      ...[admin.get, admin.logs, admin.release, admin.flow].map((verb) => verb.bind(admin)),
+      (id) => admin.reschedule(id, '1h'),
+      (id) => admin.reprioritise(id, 1),
+      (id) => admin.update(id, { payload: 1 }),
+      (id) => admin.duplicate(id),
       (id) => consumer.unassign(id),
       (id) => consumer.assign(id, 'ann'),
       ...Object.values(VERBS).map((verb) => (id: never) => verb(consumer, id, BOB)),
     ];
-    const many = [(ids: never) => admin.retry(ids), (ids: never) => admin.remove(ids)];
+    const many = [admin.cancel, admin.promote, admin.retry, admin.remove].map(
+      (verb) => verb.bind(admin) as (ids: never) => Promise<unknown>,
+    );
     // An empty list is valid: it names no jobs.
     const noLists = NO_IDS.filter((id) => !(Array.isArray(id) && id.length === 0));
     const among = [jobs.dead, jobs.waiting, '7'];
