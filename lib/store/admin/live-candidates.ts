@@ -39,12 +39,14 @@ const PLAIN_SCHEDULED_IDS = `
   WHERE queue = :queue AND runnable = 1 AND run_at > 0 AND id <= :most /*! AND FALSE */
   LIMIT :limit`;
 
-// Jobs that wait in groups or return to them, and jobs of groups that other programs or stages have.
-const WITH_GROUP = `
-  SELECT 1 AS one
-  FROM ${INDEX}
-  WHERE queue IN (:queues) AND run_at IS NULL AND (runnable IN (${IN_GROUP}, ${ARRIVING}, ${RETURNED}) OR (runnable IN (1, 2, ${BLOCKED}) AND group_key > ''))
-  LIMIT 1`;
+// Jobs that wait in groups or return to them, and jobs of groups that other programs or stages have. One range of the index
+// per subquery: with bad statistics, servers read the whole index for several ranges.
+const RANGES_WITH_GROUPS = [1, 2, IN_GROUP, ARRIVING, RETURNED, BLOCKED];
+const withGroup = (queueIndex: number, runnable: number) => `EXISTS (
+      SELECT 1
+      FROM ${INDEX}
+      WHERE queue = :queue${queueIndex} AND runnable = ${runnable} AND run_at IS NULL AND group_key > ''
+    )`;
 
 const QUEUE_BATCH_SIZE = 16;
 // A list with more ranges, or with more scheduled jobs of one queue, is read in the order of the primary key.
@@ -146,7 +148,7 @@ export function* selectLive(queue: string, order: PageOrder): Work<ReadCandidate
  */
 function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
   if (queues.length > QUEUE_BATCH_SIZE) return undefined;
-  if (queues.length > 0 && (yield* query(WITH_GROUP, { queues })).length > 0) return undefined;
+  if (yield* haveGroups(queues)) return undefined;
   const ranges: IndexRange[] = [];
   let unread = queues.flatMap((queue) => [1, 2, BLOCKED].map((runnable) => ({ queue, runnable, last: -32_769 })));
   while (unread.length > 0) {
@@ -177,4 +179,12 @@ function* rangesOf(queues: readonly string[]): Work<IndexRange[] | undefined> {
     if (ranges.length > MAX_RANGES) return undefined;
   }
   return ranges;
+}
+
+function* haveGroups(queues: readonly string[]): Work<boolean> {
+  if (queues.length === 0) return false;
+  const ranges = queues.flatMap((_, index) => RANGES_WITH_GROUPS.map((runnable) => withGroup(index, runnable)));
+  const values = Object.fromEntries(queues.map((queue, index) => [`queue${index}`, queue]));
+  const [row] = yield* query<{ found: number }>(`SELECT ${ranges.join(' OR ')} AS found`, values);
+  return Number(row!.found) > 0;
 }
