@@ -68,6 +68,7 @@ export type { RetentionOptions } from './job/retention-options.js';
 export type { RetryOptions } from './job/retry-options.js';
 export type { DuplicateOptions, JobUpdate } from './admin/edit-job.js';
 export type { BulkOptions } from './job/bulk-options.js';
+export type { StatsOptions } from './admin/read-stats.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { SignalOptions } from './job/signal.js';
 export type { SnoozeUntil } from './job/snooze.js';
@@ -114,6 +115,7 @@ export type {
   QueueRecord,
   WorkerRecord,
 } from './store/admin/admin-store.js';
+export type { JobCount, QueueStats } from './store/stats/stats-store.js';
 export type { AssignedJobPage, AssignedJobRecord } from './store/people/consumer-store.js';
 export type { ArchiveOptions } from './store/schema/archive-options.js';
 export { sqlQueueArchiveEntity, sqlQueueEntities } from './store/schema/entities/entities.js';

@@ -1,9 +1,11 @@
+import type { Clock } from '../common/clock.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
 import type { JobStore } from '../store/jobs/job-store.js';
 import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
+import type { StatsStore } from '../store/stats/stats-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 
 export type AdminEvent = 'enqueued' | 'cancelled' | 'released' | 'promoted' | 'retried' | 'removed';
@@ -17,10 +19,12 @@ export interface ChangedJob {
 }
 
 export interface AdminParts {
+  readonly clock: Clock;
   readonly store: AdminStore;
   readonly jobs: Pick<JobStore, 'prune' | 'enqueue'>;
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
+  readonly stats: StatsStore;
   readonly groups: GroupStore;
   readonly flows: Pick<FlowStore, 'read'>;
   /** Settles the flows of changed jobs. Never rejects. */

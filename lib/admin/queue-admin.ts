@@ -5,12 +5,14 @@ import type { FlowRecord } from '../job/flows/flow-record.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
+import type { QueueStats } from '../store/stats/stats-store.js';
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelFlow, checkFlowId, failedJobsOf, type FlowSelection } from './flow-actions.js';
 import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
+import { readStats, type StatsOptions } from './read-stats.js';
 import { checkSubscription, checkUnsubscribe } from './subscription-checks.js';
 
 /** Every queue that has jobs or is known otherwise. */
@@ -34,6 +36,19 @@ export class QueueAdmin extends JobAdmin {
   /** All queues that have jobs, or that were ever served by a worker, paused or subscribed, by name. */
   queues(): Promise<QueueRecord[]> {
     return this.#parts.store.queues();
+  }
+
+  /**
+   * The statistics of the queues of `queues()`, by name. All processes share samples of at most 2 % of one connection. One
+   * call is one statement, or takes the next sample if the last one is older than `maxAge`. Without calls there is none.
+   *
+   * @example
+   * ```ts
+   * const [{ waiting, oldestWaitingMs }] = await admin.stats({ queue: 'email.send' });
+   * ```
+   */
+  stats(options: StatsOptions = {}): Promise<QueueStats[]> {
+    return readStats(this.#parts, options);
   }
 
   /** All running workers, and those that crashed within the last day. `seenAt` is the time of the last heartbeat. */

@@ -180,7 +180,9 @@ export function createSchedules({ core, stores, events, notifier }: EngineBase):
 
 export function createAdmin({ core, stores, events, waits, notifier, settler }: EngineBase): QueueAdmin {
   return new QueueAdmin({
+    clock: core.clock,
     store: stores.admin,
+    stats: stores.stats,
     jobs: stores.jobs,
     queues: stores.queues,
     limits: stores.limits,
@@ -216,12 +218,11 @@ export function createProducer({ core, stores, events, waits, notifier }: Engine
 
 export function createConsumer({ core, stores, events, waits, notifier, settler }: EngineBase): QueueConsumer {
   const { clock, logger, random, optionsFor } = core;
-  const { waitNotifier } = waits;
   const jobEvents = new JobEventEmitter(events.local);
   const failureLog = new FailureLog(logger, optionsFor);
   const rescueEffects = new RescueEffects({
     events: events.local,
-    waitNotifier,
+    waitNotifier: waits.waitNotifier,
     logger,
     failureLog,
     flowSettler: settler,
@@ -242,7 +243,7 @@ export function createConsumer({ core, stores, events, waits, notifier, settler 
     ended: (job, outcome, ...details) => {
       jobEvents.emitOutcome(job, outcome, ...details);
       failureLog.logFailure(job, outcome);
-      if (isFinalOutcome(outcome)) waitNotifier.notifyAlways(job.id);
+      if (isFinalOutcome(outcome)) waits.waitNotifier.notifyAlways(job.id);
       if (isFinalOutcome(outcome) && job.overrides?.flow !== undefined) void settler.settle([job.id]);
     },
   });

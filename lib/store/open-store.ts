@@ -44,6 +44,8 @@ import { checkForWaiters, checkForWorkers } from './sqlite/sqlite-notification-c
 import { sqlite } from './sqlite/sqlite.js';
 import type { ScheduleStore } from './schedules/schedule-store.js';
 import { SqlScheduleStore } from './schedules/sql-schedule-store.js';
+import { SqlStatsStore } from './stats/sql-stats-store.js';
+import type { StatsStore } from './stats/stats-store.js';
 import { SqlStepStore } from './steps/sql-step-store.js';
 import type { StepStore } from './steps/step-store.js';
 import { tableNames, tablesOn, type Tables } from './tables.js';
@@ -66,6 +68,7 @@ export interface OpenStore {
   readonly events: EventStore;
   readonly schedules: ScheduleStore;
   readonly limits: LimitStore;
+  readonly stats: StatsStore;
   readonly groups: GroupStore;
   readonly steps: StepStore;
   readonly flows: FlowStore;
@@ -148,6 +151,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     events: new SqlEventStore(database),
     schedules: new SqlScheduleStore(outbox, blocking, dialect),
     limits: new SqlLimitStore(database, dialect),
+    stats: new SqlStatsStore(database, dialect, clock),
     groups: new SqlGroupStore(database, dialect),
     steps: new SqlStepStore(outbox, blocking, dialect, scanCursors),
     flows: new SqlFlowStore(outbox, blocking, dialect, scanCursors),

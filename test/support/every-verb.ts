@@ -34,6 +34,7 @@ export async function everyVerb(
     steps,
     groups,
     flows,
+    stats,
   }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
@@ -204,6 +205,9 @@ export async function everyVerb(
   await admin.setPaused('q', true);
   await admin.counts();
   await admin.queues();
+  await stats.read();
+  await stats.takeLease(0);
+  await stats.takeSample();
 
   const declared = (where: string) => ({
     ...{ queue: 'temporary', expiresAfterMs: 60_000 },

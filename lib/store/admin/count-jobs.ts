@@ -1,7 +1,6 @@
-import { readIds } from '../../job/read-columns.js';
 import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type { JobCounts } from './admin-store.js';
-import { batchesOf } from '../../common/batches-of.js';
+import { readClaimedJobs } from './claimed-jobs.js';
 import { BLOCKED } from '../runnable.js';
 import { query, type Work } from '../core/statement.js';
 
@@ -12,16 +11,6 @@ const COUNT_LIVE = `
   FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
   WHERE :queue IS NULL OR queue = :queue
   GROUP BY queue, runnable`;
-
-const SELECT_CLAIMS = `
-  SELECT id, job_ids, start_limit
-  FROM {claims}
-  WHERE :queue IS NULL OR queue = :queue`;
-
-const SELECT_CLAIMED = `
-  SELECT id, claim_id, runnable
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id <> 0`;
 
 const COUNT_FINISHED = `
   SELECT state, COUNT(*) AS jobs
@@ -34,14 +23,6 @@ const COUNT_FINISHED_OF_QUEUE = `
   FROM {history}
   WHERE queue = :queue
   GROUP BY state`;
-
-const ID_BATCH_SIZE = 1_000;
-
-interface ClaimRow {
-  id: number;
-  job_ids: string;
-  start_limit: number;
-}
 
 export function* countJobs(queue: string | null): Work<JobCounts> {
   const states = Object.fromEntries(JOB_STATES.map((state) => [state, 0])) as Record<JobState, number>;
@@ -62,27 +43,11 @@ export function* countJobs(queue: string | null): Work<JobCounts> {
   return counts;
 }
 
-/**
- * Subtracts claimed jobs, which the index counts as waiting. Only the row of a claim shows which of its jobs have
- * started.
- */
+/** Subtracts claimed jobs, which the index counts as waiting. */
 function* countClaimed(counts: JobCounts, queue: string | null): Work<void> {
-  const claims = yield* query<ClaimRow>(SELECT_CLAIMS, { queue });
-  const started = new Map<number, Set<number>>();
-  const ids = new Set<number>();
-  for (const { id, job_ids, start_limit } of claims) {
-    const ofClaim = readIds(job_ids) ?? [];
-    started.set(Number(id), new Set(ofClaim.slice(0, start_limit)));
-    for (const jobId of ofClaim) ids.add(jobId);
-  }
-  for (const batch of batchesOf([...ids], ID_BATCH_SIZE)) {
-    const rows = yield* query<Record<'id' | 'claim_id' | 'runnable', number>>(SELECT_CLAIMED, { ids: batch });
-    for (const row of rows) {
-      // A job of a claim that was written after the claims were read counts as started.
-      const isStarted = started.get(Number(row.claim_id))?.has(Number(row.id)) ?? true;
-      counts[isStarted ? 'active' : 'prefetched']++;
-      counts[waitingStateOf(row)]--;
-    }
+  for (const { isStarted, range } of yield* readClaimedJobs(queue)) {
+    counts[isStarted ? 'active' : 'prefetched']++;
+    counts[range]--;
   }
   // The reads are not one snapshot: a job that is claimed between them is subtracted without having been counted.
   counts.waiting = Math.max(0, counts.waiting);

@@ -9,8 +9,7 @@ import { countJobs } from './count-jobs.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { GET_FINISHED, GET_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
-import { NO_LIMITS } from '../../job/limits/limit-options.js';
-import { limitsOf, type LimitsRow } from '../limits/limits-row.js';
+import { readQueues } from './read-queues.js';
 import { removeJobs } from './remove-jobs.js';
 import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
 import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
@@ -27,14 +26,6 @@ const selectLogs = (order: PageOrder) => `
   ORDER BY number ${orderKeywordsOf(order).way}
   LIMIT :limit`;
 
-const QUEUES = `
-  SELECT queue, paused, expires_after_ms
-  FROM {queues}`;
-
-const LIMITS = `
-  SELECT queue, declared, overrides, rest_until, :now AS at
-  FROM {limits}`;
-
 const WORKERS = `
   SELECT id, host, pid, queues, started_at, seen_at
   FROM {workers}
@@ -44,17 +35,6 @@ const SET_PAUSED = `
   UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
   SET paused = :paused
   WHERE queue = :queue`;
-
-interface QueueRow {
-  queue: string;
-  paused: number;
-  expires_after_ms: number | null;
-}
-
-interface QueueLimitsRow extends Pick<LimitsRow, 'declared' | 'overrides' | 'rest_until'> {
-  readonly queue: string;
-  readonly at: number;
-}
 
 interface WorkerRow {
   id: string;
@@ -173,26 +153,4 @@ function* readJob(id: number): Work<JobRecord | null> {
   const [live] = yield* query<RecordRow>(GET_LIVE, { id });
   const [found] = live ? [live] : yield* query<RecordRow>(GET_FINISHED, { id });
   return found ? toJobRecord(found) : null;
-}
-
-/**
- * Reads the queues of the jobs too, because an enqueue writes no row for its queue: that would cost one more statement.
- */
-function* readQueues(dialect: Dialect): Work<port.QueueRecord[]> {
-  const names = yield* dialect.queueNames('jobs');
-  const rows = yield* query<QueueRow>(QUEUES);
-  const limits = yield* query<QueueLimitsRow>(LIMITS);
-  const records = new Map<string, port.QueueRecord>();
-  for (const queue of [...names, ...limits.map((row) => row.queue)])
-    records.set(queue, { queue, paused: false, expiresAfterMs: null, ...NO_LIMITS, restsUntil: null });
-  for (const { queue, paused, expires_after_ms } of rows) {
-    const expiresAfterMs = expires_after_ms === null ? null : Number(expires_after_ms);
-    records.set(queue, { queue, paused: paused > 0, expiresAfterMs, ...NO_LIMITS, restsUntil: null });
-  }
-  for (const row of limits) {
-    const isResting = Number(row.rest_until) > Number(row.at);
-    const restsUntil = isResting ? new Date(Number(row.rest_until)) : null;
-    records.set(row.queue, { ...records.get(row.queue)!, ...limitsOf(row), restsUntil });
-  }
-  return [...records.values()].sort((a, b) => (a.queue < b.queue ? -1 : 1));
 }

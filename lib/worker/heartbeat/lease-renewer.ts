@@ -24,8 +24,11 @@ export interface LeaseRenewerParts {
   readonly createHeartbeat: (settings: HeartbeatSettings) => Heartbeat;
 }
 
+// A worker that was not seen for a minute counts as dead in the statistics.
+const MAX_INTERVAL_MS = 20_000;
+
 /**
- * Renews the leases of the worker's claims every third of the shortest lease, and abandons claims whose lease was not
+ * Renews the leases of the worker's claims every third of the shortest lease, at least every 20 seconds, and abandons claims whose lease was not
  * renewed in time. It judges by the clock of this process, from before each renewal was sent: so it may end a lease too
  * early, but never too late.
  */
@@ -39,7 +42,7 @@ export class LeaseRenewer {
   readonly #stoppedHeartbeats: Promise<void>[] = [];
 
   constructor(private readonly parts: LeaseRenewerParts) {
-    this.#intervalMs = parts.shortestLeaseMs / 3;
+    this.#intervalMs = Math.min(parts.shortestLeaseMs / 3, MAX_INTERVAL_MS);
     // Without a message for the end of the outage, because the poller logs it.
     this.#outage = new OutageLog(parts.logger, 'Cannot renew leases');
     this.#heartbeat = this.#newHeartbeat();

@@ -7,6 +7,7 @@ import { SCHEDULES_MYSQL, SCHEDULES_SQLITE } from './0002-schedules.js';
 import { LIMITS_MYSQL, LIMITS_SQLITE } from './0003-limits.js';
 import { GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE, GROUPS_MYSQL, GROUPS_SQLITE } from './0005-groups.js';
 import { FLOWS_MYSQL, FLOWS_SQLITE } from './0006-flows.js';
+import { STATS_MYSQL, STATS_SQLITE } from './0007-stats.js';
 import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
 /** MariaDB has the schema of MySQL. */
@@ -66,6 +67,12 @@ export const MIGRATIONS: readonly Migration[] = [
       'DROP TABLE IF EXISTS {edges}',
       'DROP TABLE IF EXISTS {flows}',
     ]),
+  },
+  {
+    version: 7,
+    name: 'CreateSqlQueueStats1790000000007',
+    up: forDialects(STATS_MYSQL, STATS_SQLITE),
+    down: onAll(['DROP TABLE IF EXISTS {stats}']),
   },
 ];
 

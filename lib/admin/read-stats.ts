@@ -1,0 +1,63 @@
+import type { Clock } from '../common/clock.js';
+import type { Duration } from '../common/duration.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { isName, NAME_EXPECTED } from '../job/job-names.js';
+import {
+  duration,
+  kind,
+  option,
+  optionProblems,
+  requireOptions,
+  resolveOptions,
+  type SchemaOf,
+} from '../job/option-schema.js';
+import type { LastSample, QueueStats, StatsSample, StatsStore } from '../store/stats/stats-store.js';
+
+export interface StatsOptions {
+  /** Only this queue. Default: all queues. */
+  queue?: string;
+  /** The largest age of the statistics. Default 5s. A sample that took longer than a fiftieth of it is kept longer. */
+  maxAge?: Duration;
+}
+
+const STATS_OPTIONS = {
+  queue: option(kind(NAME_EXPECTED, isName)),
+  maxAge: option(duration, '5s'),
+} satisfies SchemaOf<StatsOptions>;
+
+// So the samples need at most 2 % of one connection, whatever they cost.
+const PAUSE_PER_DURATION = 50;
+// A reader does not wait for the sample of another process if the last one is younger.
+const USABLE_MS = 60_000;
+const WAIT_STEP_MS = 100;
+
+interface StatsParts {
+  readonly stats: StatsStore;
+  readonly clock: Pick<Clock, 'sleep'>;
+}
+
+/** The statistics of the last sample, or of a new one if that is too old. All processes share the samples. */
+export async function readStats(parts: StatsParts, given: StatsOptions): Promise<QueueStats[]> {
+  const options = requireOptions('Cannot read statistics', given);
+  InvalidOptionsError.throwIfAny('Cannot read statistics', optionProblems(STATS_OPTIONS, options));
+  const { queue, maxAge } = resolveOptions(STATS_OPTIONS, options);
+  const { queues, sampledAtMs } = await recentSample(parts, maxAge);
+  const asked = queue === undefined ? queues : queues.filter((one) => one.queue === queue);
+  return asked.map((one) => ({ ...one, sampledAt: new Date(sampledAtMs) }));
+}
+
+async function recentSample({ stats, clock }: StatsParts, maxAgeMs: number): Promise<StatsSample> {
+  for (;;) {
+    const last = await stats.read();
+    if (isYoungerThan(last, Math.max(maxAgeMs, last.tookMs * PAUSE_PER_DURATION))) return last;
+    if (await stats.takeLease(last.sampledAtMs)) return stats.takeSample();
+    if (isYoungerThan(last, USABLE_MS)) return last;
+    // Another process takes the sample. If it dies, its lease ends.
+    await clock.sleep(WAIT_STEP_MS);
+  }
+}
+
+/** A sample from before the server clock was set back has a negative age. */
+function isYoungerThan(last: LastSample, ms: number): last is LastSample & StatsSample {
+  return last.queues !== null && last.ageMs >= 0 && last.ageMs < ms;
+}

@@ -1,0 +1,59 @@
+import { batchesOf } from '../../common/batches-of.js';
+import { readIds } from '../../job/read-columns.js';
+import { query, type Work } from '../core/statement.js';
+
+const SELECT_CLAIMS = `
+  SELECT id, job_ids, start_limit
+  FROM {claims}
+  WHERE :queue IS NULL OR queue = :queue`;
+
+const SELECT_CLAIMED = `
+  SELECT id, queue, claim_id, runnable
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id <> 0`;
+
+const ID_BATCH_SIZE = 1_000;
+
+interface ClaimRow {
+  readonly id: number;
+  readonly job_ids: string;
+  readonly start_limit: number;
+}
+
+interface ClaimedRow {
+  readonly id: number;
+  readonly queue: string;
+  readonly claim_id: number;
+  readonly runnable: number;
+}
+
+/** A job that a claim has. */
+export interface ClaimedJob {
+  readonly id: number;
+  readonly queue: string;
+  /** Whether its worker may have started it; otherwise it is prefetched. Only the row of the claim shows it. */
+  readonly isStarted: boolean;
+  /** The jobs among which an index has it, because a claim does not change the index. */
+  readonly range: 'waiting' | 'staged';
+}
+
+/** @param queue null: of all queues */
+export function* readClaimedJobs(queue: string | null): Work<ClaimedJob[]> {
+  const started = new Map<number, Set<number>>();
+  const ids = new Set<number>();
+  for (const { id, job_ids, start_limit } of yield* query<ClaimRow>(SELECT_CLAIMS, { queue })) {
+    const ofClaim = readIds(job_ids) ?? [];
+    started.set(Number(id), new Set(ofClaim.slice(0, start_limit)));
+    for (const jobId of ofClaim) ids.add(jobId);
+  }
+  const claimed: ClaimedJob[] = [];
+  for (const batch of batchesOf([...ids], ID_BATCH_SIZE)) {
+    for (const row of yield* query<ClaimedRow>(SELECT_CLAIMED, { ids: batch })) {
+      // A job of a claim that was written after the claims were read counts as started.
+      const isStarted = started.get(Number(row.claim_id))?.has(Number(row.id)) ?? true;
+      const range = Number(row.runnable) === 2 ? 'staged' : 'waiting';
+      claimed.push({ id: Number(row.id), queue: row.queue, isStarted, range });
+    }
+  }
+  return claimed;
+}

@@ -1,0 +1,201 @@
+import { readClaimedJobs, type ClaimedJob } from '../admin/claimed-jobs.js';
+import { readQueues } from '../admin/read-queues.js';
+import { batchesOf } from '../../common/batches-of.js';
+import { groupBy } from '../../common/group-by.js';
+import { readDate, readNames } from '../../job/read-columns.js';
+import type { Dialect } from '../core/sql-database.js';
+import { executeAll, query, type Statement, type StatementResult, type Work } from '../core/statement.js';
+import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
+import type { JobCount, StatsSample } from './stats-store.js';
+
+/** A count ends here, so that it takes milliseconds in a queue of any length. */
+const COUNT_LIMIT = 10_000;
+
+const upTo = (table: 'jobs' | 'history', index: string, condition: string) => `
+  (
+    SELECT COUNT(*)
+    FROM (
+      SELECT 1
+      FROM {${table}} /*! FORCE INDEX ({${table}}_${index}) */
+      WHERE queue = :queue AND ${condition}
+      LIMIT ${COUNT_LIMIT}
+    ) AS counted
+  )`;
+
+const nextDue = (condition: string) => `
+  (
+    SELECT run_at
+    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    WHERE queue = :queue AND ${condition}
+    ORDER BY run_at
+    LIMIT 1
+  )`;
+
+const GROUPED = [IN_GROUP, ARRIVING, RETURNED] as const;
+const idsOf = (runnable: number) => `
+               SELECT id
+               FROM (
+                 SELECT id
+                 FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+                 WHERE queue = :queue AND runnable = ${runnable}
+                 LIMIT ${COUNT_LIMIT}
+               ) AS ids_${runnable}`;
+
+// Each subquery reads one range of an index: with bad statistics, servers read the whole index for several ranges. On SQLite a plain INSERT leaves a delayed job runnable.
+const QUEUE_SAMPLE = `
+  SELECT ${upTo('jobs', 'queue', 'runnable = 1 AND run_at IS NULL')} AS waiting,
+         ${GROUPED.map((runnable) => `${upTo('jobs', 'queue', `runnable = ${runnable}`)} AS grouped_${runnable}`).join(',')},
+         ${upTo('jobs', 'queue', 'runnable = 0')} AS scheduled,
+         ${upTo('jobs', 'queue', 'runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */')} AS plain_scheduled,
+         ${upTo('jobs', 'queue', 'runnable = 2')} AS staged,
+         ${upTo('jobs', 'queue', `runnable = ${BLOCKED}`)} AS blocked,
+         ${upTo('history', 'state', `state = 'dead'`)} AS dead,
+         ${nextDue('runnable = 0')} AS due_at,
+         ${nextDue('runnable = 1 AND run_at IS NOT NULL /*! AND FALSE */')} AS plain_due_at,
+         (
+           SELECT COALESCE(due_at, created_at)
+           FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+           WHERE id = (
+             SELECT MIN(id)
+             FROM (${GROUPED.map(idsOf).join(' UNION ALL ')}) AS of_groups
+             WHERE id NOT IN (:claimed)
+           )
+         ) AS grouped_since`;
+
+// The first job of the next priority that no claim has. Without ORDER BY on a range, a server sorts the whole queue.
+const FIRST_OF_NEXT_PRIORITY = `
+  SELECT priority, COALESCE(due_at, created_at) AS since
+  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+  WHERE queue = :queue AND runnable = 1 AND run_at IS NULL AND group_key = '' AND priority > :after AND claim_id = 0
+  ORDER BY priority, id
+  LIMIT 1`;
+
+const BEFORE_FIRST_PRIORITY = -32_769;
+const MAX_PRIORITIES = 10;
+const MAX_EXCLUDED_IDS = 1_000;
+const QUEUES_PER_STEP = 20;
+
+const LIVE_WORKERS = `
+  SELECT queues
+  FROM {workers}
+  WHERE seen_at > :now - 60000`;
+
+const TIME = `
+  SELECT :now AS at`;
+
+interface QueueSampleRow extends Record<`grouped_${(typeof GROUPED)[number]}`, number> {
+  waiting: number;
+  scheduled: number;
+  plain_scheduled: number;
+  staged: number;
+  blocked: number;
+  dead: number;
+  due_at: number | null;
+  plain_due_at: number | null;
+  grouped_since: number | null;
+}
+
+/** Reads the statistics of all queues of `readQueues`. */
+export function* sampleQueues(dialect: Dialect): Work<Omit<StatsSample, 'tookMs'>> {
+  const queues = yield* readQueues(dialect);
+  const names = queues.map(({ queue }) => queue);
+  const claimed = groupBy(yield* readClaimedJobs(null), ({ queue }) => queue);
+  const workers = yield* countWorkers();
+  const rows = yield* sampleEach(names, claimed);
+  const oldest = yield* oldestWaiting(names);
+  const [time] = yield* query<{ at: number }>(TIME);
+  const at = Number(time!.at);
+  return {
+    sampledAtMs: at,
+    queues: queues.map(({ queue, paused }, index) => {
+      const since = [oldest.get(queue), readDate(rows[index]!.grouped_since)].flatMap((time) => time ?? []);
+      return {
+        queue,
+        paused,
+        ...countsOf(rows[index]!, claimed.get(queue) ?? []),
+        oldestWaitingMs: since.length === 0 ? null : Math.max(0, at - Math.min(...since)),
+        nextDueInMs: nextDueInMs(rows[index]!, at),
+        workers: workers.get(queue) ?? 0,
+      };
+    }),
+  };
+}
+
+function countsOf(row: QueueSampleRow, claimed: readonly ClaimedJob[]) {
+  const inRange = (range: ClaimedJob['range']) => claimed.filter((job) => job.range === range).length;
+  const active = claimed.filter(({ isStarted }) => isStarted).length;
+  return {
+    // The ranges of the index contain claimed jobs, too.
+    waiting: jobCount([row.waiting, ...GROUPED.map((runnable) => row[`grouped_${runnable}`])], inRange('waiting')),
+    scheduled: jobCount([row.scheduled, row.plain_scheduled]),
+    blocked: jobCount([row.blocked]),
+    staged: jobCount([row.staged], inRange('staged')),
+    dead: jobCount([row.dead]),
+    active,
+    prefetched: claimed.length - active,
+  };
+}
+
+function jobCount(counted: readonly number[], claimed = 0): JobCount {
+  const counts = counted.map(Number);
+  const sum = counts.reduce((total, count) => total + count, 0);
+  // The reads are not one snapshot: a job that was claimed between them is subtracted without having been counted.
+  return { value: Math.max(0, sum - claimed), atLeast: counts.some((count) => count >= COUNT_LIMIT) };
+}
+
+function nextDueInMs({ due_at, plain_due_at }: QueueSampleRow, at: number): number | null {
+  const times = [due_at, plain_due_at].map(readDate).filter((time) => time !== null);
+  return times.length === 0 ? null : Math.max(0, Math.min(...times) - at);
+}
+
+function* countWorkers(): Work<Map<string, number>> {
+  const counts = new Map<string, number>();
+  for (const { queues } of yield* query<{ queues: string }>(LIVE_WORKERS))
+    for (const queue of readNames(queues)) counts.set(queue, (counts.get(queue) ?? 0) + 1);
+  return counts;
+}
+
+function* sampleEach(
+  queues: readonly string[],
+  claimed: ReadonlyMap<string, readonly ClaimedJob[]>,
+): Work<QueueSampleRow[]> {
+  const results = yield* inSteps(queues, (queue) => {
+    const ids = (claimed.get(queue) ?? []).slice(0, MAX_EXCLUDED_IDS).map(({ id }) => id);
+    return { sql: QUEUE_SAMPLE, values: { queue, claimed: [0, ...ids] } };
+  });
+  return results.map(({ rows }) => rows[0] as unknown as QueueSampleRow);
+}
+
+/** For each queue the time since which the first job of one of its first priorities waits. */
+function* oldestWaiting(queues: readonly string[]): Work<Map<string, number>> {
+  const oldest = new Map<string, number>();
+  let after = new Map(queues.map((queue) => [queue, BEFORE_FIRST_PRIORITY]));
+  for (let round = 0; round < MAX_PRIORITIES && after.size > 0; round++) {
+    const asked = [...after.keys()];
+    const results = yield* inSteps(asked, (queue) => ({
+      sql: FIRST_OF_NEXT_PRIORITY,
+      values: { queue, after: after.get(queue)! },
+    }));
+    const next = new Map<string, number>();
+    results.forEach(({ rows }, index) => {
+      const [first] = rows;
+      if (!first) return;
+      const queue = asked[index]!;
+      const since = readDate(first.since);
+      if (since !== null) oldest.set(queue, Math.min(since, oldest.get(queue) ?? since));
+      next.set(queue, Number(first.priority));
+    });
+    after = next;
+  }
+  return oldest;
+}
+
+/** Sends one statement per queue, several in one round trip. */
+function* inSteps(
+  queues: readonly string[],
+  statementOf: (queue: string) => Statement,
+): Work<readonly StatementResult[]> {
+  const results: StatementResult[] = [];
+  for (const batch of batchesOf(queues, QUEUES_PER_STEP)) results.push(...(yield* executeAll(batch.map(statementOf))));
+  return results;
+}

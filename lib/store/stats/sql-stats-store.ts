@@ -1,0 +1,71 @@
+import type { Clock } from '../../common/clock.js';
+import { parseJsonOrNull } from '../core/parse-json.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import { execute, query, type Work } from '../core/statement.js';
+import { sampleQueues } from './sample-queues.js';
+import type { LastSample, StatsSample, StatsStore } from './stats-store.js';
+
+const READ = `
+  SELECT sample, sampled_at, took_ms, :now AS at
+  FROM {stats}
+  WHERE id = 1`;
+
+const ADD = (lockDuplicate: string) => `
+  INSERT INTO {stats} (id)
+  VALUES (1)
+  ${lockDuplicate}`;
+
+const LEASE_MS = 30_000;
+
+// The lease of a killed process ends. One that ends much later was written before the server clock was set back, and not
+// just while this statement waited for the row.
+const TAKE_LEASE = `
+  UPDATE {stats} /*! FORCE INDEX (PRIMARY) */
+  SET lease_until = :now + ${LEASE_MS}
+  WHERE id = 1 AND sampled_at = :after AND lease_until NOT BETWEEN :now AND :now + ${2 * LEASE_MS}`;
+
+const SAVE = `
+  UPDATE {stats} /*! FORCE INDEX (PRIMARY) */
+  SET sample = :sample, sampled_at = :sampledAtMs, took_ms = :tookMs, lease_until = 0
+  WHERE id = 1`;
+
+interface StatsRow {
+  readonly sample: string | null;
+  readonly sampled_at: number;
+  readonly took_ms: number;
+  readonly at: number;
+}
+
+export class SqlStatsStore implements StatsStore {
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly dialect: Dialect,
+    private readonly clock: Clock,
+  ) {}
+
+  async read(): Promise<LastSample> {
+    const [row] = await this.database.runIdempotent(() => query<StatsRow>(READ));
+    if (!row) return { queues: null, sampledAtMs: 0, tookMs: 0, ageMs: 0 };
+    const queues = parseJsonOrNull<StatsSample['queues']>(row.sample);
+    const sampledAtMs = Number(row.sampled_at);
+    const ageMs = Number(row.at) - sampledAtMs;
+    return { queues: Array.isArray(queues) ? queues : null, sampledAtMs, tookMs: Number(row.took_ms), ageMs };
+  }
+
+  takeLease(after: number): Promise<boolean> {
+    return this.database.runIdempotent(() => takeLease(this.dialect, after));
+  }
+
+  async takeSample(): Promise<StatsSample> {
+    const startedAt = this.clock.monotonic();
+    const { queues, sampledAtMs } = await this.database.runIdempotent(() => sampleQueues(this.dialect));
+    const tookMs = Math.ceil(this.clock.monotonic() - startedAt);
+    await this.database.runIdempotent(() => execute(SAVE, { sample: JSON.stringify(queues), sampledAtMs, tookMs }));
+    return { queues, sampledAtMs, tookMs };
+  }
+}
+
+function* takeLease(dialect: Dialect, after: number): Work<boolean> {
+  if (after === 0) yield* execute(ADD(dialect.lockDuplicate('id')));
+  return (yield* execute(TAKE_LEASE, { after })) > 0;
+}
