@@ -1,6 +1,6 @@
 import { jest } from '@jest/globals';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import { bench } from '../../lib/cli/bench.js';
+import { bench } from '../../lib/cli/commands/bench.js';
 import { describeServers, freshDatabase, type TestDatabase } from '../support/servers.js';
 
 const MEASUREMENTS = [

@@ -10,6 +10,7 @@ const run = promisify(execFile);
 const WITHOUT_EXAMPLE = [
   'docs/README.md',
   'docs/benchmarks.md',
+  'docs/cli.md',
   'docs/reliability.md',
   'docs/guides/costs.md',
   'docs/guides/other-languages.md',

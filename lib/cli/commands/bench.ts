@@ -1,15 +1,16 @@
 import { Module, type INestApplicationContext, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource, type DataSourceOptions } from 'typeorm';
-import type { ClaimStrategy } from '../job/claim-strategy.js';
-import { QueueProcessor } from '../nest/decorators.js';
-import type { SqlQueueModuleOptions } from '../nest/module-options.js';
-import { SqlQueueModule } from '../nest/sql-queue.module.js';
-import { QueueProducer } from '../producer/queue-producer.js';
-import type { JobContext } from '../worker/run/job-context.js';
-import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
-import { sqlQueueMigrations } from '../store/schema/migrations/typeorm-migrations.js';
-import { systemClock } from '../common/clock.js';
+import type { ClaimStrategy } from '../../job/claim-strategy.js';
+import { QueueProcessor } from '../../nest/decorators.js';
+import type { SqlQueueModuleOptions } from '../../nest/module-options.js';
+import { SqlQueueModule } from '../../nest/sql-queue.module.js';
+import { QueueProducer } from '../../producer/queue-producer.js';
+import type { JobContext } from '../../worker/run/job-context.js';
+import { SqlQueueRunner } from '../../worker/sql-queue-runner.js';
+import { sqlQueueMigrations } from '../../store/schema/migrations/typeorm-migrations.js';
+import { systemClock } from '../../common/clock.js';
+import { connectionOf } from '../connect.js';
 
 export interface BenchOptions {
   readonly url: string;
@@ -162,13 +163,6 @@ async function start(connection: DataSourceOptions, options: SqlQueueModuleOptio
   const queue = SqlQueueModule.forRoot({ connection, prefix: PREFIX, ...options });
   Module({ imports: [queue], providers: options.worker === false ? [] : [Handlers] })(Application as Type);
   return NestFactory.createApplicationContext(Application, { logger: ['warn', 'error'] });
-}
-
-function connectionOf(url: string): DataSourceOptions {
-  const [, scheme, rest] = /^(\w+):(.+)$/.exec(url) ?? [];
-  if (scheme === 'sqlite') return { type: 'better-sqlite3', database: rest! };
-  if (scheme === 'mysql' || scheme === 'mariadb') return { type: scheme, url: url.replace(/^mariadb/, 'mysql') };
-  throw new Error(`expected --url to begin with mysql://, mariadb:// or sqlite:, got "${scheme ?? url}"`);
 }
 
 /** Prints the versions and settings that the figures depend on. */

@@ -1,0 +1,65 @@
+import type { ParseArgsConfig } from 'node:util';
+import type { Engine } from '../engine/engine.js';
+import type { Output } from './output.js';
+import type { Terminal } from './terminal.js';
+
+/** The user has called the command wrongly. The process ends with the exit code 2. */
+export class UsageError extends Error {}
+
+/** The command has not done what it should. The process ends with the exit code 1. */
+export class CommandFailedError extends Error {}
+
+/** The options of a call, as they were written: texts, flags, and lists of texts. */
+export class CallOptions {
+  constructor(private readonly values: Readonly<Record<string, unknown>>) {}
+
+  text(name: string): string | undefined {
+    return this.values[name] as string | undefined;
+  }
+
+  texts(name: string): readonly string[] {
+    return (this.values[name] as string[] | undefined) ?? [];
+  }
+
+  flag(name: string): boolean {
+    return this.values[name] === true;
+  }
+
+  wholeNumber(name: string, min: number, max: number): number | undefined {
+    const text = this.text(name);
+    return text === undefined ? undefined : wholeNumber(`--${name}`, text, min, max);
+  }
+}
+
+export interface Call {
+  readonly engine: Engine;
+  readonly args: readonly string[];
+  readonly options: CallOptions;
+  readonly output: Output;
+  readonly terminal: Terminal;
+  /** Asks the user whether to do it. Rejects with a UsageError if there is no terminal and no `--yes`. */
+  confirm(question: string): Promise<boolean>;
+}
+
+export interface Command {
+  /** The arguments and options after the name of the command. */
+  readonly usage: string;
+  /** One line. */
+  readonly summary: string;
+  readonly options?: NonNullable<ParseArgsConfig['options']>;
+  /** The number of arguments. Default: none. */
+  readonly args?: readonly [min: number, max: number];
+  /** Whether the command creates and updates the tables. Otherwise it refuses tables of another version. */
+  readonly migrates?: boolean;
+  run(call: Call): Promise<void>;
+}
+
+export function wholeNumber(name: string, text: string, min: number, max: number): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+  throw new UsageError(`expected ${name} to be a whole number from ${min} to ${max}, got "${text}"`);
+}
+
+export function jobId(text: string): number {
+  return wholeNumber('the id of a job', text, 1, Number.MAX_SAFE_INTEGER);
+}

@@ -1,0 +1,33 @@
+import { text } from 'node:stream/consumers';
+import type { Duration } from '../../common/duration.js';
+import type { EnqueueOptions } from '../../job/enqueue-options.js';
+import { readJson } from '../../job/read-json.js';
+import { CommandFailedError, UsageError, type CallOptions, type Command } from '../command.js';
+
+const option = { type: 'string' } as const;
+
+export const enqueue: Command = {
+  usage: '<queue> <json | -> [--name N] [--delay 5m] [--priority N] [--key K] [--group G]',
+  summary: 'enqueue a job with this payload, or with one from the standard input',
+  args: [2, 2],
+  options: { name: option, delay: option, priority: option, key: option, group: option },
+  async run({ engine, args: [queue, given], options, output, terminal, confirm }) {
+    const payload = readJson(given === '-' ? await text(terminal.input) : given);
+    if ('problem' in payload) throw new UsageError(`the payload: ${payload.problem}`);
+    if (!(await confirm(`Enqueue a job into ${queue}?`))) throw new CommandFailedError('Nothing is changed.');
+    const { id } = await engine.producer.enqueue(queue!, payload.value, enqueueOptionsOf(options));
+    output.result({ id }, () => `Job ${id} is in ${queue}.`);
+  },
+};
+
+function enqueueOptionsOf(options: CallOptions): EnqueueOptions {
+  const [name, delay, priority] = [options.text('name'), options.text('delay'), options.text('priority')];
+  const [key, group] = [options.text('key'), options.text('group')];
+  return {
+    ...(name !== undefined && { name }),
+    ...(delay !== undefined && { delay: delay as Duration }),
+    ...(priority !== undefined && { priority: Number(priority) }),
+    ...(key !== undefined && { key }),
+    ...(group !== undefined && { group }),
+  };
+}

@@ -1,0 +1,45 @@
+import { SCHEMA_VERSION } from '../../store/schema/migrations/migrations.js';
+import type { Command } from '../command.js';
+import { table, time } from '../output.js';
+
+export const workers: Command = {
+  usage: '',
+  summary: 'the workers, and those that crashed within the last day',
+  async run({ engine, output }) {
+    const found = await engine.admin.workers();
+    const rows = found.map((worker) => [
+      ...[worker.id, worker.host, worker.pid],
+      ...[time(worker.startedAt), time(worker.seenAt), worker.queues.join(', ')],
+    ]);
+    output.result(found, () =>
+      rows.length === 0 ? 'No workers.' : table(['ID', 'HOST', 'PID', 'STARTED', 'SEEN', 'QUEUES'], rows),
+    );
+  },
+};
+
+export const schedules: Command = {
+  usage: '',
+  summary: 'the schedules and their next ticks',
+  async run({ engine, output }) {
+    const found = await engine.schedules.list();
+    const rows = found.map((one) => [
+      ...[one.name, one.queue, one.cron ?? `every ${one.everyMs} ms`, one.tz],
+      ...[one.isPaused ? 'paused' : time(one.nextAt), time(one.lastAt), one.lastJobId, one.source],
+    ]);
+    output.result(found, () =>
+      rows.length === 0
+        ? 'No schedules.'
+        : table(['NAME', 'QUEUE', 'TIMES', 'ZONE', 'NEXT', 'LAST', 'LAST JOB', 'SOURCE'], rows),
+    );
+  },
+};
+
+export const migrate: Command = {
+  usage: '',
+  summary: 'create the tables, or update them to this release',
+  migrates: true,
+  run({ output }) {
+    output.result({ version: SCHEMA_VERSION }, () => `The tables have version ${SCHEMA_VERSION}.`);
+    return Promise.resolve();
+  },
+};

@@ -1,0 +1,30 @@
+import { CommandFailedError, UsageError, type Call, type Command } from '../command.js';
+
+const ALL = { all: { type: 'boolean' } } as const;
+
+export const pause: Command = {
+  usage: '<queue> | --all',
+  summary: 'let all processes claim no job of the queue; running jobs continue',
+  args: [0, 1],
+  options: ALL,
+  run: (call) => setPaused(call, true),
+};
+
+export const resume: Command = {
+  usage: '<queue> | --all',
+  summary: 'end the pause of a queue',
+  args: [0, 1],
+  options: ALL,
+  run: (call) => setPaused(call, false),
+};
+
+async function setPaused({ engine, args: [queue], options, output, confirm }: Call, paused: boolean): Promise<void> {
+  const all = options.flag('all');
+  if ((queue === undefined) !== all) throw new UsageError('expected either the name of a queue or --all');
+  const which = queue ?? ({ all: true } as const);
+  const [verb, done] = paused ? ['Pause', 'Paused'] : ['Resume', 'Resumed'];
+  const name = queue ?? 'all queues';
+  if (!(await confirm(`${verb} ${name}?`))) throw new CommandFailedError('Nothing is changed.');
+  await (paused ? engine.admin.pause(which) : engine.admin.resume(which));
+  output.result({ queue: queue ?? null, paused }, () => `${done} ${name}.`);
+}

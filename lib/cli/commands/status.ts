@@ -1,0 +1,42 @@
+import type { JobCount, QueueStats } from '../../store/stats/stats-store.js';
+import type { Command } from '../command.js';
+import { age, table } from '../output.js';
+
+export const status: Command = {
+  usage: '[queue]',
+  summary: 'the jobs, the oldest waiting job and the workers of each queue',
+  args: [0, 1],
+  async run({ engine, args: [queue], output }) {
+    const stats = await engine.admin.stats(queue === undefined ? {} : { queue });
+    output.result(stats, () => (stats.length === 0 ? 'No queues.' : statusTable(stats)));
+  },
+};
+
+const TITLES = [
+  'QUEUE',
+  'WAITING',
+  'SCHEDULED',
+  'BLOCKED',
+  'STAGED',
+  'ACTIVE',
+  'DEAD',
+  'OLDEST',
+  'NEXT DUE',
+  'WORKERS',
+];
+
+export function statusTable(stats: readonly QueueStats[]): string {
+  const rows = stats.map((one) => [
+    one.paused ? `${one.queue} (paused)` : one.queue,
+    ...[one.waiting, one.scheduled, one.blocked, one.staged].map(count),
+    one.active + one.prefetched,
+    count(one.dead),
+    ...[one.oldestWaitingMs, one.nextDueInMs].map(age),
+    one.workers,
+  ]);
+  return table(TITLES, rows);
+}
+
+function count({ value, atLeast }: JobCount): string | number {
+  return atLeast ? `${value}+` : value;
+}

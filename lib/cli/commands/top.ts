@@ -1,0 +1,60 @@
+import { systemClock } from '../../common/clock.js';
+import type { QueueStats } from '../../store/stats/stats-store.js';
+import { UsageError, type Call, type Command } from '../command.js';
+import { printable, time } from '../output.js';
+import { statusTable } from './status.js';
+
+const PAUSE_MS = 2_000;
+// Another screen without a cursor, whose lines do not wrap.
+const ENTER_SCREEN = '\x1b[?1049h\x1b[?25l\x1b[?7l';
+const LEAVE_SCREEN = '\x1b[?7h\x1b[?25h\x1b[?1049l';
+const CLEAR = '\x1b[H\x1b[2J';
+// The last one is Ctrl-C.
+const LEAVING_KEYS = ['q', 'Q', '\x03'];
+
+export const top: Command = {
+  usage: '[queue]',
+  summary: 'like status, drawn anew every 2 seconds with the busiest queues first; q leaves',
+  args: [0, 1],
+  async run(call) {
+    const { terminal } = call;
+    if (!terminal.isInteractive) throw new UsageError('expected a terminal; `status` prints the same once');
+    const leaving = new AbortController();
+    const onKey = (key: Buffer | string) => {
+      if (LEAVING_KEYS.some((one) => key.toString().includes(one))) leaving.abort();
+    };
+    terminal.input.setRawMode?.(true);
+    terminal.input.on('data', onKey);
+    terminal.write(ENTER_SCREEN);
+    try {
+      while (!leaving.signal.aborted) {
+        terminal.write(`${CLEAR}${await screen(call)}`);
+        await systemClock.sleep(PAUSE_MS, leaving.signal);
+      }
+    } finally {
+      terminal.write(LEAVE_SCREEN);
+      terminal.input.off('data', onKey).pause();
+      terminal.input.setRawMode?.(false);
+    }
+  },
+};
+
+async function screen({ engine, args: [queue], terminal }: Call): Promise<string> {
+  const stats = await engine.admin
+    .stats({ maxAge: PAUSE_MS, ...(queue !== undefined && { queue }) })
+    .catch((error: Error) => error);
+  const lines = stats instanceof Error ? [stats.message] : linesOf(stats);
+  const rows = terminal.rows() ?? lines.length;
+  // Raw mode does not return the carriage.
+  return lines
+    .slice(0, rows - 1)
+    .map(printable)
+    .join('\r\n');
+}
+
+function linesOf(stats: QueueStats[]): string[] {
+  const busy = ({ waiting, active, prefetched }: QueueStats) => waiting.value + active + prefetched;
+  const busiest = [...stats].sort((a, b) => busy(b) - busy(a));
+  const sampledAt = stats[0] ? `sampled at ${time(stats[0].sampledAt)}, ` : 'no queues, ';
+  return [`${sampledAt}q leaves`, '', ...(stats.length > 0 ? statusTable(busiest).split('\n') : [])];
+}

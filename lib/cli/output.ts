@@ -1,0 +1,58 @@
+// Texts of other programs must not control the terminal. Lines stay lines.
+// oxlint-disable-next-line no-control-regex
+const CONTROL_CHARACTERS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+export type Cell = string | number | boolean | null | undefined;
+
+/** Writes results: one JSON document for programs, or text for people. */
+export class Output {
+  constructor(
+    readonly isJson: boolean,
+    private readonly write: (text: string) => void,
+  ) {}
+
+  /** @param data for programs; `text` is for people */
+  result(data: unknown, text: () => string): void {
+    this.write(`${this.isJson ? JSON.stringify(data, undefined, 2) : printable(text())}\n`);
+  }
+
+  /** One of several results that come one after another: for programs one line of JSON each. */
+  item(data: unknown, text: () => string): void {
+    this.write(`${this.isJson ? JSON.stringify(data) : printable(text())}\n`);
+  }
+}
+
+export function printable(text: string): string {
+  return text.replace(CONTROL_CHARACTERS, '\ufffd');
+}
+
+/** Columns with a title, padded. Numbers end at the same place. A cell is one line. */
+export function table(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const texts = rows.map((row) => row.map((cell) => (cell ?? '').toString().replace(/\s+/g, ' ')));
+  const widths = titles.map((title, column) => Math.max(title.length, ...texts.map((row) => row[column]!.length)));
+  const isNumber = titles.map((_, column) => rows.some((row) => typeof row[column] === 'number'));
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => (isNumber[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
+      .join('  ')
+      .trimEnd();
+  return [titles, ...texts].map(line).join('\n');
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+] as const;
+
+/** A duration with its largest unit, as in `3h`; empty for null. */
+export function age(ms: number | null): string {
+  if (ms === null) return '';
+  const [unit, length] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? ['ms', 1];
+  return `${Math.floor(ms / length)}${unit}`;
+}
+
+export function time(date: Date | null): string {
+  return date ? date.toISOString().replace('T', ' ').replace('Z', '') : '';
+}

@@ -1,0 +1,131 @@
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { CLAIM_STRATEGIES, type ClaimStrategy } from '../job/claim-strategy.js';
+import { hasCode } from '../job/errors.js';
+import { didYouMean } from '../job/expectation.js';
+import { CallOptions, UsageError, wholeNumber, type Command } from './command.js';
+import { COMMANDS } from './commands.js';
+import { confirm } from './confirm.js';
+import { connect } from './connect.js';
+import { Output, printable } from './output.js';
+import type { Terminal } from './terminal.js';
+
+const BENCH_USAGE = `[--jobs N] [--bytes N] [--claim auto|${CLAIM_STRATEGIES.join('|')}]`;
+const BENCH_SUMMARY = 'measure the queue on your database, in tables of its own, which it drops at the end';
+
+const text = { type: 'string' } as const;
+const flag = { type: 'boolean' } as const;
+const COMMON_OPTIONS = { url: text, prefix: text, json: flag, yes: flag, help: { ...flag, short: 'h' } } as const;
+const BENCH_OPTIONS = { url: text, jobs: text, bytes: text, claim: text, help: { ...flag, short: 'h' } } as const;
+
+/** Runs a command. Returns the exit code: 0, 1 if it has failed, or 2 if the call is wrong. Never rejects. */
+export async function run(argv: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<0 | 1 | 2> {
+  try {
+    await runCommand(argv, env, terminal);
+    return 0;
+  } catch (error) {
+    const isUsage = error instanceof UsageError || hasCode(error, 'INVALID_OPTIONS');
+    const { message } = error as Error;
+    terminal.writeError(`${printable(message)}\n${isUsage ? '`nestjs-sql-queue --help` lists the commands.\n' : ''}`);
+    return isUsage ? 2 : 1;
+  }
+}
+
+async function runCommand(argv: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
+  const [name, ...rest] = argv;
+  if (name === undefined || name === 'help' || name.startsWith('-')) {
+    if (name !== undefined && !['help', '--help', '-h'].includes(name))
+      throw new UsageError(`expected a command first, got "${name}"`);
+    terminal.write(`${help()}\n`);
+    return;
+  }
+  if (name === 'bench') return runBench(rest, env, terminal);
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name]! : undefined;
+  const names = [...Object.keys(COMMANDS), 'bench'];
+  if (!command) throw new UsageError(`unknown command "${name}"${didYouMean(name, names)}`);
+  await runOn(name, command, { argv: rest, env, terminal });
+}
+
+async function runOn(
+  name: string,
+  command: Command,
+  { argv, env, terminal }: { argv: string[]; env: NodeJS.ProcessEnv; terminal: Terminal },
+): Promise<void> {
+  const { options, args } = parse(argv, { ...COMMON_OPTIONS, ...command.options });
+  if (options.flag('help')) {
+    terminal.write(`Usage: nestjs-sql-queue ${name} ${command.usage}\n\n${command.summary}\n`);
+    return;
+  }
+  const [min, max] = command.args ?? [0, 0];
+  if (args.length < min || args.length > max)
+    throw new UsageError(`expected nestjs-sql-queue ${name} ${command.usage}, got ${args.length} arguments`);
+  const output = new Output(options.flag('json'), (line) => terminal.write(line));
+  const engine = await connect({
+    url: urlOf(options, env),
+    prefix: options.text('prefix') ?? env.SQL_QUEUE_PREFIX,
+    migrates: command.migrates ?? false,
+    warn: (message) => terminal.writeError(`${printable(message)}\n`),
+  });
+  try {
+    const ask = (question: string) => confirm(terminal, question, options.flag('yes'));
+    await command.run({ engine, args, options, output, terminal, confirm: ask });
+  } finally {
+    await engine.shutdown.close();
+  }
+}
+
+async function runBench(argv: string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<void> {
+  const { options, args } = parse(argv, BENCH_OPTIONS);
+  if (options.flag('help')) {
+    terminal.write(`Usage: nestjs-sql-queue bench ${BENCH_USAGE}\n\n${BENCH_SUMMARY}\n`);
+    return;
+  }
+  if (args.length > 0) throw new UsageError(`expected nestjs-sql-queue bench ${BENCH_USAGE}, got "${args[0]}"`);
+  const claim = options.text('claim') ?? 'auto';
+  if (claim !== 'auto' && !isStrategy(claim)) throw new UsageError(`expected --claim to be a strategy, got "${claim}"`);
+  // It loads Nest, which no other command needs.
+  const { bench } = await import('./commands/bench.js');
+  await bench({
+    claim,
+    url: urlOf(options, env),
+    jobs: wholeNumber('--jobs', options.text('jobs') ?? '20000', 1_000, 1_000_000),
+    bytes: wholeNumber('--bytes', options.text('bytes') ?? '100', 1, 100_000),
+  });
+}
+
+function parse(argv: string[], options: NonNullable<ParseArgsConfig['options']>) {
+  try {
+    const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
+    return { options: new CallOptions(values), args: positionals };
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function urlOf(options: CallOptions, env: NodeJS.ProcessEnv): string {
+  const url = options.text('url') ?? env.SQL_QUEUE_URL;
+  if (!url) throw new UsageError('expected the URL of the database in SQL_QUEUE_URL or --url, got none');
+  return url;
+}
+
+function isStrategy(strategy: string): strategy is ClaimStrategy {
+  return (CLAIM_STRATEGIES as readonly string[]).includes(strategy);
+}
+
+function help(): string {
+  const commands = Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary] as const);
+  const lines = [...commands, ['bench', BENCH_SUMMARY] as const].map(
+    ([name, summary]) => `  ${name.padEnd(10)} ${summary}`,
+  );
+  return `Usage: nestjs-sql-queue <command> …
+
+${lines.join('\n')}
+
+  --url      mysql://user:password@host:3306/database, mariadb://… or sqlite:<file>. Default: SQL_QUEUE_URL, which
+             other users of the machine cannot read
+  --prefix   of the tables, if the module has one. Default: SQL_QUEUE_PREFIX, or sql_queue_
+  --json     one JSON document instead of text
+  --yes      change without a question
+  --help     after a command: its arguments and options
+
+Exit code: 0, 1 if the command has failed, or 2 if the call is wrong.`;
+}

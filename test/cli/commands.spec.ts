@@ -1,0 +1,316 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { run } from '../../lib/cli/run.js';
+import type { JobContext } from '../../lib/worker/run/job-context.js';
+import { installLibrary } from '../support/built-library.js';
+import { describeEngines, gate, type World } from '../support/engines.js';
+import { SCHEMA_VERSION } from '../../lib/store/schema/migrations/migrations.js';
+import { eventually } from '../support/eventually.js';
+
+interface Ended {
+  code: number;
+  out: string;
+  err: string;
+}
+
+const root = resolve(import.meta.dirname, '../..');
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sql-queue-cli-'));
+  await installLibrary(join(folder, 'package'));
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+function urlOf({ dataSource }: World): string {
+  const options = dataSource.options as { type: string; url?: string; database?: string };
+  return options.type === 'better-sqlite3' ? `sqlite:${options.database}` : options.url!;
+}
+
+const main = () => join(folder, 'package/dist/esm/cli/main.js');
+const environment = (env: Record<string, string>) => ({ ...process.env, NODE_OPTIONS: '', ...env });
+
+/** Runs a command in this process. */
+async function cli(env: Record<string, string>, args: string[], answers?: string, input = ''): Promise<Ended> {
+  const ended = { code: 0, out: '', err: '' };
+  ended.code = await run(args, env, {
+    input: Readable.from([answers ?? input]),
+    isInteractive: answers !== undefined,
+    rows: () => 10,
+    write: (text) => void (ended.out += text),
+    writeError: (text) => void (ended.err += text),
+  });
+  return ended;
+}
+
+/** Runs a command in a process of its own, without a terminal. */
+async function cliProcess(env: Record<string, string>, ...args: string[]): Promise<Ended> {
+  const running = promisify(execFile)(process.execPath, [main(), ...args], { env: environment(env) });
+  const ended = (await running.catch((error: object) => error)) as { stdout: string; stderr: string; code?: number };
+  return { code: ended.code ?? 0, out: ended.stdout, err: ended.stderr };
+}
+
+describeEngines('the command line', (setup) => {
+  const open = async (handlers: Record<string, (job: JobContext) => unknown> = {}) => {
+    const world = await setup();
+    const engine = await world.start({ handlers, queues: { '*': { retry: { attempts: 1 } } } });
+    const env = { SQL_QUEUE_URL: urlOf(world) };
+    return {
+      world,
+      engine,
+      call: (...args: string[]) => cli(env, args),
+      json: async <Result>(...args: string[]) => {
+        const { code, out, err } = await cli(env, [...args, '--json']);
+        expect({ code, err }).toEqual({ code: 0, err: '' });
+        return JSON.parse(out) as Result;
+      },
+    };
+  };
+
+  it('shows queues, jobs, a job with its error, workers and schedules', async () => {
+    const { engine, call, json } = await open({
+      fails: () => Promise.reject(new Error('no \u001b[31mroute')),
+    });
+    const { id } = await engine.producer.enqueue('fails', { card: '4242' });
+    await engine.events.until('dead');
+    await engine.producer.enqueue('waits', 0);
+
+    const status = await call('status');
+    const listed = await json<{ jobs: object[] }>('list', 'fails', 'dead');
+    const shown = await call('show', String(id));
+    const withPayload = await json<{ payload: unknown }>('show', String(id), '--payload');
+    const workers = await json<{ queues: string[] }[]>('workers');
+
+    expect(status).toMatchObject({ code: 0, err: '' });
+    expect(status.out).toMatch(/^QUEUE .* WORKERS\nfails .* 1\nwaits .* 0\n$/s);
+    expect(listed.jobs).toMatchObject([{ id, state: 'dead', error: { message: 'no \u001b[31mroute' } }]);
+    expect(listed.jobs[0]).not.toHaveProperty('payload');
+    expect(shown.out).toContain('no \ufffd[31mroute');
+    expect(shown.out).not.toContain('4242');
+    expect(withPayload.payload).toEqual({ card: '4242' });
+    expect(workers.map(({ queues }) => queues)).toEqual([['fails']]);
+    expect((await call('schedules')).out).toBe('No schedules.\n');
+  });
+
+  it('changes jobs by id and by filter, and says how many', async () => {
+    const { engine, call, json } = await open();
+    const put = async (queue: string, delay?: '1h') =>
+      (await engine.producer.enqueue(queue, 0, { ...(delay && { delay }) })).id;
+    const [scheduled, cancelled, other] = [await put('a', '1h'), await put('a'), await put('b')];
+    const stateOf = async (id: number) => (await engine.admin.get(id))?.state;
+
+    expect(await json('promote', String(scheduled), '--yes')).toEqual({ changed: 1 });
+    expect(await stateOf(scheduled)).toBe('waiting');
+    expect(await json('cancel', String(cancelled), '--yes')).toEqual({ changed: 1 });
+    expect(await json('retry', '--queue', 'a', '--state', 'cancelled', '--dry-run')).toEqual({ wouldChange: 1 });
+    expect(await stateOf(cancelled)).toBe('cancelled');
+    expect(await json('retry', '--queue', 'a', '--state', 'cancelled', '--yes')).toEqual({ changed: 1 });
+    expect(await json('remove', '--queue', 'a', '--yes')).toEqual({ changed: 2 });
+    expect(await stateOf(other)).toBe('waiting');
+    expect(await call('cancel', String(cancelled), '--yes')).toEqual({
+      code: 1,
+      out: 'Cancel: 0 jobs changed.\n',
+      err: '1 job not changed: unknown, or in another state.\n',
+    });
+  });
+
+  it('replays the dead jobs of a queue at a rate into another queue', async () => {
+    const { engine, json } = await open({ fails: () => Promise.reject(new Error('no')) });
+    await engine.producer.enqueueMany('fails', [{ payload: 1 }, { payload: 2 }]);
+    await engine.events.untilCount(2, 'dead');
+
+    const replayed = await json('replay', 'fails', '--to', 'again', '--rate', '1/h', '--yes');
+
+    expect(replayed).toEqual({ changed: 2 });
+    expect(await engine.admin.counts('again')).toMatchObject({ waiting: 1, scheduled: 1 });
+  });
+
+  it('releases a job of a worker that hangs, and follows the log lines of a job until it ends', async () => {
+    const [started, end] = [gate(), gate()];
+    const { world, engine, call, json } = await open({
+      q: async (job) => {
+        job.log('one \u0007line');
+        job.progress(50);
+        started.open();
+        await end.opened;
+        job.log('the last line');
+      },
+      hangs: () => new Promise(() => {}),
+    });
+    world.afterTest(() => end.open());
+    const { id } = await engine.producer.enqueue('q', 0);
+    await started.opened;
+
+    const following = spawn(process.execPath, [main(), 'logs', String(id), '-f'], {
+      env: environment({ SQL_QUEUE_URL: urlOf(world) }),
+    });
+    let out = '';
+    following.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      end.open();
+    });
+    const [code] = (await once(following, 'exit')) as [number];
+
+    expect({ code, lines: out.split('\n').length - 1 }).toEqual({ code: 0, lines: 2 });
+    expect(out).toMatch(/ {2}one \ufffdline\n.* {2}the last line\n$/);
+    expect((await call('logs', String(id))).out).toBe(out);
+    const [{ id: waiting }] = [await engine.producer.enqueue('other', 0)];
+    expect((await call('release', String(waiting), '--yes')).code).toBe(1);
+    await engine.producer.enqueue('hangs', 0);
+    const hanging = await eventually(
+      async () => (await engine.admin.find({ queue: 'hangs', state: 'active' })).jobs[0],
+    );
+    engine.runner.pause('hangs');
+    expect(await json('release', String(hanging.id), '--yes')).toEqual({ changed: 1 });
+  });
+
+  it('enqueues from an argument and from the standard input, pauses and resumes', async () => {
+    const { world, engine, json } = await open();
+    const env = { SQL_QUEUE_URL: urlOf(world) };
+
+    const { id } = await json<{ id: number }>(
+      'enqueue',
+      'q',
+      '{"to":"ann"}',
+      '--name',
+      'mail',
+      '--delay',
+      '1h',
+      '--yes',
+    );
+    const piped = await cli(env, ['enqueue', 'q', '-', '--priority', '3', '--yes'], undefined, '[1]');
+    await json('pause', 'q', '--yes');
+    const paused = (await engine.admin.queues()).find(({ queue }) => queue === 'q')!.paused;
+    await json('resume', '--all', '--yes');
+
+    expect(await engine.admin.get(id)).toMatchObject({ name: 'mail', state: 'scheduled', payload: { to: 'ann' } });
+    expect(piped).toMatchObject({ code: 0, out: expect.stringMatching(/^Job \d+ is in q\.\n$/) });
+    expect(await engine.admin.get(id + 1)).toMatchObject({ payload: [1], priority: 3 });
+    expect(paused).toBe(true);
+    expect((await engine.admin.queues()).find(({ queue }) => queue === 'q')!.paused).toBe(false);
+  });
+});
+
+describe('the command line', () => {
+  it('asks for a URL, and never shows the one that it has', async () => {
+    const missing = await cli({}, ['status']);
+    const wrong = await cli({ SQL_QUEUE_URL: 'postgres://ann:secret@127.0.0.1/app' }, ['status']);
+    const refused = await cli({ SQL_QUEUE_URL: 'mysql://ann:secret@127.0.0.1:1/app' }, ['status']);
+
+    expect(missing).toMatchObject({ code: 2, err: expect.stringContaining('SQL_QUEUE_URL or --url, got none') });
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('mysql:, mariadb: or sqlite:') });
+    expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED') });
+    expect(`${wrong.err}${refused.err}`).not.toContain('secret');
+  });
+
+  it('creates a file and the tables only with migrate', async () => {
+    const file = join(folder, 'new.sqlite');
+
+    const status = await cli({ SQL_QUEUE_URL: `sqlite:${file}` }, ['status']);
+    const migrated = await cli({}, ['migrate', '--url', `sqlite:${file}`]);
+    const after = await cli({ SQL_QUEUE_URL: `sqlite:${file}` }, ['status']);
+
+    expect(status.code).toBe(1);
+    expect(migrated).toMatchObject({ code: 0, out: expect.stringMatching(/^The tables have version \d+\.\n$/) });
+    expect(after).toMatchObject({ code: 0, out: 'No queues.\n' });
+  });
+
+  it.each([
+    ['without a command', [], 0, /^Usage: nestjs-sql-queue <command>/],
+    ['for the help of a command', ['list', '--help'], 0, /^Usage: nestjs-sql-queue list \[queue\]/],
+    ['for an unknown command', ['lst'], 2, /^unknown command "lst", did you mean "list"\?/],
+    ['for an unknown option', ['list', '--que', 'q'], 2, /Unknown option '--que'/],
+    ['for a wrong number of arguments', ['show'], 2, /^expected nestjs-sql-queue show <id>/],
+    ['for an invalid id', ['show', '7x'], 2, /^expected the id of a job to be a whole number/],
+    ['for an invalid state', ['list', 'q', 'done'], 2, /^expected a state \(/],
+    ['for an invalid queue', ['status', 'a b'], 2, /expected queue to be/],
+    ['for an invalid payload', ['enqueue', 'q', '{', '--yes'], 2, /^the payload: expected JSON/],
+    ['for no selection', ['remove', '--yes'], 2, /^expected either ids of jobs, or options/],
+    ['for two selections', ['remove', '7', '--all', '--yes'], 2, /^expected either ids of jobs, or options/],
+    ['for a change without a terminal and without --yes', ['remove', '--all'], 2, /^expected --yes, because/],
+    ['for an unknown job', ['show', '123456'], 1, /^There is no job 123456/],
+  ])('answers with an exit code and a message %s', async (_, args, code, message) => {
+    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'cases.sqlite')}` };
+    await cli(env, ['migrate']);
+
+    const ended = await cli(env, args);
+
+    expect(ended.code).toBe(code);
+    expect(code === 0 ? ended.out : ended.err).toMatch(message);
+    expect(code === 0 ? ended.err : ended.out).toBe('');
+  });
+
+  it('asks before it changes anything, and takes no for an answer', async () => {
+    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'asked.sqlite')}` };
+    await cli(env, ['migrate']);
+    await cli(env, ['enqueue', 'q', '1', '--yes']);
+
+    const no = await cli(env, ['remove', '--queue', 'q'], 'n\n');
+    const yes = await cli(env, ['remove', '--queue', 'q'], 'y\n');
+
+    expect(no).toMatchObject({ code: 1, out: '' });
+    expect(no.err).toMatch(/^Remove 1 job\? \[y\/N\] .*Nothing is changed\.\n$/s);
+    expect(yes).toMatchObject({ code: 0, out: 'Remove: 1 job changed.\n' });
+  });
+
+  it('draws the busiest queues first until q is pressed', async () => {
+    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'top.sqlite')}` };
+    await cli(env, ['migrate']);
+    await cli(env, ['enqueue', 'a', '1', '--delay', '1h', '--yes']);
+    await cli(env, ['enqueue', 'busy', '1', '--yes']);
+    const input = new PassThrough();
+    let drawn = '';
+
+    const code = await run(['top'], env, {
+      input,
+      isInteractive: true,
+      rows: () => 10,
+      writeError: () => {},
+      write: (text) => {
+        drawn += text;
+        if (text.includes('busy')) input.write('q');
+      },
+    });
+
+    expect(code).toBe(0);
+    expect(drawn).toMatch(/q leaves\r\n\r\nQUEUE .*\r\nbusy .*\r\na /s);
+    expect(drawn.endsWith('\u001b[?1049l')).toBe(true);
+    expect((await cli(env, ['top'])).code).toBe(2);
+  });
+
+  it('accepts each call of the guide', async () => {
+    const guide = readFileSync(join(root, 'docs/cli.md'), 'utf8');
+    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'guide.sqlite')}` };
+    await cli(env, ['migrate']);
+    const calls = [...guide.matchAll(/^npx nestjs-sql-queue (.*)$/gm)].map(([, args]) => args!.split(' '));
+
+    const refused: string[] = [];
+    for (const args of calls) if ((await cli(env, args)).code === 2) refused.push(args.join(' '));
+
+    expect(calls.length).toBeGreaterThan(3);
+    expect(refused).toEqual([]);
+  });
+
+  it('runs as a program, with its exit code, and with a pipe that ends first', async () => {
+    const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'program.sqlite')}` };
+
+    const migrated = await cliProcess(env, 'migrate', '--json');
+    const unknown = await cliProcess(env, 'lst');
+    const head = spawn('sh', ['-c', `"${process.execPath}" "${main()}" --help | true; echo done`], {
+      env: environment(env),
+    });
+    const [code] = (await once(head, 'exit')) as [number];
+
+    expect(migrated.code).toBe(0);
+    expect(JSON.parse(migrated.out)).toEqual({ version: SCHEMA_VERSION });
+    expect(unknown).toMatchObject({ code: 2, out: '' });
+    expect(code).toBe(0);
+  });
+});
