@@ -1,4 +1,5 @@
-import { type BulkOptions } from '../../job/bulk-options.js';
+import type { QueueAdmin } from '../../admin/queue-admin.js';
+import type { BulkOptions } from '../../job/bulk-options.js';
 import type { ReplayRate } from '../../job/replay-options.js';
 import type { JobFilter } from '../../store/admin/admin-store.js';
 import { CommandFailedError, jobId, UsageError, type Call, type Command } from '../command.js';
@@ -43,32 +44,19 @@ export const replay: Command = {
   run: (call) => change(call, 'Retry', { ...filterOf(call.options), queue: call.args[0]!, state: 'dead' }, retryJobs),
 };
 
-export const cancel: Command = {
-  usage: SELECTION_USAGE,
-  summary: 'cancel jobs; the workers of running jobs abort their signals',
-  args: [0, Infinity],
-  options: SELECTION_OPTIONS,
-  run: (call) =>
-    change(call, 'Cancel', selectionOf(call), ({ engine }, which, bulk) => engine.admin.cancel(which, bulk)),
-};
+export const cancel = changeOf(
+  'Cancel',
+  'cancel jobs; the workers of running jobs abort their signals',
+  (admin, which, bulk) => admin.cancel(which, bulk),
+);
 
-export const promote: Command = {
-  usage: SELECTION_USAGE,
-  summary: 'make scheduled jobs due now',
-  args: [0, Infinity],
-  options: SELECTION_OPTIONS,
-  run: (call) =>
-    change(call, 'Promote', selectionOf(call), ({ engine }, which, bulk) => engine.admin.promote(which, bulk)),
-};
+export const promote = changeOf('Promote', 'make scheduled jobs due now', (admin, which, bulk) =>
+  admin.promote(which, bulk),
+);
 
-export const remove: Command = {
-  usage: SELECTION_USAGE,
-  summary: 'delete jobs that are not active',
-  args: [0, Infinity],
-  options: SELECTION_OPTIONS,
-  run: (call) =>
-    change(call, 'Remove', selectionOf(call), ({ engine }, which, bulk) => engine.admin.remove(which, bulk)),
-};
+export const remove = changeOf('Remove', 'delete jobs that are not active', (admin, which, bulk) =>
+  admin.remove(which, bulk),
+);
 
 export const release: Command = {
   usage: '<id…>',
@@ -83,6 +71,20 @@ export const release: Command = {
       return released;
     }),
 };
+
+function changeOf(
+  verb: string,
+  summary: string,
+  act: (admin: QueueAdmin, which: Which, bulk: BulkOptions) => Promise<number>,
+): Command {
+  return {
+    usage: SELECTION_USAGE,
+    summary,
+    args: [0, Infinity],
+    options: SELECTION_OPTIONS,
+    run: (call) => change(call, verb, selectionOf(call), ({ engine }, which, bulk) => act(engine.admin, which, bulk)),
+  };
+}
 
 function selectionOf({ args, options }: Call): Which {
   const filter = filterOf(options);

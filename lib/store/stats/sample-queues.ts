@@ -41,7 +41,8 @@ const idsOf = (runnable: number) => `
                  LIMIT ${COUNT_LIMIT}
                ) AS ids_${runnable}`;
 
-// Each subquery reads one range of an index: with bad statistics, servers read the whole index for several ranges. On SQLite a plain INSERT leaves a delayed job runnable.
+// Each subquery reads one range of an index: with bad statistics, servers read the whole index for several ranges. On
+// SQLite a plain INSERT leaves a delayed job runnable.
 const QUEUE_SAMPLE = `
   SELECT ${upTo('jobs', 'queue', 'runnable = 1 AND run_at IS NULL')} AS waiting,
          ${GROUPED.map((runnable) => `${upTo('jobs', 'queue', `runnable = ${runnable}`)} AS grouped_${runnable}`).join(',')},
@@ -62,7 +63,7 @@ const QUEUE_SAMPLE = `
            )
          ) AS grouped_since`;
 
-// The first job of the next priority that no claim has. Without ORDER BY on a range, a server sorts the whole queue.
+// The first job of the next priority that no claim has.
 const FIRST_OF_NEXT_PRIORITY = `
   SELECT priority, COALESCE(due_at, created_at) AS since
   FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
