@@ -1,13 +1,11 @@
 import type { EnqueuedJob } from '../../lib/producer/enqueued-job.js';
-import { countDeadlocks } from '../support/deadlocks.js';
-import { describeEngines, openWorld, type World } from '../support/engines.js';
+import { expectDeadlocksAtMost } from '../support/deadlocks.js';
+import { describeEngines, describeOwnServers, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { claimRequest, finalBatchOf } from '../support/jobs.js';
 import type { JournalEntry } from '../support/journal.js';
-import { OwnServer } from '../support/own-server.js';
 import { processesOf } from '../support/processes.js';
 import { lockErrorsOf, recordServerErrors } from '../support/server-errors.js';
-import { describeServers } from '../support/servers.js';
 
 const KEY = { key: 'k', onConflict: 'coalesce' } as const;
 
@@ -105,22 +103,12 @@ describeEngines('50 producers in a race for one key', (setup, server) => {
   }, 120_000);
 });
 
-// A server of its own, because deadlocks are counted per server.
-describeServers(
+describeOwnServers(
   '50 producers in five processes in a race for one key',
-  ({ name }) => {
-    const cleanups: (() => Promise<void>)[] = [];
-    afterEach(async () => {
-      for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-    });
-
+  (setup) => {
     it('have each of their jobs run once, and never two at a time', async () => {
-      const own = await OwnServer.start(name as 'mysql' | 'mariadb');
-      cleanups.push(() => own.end());
-      const { world, close } = await openWorld(own.server, await own.emptyDatabase('races'));
-      cleanups.push(close);
+      const world = await setup();
       const processes = await processesOf(world);
-      const before = await countDeadlocks(world);
       await world.start({ autoStart: false });
       const workers = [await processes.worker(), await processes.worker()];
 
@@ -139,7 +127,7 @@ describeServers(
       expect(joined.filter((id) => !put.includes(id))).toEqual([]);
       expect(sideBySide(journal)).toEqual([]);
       expect(await processes.violations()).toEqual([]);
-      expect((await countDeadlocks(world)) - before).toBe(0);
+      await expectDeadlocksAtMost(world, 0);
     }, 180_000);
   },
   ['mysql', 'mariadb'],

@@ -1,9 +1,7 @@
-import { countDeadlocks, readLatestDeadlock } from '../support/deadlocks.js';
-import { describeEngines, openWorld, type World } from '../support/engines.js';
+import { expectDeadlocksAtMost } from '../support/deadlocks.js';
+import { describeEngines, describeOwnServers, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { OwnServer } from '../support/own-server.js';
 import { processesOf } from '../support/processes.js';
-import { describeServers } from '../support/servers.js';
 import type { WorkerSettings } from './programs/worker.js';
 
 const JOBS = 20_000;
@@ -15,31 +13,18 @@ const PRODUCERS = 2;
 const MAX_DEADLOCKS = { mysql: 0, mariadb: 1 };
 const STRATEGIES = ['skip-locked', 'update', 'optimistic', 'lock'] as const;
 
-// A server of its own, because deadlocks are counted per server.
-describeServers(
+describeOwnServers(
   'four workers and two producers',
-  ({ name }) => {
-    const cleanups: (() => Promise<void>)[] = [];
-    afterEach(async () => {
-      for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-    });
-
-    const server = name as keyof typeof MAX_DEADLOCKS;
-    const most = MAX_DEADLOCKS[server];
+  (setup, { name }) => {
+    const most = MAX_DEADLOCKS[name as keyof typeof MAX_DEADLOCKS];
 
     it(`complete 20,000 jobs once, or as often as retries require, with at most ${most} deadlocks`, async () => {
-      const own = await OwnServer.start(server);
-      cleanups.push(() => own.end());
-      const { world, close } = await openWorld(own.server, await own.emptyDatabase('under_load'));
-      cleanups.push(close);
+      const world = await setup();
       await world.start({ autoStart: false });
-      const deadlocksBefore = await countDeadlocks(world);
 
       await completeAll(world, JOBS, WORKERS, {});
 
-      const count = (await countDeadlocks(world)) - deadlocksBefore;
-      // If there are more, the latest deadlock report of the server is the only clue to the cause.
-      expect({ count, last: count > most && (await readLatestDeadlock(world)) }).toEqual({ count, last: false });
+      await expectDeadlocksAtMost(world, most);
     }, 240_000);
   },
   ['mysql', 'mariadb'],

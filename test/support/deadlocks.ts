@@ -1,7 +1,18 @@
 import type { World } from './engines.js';
 
-/** The number of deadlocks that the server has broken since its start. */
-export async function countDeadlocks({ server, sql }: Pick<World, 'server' | 'sql'>): Promise<number> {
+type Connection = Pick<World, 'server' | 'sql'>;
+
+/**
+ * Expects at most this number of deadlocks since the start of the server, in all its databases. So the test needs a
+ * server of its own.
+ */
+export async function expectDeadlocksAtMost(world: Connection, most: number): Promise<void> {
+  const count = await countDeadlocks(world);
+  // If there are more, the latest deadlock report of the server is the only clue to the cause.
+  expect({ count, last: count > most && (await readLatestDeadlock(world)) }).toEqual({ count, last: false });
+}
+
+async function countDeadlocks({ server, sql }: Connection): Promise<number> {
   const [row] =
     server.name === 'mysql'
       ? await sql<{ count: number }>(`
@@ -16,7 +27,7 @@ export async function countDeadlocks({ server, sql }: Pick<World, 'server' | 'sq
 }
 
 /** The report of the server on its last deadlock. Empty if there was none since its start. */
-export async function readLatestDeadlock({ sql }: Pick<World, 'sql'>): Promise<string> {
+async function readLatestDeadlock({ sql }: Pick<World, 'sql'>): Promise<string> {
   const [row] = await sql<{ Status: string }>('SHOW ENGINE INNODB STATUS');
   return /LATEST DETECTED DEADLOCK\n-+\n(.*?)\n-+\nTRANSACTIONS\n/s.exec(row!.Status)?.[1] ?? '';
 }

@@ -5,7 +5,15 @@ import { mysql } from '../../lib/store/mysql/mysql.js';
 import { sqlite } from '../../lib/store/sqlite/sqlite.js';
 import { openEngine, type Engine, type EngineSettings } from './engine.js';
 import { FakeClock, advanceUntilDone } from './fake-clock.js';
-import { describeServers, freshDatabase, type ServerName, type TestConnection, type TestServer } from './servers.js';
+import { OwnServer } from './own-server.js';
+import {
+  describeServers,
+  freshDatabase,
+  type ServerName,
+  type TestConnection,
+  type TestDatabase,
+  type TestServer,
+} from './servers.js';
 
 type Settings = Partial<EngineSettings> & { autoStart?: boolean };
 
@@ -33,10 +41,23 @@ export function describeEngines(
   suite: (setup: () => Promise<World>, server: TestServer) => void,
   only?: ServerName[],
 ): void {
-  describeServers(title, (server) => onServer(server, suite), only);
+  describeServers(title, (server) => onServer(server, suite, freshDatabase), only);
 }
 
-function onServer(server: TestServer, suite: (setup: () => Promise<World>, server: TestServer) => void): void {
+/** Like describeEngines(), but each test has a server of its own. Servers count deadlocks for all their databases. */
+export function describeOwnServers(
+  title: string,
+  suite: (setup: () => Promise<World>, server: TestServer) => void,
+  only?: ServerName[],
+): void {
+  describeServers(title, (server) => onServer(server, suite, databaseOfOwnServer), only);
+}
+
+function onServer(
+  server: TestServer,
+  suite: (setup: () => Promise<World>, server: TestServer) => void,
+  createDatabase: (server: TestServer) => Promise<TestDatabase>,
+): void {
   const cleanups: (() => unknown)[] = [];
 
   afterEach(async () => {
@@ -44,12 +65,18 @@ function onServer(server: TestServer, suite: (setup: () => Promise<World>, serve
   });
 
   suite(async () => {
-    const database = await freshDatabase(server);
+    const database = await createDatabase(server);
     cleanups.push(() => database.drop());
-    const { world, close } = await openWorld(server, database.connection);
+    const { world, close } = await openWorld(database.server, database.connection);
     cleanups.push(close);
     return world;
   }, server);
+}
+
+async function databaseOfOwnServer(server: TestServer): Promise<TestDatabase> {
+  if (server.name === 'sqlite') return freshDatabase(server);
+  const own = await OwnServer.start(server.name);
+  return { server: own.server, connection: await own.emptyDatabase('own'), drop: () => own.end() };
 }
 
 /** Opens a world on an existing database. The caller closes it. */
