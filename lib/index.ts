@@ -52,6 +52,7 @@ export {
 export type { FanOutOptions } from './job/flows/flow-options.js';
 export type { FlowChild, FlowNode, FlowRecord } from './job/flows/flow-record.js';
 export type { OnFailure } from './job/flows/flow.js';
+export type { AttemptError } from './job/attempt-errors.js';
 export type { FailedJob } from './job/failed-job.js';
 export type { JobRecord } from './job/job.js';
 export type { PageOptions, PageOrder } from './job/page-options.js';
@@ -69,6 +70,8 @@ export type { RetryOptions } from './job/retry-options.js';
 export type { DuplicateOptions, JobUpdate } from './admin/edit-job.js';
 export type { BulkOptions } from './job/bulk-options.js';
 export type { StatsOptions } from './admin/read-stats.js';
+export type { HistoryOptions, MetricsPoint, MetricsStep, Percentiles } from './admin/read-history.js';
+export type { EndedAttempt, QueueInstrumentation } from './job/instrumentation.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { SignalOptions } from './job/signal.js';
 export type { SnoozeUntil } from './job/snooze.js';

@@ -5,6 +5,7 @@ import type { JobStore } from '../store/jobs/job-store.js';
 import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
+import type { MetricsStore } from '../store/metrics/metrics-store.js';
 import type { StatsStore } from '../store/stats/stats-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 
@@ -25,6 +26,7 @@ export interface AdminParts {
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly stats: StatsStore;
+  readonly metrics: Pick<MetricsStore, 'read'>;
   readonly groups: GroupStore;
   readonly flows: Pick<FlowStore, 'read'>;
   /** Settles the flows of changed jobs. Never rejects. */

@@ -12,6 +12,7 @@ import { cancelFlow, checkFlowId, failedJobsOf, type FlowSelection } from './flo
 import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
+import { readHistory, type HistoryOptions, type MetricsPoint } from './read-history.js';
 import { readStats, type StatsOptions } from './read-stats.js';
 import { checkSubscription, checkUnsubscribe } from './subscription-checks.js';
 
@@ -49,6 +50,20 @@ export class QueueAdmin extends JobAdmin {
    */
   stats(options: StatsOptions = {}): Promise<QueueStats[]> {
     return readStats(this.#parts, options);
+  }
+
+  /**
+   * The attempts of the queue that ended within a time, and percentiles of their wait and run times. Every process saves the
+   * attempts that ended in it every ten seconds; a process that is killed loses those. Minutes are kept for a day, hours for
+   * 30 days, days for a year, in UTC.
+   *
+   * @example
+   * ```ts
+   * const points = await admin.history('email.send', { from: new Date(Date.now() - 3_600_000), step: 'minute' });
+   * ```
+   */
+  history(queue: string, range: HistoryOptions = {}): Promise<MetricsPoint[]> {
+    return readHistory(this.#parts.metrics, queue, range);
   }
 
   /** All running workers, and those that crashed within the last day. `seenAt` is the time of the last heartbeat. */

@@ -2,7 +2,13 @@ import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { FlowSettler } from '../worker/complete/flow-settler.js';
 import type { EngineBase } from './subsystems.js';
 
-export function createFlowSettler({ core, stores, events, waits, notifier }: Omit<EngineBase, 'settler'>): FlowSettler {
+export function createFlowSettler({
+  core,
+  stores,
+  events,
+  waits,
+  notifier,
+}: Omit<EngineBase, 'settler' | 'metrics'>): FlowSettler {
   return new FlowSettler({
     flows: stores.flows,
     retentionOf: (queue) => core.optionsFor(queue).retention.deadMs,

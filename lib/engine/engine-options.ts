@@ -1,5 +1,6 @@
 import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
 import { expected, isOptions, isWhole, shorten } from '../job/expectation.js';
+import { INSTRUMENTATION_METHODS, type QueueInstrumentation } from '../job/instrumentation.js';
 import { nameProblem } from '../job/job-names.js';
 import { checked, durationOf, either, group, kind, oneOf, option, type SchemaOf } from '../job/option-schema.js';
 import type { QueuePattern } from '../job/queue-jobs.js';
@@ -45,6 +46,8 @@ export interface EngineOptions {
    * out of date. `off`: neither.
    */
   schema?: { migrate?: MigrateMode };
+  /** Observe the jobs of this process. Default: none. */
+  instrumentations?: readonly QueueInstrumentation[];
   /** How deployments change the schedules of @Schedule(). */
   schedules?: CodeScheduleOptions;
 }
@@ -88,6 +91,7 @@ export const ENGINE_OPTIONS = {
   schema: group({ migrate: option(oneOf('run', 'check', 'off')) }, 'schema.'),
   schedules: group(CODE_SCHEDULES, 'schedules.'),
   hosts: checked(hostsProblems),
+  instrumentations: checked(instrumentationProblems),
 } satisfies SchemaOf<EngineOptions>;
 
 function queuesProblems(queues: unknown): (string | undefined)[] {
@@ -101,6 +105,18 @@ function queuesProblems(queues: unknown): (string | undefined)[] {
 function hostsProblems(hosts: unknown): (string | undefined)[] {
   if (!Array.isArray(hosts) || hosts.length === 0) return [expected(false, 'hosts to be a list of nodes', hosts)];
   return hosts.map(hostProblem);
+}
+
+function instrumentationProblems(all: unknown): (string | undefined)[] {
+  if (!Array.isArray(all)) return [expected(false, 'instrumentations to be a list', all)];
+  return all.map((one: unknown, index) =>
+    expected(
+      isOptions(one) &&
+        INSTRUMENTATION_METHODS.some((method) => typeof (one as QueueInstrumentation)[method] === 'function'),
+      `instrumentations[${index}] to have at least one of the methods ${INSTRUMENTATION_METHODS.join(', ')}`,
+      one,
+    ),
+  );
 }
 
 function prefixProblems(place: string, problems: readonly string[]): string[] {

@@ -6,11 +6,12 @@ import { checkDatabaseType } from '../store/core/supported-database.js';
 import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
 import { EngineShutdown } from './engine-shutdown.js';
+import { createConsumer } from './create-consumer.js';
+import { createMetrics } from './create-metrics.js';
 import { createFlowSettler } from './create-flow-settler.js';
 import { createHeartbeatFactory } from './heartbeat-factory.js';
 import {
   createAdmin,
-  createConsumer,
   createCore,
   createEvents,
   createProducer,
@@ -52,7 +53,8 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const notifier = new WorkNotifier(stores.workerChannel, core.clock);
   const waits = createWaits(core, stores, notifier);
   const settler = createFlowSettler({ core, stores, events, waits, notifier });
-  const built = { core, stores, events, waits, notifier, settler };
+  const metrics = createMetrics(core, stores, given.options.instrumentations);
+  const built = { core, stores, events, waits, notifier, settler, metrics };
   const { runner, handlers, subscriptions, schedules } = createRunner(built, createHeartbeat);
   const admin = createAdmin(built);
   return {

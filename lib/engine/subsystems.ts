@@ -1,12 +1,10 @@
 import type { DataSource } from 'typeorm';
 import { QueueAdmin } from '../admin/queue-admin.js';
 import { systemClock, type Clock } from '../common/clock.js';
+import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
-import { QueueConsumer } from '../consumer/queue-consumer.js';
 import { ClientEvents } from '../events/client-events.js';
-import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { QueueEvents } from '../events/queue-events.js';
-import { isFinalOutcome } from '../job/outcome.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import { resolveOptions } from '../job/option-schema.js';
 import type { QueueOptions, ResolvedQueueOptions } from '../job/queue-options.js';
@@ -20,13 +18,12 @@ import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
 import { openStore, type OpenStore } from '../store/open-store.js';
 import type { FlowSettler } from '../worker/complete/flow-settler.js';
-import { FailureLog } from '../worker/complete/failure-log.js';
-import { RescueEffects } from '../worker/complete/rescue-effects.js';
 import { HandlerTable } from '../worker/run/handler-table.js';
 import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
+import type { createMetrics } from './create-metrics.js';
 import { CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
 import type { HeartbeatFactory } from './heartbeat-factory.js';
 import { pruneTasks } from './prune-tasks.js';
@@ -60,6 +57,7 @@ export interface EngineBase {
   readonly waits: ReturnType<typeof createWaits>;
   readonly notifier: WorkNotifier;
   readonly settler: FlowSettler;
+  readonly metrics: ReturnType<typeof createMetrics>;
 }
 
 export function createCore(given: EngineSettings) {
@@ -70,7 +68,8 @@ export function createCore(given: EngineSettings) {
   const { revision = clock.now().getTime(), keepUndeclared } = resolveOptions(CODE_SCHEDULES, options.schedules ?? {});
   const schedules = { revision: String(revision), keepUndeclared };
   const optionsFor = (queue: string): ResolvedQueueOptions => settings.of(queue);
-  return { settings, worker, schedules, optionsFor, logger, clock, random, skewMs };
+  const databaseClock = new DatabaseClock(clock);
+  return { settings, worker, schedules, optionsFor, logger, clock, databaseClock, random, skewMs };
 }
 
 export async function openStores(
@@ -126,8 +125,8 @@ export function createWaits(core: EngineCore, stores: OpenStore, notifier: WorkN
 }
 
 export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory | undefined) {
-  const { core, stores, events, waits, notifier, settler } = base;
-  const { settings, worker, clock, logger, random, optionsFor } = core;
+  const { core, stores, events, waits, notifier, settler, metrics } = base;
+  const { settings, worker, clock, databaseClock, logger, random, optionsFor } = core;
   const handlers = new HandlerTable();
   const subscriptions = new Map<string, readonly Subscription[]>();
   const { revision, keepUndeclared } = core.schedules;
@@ -141,6 +140,8 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     workerLocks: stores.workerLocks,
     createHeartbeat,
     clock,
+    databaseClock,
+    instrumentations: metrics.instrumentations,
     logger,
     random,
     handlers,
@@ -183,6 +184,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler }: 
     clock: core.clock,
     store: stores.admin,
     stats: stores.stats,
+    metrics: stores.metrics,
     jobs: stores.jobs,
     queues: stores.queues,
     limits: stores.limits,
@@ -213,38 +215,5 @@ export function createProducer({ core, stores, events, waits, notifier }: Engine
       waitForReply: (id, queue, options) => waiter.waitForReply(id, queue, options, cancel),
     },
     events: new ClientEvents(events.local),
-  });
-}
-
-export function createConsumer({ core, stores, events, waits, notifier, settler }: EngineBase): QueueConsumer {
-  const { clock, logger, random, optionsFor } = core;
-  const jobEvents = new JobEventEmitter(events.local);
-  const failureLog = new FailureLog(logger, optionsFor);
-  const rescueEffects = new RescueEffects({
-    events: events.local,
-    waitNotifier: waits.waitNotifier,
-    logger,
-    failureLog,
-    flowSettler: settler,
-    announce: (queue, jobs) => notifier.wake(queue, jobs),
-    expectDue: (queue, ms) => notifier.expectDue(queue, ms),
-  });
-  return new QueueConsumer({
-    store: stores.consumer,
-    jobs: stores.jobs,
-    optionsFor,
-    random,
-    clock,
-    logger,
-    notifier,
-    claimed: (jobs, owner) => jobEvents.emitClaimed(jobs, owner),
-    promoted: (jobs) => jobEvents.emitPromoted(jobs),
-    rescued: (rescued) => rescueEffects.onRescued(rescued),
-    ended: (job, outcome, ...details) => {
-      jobEvents.emitOutcome(job, outcome, ...details);
-      failureLog.logFailure(job, outcome);
-      if (isFinalOutcome(outcome)) waits.waitNotifier.notifyAlways(job.id);
-      if (isFinalOutcome(outcome) && job.overrides?.flow !== undefined) void settler.settle([job.id]);
-    },
   });
 }

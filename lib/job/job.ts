@@ -1,3 +1,4 @@
+import type { AttemptError } from './attempt-errors.js';
 import type { JobOverrides } from './enqueue-options.js';
 import type { MalformedJobError } from './errors.js';
 import type { JobKey } from './job-key.js';
@@ -39,6 +40,8 @@ export interface ClaimedJob {
   readonly overrides: JobOverrides | null;
   /** The error of the previous run; null if that did not fail. */
   readonly lastError: StoredError | null;
+  /** The errors of the attempts before, oldest first. */
+  readonly errors: readonly AttemptError[];
   /** Null without a group. */
   readonly group: string | null;
   /** False: its group has no limit, so that its end makes no room for another job. */
@@ -71,6 +74,8 @@ export interface JobRecord<Payload = unknown, Result = unknown> {
   result: Result | null;
   /** The error of the last failed run; null if the job is completed. */
   error: StoredError | null;
+  /** The errors of the last 25 failed attempts, oldest first, also of a completed job. */
+  errors: readonly AttemptError[];
   createdAt: Date;
   /** When a scheduled job is due. */
   runAt: Date | null;

@@ -1,3 +1,4 @@
+import { NO_ERRORS, readAttemptErrors, type AttemptError } from './attempt-errors.js';
 import { BACKOFF } from './backoff.js';
 import type { JobOverrides } from './enqueue-options.js';
 import { expected, isOptions, isWhole } from './expectation.js';
@@ -93,10 +94,20 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
 
 /** The error of a run; null for any other text, because a malformed error must not keep a job from running. */
 export function readError(text: unknown): StoredError | null {
-  if (text === null) return null;
+  return readErrors(text).last;
+}
+
+/** The error of the last run, and those of all attempts. */
+export function readErrors(text: unknown): { last: StoredError | null; all: readonly AttemptError[] } {
+  if (text === null) return { last: null, all: NO_ERRORS };
   const parsed = readJson(text);
-  if ('problem' in parsed || !isOptions(parsed.value)) return null;
-  const { name, message, code, stack } = parsed.value as Record<keyof StoredError, unknown>;
+  if ('problem' in parsed || !isOptions(parsed.value)) return { last: null, all: NO_ERRORS };
+  const last = toStoredError(parsed.value);
+  return { last, all: readAttemptErrors(parsed.value, last) };
+}
+
+function toStoredError(value: object): StoredError | null {
+  const { name, message, code, stack } = value as Record<keyof StoredError, unknown>;
   if (typeof name !== 'string' || typeof message !== 'string') return null;
   return {
     ...{ name, message },

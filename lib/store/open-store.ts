@@ -26,6 +26,8 @@ import { MysqlNotificationChannel } from './mysql/mysql-notification-channel.js'
 import type { MysqlOptions } from './mysql/mysql-options.js';
 import { MysqlPool } from './mysql/mysql-pool.js';
 import { mysql } from './mysql/mysql.js';
+import type { MetricsStore } from './metrics/metrics-store.js';
+import { SqlMetricsStore } from './metrics/sql-metrics-store.js';
 import type { NotificationChannel } from './notifications/notification-channel.js';
 import type { ConsumerStore } from './people/consumer-store.js';
 import { SqlConsumerStore } from './people/sql-consumer-store.js';
@@ -69,6 +71,7 @@ export interface OpenStore {
   readonly schedules: ScheduleStore;
   readonly limits: LimitStore;
   readonly stats: StatsStore;
+  readonly metrics: MetricsStore;
   readonly groups: GroupStore;
   readonly steps: StepStore;
   readonly flows: FlowStore;
@@ -152,6 +155,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     schedules: new SqlScheduleStore(outbox, blocking, dialect),
     limits: new SqlLimitStore(database, dialect),
     stats: new SqlStatsStore(database, dialect, clock),
+    metrics: new SqlMetricsStore(database),
     groups: new SqlGroupStore(database, dialect),
     steps: new SqlStepStore(outbox, blocking, dialect, scanCursors),
     flows: new SqlFlowStore(outbox, blocking, dialect, scanCursors),

@@ -1,4 +1,5 @@
 import type { Clock } from '../common/clock.js';
+import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
@@ -33,6 +34,7 @@ export interface PollerParts {
   readonly rules: RescueRules;
   readonly schedules: Pick<ScheduleRunner, 'names' | 'runTicks'>;
   readonly effects: PollEffects;
+  readonly databaseClock: Pick<DatabaseClock, 'learn'>;
 }
 
 /**
@@ -188,7 +190,8 @@ export class Poller {
 
   /** @param queues those that the summary was requested for: it knows nothing of queues that were added since */
   #applySummary(queues: readonly string[], summary: WorkSummary, readAt: number, newlyAvailable: number): boolean {
-    const { effects } = this.parts;
+    const { effects, databaseClock } = this.parts;
+    if (summary.atMs !== null) databaseClock.learn(summary.atMs, readAt);
     effects.onWaits(summary.awaited);
     const busyQueues: string[] = [];
     for (const queue of queues) {

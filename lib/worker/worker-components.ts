@@ -55,7 +55,7 @@ export class WorkerComponents {
     queueNames: readonly string[],
     pausedQueues: readonly string[],
   ) {
-    const { store, clock, logger, random, options, optionsFor, events, waitNotifier } = parts;
+    const { store, clock, databaseClock, logger, random, options, optionsFor, events, waitNotifier } = parts;
     const { queues } = this;
     this.pauses = new QueuePauses(queues, pausedQueues, () => this.listener?.restartListening());
     this.strategies = new QueueStrategies(parts);
@@ -87,6 +87,7 @@ export class WorkerComponents {
       waitNotifier,
       logger,
       failureLog: this.#failureLog,
+      instrumentations: parts.instrumentations,
       flowSettler: parts.flowSettler,
       announce: (queue, jobs) => this.#announcer.announce(queue, jobs),
       expectDue: (_, ms) => this.poller.expectDue(ms),
@@ -119,6 +120,7 @@ export class WorkerComponents {
       rules: this.#rescueRules,
       schedules: this.schedules,
       effects: this.#pollEffects,
+      databaseClock,
     });
     this.listener = parts.workerChannel && this.#createListener(parts.workerChannel);
     this.pruner = new Pruner(parts.pruneTasks, clock, logger, random);
@@ -162,6 +164,7 @@ export class WorkerComponents {
       events: this.#jobEvents,
       waitNotifier,
       failureLog: this.#failureLog,
+      instrumentations: this.parts.instrumentations,
       handlers,
       rest: (job, rest) => this.#rest(job, rest),
       expectDue: (ms) => this.poller.expectDue(ms),

@@ -1,10 +1,12 @@
 import type { Clock } from '../common/clock.js';
+import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import type { QueueEvents } from '../events/queue-events.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { Subscription } from '../job/topics.js';
 import type { WaitNotifier } from '../listen/wait-notifier.js';
+import type { Instrumentations } from '../metrics/instrumentations.js';
 import type { JobStore } from '../store/jobs/job-store.js';
 import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
@@ -34,6 +36,8 @@ export interface WorkerParts {
   /** Default: a heartbeat on this event loop. */
   readonly createHeartbeat?: ((settings: HeartbeatSettings) => Heartbeat) | undefined;
   readonly clock: Clock;
+  readonly databaseClock: DatabaseClock;
+  readonly instrumentations: Pick<Instrumentations, 'ended'>;
   readonly logger: JobLogger;
   readonly random: () => number;
   readonly handlers: HandlerTable;

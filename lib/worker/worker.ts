@@ -199,7 +199,9 @@ export class Worker {
   /** Declares the limits of the queues, and reads which ones are paused, because a queue that opens claims at once. */
   async #readStates(names: readonly string[]): Promise<void> {
     const { queues, pauses } = this.#components;
+    const readAt = this.parts.clock.monotonic();
     const summary = await this.parts.store.summarizeWork(names);
+    if (summary.atMs !== null) this.parts.databaseClock.learn(summary.atMs, readAt);
     const limits = new Map<string, Limits>();
     for (const queue of names) {
       const { paused = false, isLimited = false, hasGroups = false } = summary.queues.get(queue) ?? {};

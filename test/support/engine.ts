@@ -4,6 +4,7 @@ import { systemClock, type Clock } from '../../lib/common/clock.js';
 import type { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import * as engine from '../../lib/engine/engine.js';
 import type { QueueEvents } from '../../lib/events/queue-events.js';
+import type { QueueInstrumentation } from '../../lib/job/instrumentation.js';
 import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
 import { overlay, type QueueOptions } from '../../lib/job/queue-options.js';
 import { defined } from '../../lib/job/option-schema.js';
@@ -41,6 +42,7 @@ export interface EngineSettings {
   readonly storeClock?: Clock | undefined;
   readonly skewMs?: (() => number) | undefined;
   readonly hosts?: readonly string[] | undefined;
+  readonly instrumentations?: readonly QueueInstrumentation[] | undefined;
 }
 
 /** An engine of the library with fast retries and polls, and with channels, events and a log that a test can observe. */
@@ -75,6 +77,7 @@ const FAST_POLL = { min: '1ms', max: '20ms' } as const;
 
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const { dataSource, hosts, queues = {}, worker = {}, clock, skewMs, storeClock = systemClock } = settings;
+  const { instrumentations = [] } = settings;
   const log: string[] = [];
   const write = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
   let channels!: ObservedChannels;
@@ -84,6 +87,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       ...(hosts && { hosts }),
       defaults: overlay(IMMEDIATE_RETRIES, settings.defaults ?? {}),
       queues,
+      instrumentations,
       worker: { poll: FAST_POLL, ...worker },
       schedules: defined({ revision: settings.revision }),
     },

@@ -1,5 +1,6 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyFlowVerb } from './every-flow-verb.js';
+import { everyMetricsVerb } from './metrics.js';
 import { everyGroupVerb } from './every-group-verb.js';
 import { everyConsumerVerb } from './every-consumer-verb.js';
 import { newSchedule } from './schedules.js';
@@ -35,6 +36,7 @@ export async function everyVerb(
     groups,
     flows,
     stats,
+    metrics,
   }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
@@ -292,6 +294,7 @@ export async function everyVerb(
   }
   for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await workers.deregister('here');
+  await everyMetricsVerb(metrics, advance);
 }
 
 /** Acquires a worker lock, claims with it, and rescues its jobs after its release. */

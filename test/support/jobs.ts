@@ -28,7 +28,7 @@ export function claimedJob(given: Partial<ClaimedJob> = {}): ClaimedJob {
   const { queue, name, payload, priority } = newJob();
   return {
     ...{ id: 1, queue, name, payload, priority, attempt: 1, maxAttempts: 3, createdAtMs: 0, dueAtMs: null },
-    ...{ headers: null, overrides: null, lastError: null, group: null },
+    ...{ headers: null, overrides: null, lastError: null, errors: [], group: null },
     ...given,
   };
 }
@@ -80,7 +80,9 @@ export function completionOf(
   outcome: Outcome = outcomes.complete,
   given: Partial<Completion> = {},
 ): Completion {
-  return { job, claimId: claim.id, workerId: claim.workerId, outcome, ranMs: 7, retentionMs: 60_000, ...given };
+  const { id: claimId, workerId } = claim;
+  const endedAt = new Date(1_900_000_000_000 + job.attempt);
+  return { job, claimId, workerId, outcome, ranMs: 7, endedAt, retentionMs: 60_000, ...given };
 }
 
 /** A completion batch without progress of claims. */

@@ -6,7 +6,7 @@ const error = { name: 'Error', message: 'no' };
 function job(given: Partial<ClaimedJob> = {}): ClaimedJob {
   return {
     ...{ id: 7, queue: 'q', name: 'welcome', priority: 3, attempt: 2, maxAttempts: 2, createdAtMs: 0, dueAtMs: null },
-    ...{ payload: '{"a":1}', headers: null, overrides: { timeoutMs: 5 }, lastError: null, group: null },
+    ...{ payload: '{"a":1}', headers: null, overrides: { timeoutMs: 5 }, lastError: null, errors: [], group: null },
     ...given,
   };
 }

@@ -18,10 +18,12 @@ export const show: Command = {
 };
 
 function describe(job: Partial<JobRecord>): string {
-  const { error, ...fields } = job;
+  const { error, errors = [], ...fields } = job;
   const lines = Object.entries(fields)
     .filter(([, value]) => value !== null)
     .map(([name, value]) => `${`${name}:`.padEnd(13)} ${textOf(value)}`);
+  for (const { attempt, at, name, code, message } of errors)
+    lines.push(`attempt ${attempt} failed at ${time(at)}: ${code ?? name}: ${message}`);
   if (error)
     lines.push(
       `error:        ${error.code ? `${error.code} ` : ''}${error.stack ?? `${error.name}: ${error.message}`}`,

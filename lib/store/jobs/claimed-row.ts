@@ -1,7 +1,8 @@
+import { NO_ERRORS } from '../../job/attempt-errors.js';
 import { MalformedJobError } from '../../job/errors.js';
 import { isWhole } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { columnProblem, readDate, readError, readOverrides } from '../../job/read-columns.js';
+import { columnProblem, readDate, readErrors, readOverrides } from '../../job/read-columns.js';
 import { safeId } from '../core/safe-id.js';
 
 export interface ClaimedRow {
@@ -55,6 +56,7 @@ export function toClaimedJob(
     const error = new MalformedJobError(id, queue, problem.column, problem.problem);
     return toMalformedJob(row, attempt, maxAttempts, error);
   }
+  const errors = readErrors(row.error);
   return {
     id,
     queue,
@@ -67,7 +69,8 @@ export function toClaimedJob(
     payload: row.payload,
     headers: row.headers,
     overrides: (read as { overrides: ClaimedJob['overrides'] }).overrides,
-    lastError: readError(row.error),
+    lastError: errors.last,
+    errors: errors.all,
     group: row.group_key === '' ? null : row.group_key,
   };
 }
@@ -77,6 +80,7 @@ function toMalformedJob(row: ClaimedRow, attempt: number, maxAttempts: number, e
   const { jobId: id, queue } = error;
   return {
     ...{ id, queue, name: toText(row.name), payload: toText(row.payload), overrides: null, lastError: null },
+    errors: NO_ERRORS,
     group: row.group_key ? toText(row.group_key) : null,
     priority: integerInRangeOr(row.priority, -32_768, 32_767, 0),
     attempt: integerInRangeOr(attempt, 1, MAX_ATTEMPT, 1),

@@ -8,6 +8,7 @@ import { emit, executeAll, type Work } from '../core/statement.js';
 import { REFUNDED_ATTEMPT } from './claimed-row.js';
 import type { Completion } from './completion.js';
 import { enqueue } from './enqueue.js';
+import { errorsAfter } from './error-column.js';
 import { fence, groupByClaim, isFinished, isShort, type FencedStatement } from './fence.js';
 import { copyToHistory, writeHistory } from './history.js';
 import { completionEvents } from './job-events.js';
@@ -71,9 +72,9 @@ export function* completeClaimed(
 
 /** Skips finished jobs. One statement for each group of equal returns. */
 function returnToQueue(claimId: number, completions: readonly Completion[]): FencedStatement[] {
-  const groups = groupBy(completions, ({ outcome }) => JSON.stringify(queueReturnOf(outcome)));
+  const groups = groupBy(completions, (completion) => JSON.stringify(queueReturnOf(completion)));
   return [...groups.values()].flatMap((group) => {
-    const queueReturn = queueReturnOf(group[0]!.outcome);
+    const queueReturn = queueReturnOf(group[0]!);
     if (!queueReturn) return [];
     return fence(statementOf(queueReturn), claimId, group, queueReturn);
   });
@@ -92,7 +93,8 @@ type QueueReturn = Readonly<{
   untilMs: number | null;
 }>;
 
-function queueReturnOf(outcome: Completion['outcome']): QueueReturn | undefined {
+function queueReturnOf(completion: Completion): QueueReturn | undefined {
+  const { outcome } = completion;
   switch (outcome.kind) {
     case 'release':
       return { refund: 1, error: null, delayMs: 0, untilMs: null };
@@ -101,7 +103,7 @@ function queueReturnOf(outcome: Completion['outcome']): QueueReturn | undefined 
     case 'snooze':
       return { refund: 1, error: null, delayMs: outcome.delayMs, untilMs: outcome.untilMs ?? null };
     case 'retry':
-      return { refund: 0, error: JSON.stringify(outcome.error), delayMs: outcome.delayMs, untilMs: null };
+      return { refund: 0, error: errorsAfter(completion), delayMs: outcome.delayMs, untilMs: null };
     default:
       return undefined;
   }

@@ -11,6 +11,8 @@ export interface Completion {
   readonly outcome: Outcome;
   /** Null if the attempt did not start. */
   readonly ranMs: number | null;
+  /** The time of the error, for people. Needed only if an attempt has failed. */
+  readonly endedAt?: Date;
   /** How long the history keeps the finished job. False: not at all. See jobRetentionMs. */
   readonly retentionMs: number | false;
   /** The queue that receives a copy of the job if it is dead. Undefined or false: none. */

@@ -1,7 +1,7 @@
 import { jobRetentionMs } from '../../job/job-retention.js';
-import type { StoredError } from '../../job/stored-error.js';
 import { groupBy } from '../../common/group-by.js';
 import type { Completion } from './completion.js';
+import { errorsAfter } from './error-column.js';
 import { fence, type FencedStatement } from './fence.js';
 import { execute, rowChunks, Rows, type SqlValue, type Values, type Work } from '../core/statement.js';
 
@@ -67,8 +67,8 @@ function groupAlike(finished: readonly Completion[]): Iterable<readonly Completi
   }).values();
 }
 
-function isPlainCompletion({ outcome }: Completion): boolean {
-  return outcome.kind === 'complete' && outcome.result === null && !outcome.error;
+function isPlainCompletion({ job, outcome }: Completion): boolean {
+  return outcome.kind === 'complete' && outcome.result === null && !outcome.error && job.errors.length === 0;
 }
 
 function sharedValuesOf(completion: Completion): Values {
@@ -85,7 +85,6 @@ function toHistoryRow(completion: Completion): SqlValue[] {
   const { job, outcome, ranMs, workerId, owner } = completion;
   const overrides = job.group === null ? job.overrides : { ...job.overrides, group: job.group };
   const result = outcome.kind === 'complete' ? outcome.result : null;
-  const error = errorOf(completion);
   const state = ({ complete: 'completed', dead: 'dead', cancel: 'cancelled' } as Record<string, string>)[outcome.kind]!;
   return [
     ...[job.id, job.queue, job.name, state, job.priority, job.attempt, job.maxAttempts, workerId, job.createdAtMs],
@@ -95,15 +94,9 @@ function toHistoryRow(completion: Completion): SqlValue[] {
       job.headers,
       overrides && JSON.stringify(overrides),
       result,
-      error && JSON.stringify(error),
+      errorsAfter(completion),
       job.dueAtMs,
       owner || null,
     ],
   ];
-}
-
-/** A completed job drops the error of an earlier run. Its own error explains why its result was not stored. */
-function errorOf({ job, outcome }: Completion): StoredError | null {
-  if (outcome.kind === 'dead' || outcome.kind === 'complete') return outcome.error ?? null;
-  return outcome.kind === 'cancel' ? (outcome.error ?? job.lastError) : null;
 }

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
-import { readDate, readError, readOverrides } from '../../job/read-columns.js';
+import { readDate, readErrors, readOverrides } from '../../job/read-columns.js';
 import { readHeaders } from '../../job/read-json.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { safeId } from '../core/safe-id.js';
@@ -47,6 +47,7 @@ export const GET_FINISHED = `
 export function toJobRecord(row: RecordRow): JobRecord {
   const headers = readHeaders(row.headers);
   const options = readOverrides(row.options);
+  const errors = readErrors(row.error);
   return {
     id: safeId(row.id),
     queue: row.queue,
@@ -62,7 +63,8 @@ export function toJobRecord(row: RecordRow): JobRecord {
     maxAttempts: row.max_attempts || null,
     progress: parseJsonOrNull<unknown>(row.progress),
     result: parseJsonOrNull<unknown>(row.result),
-    error: readError(row.error),
+    error: errors.last,
+    errors: errors.all,
     createdAt: new Date(Number(row.created_at)),
     runAt: toDate(row.run_at),
     dueAt: toDate(readDate(row.due_at)),

@@ -105,6 +105,8 @@ export interface WorkSummary {
   readonly tickInMs: number | null;
   /** Changes when a process starts to wait for a job to end. Null: no process waits. */
   readonly awaited: number | null;
+  /** The time of the database in milliseconds; null if no requested queue has a row. */
+  readonly atMs: number | null;
 }
 
 /** Like the times of WorkSummary, but only those in the future. */

@@ -40,7 +40,7 @@ const RESTART_LEASE = `
 
 // A job that the transaction of its handler has locked may still complete, so it stays for the next rescue.
 const LOCK_CLAIMED_JOBS = `
-  SELECT ${CLAIMED_COLUMNS}, queue
+  SELECT ${CLAIMED_COLUMNS}, queue, :now AS at
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = :claimId
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
@@ -79,7 +79,9 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
   const startedIds = new Set(listed && claim.start_limit >= 0 ? listed.slice(0, claim.start_limit) : ids);
   const cancelRequested = readIds(claim.cancel_requests) ?? [];
   const rows =
-    ids.length === 0 ? [] : yield* query<ClaimedRow & { queue: string }>(LOCK_CLAIMED_JOBS, { ids, claimId });
+    ids.length === 0
+      ? []
+      : yield* query<ClaimedRow & { queue: string; at: number }>(LOCK_CLAIMED_JOBS, { ids, claimId });
   const deadLetter = claim.dead_letter ?? false;
   const holder = { workerId: claim.worker_id, owner: claim.owner };
   const expired = rows.map((row) => {
@@ -92,7 +94,8 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
   const rescued: RescuedJob[] = expired.map((job, index) => ({ job, outcome: outcomes[index]!, deadLetter }));
   const common = { claimId, ...holder, ranMs: null, deadLetter } as const;
   const completions = expired.map((job, index): Completion => {
-    return { ...common, job, outcome: outcomes[index]!, retentionMs: rules.retentionMs(job.queue) };
+    const endedAt = new Date(Number(rows[index]!.at));
+    return { ...common, job, outcome: outcomes[index]!, endedAt, retentionMs: rules.retentionMs(job.queue) };
   });
   yield* completeClaimed(completions, [], rescueEvents(completions));
   yield* deleteEmptyClaims([claimId]);

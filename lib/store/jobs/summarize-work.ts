@@ -112,13 +112,14 @@ const NO_SCHEDULE = '';
 
 export function* summarizeWork(queues: readonly string[], schedules: readonly string[] = []): Work<WorkSummary> {
   if (queues.length === 0)
-    return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, tickInMs: null, awaited: null };
+    return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, tickInMs: null, awaited: null, atMs: null };
   const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, schedules: [NO_SCHEDULE, ...schedules] });
   const awaited = rows[0]?.awaited ?? null;
   return {
     queues: new Map(rows.map((row) => [row.queue, toQueueState(row)])),
     ...upcomingTimes(rows[0]),
     awaited: awaited === null ? null : Number(awaited),
+    atMs: rows[0] ? Number(rows[0].at) : null,
   };
 }
 

@@ -40,10 +40,11 @@ export function* endAssignment(
 }
 
 export function* endLockedAssignment(
-  { job, claimId, workerId, owner, heldMs }: LockedAssignment,
+  { job, claimId, workerId, owner, heldMs, atMs }: LockedAssignment,
   { outcome, retentionMs, deadLetter = false }: PersonOutcome,
 ): Work<EndedAssignment> {
-  const completion = { job, claimId, workerId, owner, outcome, ranMs: heldMs, retentionMs, deadLetter };
+  const endedAt = new Date(atMs);
+  const completion = { job, claimId, workerId, owner, outcome, ranMs: heldMs, endedAt, retentionMs, deadLetter };
   yield* deleteClaim(claimId);
   yield* completeClaimed([completion]);
   // A job that is not finished returns to its stage.

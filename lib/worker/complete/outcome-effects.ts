@@ -3,10 +3,12 @@ import type { ClaimedJob } from '../../job/job.js';
 import { isFinalOutcome, isClaimableAtOnce, type Delay, type Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
-import { toCompletion, type Attempt, type AttemptParts } from '../run/attempt.js';
+import type { Attempt, AttemptParts } from '../run/attempt.js';
+import { toCompletion } from '../run/to-completion.js';
 import type { AttemptEnd } from '../run/attempt-end.js';
 import type { Completion } from '../../store/jobs/completion.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
+import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { FailureLog } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { JobEventEmitter } from '../../events/job-event-emitter.js';
@@ -24,6 +26,7 @@ export interface OutcomeEffectsParts extends AttemptParts {
   readonly events: JobEventEmitter;
   readonly waitNotifier: WaitNotifier;
   readonly failureLog: FailureLog;
+  readonly instrumentations: Pick<Instrumentations, 'ended'>;
   readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
   /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
   readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
@@ -31,6 +34,13 @@ export interface OutcomeEffectsParts extends AttemptParts {
   readonly flowSettler: Pick<FlowSettler, 'settle' | 'recheck'>;
   /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
   readonly announce: (queue: string, jobs: number) => void;
+}
+
+/** The times are null if the handler was not called. */
+interface EndedRun {
+  readonly job: ClaimedJob;
+  readonly ranMs: number | null;
+  readonly startedAtMs: number | null;
 }
 
 /** Completes the jobs of one queue. After each commit it emits events, logs failures and notifies. */
@@ -71,11 +81,14 @@ export class OutcomeEffects {
   }
 
   completeUnstarted(claim: ActiveClaim, job: ClaimedJob, outcome: Outcome): void {
-    const { completer, workerId, options } = this.parts;
+    const { completer, workerId, options, clock } = this.parts;
     this.#pendingOutcomes++;
-    const completion = toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs: null }, options);
+    const completion = toCompletion(
+      { job, claimId: claim.id, workerId, outcome, ranMs: null, endedAt: clock.now() },
+      options,
+    );
     completer.complete(claim, completion, (written) => {
-      if (written !== 'lost') this.#onCommitted(job, written, undefined, null);
+      if (written !== 'lost') this.#onCommitted({ job, ranMs: null, startedAtMs: null }, written, undefined);
       this.#finishOutcome(claim, this.#settle(job, written));
     });
   }
@@ -88,11 +101,12 @@ export class OutcomeEffects {
   }
 
   #complete(attempt: Attempt, { outcome, result, isDetached, isHandedOff }: AttemptEnd): void {
-    const { claim, job, ranMs } = attempt;
+    const { claim, job, startedAtMs } = attempt;
     const completion = attempt.completionOf(outcome);
+    const { ranMs } = completion;
     const onWritten = (written: WrittenOutcome) => {
       if (written === 'lost') this.#onLeaseLost(job, claim, ranMs);
-      else this.#onCommitted(job, written, result, ranMs);
+      else this.#onCommitted({ job, ranMs, startedAtMs }, written, result);
       if (written !== 'lost' && isFinalOutcome(written) && !isKept(completion, written))
         void this.parts.jobLog?.delete(attempt);
       this.#finishOutcome(claim, this.#settle(job, written));
@@ -123,8 +137,9 @@ export class OutcomeEffects {
     this.onOutcomeDone();
   }
 
-  #onCommitted(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null): void {
+  #onCommitted({ job, ranMs, startedAtMs }: EndedRun, outcome: Outcome, result: unknown): void {
     this.parts.events.emitOutcome(job, outcome, result, ranMs);
+    this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
     this.parts.failureLog.logFailure(job, outcome);
     if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);

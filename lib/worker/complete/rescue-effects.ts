@@ -2,6 +2,7 @@ import { isFinalOutcome, expiredLeaseError, type ExpiredLease } from '../../job/
 import { storedError } from '../../job/stored-error.js';
 import type { RescuedJob } from '../../store/jobs/job-store.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
+import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { FlowSettler } from './flow-settler.js';
 import type { FailureLog } from './failure-log.js';
 import type { JobLogger } from '../../common/job-logger.js';
@@ -12,6 +13,7 @@ export interface RescueEffectsParts {
   readonly waitNotifier: WaitNotifier;
   readonly logger: JobLogger;
   readonly failureLog: Pick<FailureLog, 'logFailure'>;
+  readonly instrumentations: Pick<Instrumentations, 'ended'>;
   readonly flowSettler: Pick<FlowSettler, 'settle'>;
   readonly announce: (queue: string, jobs: number) => void;
   readonly expectDue: (queue: string, ms: number) => void;
@@ -22,7 +24,7 @@ export class RescueEffects {
   constructor(private readonly parts: RescueEffectsParts) {}
 
   onRescued(rescued: readonly RescuedJob[]): void {
-    const { events, waitNotifier, logger, failureLog, announce, expectDue } = this.parts;
+    const { events, waitNotifier, logger, failureLog, instrumentations, announce, expectDue } = this.parts;
     const counts = new Map<string, number>();
     for (const { job, outcome, deadLetter } of rescued) {
       const { id: jobId, queue, name, attempt, owner } = job;
@@ -30,6 +32,7 @@ export class RescueEffects {
       const eventFields = { jobId, queue, name, attempt, owner: owner || null, ranMs: null, error };
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       events.emit({ ...eventFields, event: 'rescued', delayMs });
+      instrumentations.ended(job, outcome, null, null);
       if (isFinalOutcome(outcome)) waitNotifier.notifyEnded(job);
       if (outcome.kind === 'cancel') events.emit({ ...eventFields, event: 'cancelled', error: undefined });
       if (outcome.kind === 'dead') {

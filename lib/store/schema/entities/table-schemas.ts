@@ -14,6 +14,7 @@ import { flowTables } from './flow-tables.js';
 import { historyTable, jobTable } from './job-tables.js';
 import { limitTables } from './limit-tables.js';
 import { resultTables } from './result-tables.js';
+import { statsTables } from './stats-tables.js';
 import { stepTables } from './step-tables.js';
 
 /** All tables but `schema`: the source of their names and entities. A test compares them to those of the migrations. */
@@ -193,16 +194,5 @@ export const TABLE_SCHEMAS = {
 
   ...limitTables,
 
-  /** One row: the last sample of the statistics, and the lease of the process that takes the next one. */
-  stats: tableSchema({
-    entity: 'SqlQueueStats',
-    columns: {
-      id: primary(bigint('id')),
-      /** JSON: the statistics of all queues; null before the first sample. */
-      sample: nullable(text('sample')),
-      sampledAt: withDefault(bigint('sampled_at'), 0),
-      tookMs: withDefault(bigint('took_ms'), 0),
-      leaseUntil: withDefault(bigint('lease_until'), 0),
-    },
-  }),
+  ...statsTables,
 };

@@ -8,6 +8,7 @@ import { LIMITS_MYSQL, LIMITS_SQLITE } from './0003-limits.js';
 import { GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE, GROUPS_MYSQL, GROUPS_SQLITE } from './0005-groups.js';
 import { FLOWS_MYSQL, FLOWS_SQLITE } from './0006-flows.js';
 import { STATS_MYSQL, STATS_SQLITE } from './0007-stats.js';
+import { METRICS_MYSQL, METRICS_SQLITE } from './0008-metrics.js';
 import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
 /** MariaDB has the schema of MySQL. */
@@ -73,6 +74,12 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'CreateSqlQueueStats1790000000007',
     up: forDialects(STATS_MYSQL, STATS_SQLITE),
     down: onAll(['DROP TABLE IF EXISTS {stats}']),
+  },
+  {
+    version: 8,
+    name: 'CreateSqlQueueMetrics1790000000008',
+    up: forDialects(METRICS_MYSQL, METRICS_SQLITE),
+    down: onAll(['DROP TABLE IF EXISTS {metrics}']),
   },
 ];
 

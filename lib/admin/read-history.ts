@@ -1,0 +1,108 @@
+import { groupBy } from '../common/group-by.js';
+import type { Histogram } from '../job/histogram.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import { checkQueueName } from '../job/job-names.js';
+import { kind, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import {
+  addSums,
+  emptySums,
+  METRICS_STEPS,
+  type MetricsRow,
+  type MetricsStore,
+} from '../store/metrics/metrics-store.js';
+
+export type MetricsStep = 'minute' | 'hour' | 'day';
+
+export interface HistoryOptions {
+  /** Default: 60 steps before `to`. */
+  from?: Date;
+  /** Default: now. At most 10,000 steps after `from`. */
+  to?: Date;
+  /** The time of each point. Default `minute`. */
+  step?: MetricsStep;
+}
+
+/** Durations in milliseconds, at most a fifth off: half, 95 % and 99 % of the attempts took no longer. */
+export interface Percentiles {
+  p50: number;
+  p95: number;
+  p99: number;
+}
+
+/** The attempts of a queue that ended within one step, in all processes. A step without attempts has no point. */
+export interface MetricsPoint {
+  /** The start of the step. */
+  at: Date;
+  /** Longer than requested if shorter steps are not kept for as long. */
+  step: MetricsStep;
+  completed: number;
+  /** The attempts that failed, those included after which the job was dead. */
+  failed: number;
+  dead: number;
+  /** The jobs that were cancelled in a worker, or had expired. */
+  cancelled: number;
+  /** How long jobs were due before their handler was called; null: none was called. */
+  waitMs: Percentiles | null;
+  /** How long attempts took; null: none ran. */
+  runMs: Percentiles | null;
+}
+
+const MAX_STEPS = 10_000;
+const PROBLEM = 'Cannot read the history';
+
+const DATE = kind('a valid Date from 1970 on', (value): value is Date => value instanceof Date && value.getTime() >= 0);
+
+const HISTORY_OPTIONS = {
+  from: option(DATE),
+  to: option(DATE),
+  step: option(oneOf('minute', 'hour', 'day'), 'minute'),
+} satisfies SchemaOf<HistoryOptions>;
+
+export async function readHistory(
+  store: Pick<MetricsStore, 'read'>,
+  queue: string,
+  given: HistoryOptions,
+): Promise<MetricsPoint[]> {
+  checkQueueName(queue);
+  const { from, to, step = 'minute' } = checkRange(given);
+  const stepMs = METRICS_STEPS[step];
+  const rows = await store.read(queue, { fromMs: from?.getTime() ?? null, toMs: to?.getTime() ?? null, stepMs });
+  // A row of a longer step stays as it is.
+  const stepOf = (row: MetricsRow) =>
+    (['minute', 'hour', 'day'] as const).find(isAtLeast(Math.max(stepMs, row.stepMs)))!;
+  const byStep = groupBy(rows, stepOf);
+  return [...byStep]
+    .flatMap(([length, ofStep]) => pointsOf(length, ofStep))
+    .sort((a, b) => Number(a.at) - Number(b.at));
+}
+
+function checkRange(given: HistoryOptions): HistoryOptions {
+  const options = requireOptions(PROBLEM, given);
+  InvalidOptionsError.throwIfAny(PROBLEM, optionProblems(HISTORY_OPTIONS, options));
+  const { from, to, step = 'minute' } = options;
+  if (!from || !to) return options;
+  const steps = (to.getTime() - from.getTime()) / METRICS_STEPS[step];
+  InvalidOptionsError.throwIfAny(PROBLEM, [
+    expected(steps > 0, `to to be after ${from.toISOString()}`, to.toISOString()),
+    expected(steps <= MAX_STEPS, `from to be at most ${MAX_STEPS} steps before to`, `${Math.ceil(steps)} steps`),
+  ]);
+  return options;
+}
+
+const isAtLeast = (ms: number) => (step: MetricsStep) => METRICS_STEPS[step] >= ms;
+
+function pointsOf(step: MetricsStep, rows: readonly MetricsRow[]): MetricsPoint[] {
+  const startOf = ({ startsAtMs }: MetricsRow) => startsAtMs - (startsAtMs % METRICS_STEPS[step]);
+  return [...groupBy(rows, startOf)].map(([startsAtMs, ofPoint]) => {
+    const sums = emptySums();
+    for (const row of ofPoint) addSums(sums, row);
+    const { waits, runs, ...counts } = sums;
+    return { at: new Date(startsAtMs), step, ...counts, waitMs: percentilesOf(waits), runMs: percentilesOf(runs) };
+  });
+}
+
+function percentilesOf(durations: Histogram): Percentiles | null {
+  const p50 = durations.quantile(0.5);
+  return p50 === null ? null : { p50, p95: durations.quantile(0.95)!, p99: durations.quantile(0.99)! };
+}

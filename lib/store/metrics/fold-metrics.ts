@@ -1,0 +1,89 @@
+import { batchesOf } from '../../common/batches-of.js';
+import { executeAll, query, type Statement, type StatementResult, type Work } from '../core/statement.js';
+import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
+import { addSums, emptySums, METRICS_STEPS, type MetricsRow } from './metrics-store.js';
+
+const { process, minute, hour, day } = METRICS_STEPS;
+
+/** A fold without `to` deletes the rows. */
+const FOLDS = [
+  { from: process, to: minute, afterMs: 10 * minute },
+  { from: minute, to: hour, afterMs: day },
+  { from: hour, to: day, afterMs: 30 * day },
+  { from: day, to: undefined, afterMs: 365 * day },
+] as const;
+
+// Only whole minutes, hours or days, so that a time is in one row.
+const LOCK_OLDEST = `
+  SELECT ${METRICS_COLUMNS}
+  FROM {metrics} /*! FORCE INDEX ({metrics}_fold) */
+  WHERE step_ms = :step AND starts_at < (:now - :afterMs) - (:now - :afterMs) % :to
+  ORDER BY starts_at
+  LIMIT :limit /*! FOR UPDATE */`;
+
+const LOCK_ONE = `
+  SELECT ${METRICS_COLUMNS}
+  FROM {metrics} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = 0 /*! FOR UPDATE */`;
+
+const DELETE = `
+  DELETE /*! {metrics} */ FROM {metrics} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = :recorder`;
+
+const STATEMENTS_PER_STEP = 100;
+
+const HAS_OLD = FOLDS.map(
+  ({ from, to = day, afterMs }, number) => `
+         EXISTS (
+           SELECT 1
+           FROM {metrics} /*! FORCE INDEX ({metrics}_fold) */
+           WHERE step_ms = ${from} AND starts_at < (:now - ${afterMs}) - (:now - ${afterMs}) % ${to}
+         ) AS fold_${number}`,
+);
+
+const DUE_FOLDS = `
+  SELECT ${HAS_OLD.join(',')}`;
+
+/** The numbers of the folds that have rows to add up or to delete. Each is one transaction. */
+export function* findDueFolds(): Work<number[]> {
+  const [row] = yield* query<Record<string, number>>(DUE_FOLDS);
+  return [...FOLDS.keys()].filter((number) => Number(row![`fold_${number}`]) > 0);
+}
+
+/** Returns the number of rows that it has added up, or deleted. */
+export function* foldMetrics(number: number, limit: number): Work<number> {
+  const { from, to = day, afterMs } = FOLDS[number]!;
+  const stored = yield* query<StoredMetrics>(LOCK_OLDEST, { step: from, to, afterMs, limit });
+  const rows = stored.map(toMetricsRow);
+  if (FOLDS[number]!.to !== undefined) yield* addToSums(rows, to);
+  yield* inSteps(rows.map((row) => ({ sql: DELETE, values: keyOf(row) })));
+  return rows.length;
+}
+
+function* addToSums(rows: readonly MetricsRow[], stepMs: number): Work<void> {
+  const sums = new Map<string, MetricsRow>();
+  for (const row of rows) {
+    const startsAtMs = row.startsAtMs - (row.startsAtMs % stepMs);
+    const key = JSON.stringify([row.queue, startsAtMs]);
+    let sum = sums.get(key);
+    if (!sum) sums.set(key, (sum = { queue: row.queue, startsAtMs, stepMs, recorder: 0, ...emptySums() }));
+    addSums(sum, row);
+  }
+  // Some rows of that time may have been added up before.
+  const all = [...sums.values()];
+  const before = yield* inSteps(all.map((sum) => ({ sql: LOCK_ONE, values: keyOf(sum) })));
+  before.forEach(({ rows: [row] }, index) => {
+    if (row) addSums(all[index]!, toMetricsRow(row as unknown as StoredMetrics));
+  });
+  yield* writeMetrics(all);
+}
+
+function keyOf({ queue, stepMs, startsAtMs, recorder }: MetricsRow) {
+  return { queue, stepMs, startsAtMs, recorder };
+}
+
+function* inSteps(statements: readonly Statement[]): Work<StatementResult[]> {
+  const results: StatementResult[] = [];
+  for (const batch of batchesOf(statements, STATEMENTS_PER_STEP)) results.push(...(yield* executeAll(batch)));
+  return results;
+}

@@ -1,0 +1,40 @@
+import { bigint, nullable, primary, tableSchema, text, varchar, withDefault } from './columns.js';
+
+/** The tables of statistics and metrics. */
+export const statsTables = {
+  /** One row: the last sample of the statistics, and the lease of the process that takes the next one. */
+  stats: tableSchema({
+    entity: 'SqlQueueStats',
+    columns: {
+      id: primary(bigint('id')),
+      /** JSON: the statistics of all queues; null before the first sample. */
+      sample: nullable(text('sample')),
+      sampledAt: withDefault(bigint('sampled_at'), 0),
+      tookMs: withDefault(bigint('took_ms'), 0),
+      leaseUntil: withDefault(bigint('lease_until'), 0),
+    },
+  }),
+
+  /** The attempts that ended within a minute, an hour or a day. */
+  metrics: tableSchema({
+    entity: 'SqlQueueMetrics',
+    columns: {
+      queue: primary(varchar('queue', 100)),
+      /** The length of the time in milliseconds; 0: a minute of one process. */
+      stepMs: primary(bigint('step_ms')),
+      /** The start of the time. */
+      startsAt: primary(bigint('starts_at')),
+      /** The process, as a random number; 0: the sum of all processes. */
+      recorder: primary(bigint('recorder')),
+      completed: bigint('completed'),
+      /** Includes the last attempts of dead jobs. */
+      failed: bigint('failed'),
+      dead: bigint('dead'),
+      cancelled: bigint('cancelled'),
+      /** JSON, like `runs`: the number of attempts per range of milliseconds; see Histogram. */
+      waits: text('waits'),
+      runs: text('runs'),
+    },
+    indexes: { fold: ['stepMs', 'startsAt'] },
+  }),
+};

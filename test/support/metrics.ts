@@ -1,0 +1,36 @@
+import { Histogram } from '../../lib/job/histogram.js';
+import type { MetricsRow, MetricsStore } from '../../lib/store/metrics/metrics-store.js';
+
+/** The attempts of a minute in one process. */
+export function metricsRow(
+  given: Partial<Omit<MetricsRow, 'waits' | 'runs'>> & { waits?: number[]; runs?: number[] } = {},
+) {
+  const { waits = [], runs = [], ...more } = given;
+  const counts = { completed: 0, failed: 0, dead: 0, cancelled: 0 };
+  const key = { queue: 'q', stepMs: 0, startsAtMs: 0, recorder: 1 };
+  const row: MetricsRow = { ...key, ...counts, ...more, waits: histogramOf(waits), runs: histogramOf(runs) };
+  return row;
+}
+
+function histogramOf(durations: readonly number[]): Histogram {
+  const histogram = new Histogram();
+  for (const ms of durations) histogram.add(ms);
+  return histogram;
+}
+
+/** Saves, reads and folds rows of single processes, minutes, hours and days. */
+export async function everyMetricsVerb(metrics: MetricsStore, advance: (ms: number) => void): Promise<void> {
+  const startsAtMs = (await metrics.readTime()) - 60_000;
+  for (const recorders of [1, 30]) {
+    await metrics.save(
+      Array.from({ length: recorders }, (_, index) => metricsRow({ startsAtMs, recorder: index + 1, completed: 1 })),
+    );
+    for (const fromMs of [null, 0]) await metrics.read('q', { fromMs, toMs: null, stepMs: 60_000 });
+    await metrics.fold(1_000);
+  }
+  for (const ms of [660_000, 90_000_000, 32 * 86_400_000, 366 * 86_400_000]) {
+    advance(ms);
+    await metrics.save([metricsRow({ startsAtMs: startsAtMs + ms - 900_000 })]);
+    await metrics.fold(1_000);
+  }
+}
