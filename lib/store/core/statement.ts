@@ -115,6 +115,11 @@ export function* query<Row>(sql: string, values: Values = {}): Work<readonly Row
   return result!.rows as readonly Row[];
 }
 
+/** The ids of the rows that the statement selects as `id`. */
+export function* queryIds(sql: string, values?: Values): Work<number[]> {
+  return (yield* query<{ id: number }>(sql, values)).map(({ id }) => Number(id));
+}
+
 /** Returns the number of affected rows. */
 export function* execute(sql: string, values: Values = {}): Work<number> {
   const [result] = yield { statements: [{ sql, values }] };

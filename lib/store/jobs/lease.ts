@@ -4,7 +4,7 @@ import { MAX_TIMESTAMP_MS, readIds } from '../../job/read-columns.js';
 import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
 import type { ClaimRequest, ClaimLease } from './job-store.js';
 import { isLockWaitTimeout } from '../core/classify-error.js';
-import { execute, query, type Statement, type Work } from '../core/statement.js';
+import { execute, query, queryIds, type Statement, type Work } from '../core/statement.js';
 
 // A lease length that another program has written could overflow, which would fail the renewal of all leases of the
 // worker. A length out of range counts as the default one.
@@ -133,8 +133,8 @@ function* renew(ids: readonly number[]): Work<ReadonlySet<number>> {
 }
 
 /** The claims with a valid lease that no transaction has locked. The next statement frees the locks of this one. */
-export function* findUnlockedClaims(ids: readonly number[]): Work<number[]> {
-  return (yield* query<{ id: number }>(UNLOCKED_CLAIMS, { ids })).map(({ id }) => Number(id));
+export function findUnlockedClaims(ids: readonly number[]): Work<number[]> {
+  return queryIds(UNLOCKED_CLAIMS, { ids });
 }
 
 /** A job whose claim is deleted too early would stay active for ever. */

@@ -3,7 +3,7 @@ import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
-import { deleteLimits } from '../limits/edit-limits.js';
+import { deleteLimits } from '../limits/sql-limit-store.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
 
 // A transaction locks the row of a queue before its subscriptions. It never locks claims, jobs or history as well, so

@@ -1,5 +1,5 @@
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { execute, query, queryIds, type Work } from '../core/statement.js';
 import { addQueues } from '../topics/add-queues.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
@@ -40,35 +40,30 @@ const DELETE_STALE_COMMIT_LANES = `
   DELETE /*! {commit_log} */ FROM {commit_log} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND seen_at < :now - 86400000`;
 
-export class SqlWorkerRegistry implements WorkerRegistry {
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly dialect: Dialect,
-  ) {}
+export function sqlWorkerRegistry(database: SqlDatabase, dialect: Dialect): WorkerRegistry {
+  return {
+    async register(worker) {
+      await addQueues(database, dialect, worker.queues);
+      await database.transaction(() => registerWorker(worker));
+    },
 
-  async register(worker: WorkerRegistration): Promise<void> {
-    await addQueues(this.database, this.dialect, worker.queues);
-    await this.database.transaction(() => registerWorker(worker));
-  }
+    async setQueues(id, queues) {
+      await database.runIdempotent(() => execute(SET_QUEUES, { id, queues: JSON.stringify(queues) }));
+    },
 
-  async setQueues(workerId: string, queues: readonly string[]): Promise<void> {
-    await this.database.runIdempotent(() => execute(SET_QUEUES, { id: workerId, queues: JSON.stringify(queues) }));
-  }
+    markSeen: (workerId) => database.runIdempotent(() => markWorkerSeen(workerId)),
 
-  markSeen(workerId: string): Promise<void> {
-    return this.database.runIdempotent(() => markWorkerSeen(workerId));
-  }
-
-  async deregister(workerId: string): Promise<void> {
-    await this.database.runIdempotent(() => execute(DEREGISTER, { id: workerId }));
-  }
+    async deregister(id) {
+      await database.runIdempotent(() => execute(DEREGISTER, { id }));
+    },
+  };
 }
 
 function* registerWorker(worker: WorkerRegistration): Work<void> {
   const staleWorkers = yield* query<{ id: string }>(STALE_WORKERS);
   if (staleWorkers.length > 0) yield* execute(DELETE_STALE_WORKERS, { ids: staleWorkers.map(({ id }) => id).sort() });
-  const staleLanes = yield* query<{ id: number }>(STALE_COMMIT_LANES);
-  if (staleLanes.length > 0) yield* execute(DELETE_STALE_COMMIT_LANES, { ids: staleLanes.map(({ id }) => Number(id)) });
+  const staleLanes = yield* queryIds(STALE_COMMIT_LANES);
+  if (staleLanes.length > 0) yield* execute(DELETE_STALE_COMMIT_LANES, { ids: staleLanes });
   // After a lost answer the row may exist already.
   yield* execute(DEREGISTER, { id: worker.id });
   yield* execute(REGISTER, { ...worker, queues: JSON.stringify(worker.queues) });
