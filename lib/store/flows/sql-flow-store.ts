@@ -1,6 +1,6 @@
 import { batchesOf } from '../../common/batches-of.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, queryIds, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
 import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
 import type { EventJob } from '../jobs/job-events.js';
 import { createFlow, fanOut } from './create-flow.js';
@@ -36,13 +36,8 @@ const POSTPONE = `
   SET expires_at = :now + ${CHECK_INTERVAL_MS}
   WHERE id = :id`;
 
-const DELETE_EDGES = `
-  DELETE /*! {edges} */ FROM {edges} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :id`;
-
-const DELETE_FLOW = `
-  DELETE /*! {flows} */ FROM {flows} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id`;
+const DELETE_EDGES = deleteFrom('edges', 'job_id = :id');
+const DELETE_FLOW = deleteFrom('flows', 'id = :id');
 
 const START: BlockedPosition = { group: '', priority: -32_769, id: 0 };
 

@@ -1,7 +1,7 @@
 import { groupOverridesAfter, type GroupLimitChange } from '../../job/groups/group-options.js';
 import type { Delay } from '../../job/outcome.js';
 import type { Dialect } from '../core/sql-database.js';
-import { execute, Ids, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
 import { activeIdsOf, GROUP_COLUMNS, groupOverridesOf, type GroupRow, type GroupState } from './group-row.js';
 
 // The position before the first job of any group.
@@ -57,9 +57,7 @@ const STILL_ACTIVE = `
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND queue = :queue`;
 
-const DELETE = `
-  DELETE /*! {groups} */ FROM {groups} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND group_key = :group`;
+const DELETE = deleteFrom('groups', 'queue = :queue AND group_key = :group');
 
 export interface GroupName {
   readonly queue: string;

@@ -2,7 +2,7 @@ import { overridesAfter, type LimitChange, type Limits } from '../../job/limits/
 import type { Delay } from '../../job/outcome.js';
 import { toDelay } from '../../job/snooze.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Values, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Values, type Work } from '../core/statement.js';
 import type { LimitStore } from './limit-store.js';
 import { LIMIT_COLUMNS, limitsOf, overridesOf, type LimitsRow } from './limits-row.js';
 
@@ -37,9 +37,7 @@ const SET_REST = `
   SET rest_until = COALESCE(:untilMs, :now + :delayMs)
   WHERE queue = :queue`;
 
-const DELETE = `
-  DELETE /*! {limits} */ FROM {limits} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue`;
+const DELETE = deleteFrom('limits', 'queue = :queue');
 
 const NO_REST: Delay = { delayMs: 0, untilMs: 0 };
 

@@ -3,7 +3,7 @@ import { readError } from '../../job/read-columns.js';
 import type { EventStore, RecordedEvent } from './event-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { execute, Ids, query, type Values, type Work } from '../core/statement.js';
+import { deleteFrom, execute, Ids, query, type Values, type Work } from '../core/statement.js';
 
 const LAST = `
   SELECT MAX(id) AS id
@@ -34,9 +34,7 @@ const OLDEST_EVENTS = `
   ORDER BY id
   LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
-const DELETE_EXPIRED = `
-  DELETE /*! {events} */ FROM {events} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids AND recorded_at <= :now - :keptMs`;
+const DELETE_EXPIRED = deleteFrom('events', ':ids AND recorded_at <= :now - :keptMs');
 
 /** A process that reconnects to the database within this time misses no event. */
 export const EVENT_RETENTION_MS = 600_000;

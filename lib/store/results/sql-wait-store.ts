@@ -5,7 +5,7 @@ import type { AwaitedJob, WaitStore } from './wait-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, safeId } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { execute, Ids, query, Rows, executeAll, type Work } from '../core/statement.js';
+import { statement, deleteFrom, execute, Ids, query, Rows, executeAll, type Work } from '../core/statement.js';
 import type { RecordRow } from '../jobs/job-record.js';
 import { inBatches, readInBatches } from './in-batches.js';
 import { jobLogDeletions } from './sql-job-log-store.js';
@@ -29,9 +29,7 @@ const WAIT_ROW = `(?, ?, :now + ?)`;
 
 // Without the condition on expires_at, MySQL scans the whole table if it has about as many rows as there are ids, even
 // with the forced index.
-const UNREGISTER = `
-  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
-  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at > 0`;
+const UNREGISTER = deleteFrom('waits', 'waiter = :waiter AND job_id IN (:ids) AND expires_at > 0');
 
 const WAITERS = `
   SELECT DISTINCT waiter
@@ -39,9 +37,7 @@ const WAITERS = `
   WHERE job_id IN (:ids)`;
 
 // In the common lock order, the history comes before waits.
-const DELETE_FINISHED = `
-  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids`;
+const DELETE_FINISHED = deleteFrom('history', ':ids');
 
 // Skips locked rows. The locks end with the statement.
 const EXPIRED = `
@@ -51,9 +47,7 @@ const EXPIRED = `
   ORDER BY expires_at
   LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
-const DELETE_EXPIRED = `
-  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
-  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now`;
+const DELETE_EXPIRED = deleteFrom('waits', 'waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now');
 
 const WAITS = `
   SELECT waiter, job_id
@@ -116,7 +110,7 @@ export function sqlWaitStore(database: SqlDatabase): WaitStore {
 }
 
 function* deleteOutcomes(waiter: number, ids: readonly number[]): Work<void> {
-  const jobs = { sql: DELETE_FINISHED, values: { ids: new Ids(ids) } };
+  const jobs = statement(DELETE_FINISHED, { ids: new Ids(ids) });
   yield* executeAll([jobs, ...jobLogDeletions(ids)]);
   yield* execute(UNREGISTER, { waiter, ids });
 }

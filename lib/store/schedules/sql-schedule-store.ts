@@ -1,6 +1,6 @@
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import {
   declareSchedules,
   differingSchedules,
@@ -31,9 +31,7 @@ const UNDECLARED = `
   ORDER BY name
   LIMIT 1000`;
 
-const DELETE_UNDECLARED = `
-  DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
-  WHERE name = :name AND source = 'code' AND declared_at < :now - :afterMs`;
+const DELETE_UNDECLARED = deleteFrom('schedules', "name = :name AND source = 'code' AND declared_at < :now - :afterMs");
 
 /** @param blocking for verbs that wait for a schedule which a caller's transaction has locked */
 export function sqlScheduleStore(database: SqlDatabase, blocking: SqlDatabase, dialect: Dialect): ScheduleStore {

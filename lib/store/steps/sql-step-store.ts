@@ -1,7 +1,7 @@
 import { LeaseLostError, TransactionLostError } from '../../job/errors.js';
 import type { Delay } from '../../job/outcome.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, executeAll, executeFinal, query, type Statement, type Work } from '../core/statement.js';
+import { statement, execute, executeAll, executeFinal, query, type Statement, type Work } from '../core/statement.js';
 import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
 import { hasExpiredSteps, pruneSignals, pruneSteps } from './prune-steps.js';
 import { findMissedSignals, storeSignal, wakeWaiting } from './signals.js';
@@ -65,8 +65,8 @@ export function sqlStepStore(
   ): Promise<T | undefined> =>
     blocking.transaction(function* () {
       const [job, step] = yield* executeAll([
-        { sql: LOCK_JOB, values: { jobId, claimId } },
-        { sql: STEP, values: { jobId, name } },
+        statement(LOCK_JOB, { jobId, claimId }),
+        statement(STEP, { jobId, name }),
       ]);
       return job!.rows.length > 0 ? yield* work(step!.rows[0] as CurrentStepRow | undefined) : undefined;
     });
@@ -80,10 +80,7 @@ export function sqlStepStore(
   return {
     async readSteps(jobId) {
       const [now, steps] = await database.runIdempotent(() =>
-        executeAll([
-          { sql: NOW, values: {} },
-          { sql: STEPS, values: { jobId } },
-        ]),
+        executeAll([statement(NOW), statement(STEPS, { jobId })]),
       );
       const rows = steps!.rows as unknown as readonly StepRow[];
       return { byName: new Map(rows.map((row) => [row.name, toStoredStep(row)])), nowMs: Number(now!.rows[0]!['at']) };
@@ -156,7 +153,7 @@ interface NewStep extends Partial<Delay> {
 
 function addStep(jobId: number, name: string, step: NewStep): Statement {
   const { state, result = null, hash, untilMs = null, delayMs = null } = step;
-  return { sql: ADD_STEP, values: { jobId, name, state, result, hash, untilMs, delayMs } };
+  return statement(ADD_STEP, { jobId, name, state, result, hash, untilMs, delayMs });
 }
 
 /** The time of a stored wait stays. */
@@ -168,7 +165,7 @@ function* storeWait(
 ): Work<port.StepWait> {
   let row = stored;
   if (!row) {
-    const [, read] = yield* executeAll([addStep(jobId, name, wait), { sql: STEP, values: { jobId, name } }]);
+    const [, read] = yield* executeAll([addStep(jobId, name, wait), statement(STEP, { jobId, name })]);
     row = read!.rows[0] as unknown as CurrentStepRow;
   }
   return { untilMs: Number(row.until_at), nowMs: Number(row.at) };

@@ -1,5 +1,5 @@
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, queryIds, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
 import { addQueues } from '../topics/add-queues.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
@@ -17,9 +17,7 @@ const MARK_SEEN = `
   SET seen_at = :now
   WHERE id = :id`;
 
-const DEREGISTER = `
-  DELETE /*! {workers} */ FROM {workers} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id`;
+const DEREGISTER = deleteFrom('workers', 'id = :id');
 
 // A killed process never deregisters. Its row stays for a day, for operators to read.
 const STALE_WORKERS = `
@@ -27,18 +25,14 @@ const STALE_WORKERS = `
   FROM {workers}
   WHERE seen_at < :now - 86400000`;
 
-const DELETE_STALE_WORKERS = `
-  DELETE /*! {workers} */ FROM {workers} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids)`;
+const DELETE_STALE_WORKERS = deleteFrom('workers', 'id IN (:ids)');
 
 const STALE_COMMIT_LANES = `
   SELECT id
   FROM {commit_log}
   WHERE seen_at < :now - 86400000`;
 
-const DELETE_STALE_COMMIT_LANES = `
-  DELETE /*! {commit_log} */ FROM {commit_log} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND seen_at < :now - 86400000`;
+const DELETE_STALE_COMMIT_LANES = deleteFrom('commit_log', 'id IN (:ids) AND seen_at < :now - 86400000');
 
 export function sqlWorkerRegistry(database: SqlDatabase, dialect: Dialect): WorkerRegistry {
   return {
