@@ -4,7 +4,7 @@ import type { Clock } from '../common/clock.js';
 import type { AdminStore } from './admin/admin-store.js';
 import { SqlAdminStore } from './admin/sql-admin-store.js';
 import { CommitListener } from './core/commit-listener.js';
-import { EventOutboxDatabase, type EventOutbox } from './core/event-outbox-database.js';
+import { withEventOutbox, type EventOutbox } from './core/event-outbox-database.js';
 import type { Dialect, SqlDatabase } from './core/sql-database.js';
 import { checkDatabaseType } from './core/supported-database.js';
 import { Templates } from './core/template.js';
@@ -130,13 +130,14 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const scanCursors = new ScanCursors(clock);
   const commits = new CommitListener(dataSource);
-  const outbox = new EventOutboxDatabase(database, commits, recorder);
-  const blocking = new EventOutboxDatabase(blockingDatabase, commits, recorder);
+  const outbox = withEventOutbox(database, commits, recorder);
+  const blocking = withEventOutbox(blockingDatabase, commits, recorder);
   const keyed = new KeyedEnqueuer(outbox, blocking, dialect);
   return {
     jobs: sqlJobStore(
       outbox,
       blocking,
+      recorder.emitsEvents,
       keyed,
       { ...dialect, ...CLAIM_STRATEGIES[dialect.name] },
       commits,

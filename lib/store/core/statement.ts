@@ -101,7 +101,7 @@ export interface Step {
   readonly statements: readonly Statement[];
   /** Whether they are the last of their transaction, so that COMMIT can be sent with them. */
   readonly isLast?: boolean;
-  /** The events of this transaction: see EventOutboxDatabase. A step with events has no statements. */
+  /** The events of this transaction: see withEventOutbox. A step with events has no statements. */
   readonly events?: JobEventSource;
 }
 

@@ -8,7 +8,7 @@ import type { CommitListener } from '../core/commit-listener.js';
 import type { JobStore } from './job-store.js';
 import type { KeyedCallResult } from '../keys/key-store.js';
 import type { CompletionBatch } from './completion.js';
-import type { Dialect } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { chunkJobs, enqueue, insertJobs } from './enqueue.js';
 import { isFinished } from './fence.js';
 import { handOff } from '../people/hand-off.js';
@@ -19,7 +19,6 @@ import { hasUnusedKeys, pruneKeys } from '../keys/prune-keys.js';
 import { EXPIRED_BATCH_SIZE, findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
 import { completeBatch, type CompletedBatch } from './complete-batch.js';
 import { completeClaimed, FenceError } from './complete-jobs.js';
-import type { EventOutboxDatabase } from '../core/event-outbox-database.js';
 import type { Work } from '../core/statement.js';
 import { countWaiting, summarizeWork, readUpcoming } from './summarize-work.js';
 import { StageCleanup } from '../people/stage-cleanup.js';
@@ -39,8 +38,9 @@ import { addQueues } from '../topics/add-queues.js';
  * @param archives for finished jobs whose retention is over. Undefined: they are deleted.
  */
 export function sqlJobStore(
-  database: EventOutboxDatabase,
-  blocking: EventOutboxDatabase,
+  database: SqlDatabase,
+  blocking: SqlDatabase,
+  emitsEvents: (queue: string) => boolean,
   keyed: KeyedEnqueuer,
   dialect: Dialect & ClaimStrategies,
   commits: CommitListener,
@@ -69,7 +69,7 @@ export function sqlJobStore(
     async enqueue(jobs, transaction) {
       if (jobs.length === 0) return [];
       if (transaction) return database.inCallerTransaction(transaction, () => enqueue(jobs));
-      if (jobs.some(({ queue }) => database.outbox.emitsEvents(queue))) {
+      if (jobs.some(({ queue }) => emitsEvents(queue))) {
         // Inserts the jobs before the final step, because their events need the ids.
         return blocking.decideOnce(function* () {
           return { value: yield* enqueue(jobs), hasWritten: true, writes: [] };
