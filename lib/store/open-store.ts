@@ -4,7 +4,7 @@ import type { Clock } from '../common/clock.js';
 import type { AdminStore } from './admin/admin-store.js';
 import { SqlAdminStore } from './admin/sql-admin-store.js';
 import { CommitListener } from './core/commit-listener.js';
-import { EventOutboxDatabase, type EventOutbox } from './core/event-outbox-database.js';
+import { withEventOutbox, type EventOutbox } from './core/event-outbox-database.js';
 import type { Dialect, SqlDatabase } from './core/sql-database.js';
 import { checkDatabaseType } from './core/supported-database.js';
 import { Templates } from './core/template.js';
@@ -12,14 +12,14 @@ import { withRetry } from './core/with-retry.js';
 import { CLAIM_STRATEGIES, type UnsupportedStrategies } from './jobs/claim/claim-strategies.js';
 import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
-import { SqlJobStore } from './jobs/sql-job-store.js';
+import { sqlJobStore } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
 import type { FlowStore } from './flows/flow-store.js';
-import { SqlFlowStore } from './flows/sql-flow-store.js';
+import { sqlFlowStore } from './flows/sql-flow-store.js';
 import type { GroupStore } from './groups/group-store.js';
-import { SqlGroupStore } from './groups/sql-group-store.js';
+import { sqlGroupStore } from './groups/sql-group-store.js';
 import type { LimitStore } from './limits/limit-store.js';
-import { SqlLimitStore } from './limits/sql-limit-store.js';
+import { sqlLimitStore } from './limits/sql-limit-store.js';
 import { Hosts, type HostList } from './mysql/hosts.js';
 import { checkServer, findUnsupportedStrategies } from './mysql/mysql-checks.js';
 import { MysqlNotificationChannel } from './mysql/mysql-notification-channel.js';
@@ -33,9 +33,9 @@ import type { ConsumerStore } from './people/consumer-store.js';
 import { SqlConsumerStore } from './people/sql-consumer-store.js';
 import type { EventStore } from './results/event-store.js';
 import type { JobLogStore } from './results/job-log-store.js';
-import { SqlEventStore } from './results/sql-event-store.js';
-import { SqlJobLogStore } from './results/sql-job-log-store.js';
-import { SqlWaitStore } from './results/sql-wait-store.js';
+import { sqlEventStore } from './results/sql-event-store.js';
+import { sqlJobLogStore } from './results/sql-job-log-store.js';
+import { sqlWaitStore } from './results/sql-wait-store.js';
 import type { WaitStore } from './results/wait-store.js';
 import { withArchives } from './schema/archive-options.js';
 import { raiseNextId } from './schema/raise-next-id.js';
@@ -45,16 +45,16 @@ import { SqliteNotificationChannel, type NotificationCheck } from './sqlite/sqli
 import { checkForWaiters, checkForWorkers } from './sqlite/sqlite-notification-checks.js';
 import { sqlite } from './sqlite/sqlite.js';
 import type { ScheduleStore } from './schedules/schedule-store.js';
-import { SqlScheduleStore } from './schedules/sql-schedule-store.js';
+import { sqlScheduleStore } from './schedules/sql-schedule-store.js';
 import { SqlStatsStore } from './stats/sql-stats-store.js';
 import type { StatsStore } from './stats/stats-store.js';
-import { SqlStepStore } from './steps/sql-step-store.js';
+import { sqlStepStore } from './steps/sql-step-store.js';
 import type { StepStore } from './steps/step-store.js';
 import { tableNames, tablesOn, type Tables } from './tables.js';
 import type { QueueStore } from './topics/queue-store.js';
-import { SqlQueueStore } from './topics/sql-queue-store.js';
-import { SqlWorkerLockStore, type LockDatabase } from './workers/sql-worker-lock-store.js';
-import { SqlWorkerRegistry } from './workers/sql-worker-registry.js';
+import { sqlQueueStore } from './topics/sql-queue-store.js';
+import { sqlWorkerLockStore, type LockDatabase } from './workers/sql-worker-lock-store.js';
+import { sqlWorkerRegistry } from './workers/sql-worker-registry.js';
 import type { WorkerLockStore } from './workers/worker-lock-store.js';
 import type { WorkerRegistry } from './workers/worker-registry.js';
 
@@ -130,13 +130,14 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const scanCursors = new ScanCursors(clock);
   const commits = new CommitListener(dataSource);
-  const outbox = new EventOutboxDatabase(database, commits, recorder);
-  const blocking = new EventOutboxDatabase(blockingDatabase, commits, recorder);
+  const outbox = withEventOutbox(database, commits, recorder);
+  const blocking = withEventOutbox(blockingDatabase, commits, recorder);
   const keyed = new KeyedEnqueuer(outbox, blocking, dialect);
   return {
-    jobs: new SqlJobStore(
+    jobs: sqlJobStore(
       outbox,
       blocking,
+      recorder.emitsEvents,
       keyed,
       { ...dialect, ...CLAIM_STRATEGIES[dialect.name] },
       commits,
@@ -145,22 +146,22 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
       clock,
       archives,
     ),
-    workers: new SqlWorkerRegistry(database, dialect),
+    workers: sqlWorkerRegistry(database, dialect),
     admin: new SqlAdminStore(blocking, dialect, keyed),
-    queues: new SqlQueueStore(database, dialect),
+    queues: sqlQueueStore(database, dialect),
     consumer: new SqlConsumerStore(blocking, scanCursors),
-    waits: new SqlWaitStore(database),
-    jobLogs: new SqlJobLogStore(database),
-    events: new SqlEventStore(database),
-    schedules: new SqlScheduleStore(outbox, blocking, dialect),
-    limits: new SqlLimitStore(database, dialect),
+    waits: sqlWaitStore(database),
+    jobLogs: sqlJobLogStore(database),
+    events: sqlEventStore(database),
+    schedules: sqlScheduleStore(outbox, blocking, dialect),
+    limits: sqlLimitStore(database, dialect),
     stats: new SqlStatsStore(database, dialect, clock),
     metrics: new SqlMetricsStore(database),
-    groups: new SqlGroupStore(database, dialect),
-    steps: new SqlStepStore(outbox, blocking, dialect, scanCursors),
-    flows: new SqlFlowStore(outbox, blocking, dialect, scanCursors),
+    groups: sqlGroupStore(database, dialect),
+    steps: sqlStepStore(outbox, blocking, dialect, scanCursors),
+    flows: sqlFlowStore(outbox, blocking, dialect, scanCursors),
     ...channels,
-    workerLocks: lockDatabase && new SqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
+    workerLocks: lockDatabase && sqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
     notices,
   };
 }

@@ -1,6 +1,4 @@
 import type { CommitListener } from './commit-listener.js';
-import type { CallerTransaction } from './caller-transaction.js';
-import type { ApplicationWork } from './application-transaction.js';
 import type { SqlDatabase } from './sql-database.js';
 import {
   executeAll,
@@ -12,7 +10,6 @@ import {
   type JobEvent,
   type SqlValue,
   type Statement,
-  type StatementResult,
   type Work,
 } from './statement.js';
 
@@ -36,88 +33,24 @@ export interface EventOutbox {
  * Stores the events of a transaction in the same transaction, so that an event exists if and only if its change does.
  * Work reports its changes with `emit`. A queue without stored events costs nothing.
  */
-export class EventOutboxDatabase implements SqlDatabase {
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly commits: Pick<CommitListener, 'afterCommit'>,
-    readonly outbox: EventOutbox,
-  ) {}
-
-  transaction<T>(work: () => Work<T>, maxLockWaits?: number): Promise<T> {
-    return this.#withCommitCallback((onEmitted) =>
-      this.database.transaction(() => this.#storeEvents(work(), onEmitted), maxLockWaits),
-    );
-  }
-
-  decideOnce<T>(work: () => Work<FinalWrites<T>>): Promise<T> {
-    return this.#withCommitCallback((onEmitted) =>
-      this.database.decideOnce(() => this.#addToFinalWrites(work(), onEmitted)),
-    );
-  }
-
-  transactOnce<T>(work: () => Work<T>, hasWritten?: (value: T) => boolean): Promise<T> {
-    return this.#withCommitCallback((onEmitted) =>
-      this.database.transactOnce(() => this.#storeEvents(work(), onEmitted), hasWritten),
-    );
-  }
-
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    return this.#withCommitCallback(
-      (onEmitted) => this.database.inCallerTransaction(transaction, () => this.#storeEvents(work(), onEmitted)),
-      () => this.commits.afterCommit(transaction, this.outbox.onEventsCommitted),
-    );
-  }
-
-  runIdempotent<T>(work: () => Work<T>): Promise<T> {
-    return this.database.runIdempotent(work);
-  }
-
-  writeOnce(writes: readonly Statement[]): Promise<readonly StatementResult[]> {
-    return this.database.writeOnce(writes);
-  }
-
-  requireOpenTransaction(transaction: CallerTransaction): void {
-    this.database.requireOpenTransaction(transaction);
-  }
-
-  readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
-    return this.database.readLatest(work, transaction);
-  }
-
-  inApplicationTransaction<T>(work: ApplicationWork<T>): Promise<T> {
-    return this.database.inApplicationTransaction(work);
-  }
-
-  close(): Promise<void> {
-    return this.database.close();
-  }
-
+export function withEventOutbox(
+  database: SqlDatabase,
+  commits: Pick<CommitListener, 'afterCommit'>,
+  { emitsEvents, onEventsCommitted }: EventOutbox,
+): SqlDatabase {
   /** @param act calls `onEmitted` when the work emits an event to store, before the commit */
-  async #withCommitCallback<T>(
+  const withCommitCallback = async <T>(
     act: (onEmitted: () => void) => Promise<T>,
-    onCommitted = this.outbox.onEventsCommitted,
-  ): Promise<T> {
+    onCommitted = onEventsCommitted,
+  ): Promise<T> => {
     let hasEvents = false;
     const value = await act(() => (hasEvents = true));
     if (hasEvents) onCommitted();
     return value;
-  }
-
-  /** Sends the events with the next statements of the work, so they cost a round trip only if no statement follows. */
-  *#storeEvents<T>(work: Work<T>, onEmitted: () => void): Work<T> {
-    const [value, deferred] = yield* this.#collectEvents(work, onEmitted);
-    yield* executeAll(deferred);
-    return value;
-  }
-
-  *#addToFinalWrites<T>(work: Work<FinalWrites<T>>, onEmitted: () => void): Work<FinalWrites<T>> {
-    const [value, deferred] = yield* this.#collectEvents(work, onEmitted);
-    return { ...value, writes: [...value.writes, ...deferred] };
-  }
+  };
 
   /** Returns the value of the work and the events that no statement has carried yet: one short statement, or none. */
-  *#collectEvents<T>(work: Work<T>, onEmitted: () => void): Work<[T, Statement[]]> {
-    const { emitsEvents } = this.outbox;
+  function* collectEvents<T>(work: Work<T>, onEmitted: () => void): Work<[T, Statement[]]> {
     let deferred: Statement[] = [];
     const value = yield* relay(work, function* ({ statements, events: eventsOf, isLast = false }) {
       if (!eventsOf) {
@@ -133,6 +66,38 @@ export class EventOutboxDatabase implements SqlDatabase {
     });
     return [value, deferred];
   }
+
+  /** Sends the events with the next statements of the work, so they cost a round trip only if no statement follows. */
+  function* storeEvents<T>(work: Work<T>, onEmitted: () => void): Work<T> {
+    const [value, deferred] = yield* collectEvents(work, onEmitted);
+    yield* executeAll(deferred);
+    return value;
+  }
+
+  function* addToFinalWrites<T>(work: Work<FinalWrites<T>>, onEmitted: () => void): Work<FinalWrites<T>> {
+    const [value, deferred] = yield* collectEvents(work, onEmitted);
+    return { ...value, writes: [...value.writes, ...deferred] };
+  }
+
+  return {
+    transaction: (work, maxLockWaits) =>
+      withCommitCallback((onEmitted) => database.transaction(() => storeEvents(work(), onEmitted), maxLockWaits)),
+    decideOnce: (work) =>
+      withCommitCallback((onEmitted) => database.decideOnce(() => addToFinalWrites(work(), onEmitted))),
+    transactOnce: (work, hasWritten) =>
+      withCommitCallback((onEmitted) => database.transactOnce(() => storeEvents(work(), onEmitted), hasWritten)),
+    inCallerTransaction: (transaction, work) =>
+      withCommitCallback(
+        (onEmitted) => database.inCallerTransaction(transaction, () => storeEvents(work(), onEmitted)),
+        () => commits.afterCommit(transaction, onEventsCommitted),
+      ),
+    runIdempotent: (work) => database.runIdempotent(work),
+    writeOnce: (writes) => database.writeOnce(writes),
+    requireOpenTransaction: (transaction) => database.requireOpenTransaction(transaction),
+    readLatest: (work, transaction) => database.readLatest(work, transaction),
+    inApplicationTransaction: (work) => database.inApplicationTransaction(work),
+    close: () => database.close(),
+  };
 }
 
 /** Returns the INSERT if it is short enough to be sent with later statements. Otherwise sends it. */

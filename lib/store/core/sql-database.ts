@@ -65,11 +65,11 @@ export interface Dialect {
   /** Whether a transaction that has written excludes all other writers, and so reads every earlier commit. */
   readonly hasOneWriter: boolean;
   /** The end of an INSERT that changes nothing if a row has the same key, and locks that row for writing. */
-  readonly lockDuplicate: (key: string) => string;
+  readonly lockDuplicate: (...key: [column: string, ...columns: string[]]) => string;
   /** Adds the row of a queue if it is missing. */
   addQueue(queue: string): Work<void>;
   /** Adds the missing rows of keys, unused, to be kept for `retentionMs`. */
-  addKeys(keys: readonly KeyRowId[], retentionMs: number): Work<void>;
+  addKeys(keys: readonly KeyName[], retentionMs: number): Work<void>;
   /** The names of the queues with rows in the table: one index read per queue, however many rows a queue has. */
   queueNames(table: 'jobs' | 'history'): Work<string[]>;
   /** The id of the next job, or a lower id that no job has. */
@@ -78,7 +78,8 @@ export interface Dialect {
   readonly maintenanceLock: { tryAcquire(): Work<boolean>; release(): Work<void> };
 }
 
-export interface KeyRowId {
+/** The primary key of the row of a key. */
+export interface KeyName {
   readonly queue: string;
   readonly hash: string;
 }

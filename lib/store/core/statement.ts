@@ -1,8 +1,9 @@
 import type { JobEventName } from '../../job/queue-event.js';
 import type { StoredError } from '../../job/stored-error.js';
+import type { Tables } from '../tables.js';
 
 // Characters, most of them of one byte: far below the default max_allowed_packet.
-export const MAX_STATEMENT_LENGTH = 500_000;
+const MAX_STATEMENT_LENGTH = 500_000;
 // SQLite accepts about 32,000 values per statement, and no row has more than twenty.
 const MAX_ROWS = 1_000;
 
@@ -16,22 +17,26 @@ export class Rows {
   ) {}
 }
 
-/** Splits rows into chunks that a server accepts in one statement. Keeps their order. */
-export function rowChunks(rows: readonly SqlValue[][]): SqlValue[][][] {
-  const chunks: SqlValue[][][] = [];
+/** Splits items into chunks that a server accepts in one statement. Keeps their order. An item may be longer alone. */
+export function chunksOf<Item>(items: readonly Item[], lengthOf: (item: Item) => number, maxItems: number): Item[][] {
+  const chunks: Item[][] = [];
   let length = 0;
-  for (const row of rows) {
-    const rowLength = lengthOf(row);
+  for (const item of items) {
+    const itemLength = lengthOf(item);
     const last = chunks.at(-1);
-    if (last && last.length < MAX_ROWS && length + rowLength <= MAX_STATEMENT_LENGTH) {
-      last.push(row);
-      length += rowLength;
+    if (last && last.length < maxItems && length + itemLength <= MAX_STATEMENT_LENGTH) {
+      last.push(item);
+      length += itemLength;
     } else {
-      chunks.push([row]);
-      length = rowLength;
+      chunks.push([item]);
+      length = itemLength;
     }
   }
   return chunks;
+}
+
+export function rowChunks(rows: readonly SqlValue[][]): SqlValue[][][] {
+  return chunksOf(rows, lengthOf, MAX_ROWS);
 }
 
 /** The approximate length of the values in a statement. */
@@ -77,6 +82,10 @@ export interface Statement {
   readonly values: Values;
 }
 
+export function statement(sql: string, values: Values = {}): Statement {
+  return { sql, values };
+}
+
 export interface StatementResult {
   readonly rows: readonly Record<string, unknown>[];
   /** Rows inserted, updated (matched) or deleted. */
@@ -92,7 +101,7 @@ export interface Step {
   readonly statements: readonly Statement[];
   /** Whether they are the last of their transaction, so that COMMIT can be sent with them. */
   readonly isLast?: boolean;
-  /** The events of this transaction: see EventOutboxDatabase. A step with events has no statements. */
+  /** The events of this transaction: see withEventOutbox. A step with events has no statements. */
   readonly events?: JobEventSource;
 }
 
@@ -110,9 +119,22 @@ export interface FinalWrites<T> {
   readonly writes: readonly Statement[];
 }
 
+// Both servers scan a small table instead of using its key, and a scan waits for locks on rows that the statement does
+// not need. Only the form for several tables, which names the table twice, accepts an index. MySQL and MariaDB execute
+// comments of the form /*! … */, SQLite ignores them.
+/** A DELETE that names the primary key. */
+export const deleteFrom = (table: keyof Tables, where: string) => `
+  DELETE /*! {${table}} */ FROM {${table}} /*! FORCE INDEX (PRIMARY) */
+  WHERE ${where}`;
+
 export function* query<Row>(sql: string, values: Values = {}): Work<readonly Row[]> {
   const [result] = yield { statements: [{ sql, values }] };
   return result!.rows as readonly Row[];
+}
+
+/** The ids of the rows that the statement selects as `id`. */
+export function* queryIds(sql: string, values?: Values): Work<number[]> {
+  return (yield* query<{ id: number }>(sql, values)).map(({ id }) => Number(id));
 }
 
 /** Returns the number of affected rows. */

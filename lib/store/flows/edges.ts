@@ -6,10 +6,10 @@ import { isFinalOutcome } from '../../job/outcome.js';
 import type { FinalState } from '../../job/job-state.js';
 import type { Completion } from '../jobs/completion.js';
 import {
+  chunksOf,
   executeAll,
   Ids,
   lengthOf,
-  MAX_STATEMENT_LENGTH,
   query,
   rowChunks,
   Rows,
@@ -118,7 +118,9 @@ export function closeEdges(completions: readonly EndInFlow[]): readonly Statemen
   const ended = completions.filter(isEndInFlow).sort((a, b) => a.job.id - b.job.id);
   const alike = groupBy(ended, (completion) => `${completion.outcome.kind} ${hasValue(completion)}`);
   return [...alike.values()].flatMap((group) =>
-    hasValue(group[0]!) ? valueBatches(group).map(closeWithValues) : [close(group)],
+    hasValue(group[0]!)
+      ? chunksOf(group, (completion) => lengthOf(resultAndError(completion)), MAX_VALUES).map(closeWithValues)
+      : [close(group)],
   );
 }
 
@@ -130,39 +132,18 @@ function close(ended: readonly EndInFlow[]): Statement {
   return { sql: CLOSE, values: { outcome: STATES[ended[0]!.outcome.kind]!, needs } };
 }
 
-interface EndWithValue extends EndInFlow {
-  readonly result: string | null;
-  readonly error: string | null;
-}
-
-function closeWithValues(ended: readonly EndWithValue[]): Statement {
+function closeWithValues(ended: readonly EndInFlow[]): Statement {
   const values: Record<string, Values[string]> = { ...close(ended).values };
-  ended.forEach(({ job, result, error }, n) => {
-    values[`id${n}`] = job.id;
-    values[`result${n}`] = result;
-    values[`error${n}`] = error;
+  ended.forEach((completion, n) => {
+    values[`id${n}`] = completion.job.id;
+    [values[`result${n}`], values[`error${n}`]] = resultAndError(completion);
   });
   return { sql: CLOSE_WITH_VALUES(ended.length), values };
 }
 
-/** Batches that a server accepts in one statement. */
-function valueBatches(ended: readonly EndInFlow[]): EndWithValue[][] {
-  const batches: EndWithValue[][] = [];
-  let length = 0;
-  for (const { job, outcome } of ended) {
-    const result = outcome.kind === 'complete' ? outcome.result : null;
-    const error = 'error' in outcome && outcome.error ? JSON.stringify(outcome.error) : null;
-    const ofThis = lengthOf([result, error]);
-    const last = batches.at(-1);
-    if (last && last.length < MAX_VALUES && length + ofThis <= MAX_STATEMENT_LENGTH) {
-      last.push({ job, outcome, result, error });
-      length += ofThis;
-    } else {
-      batches.push([{ job, outcome, result, error }]);
-      length = ofThis;
-    }
-  }
-  return batches;
+function resultAndError({ outcome }: EndInFlow): [result: string | null, error: string | null] {
+  const result = outcome.kind === 'complete' ? outcome.result : null;
+  return [result, 'error' in outcome && outcome.error ? JSON.stringify(outcome.error) : null];
 }
 
 /**

@@ -2,7 +2,7 @@ import { batchesOf } from '../../common/batches-of.js';
 import { PrerequisiteFailedError } from '../../job/errors.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { storedError, type StoredError } from '../../job/stored-error.js';
-import { emit, execute, executeAll, Ids, query, type Work } from '../core/statement.js';
+import { statement, deleteFrom, emit, execute, executeAll, Ids, query, type Work } from '../core/statement.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../jobs/claimed-row.js';
 import type { Completion } from '../jobs/completion.js';
@@ -78,9 +78,7 @@ const SCHEDULE = `
   SET state = 'scheduled', runnable = 0, run_at = :now + :delayMs, due_at = NULL
   WHERE id = :id AND state = 'blocked'`;
 
-const DELETE_IDLE = `
-  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids AND claim_id = 0`;
+const DELETE_IDLE = deleteFrom('jobs', ':ids AND claim_id = 0');
 
 /** A blocked job, and the edges that decide whether it may run. */
 export interface StandingRow {
@@ -106,7 +104,7 @@ export function* findSettled(endedIds: readonly number[]): Work<number[]> {
   const others = idsOf(dependents.filter(({ has_failed }) => Number(has_failed) === 0));
   const free: number[] = [];
   for (const batch of batchesOf(others, BATCH_SIZE)) {
-    const open = yield* executeAll(batch.map((id) => ({ sql: OPEN_EDGE, values: { id } })));
+    const open = yield* executeAll(batch.map((id) => statement(OPEN_EDGE, { id })));
     free.push(...batch.filter((_, index) => open[index]!.rows.length === 0));
   }
   return ascending([...failed, ...free]);
@@ -125,10 +123,7 @@ export function* readBlocked(queue: string, { group, priority, id }: BlockedPosi
 
 /** Locks the jobs, and unblocks or cancels those that need not be blocked any longer. */
 export function* settleJobs(ids: readonly number[], retentionMs: RetentionOf): Work<SettledJobs> {
-  const [locked, standings] = yield* executeAll([
-    { sql: LOCK_BLOCKED, values: { ids } },
-    { sql: READ_STANDINGS, values: { ids } },
-  ]);
+  const [locked, standings] = yield* executeAll([statement(LOCK_BLOCKED, { ids }), statement(READ_STANDINGS, { ids })]);
   const standingOf = new Map(
     (standings!.rows as unknown as readonly StandingRow[]).map((row) => [Number(row.id), row]),
   );
@@ -161,8 +156,8 @@ function* unblock(rows: readonly LockedRow[]): Work<UnblockedJob[]> {
   const waiting = idsOf(free);
   const scheduled = jobs.filter(({ delayMs }) => delayMs > 0);
   yield* executeAll([
-    ...(waiting.length > 0 ? [{ sql: UNBLOCK, values: { ids: new Ids(waiting) } }] : []),
-    ...scheduled.map(({ id, delayMs }) => ({ sql: SCHEDULE, values: { id, delayMs } })),
+    ...(waiting.length > 0 ? [statement(UNBLOCK, { ids: new Ids(waiting) })] : []),
+    ...scheduled.map(({ id, delayMs }) => statement(SCHEDULE, { id, delayMs })),
   ]);
   return jobs;
 }

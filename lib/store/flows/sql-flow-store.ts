@@ -1,108 +1,130 @@
-import type { FlowChild, FlowRecord } from '../../job/flows/flow-record.js';
-import type { NewFlow, OnFailure } from '../../job/flows/flow.js';
-import type { NewJob } from '../../job/job.js';
-import type { CallerTransaction } from '../core/caller-transaction.js';
 import { batchesOf } from '../../common/batches-of.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
 import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
 import type { EventJob } from '../jobs/job-events.js';
-import type { StepOwner } from '../steps/step-store.js';
 import { createFlow, fanOut } from './create-flow.js';
-import type * as port from './flow-store.js';
-import { deleteEdges, deleteFlow, findExpiredFlows, keepsFlow, readEdgeBatches } from './prune-flows.js';
-import { mustWait, readChildren, readFlow } from './read-flow.js';
+import type { FlowStore, RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
+import { mustWait, readChildren, readFlow, readJobIds } from './read-flow.js';
 import { findSettled, readBlocked, settleJobs, type BlockedPosition } from './settle-jobs.js';
 
 const BATCH_SIZE = 500;
+const PRUNE_BATCH_SIZE = 100;
 // A sweep reads this number of blocked jobs of each queue.
 const SWEEP_PAGE_SIZE = 5_000;
 
+const CHECK_INTERVAL_MS = 3_600_000;
+
+const EXPIRED = `
+  SELECT id
+  FROM {flows} /*! FORCE INDEX ({flows}_expiry) */
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT :limit`;
+
+// A job that can be retried goes on with its flow. One statement, so that a job that moves to the history is found in one
+// of the two tables.
+const REMAINING = `
+  SELECT e.needs
+  FROM {edges} e /*! FORCE INDEX (PRIMARY) */
+  WHERE e.job_id = :id
+    AND (EXISTS (SELECT 1 FROM {history} h WHERE h.id = e.needs) OR EXISTS (SELECT 1 FROM {jobs} j WHERE j.id = e.needs))
+  LIMIT 1`;
+
+const POSTPONE = `
+  UPDATE {flows} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = :now + ${CHECK_INTERVAL_MS}
+  WHERE id = :id`;
+
+const DELETE_EDGES = deleteFrom('edges', 'job_id = :id');
+const DELETE_FLOW = deleteFrom('flows', 'id = :id');
+
 const START: BlockedPosition = { group: '', priority: -32_769, id: 0 };
 
-export class SqlFlowStore implements port.FlowStore {
+/** @param blocking for verbs that lock jobs, which a caller's transaction may have locked */
+export function sqlFlowStore(
+  database: SqlDatabase,
+  blocking: SqlDatabase,
+  dialect: Dialect,
+  scanCursors: ScanCursors,
+): FlowStore {
   /** The last blocked job that the previous sweep has read, by queue. */
-  readonly #swept = new Map<string, BlockedPosition>();
+  const swept = new Map<string, BlockedPosition>();
 
-  /** @param blocking for verbs that lock jobs, which a caller's transaction may have locked */
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly blocking: SqlDatabase,
-    private readonly dialect: Dialect,
-    private readonly scanCursors: ScanCursors,
-  ) {}
-
-  create(flow: NewFlow, transaction?: CallerTransaction): Promise<port.StoredFlow> {
-    if (transaction) return this.database.inCallerTransaction(transaction, () => createFlow(flow));
-    return this.blocking.transactOnce(() => createFlow(flow));
-  }
-
-  fanOut(
-    owner: StepOwner,
-    step: string,
-    jobs: readonly NewJob[],
-    onFailure: OnFailure,
-  ): Promise<readonly number[] | undefined> {
-    return this.blocking.transaction(() => fanOut(owner, step, jobs, onFailure));
-  }
-
-  mustWait(jobId: number, step: string): Promise<boolean> {
-    return this.database.runIdempotent(() => mustWait(jobId, step));
-  }
-
-  async settle(endedIds: readonly number[], retentionMs: port.RetentionOf): Promise<port.SettledJobs> {
+  async function settle(endedIds: readonly number[], retentionMs: RetentionOf): Promise<SettledJobs> {
     const found: number[] = [];
     for (const batch of batchesOf(endedIds, BATCH_SIZE))
-      found.push(...(await this.database.runIdempotent(() => findSettled(batch))));
-    return this.recheck(found, retentionMs);
+      found.push(...(await database.runIdempotent(() => findSettled(batch))));
+    return recheck(found, retentionMs);
   }
 
-  async recheck(blockedIds: readonly number[], retentionMs: port.RetentionOf): Promise<port.SettledJobs> {
-    const unblocked: port.UnblockedJob[] = [];
+  async function recheck(blockedIds: readonly number[], retentionMs: RetentionOf): Promise<SettledJobs> {
+    const unblocked: UnblockedJob[] = [];
     const cancelled: EventJob[] = [];
     for (const ids of batchesOf(blockedIds, BATCH_SIZE)) {
-      const changed = await this.blocking.transaction(() => settleJobs(ids, retentionMs));
+      const changed = await blocking.transaction(() => settleJobs(ids, retentionMs));
       unblocked.push(...changed.unblocked);
       cancelled.push(...changed.cancelled);
     }
-    if (unblocked.length > 0) this.scanCursors.reset();
+    if (unblocked.length > 0) scanCursors.reset();
     if (cancelled.length === 0) return { unblocked, cancelled };
     // Others may need the cancelled jobs.
-    const next = await this.settle(
-      cancelled.map(({ id }) => id),
-      retentionMs,
-    );
+    const cancelledIds = cancelled.map(({ id }) => id);
+    const next = await settle(cancelledIds, retentionMs);
     return { unblocked: [...unblocked, ...next.unblocked], cancelled: [...cancelled, ...next.cancelled] };
   }
 
-  async sweep(retentionMs: port.RetentionOf): Promise<port.SettledJobs> {
-    const found: number[] = [];
-    for (const queue of await this.database.runIdempotent(() => this.dialect.queueNames('jobs'))) {
-      const after = this.#swept.get(queue) ?? START;
-      const { settled, next } = await this.database.runIdempotent(() => readBlocked(queue, after, SWEEP_PAGE_SIZE));
-      if (next) this.#swept.set(queue, next);
-      else this.#swept.delete(queue);
-      found.push(...settled);
-    }
-    return this.recheck(found, retentionMs);
-  }
+  return {
+    create: (flow, transaction) =>
+      transaction
+        ? database.inCallerTransaction(transaction, () => createFlow(flow))
+        : blocking.transactOnce(() => createFlow(flow)),
 
-  children(jobId: number, after: number, limit: number): Promise<readonly FlowChild[]> {
-    return this.database.runIdempotent(() => readChildren(jobId, after, limit));
-  }
+    fanOut: (...given) => blocking.transaction(() => fanOut(...given)),
 
-  read(flowId: number): Promise<FlowRecord | null> {
-    return this.database.runIdempotent(() => readFlow(flowId));
-  }
+    mustWait: (jobId, step) => database.runIdempotent(() => mustWait(jobId, step)),
 
-  async prune(limit: number): Promise<number> {
-    const expired = await this.database.runIdempotent(() => findExpiredFlows(limit));
-    for (const id of expired) {
-      if (await this.database.runIdempotent(() => keepsFlow(id))) continue;
-      // The last jobs come last, so that a flow that is deleted in part is found again.
-      for (const batch of await this.database.runIdempotent(() => readEdgeBatches(id)))
-        await this.database.runIdempotent(() => deleteEdges(batch));
-      await this.database.runIdempotent(() => deleteFlow(id));
-    }
-    return expired.length;
-  }
+    settle,
+
+    recheck,
+
+    async sweep(retentionMs) {
+      const found: number[] = [];
+      for (const queue of await database.runIdempotent(() => dialect.queueNames('jobs'))) {
+        const after = swept.get(queue) ?? START;
+        const { settled, next } = await database.runIdempotent(() => readBlocked(queue, after, SWEEP_PAGE_SIZE));
+        if (next) swept.set(queue, next);
+        else swept.delete(queue);
+        found.push(...settled);
+      }
+      return recheck(found, retentionMs);
+    },
+
+    children: (...given) => database.runIdempotent(() => readChildren(...given)),
+
+    read: (flowId) => database.runIdempotent(() => readFlow(flowId)),
+
+    async prune(limit) {
+      const expired = await database.runIdempotent(() => queryIds(EXPIRED, { limit }));
+      for (const id of expired) {
+        if (await database.runIdempotent(() => keepsFlow(id))) continue;
+        // The last jobs come last, so that a flow that is deleted in part is found again.
+        const jobIds = [...(await database.runIdempotent(() => readJobIds(id))).reverse(), -id];
+        for (const batch of batchesOf(jobIds, PRUNE_BATCH_SIZE)) await database.runIdempotent(() => deleteEdges(batch));
+        await database.runIdempotent(() => execute(DELETE_FLOW, { id }));
+      }
+      return expired.length;
+    },
+  };
+}
+
+/** Whether one of the last jobs of the flow still exists. If so, the next check follows in an hour. */
+function* keepsFlow(id: number): Work<boolean> {
+  const [remaining] = yield* query(REMAINING, { id: -id });
+  if (remaining) yield* execute(POSTPONE, { id });
+  return remaining !== undefined;
+}
+
+function* deleteEdges(jobIds: readonly number[]): Work<void> {
+  for (const id of jobIds) yield* execute(DELETE_EDGES, { id });
 }

@@ -1,19 +1,14 @@
 import { groupOverridesAfter, type GroupLimitChange } from '../../job/groups/group-options.js';
 import type { Delay } from '../../job/outcome.js';
 import type { Dialect } from '../core/sql-database.js';
-import { execute, Ids, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
 import { activeIdsOf, GROUP_COLUMNS, groupOverridesOf, type GroupRow, type GroupState } from './group-row.js';
 
 // The position before the first job of any group.
-const ADD = (ifMissing: string) => `
+const ADD = (lockDuplicate: string) => `
   INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id)
   VALUES (:queue, :group, 'ready', :now, -32769, 0)
-  ${ifMissing}`;
-
-const IF_MISSING = {
-  mysql: 'ON DUPLICATE KEY UPDATE queue = queue',
-  sqlite: 'ON CONFLICT (queue, group_key) DO NOTHING',
-};
+  ${lockDuplicate}`;
 
 const LOCK = `
   SELECT ${GROUP_COLUMNS}, :now AS at
@@ -57,9 +52,7 @@ const STILL_ACTIVE = `
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids AND queue = :queue`;
 
-const DELETE = `
-  DELETE /*! {groups} */ FROM {groups} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND group_key = :group`;
+const DELETE = deleteFrom('groups', 'queue = :queue AND group_key = :group');
 
 export interface GroupName {
   readonly queue: string;
@@ -68,17 +61,13 @@ export interface GroupName {
 
 type LockedGroup = GroupRow & { readonly at: number };
 
-export function* setGroupPaused(dialect: Pick<Dialect, 'name'>, name: GroupName, paused: boolean): Work<void> {
+export function* setGroupPaused(dialect: Dialect, name: GroupName, paused: boolean): Work<void> {
   const row = yield* lockGroup(dialect, name);
   if (paused) yield* setState(name, 'paused', Number(row.turn));
   else if (row.state === 'paused') yield* setState(name, 'ready', Number(row.at));
 }
 
-export function* changeGroupLimits(
-  dialect: Pick<Dialect, 'name'>,
-  name: GroupName,
-  change: GroupLimitChange | null,
-): Work<void> {
+export function* changeGroupLimits(dialect: Dialect, name: GroupName, change: GroupLimitChange | null): Work<void> {
   const row = yield* lockGroup(dialect, name);
   const before = groupOverridesOf(row);
   const after = groupOverridesAfter(before, change);
@@ -87,7 +76,7 @@ export function* changeGroupLimits(
   yield* examineSoon(name, row);
 }
 
-export function* restGroup(dialect: Pick<Dialect, 'name'>, name: GroupName, rest: Delay | null): Work<void> {
+export function* restGroup(dialect: Dialect, name: GroupName, rest: Delay | null): Work<void> {
   const row = yield* lockGroup(dialect, name);
   const restUntil = rest === null ? 0 : (rest.untilMs ?? Number(row.at) + rest.delayMs);
   if (rest !== null && restUntil <= Number(row.rest_until)) return;
@@ -111,8 +100,8 @@ export function* deleteUnusedGroup(name: GroupName): Work<void> {
   yield* execute(DELETE, { ...name });
 }
 
-function* lockGroup(dialect: Pick<Dialect, 'name'>, name: GroupName): Work<LockedGroup> {
-  yield* execute(ADD(IF_MISSING[dialect.name === 'sqlite' ? 'sqlite' : 'mysql']), { ...name });
+function* lockGroup(dialect: Dialect, name: GroupName): Work<LockedGroup> {
+  yield* execute(ADD(dialect.lockDuplicate('queue', 'group_key')), { ...name });
   return (yield* query<LockedGroup>(LOCK, { ...name }))[0]!;
 }
 

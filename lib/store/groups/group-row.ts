@@ -1,6 +1,7 @@
 import { readGroupOverrides, type GroupOverrides, type GroupRules } from '../../job/groups/group-options.js';
 import { readIds } from '../../job/read-columns.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
+import type { Dialect } from '../core/sql-database.js';
 
 /**
  * `idle`: no job waits, as far as known. `ready`: the group takes part in the rotation. `blocked`: it has reached a limit
@@ -26,6 +27,15 @@ export interface GroupRow {
   readonly rate_until_us: number;
   readonly rate_used: number;
   readonly rest_until: number;
+}
+
+/** An INSERT of groups that changes existing ones, for each kind of database. `given` is the value to insert. */
+export function onDialects(
+  sqlOf: (onDuplicate: string, given: (column: string) => string) => string,
+): Readonly<Record<Dialect['name'], string>> {
+  const mysql = sqlOf('ON DUPLICATE KEY UPDATE', (column) => `VALUES(${column})`);
+  const sqlite = sqlOf('ON CONFLICT (queue, group_key) DO UPDATE SET', (column) => `excluded.${column}`);
+  return { mysql, mariadb: mysql, sqlite };
 }
 
 export function groupOverridesOf({ overrides }: Pick<GroupRow, 'overrides'>): GroupOverrides {

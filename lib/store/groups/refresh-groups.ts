@@ -3,7 +3,7 @@ import { groupBy } from '../../common/group-by.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import type { Dialect } from '../core/sql-database.js';
 import { execute, executeAll, Ids, query, Rows, type Work } from '../core/statement.js';
-import { compareKeys } from './group-row.js';
+import { compareKeys, onDialects } from './group-row.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 
 // Reads without locks. On SQLite, and in a queue that had no groups before, jobs of groups are runnable.
@@ -48,7 +48,9 @@ const JOIN_GROUP = `
   WHERE :ids`;
 
 // Each column is set before those that it depends on, because the server assigns from left to right.
-const addGroups = (given: (column: string) => string, woken: string, onDuplicate: string) => `
+const addGroups = (woken: string) =>
+  onDialects(
+    (onDuplicate, given) => `
   INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id)
   VALUES :rows
   ${onDuplicate}
@@ -58,18 +60,13 @@ const addGroups = (given: (column: string) => string, woken: string, onDuplicate
                      OR (${given('head_priority')} = {groups}.head_priority AND ${given('head_id')} < {groups}.head_id)
                    THEN ${given('head_id')} ELSE {groups}.head_id END,
     head_priority = CASE WHEN ${given('head_priority')} < {groups}.head_priority
-                         THEN ${given('head_priority')} ELSE {groups}.head_priority END`;
+                         THEN ${given('head_priority')} ELSE {groups}.head_priority END`,
+  );
 
 const GROUP_ROW = `(?, ?, 'ready', :now, ?, ?)`;
 
-const ON_MYSQL = (woken: string) => addGroups((column) => `VALUES(${column})`, woken, 'ON DUPLICATE KEY UPDATE');
-const ON_SQLITE = (woken: string) =>
-  addGroups((column) => `excluded.${column}`, woken, 'ON CONFLICT (queue, group_key) DO UPDATE SET');
-
-const ADD_GROUPS = {
-  mysql: { arrived: ON_MYSQL(`'idle'`), returned: ON_MYSQL(`'idle', 'blocked'`) },
-  sqlite: { arrived: ON_SQLITE(`'idle'`), returned: ON_SQLITE(`'idle', 'blocked'`) },
-};
+const ADD_ARRIVED = addGroups(`'idle'`);
+const ADD_RETURNED = addGroups(`'idle', 'blocked'`);
 
 const WAKE_DUE = `
   UPDATE {groups} /*! FORCE INDEX (PRIMARY) */
@@ -138,7 +135,7 @@ export function* joinGroups(queue: string, arrivals: readonly Arrival[], dialect
   const ids = joining.flatMap(({ jobs }) => idsOf(jobs));
   yield* execute(JOIN_GROUP, { ids: new Ids(ids) });
   const hasReturned = arrivals.some(({ runnable }) => runnable === RETURNED);
-  const sql = ADD_GROUPS[dialect.name === 'sqlite' ? 'sqlite' : 'mysql'][hasReturned ? 'returned' : 'arrived'];
+  const sql = (hasReturned ? ADD_RETURNED : ADD_ARRIVED)[dialect.name];
   const rows = joining
     .sort((a, b) => compareKeys(a.group, b.group))
     .map(({ group, jobs }) => {

@@ -1,22 +1,18 @@
 import { allowedInMs, jobsAllowed, useAfter } from '../../job/limits/rate.js';
 import type { Dialect } from '../core/sql-database.js';
 import { Rows, type SqlValue, type Statement } from '../core/statement.js';
-import { compareKeys } from './group-row.js';
-import type { GroupLimits, GroupRow, GroupState } from './group-row.js';
+import { compareKeys, onDialects, type GroupLimits, type GroupRow, type GroupState } from './group-row.js';
 
 // The claim has locked these rows, so each of them exists. One statement for all of them costs less than one for each.
-const updateGroups = (onDuplicate: string, given: (column: string) => string) => `
+const UPDATE_GROUPS = onDialects(
+  (onDuplicate, given) => `
   INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)
   VALUES :rows
   ${onDuplicate}
     state = ${given('state')}, turn = ${given('turn')}, head_priority = ${given('head_priority')},
     head_id = ${given('head_id')}, active_ids = ${given('active_ids')}, rate_until_us = ${given('rate_until_us')},
-    rate_used = ${given('rate_used')}`;
-
-const UPDATE_GROUPS = {
-  mysql: updateGroups('ON DUPLICATE KEY UPDATE', (column) => `VALUES(${column})`),
-  sqlite: updateGroups('ON CONFLICT (queue, group_key) DO UPDATE SET', (column) => `excluded.${column}`),
-};
+    rate_used = ${given('rate_used')}`,
+);
 
 const GROUP_ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
@@ -73,7 +69,7 @@ export function shareOut(turns: readonly Turn[], limit: number, quantum: number)
 /** In the order of the primary key. */
 export function updateOf(queue: string, turns: readonly Turn[], dialect: Dialect['name']): Statement {
   const rows = turns.map((turn) => rowAfter(queue, turn)).sort((a, b) => compareKeys(a[1] as string, b[1] as string));
-  return { sql: UPDATE_GROUPS[dialect === 'sqlite' ? 'sqlite' : 'mysql'], values: { rows: new Rows(GROUP_ROW, rows) } };
+  return { sql: UPDATE_GROUPS[dialect], values: { rows: new Rows(GROUP_ROW, rows) } };
 }
 
 function rowAfter(queue: string, turn: Turn): SqlValue[] {

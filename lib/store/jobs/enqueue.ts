@@ -3,7 +3,7 @@ import type { NewJob } from '../../job/job.js';
 import { ARRIVING, BLOCKED } from '../runnable.js';
 import { jobEventsOf } from './job-events.js';
 import { readInsertedIds } from '../core/inserted-ids.js';
-import { emit, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
+import { chunksOf, emit, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
 
 const INSERT_JOBS = `
   INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options)
@@ -41,25 +41,10 @@ const INSERT_PLAIN_JOBS_WITH_OPTIONS = `
 
 const PLAIN_JOB_WITH_OPTIONS_ROW = `(?, ?, ?)`;
 
-// Limits of one statement. The characters stay far below the smallest max_allowed_packet.
 const MAX_CHUNK_JOBS = 1_000;
-const MAX_CHUNK_LENGTH = 500_000;
 
 export function chunkJobs(jobs: readonly NewJob[]): NewJob[][] {
-  const chunks: NewJob[][] = [];
-  let length = 0;
-  for (const job of jobs) {
-    const jobLength = job.payload.length + (job.headers?.length ?? 0) + 200;
-    const last = chunks.at(-1);
-    if (last && last.length < MAX_CHUNK_JOBS && length + jobLength <= MAX_CHUNK_LENGTH) {
-      last.push(job);
-      length += jobLength;
-    } else {
-      chunks.push([job]);
-      length = jobLength;
-    }
-  }
-  return chunks;
+  return chunksOf(jobs, ({ payload, headers }) => payload.length + (headers?.length ?? 0) + 200, MAX_CHUNK_JOBS);
 }
 
 /** Returns the ids in the order of the jobs. */

@@ -4,7 +4,7 @@ import { MAX_TIMESTAMP_MS, readIds } from '../../job/read-columns.js';
 import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
 import type { ClaimRequest, ClaimLease } from './job-store.js';
 import { isLockWaitTimeout } from '../core/classify-error.js';
-import { execute, query, type Statement, type Work } from '../core/statement.js';
+import { statement, deleteFrom, execute, query, queryIds, type Statement, type Work } from '../core/statement.js';
 
 // A lease length that another program has written could overflow, which would fail the renewal of all leases of the
 // worker. A length out of range counts as the default one.
@@ -72,9 +72,7 @@ const LIST_JOBS = `
   SET job_ids = :jobIds, start_limit = :startLimit, lease_ms = :leaseMs, lease_until = :now + :leaseMs
   WHERE id = :claimId AND lease_until > :now`;
 
-const DELETE_CLAIM = `
-  DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :claimId`;
+const DELETE_CLAIM = deleteFrom('claims', 'id = :claimId');
 
 export interface ListedClaim {
   readonly id: number;
@@ -87,13 +85,13 @@ export function insertClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]):
   const leaseMs = claimLeaseMs(request.leaseMs, jobs);
   const deadLetter = request.deadLetter || null;
   const values = { claimId, workerId, queue, leaseMs, lockId, deadLetter, ...jobListOf(request, jobs) };
-  return { sql: ADD_CLAIM, values };
+  return statement(ADD_CLAIM, values);
 }
 
 /** Lists the jobs of a claim whose row was written before its jobs were known. */
 export function setClaimJobs(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
   const leaseMs = claimLeaseMs(request.leaseMs, jobs);
-  return { sql: LIST_JOBS, values: { claimId: request.claimId, leaseMs, ...jobListOf(request, jobs) } };
+  return statement(LIST_JOBS, { claimId: request.claimId, leaseMs, ...jobListOf(request, jobs) });
 }
 
 function jobListOf(request: ClaimRequest, jobs: readonly ClaimedJob[]): { startLimit: number; jobIds: string } {
@@ -133,8 +131,8 @@ function* renew(ids: readonly number[]): Work<ReadonlySet<number>> {
 }
 
 /** The claims with a valid lease that no transaction has locked. The next statement frees the locks of this one. */
-export function* findUnlockedClaims(ids: readonly number[]): Work<number[]> {
-  return (yield* query<{ id: number }>(UNLOCKED_CLAIMS, { ids })).map(({ id }) => Number(id));
+export function findUnlockedClaims(ids: readonly number[]): Work<number[]> {
+  return queryIds(UNLOCKED_CLAIMS, { ids });
 }
 
 /** A job whose claim is deleted too early would stay active for ever. */

@@ -3,7 +3,7 @@ import type { ColumnProblem } from '../../job/read-columns.js';
 import { storedError } from '../../job/stored-error.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { closeEdges } from '../flows/edges.js';
-import { emit, execute, executeAll, query, type Work } from '../core/statement.js';
+import { deleteFrom, emit, execute, executeAll, query, type Work } from '../core/statement.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from './claimed-row.js';
 import type { Completion } from './completion.js';
 import { writeHistory } from './history.js';
@@ -25,9 +25,7 @@ const LOCK = `
   WHERE ${HAS_UNSAFE_ID}
   LIMIT ${BATCH_SIZE} /*! FOR UPDATE */`;
 
-const REMOVE = `
-  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE ${HAS_UNSAFE_ID} AND CAST(id AS CHAR) IN (:texts)`;
+const REMOVE = deleteFrom('jobs', `${HAS_UNSAFE_ID} AND CAST(id AS CHAR) IN (:texts)`);
 
 const LAST_IDS = `
   SELECT (SELECT MAX(id) FROM {jobs} WHERE id <= ${MAX_ID}) AS live,

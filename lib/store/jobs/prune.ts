@@ -1,7 +1,7 @@
 import { groupBy } from '../../common/group-by.js';
 import { inArchive, type Archives } from '../schema/archive-options.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
-import { execute, Ids, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
 
 // Skips rows that another transaction has locked, so that they delay no other row. The locks end with the statement.
 const EXPIRED = `
@@ -37,9 +37,7 @@ const COPY_TO_ARCHIVE = `
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids`;
 
-const DELETE_EXPIRED = `
-  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids AND expires_at <= :now`;
+const DELETE_EXPIRED = deleteFrom('history', ':ids AND expires_at <= :now');
 
 // Later than any clock can show, so that no archiving reads the job again.
 const NEVER_EXPIRE = `

@@ -7,7 +7,7 @@ import { IS_AHEAD_OF_CLOCK, findClaimedJobs, deleteEmptyClaims, type ListedClaim
 import { rescueEvents } from './job-events.js';
 import { completeClaimed } from './complete-jobs.js';
 import { idsOf } from '../core/safe-id.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { execute, query, queryIds, type Work } from '../core/statement.js';
 import { requireDecisions, withDecisions } from '../core/with-decisions.js';
 
 export const EXPIRED_BATCH_SIZE = 100;
@@ -56,8 +56,8 @@ export interface ExpiredClaim extends ListedClaim {
 const CANCEL = { kind: 'cancel' } as const;
 
 /** Reads without locks; the rescue locks and checks each claim again. */
-export function* findExpiredClaims(after: number): Work<number[]> {
-  return (yield* query<{ id: number }>(EXPIRED_CLAIMS, { after })).map(({ id }) => Number(id));
+export function findExpiredClaims(after: number): Work<number[]> {
+  return queryIds(EXPIRED_CLAIMS, { after });
 }
 
 export function* rescueClaim(claimId: number, rules: RescueRules): Work<RescuedJob[]> {

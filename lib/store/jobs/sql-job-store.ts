@@ -1,17 +1,14 @@
-import type { EntityManager } from 'typeorm';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
-import type { ClaimStrategy } from '../../job/claim-strategy.js';
-import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { Clock } from '../../common/clock.js';
 import { GroupTurns } from '../groups/group-turns.js';
 import { CursorClaimer } from './claim/cursor-claimer.js';
 import type { ScanCursors } from './claim/scan-cursors.js';
 import { chooseStrategies, type ClaimStrategies, type UnsupportedStrategies } from './claim/claim-strategies.js';
 import type { CommitListener } from '../core/commit-listener.js';
-import * as port from './job-store.js';
-import type { KeyedCallResult, KeyedJobResult } from '../keys/key-store.js';
-import type { Completion, CompletionBatch, CompletionResult } from './completion.js';
-import type { Dialect } from '../core/sql-database.js';
+import type { JobStore } from './job-store.js';
+import type { KeyedCallResult } from '../keys/key-store.js';
+import type { CompletionBatch } from './completion.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { chunkJobs, enqueue, insertJobs } from './enqueue.js';
 import { isFinished } from './fence.js';
 import { handOff } from '../people/hand-off.js';
@@ -22,7 +19,6 @@ import { hasUnusedKeys, pruneKeys } from '../keys/prune-keys.js';
 import { EXPIRED_BATCH_SIZE, findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
 import { completeBatch, type CompletedBatch } from './complete-batch.js';
 import { completeClaimed, FenceError } from './complete-jobs.js';
-import type { EventOutboxDatabase } from '../core/event-outbox-database.js';
 import type { Work } from '../core/statement.js';
 import { countWaiting, summarizeWork, readUpcoming } from './summarize-work.js';
 import { StageCleanup } from '../people/stage-cleanup.js';
@@ -34,197 +30,159 @@ import { cancelRequests } from './cancel-requests.js';
 import { withoutUnsafeIds } from './malformed-jobs.js';
 import { addQueues } from '../topics/add-queues.js';
 
-/** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
-export class SqlJobStore implements port.JobStore {
-  readonly #stageCleanup: StageCleanup;
-  readonly #stuckJobCleanup: StuckJobCleanup;
-  readonly #claimer: CursorClaimer;
+/**
+ * The port on any database: decides for each verb how its statements are sent, and repeated after a failure.
+ *
+ * @param blocking for enqueues, which may wait for a lock of the application. Heartbeats, completions and claims must
+ * not wait behind them for a connection.
+ * @param archives for finished jobs whose retention is over. Undefined: they are deleted.
+ */
+export function sqlJobStore(
+  database: SqlDatabase,
+  blocking: SqlDatabase,
+  emitsEvents: (queue: string) => boolean,
+  keyed: KeyedEnqueuer,
+  dialect: Dialect & ClaimStrategies,
+  commits: CommitListener,
+  scanCursors: ScanCursors,
+  unsupported: (queue: string) => Promise<UnsupportedStrategies>,
+  clock: Clock,
+  archives?: Archives,
+): JobStore {
+  const claimer = new CursorClaimer(database, dialect, scanCursors, new GroupTurns(database, dialect, clock));
+  const stageCleanup = new StageCleanup(database);
+  const stuckJobCleanup = new StuckJobCleanup(database);
 
   /**
    * The last claim that the previous rescue read. Claims with locked jobs stay, and they are the oldest. A rescue that
    * always started at the head would never get past a hundred of them.
    */
-  #lastExpiredId = 0;
+  let lastExpiredId = 0;
 
-  /**
-   * @param blocking for enqueues, which may wait for a lock of the application. Heartbeats, completions and claims must
-   * not wait behind them for a connection.
-   * @param archives for finished jobs whose retention is over. Undefined: they are deleted.
-   */
-  constructor(
-    private readonly database: EventOutboxDatabase,
-    private readonly blocking: EventOutboxDatabase,
-    private readonly keyed: KeyedEnqueuer,
-    private readonly dialect: Dialect & ClaimStrategies,
-    private readonly commits: CommitListener,
-    private readonly scanCursors: ScanCursors,
-    private readonly unsupported: (queue: string) => Promise<UnsupportedStrategies>,
-    clock: Clock,
-    private readonly archives?: Archives,
-  ) {
-    this.#claimer = new CursorClaimer(database, dialect, scanCursors, new GroupTurns(database, dialect, clock));
-    this.#stageCleanup = new StageCleanup(database);
-    this.#stuckJobCleanup = new StuckJobCleanup(database);
-  }
-
-  async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
-    if (jobs.length === 0) return [];
-    if (transaction) return this.database.inCallerTransaction(transaction, () => enqueue(jobs));
-    if (jobs.some(({ queue }) => this.database.outbox.emitsEvents(queue))) {
-      // Inserts the jobs before the final step, because their events need the ids.
-      return this.blocking.decideOnce(function* () {
-        return { value: yield* enqueue(jobs), hasWritten: true, writes: [] };
-      });
-    }
-    const chunks = chunkJobs(jobs);
-    const results = await this.blocking.writeOnce(chunks.map(insertJobs));
-    return chunks.flatMap(({ length }, index) => idsFrom(results[index]!, length));
-  }
-
-  async enqueueKeyed(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedCallResult[]> {
-    const results = await this.keyed.enqueue(calls);
-    // A replaced job keeps its old id, so it may stand before the cursors.
-    if (results.some(hasReplaced)) this.scanCursors.reset();
-    return results;
-  }
-
-  async enqueueKeyedInTransaction(
-    jobs: readonly NewJob[],
-    transaction: port.CallerTransaction,
-  ): Promise<readonly KeyedJobResult[]> {
-    this.database.requireOpenTransaction(transaction);
-    const results = await this.keyed.enqueueWithin(jobs, transaction);
-    if (hasReplaced(results)) this.commits.afterCommit(transaction, () => this.scanCursors.reset());
-    return results;
-  }
-
-  afterCommit(transaction: port.CallerTransaction, act: () => void): void {
-    this.commits.afterCommit(transaction, act);
-  }
-
-  countWaiting(queue: string, limit: number, transaction?: port.CallerTransaction): Promise<number> {
-    return this.database.readLatest(() => countWaiting(queue, limit), transaction);
-  }
-
-  summarizeWork(queues: readonly string[], schedules?: readonly string[]): Promise<port.WorkSummary> {
-    return this.database.runIdempotent(() => summarizeWork(queues, schedules));
-  }
-
-  readUpcoming(schedules?: readonly string[]): Promise<port.UpcomingTimes> {
-    return this.database.runIdempotent(() => readUpcoming(schedules));
-  }
-
-  claim(request: port.ClaimRequest): Promise<ClaimedJob[]> {
-    return this.#claimer.claim(request);
-  }
-
-  extend(claimIds: readonly number[]): Promise<port.ClaimLease[]> {
-    return this.database.runIdempotent(() => extend(claimIds));
-  }
-
-  cancelRequests(claimIds: readonly number[]): Promise<ReadonlyMap<number, readonly number[]>> {
-    return this.database.runIdempotent(() => cancelRequests(claimIds));
-  }
-
-  async complete(batch: CompletionBatch): Promise<CompletionResult> {
-    return (await this.#completeThen(batch, doNothing)).result;
-  }
-
-  // The claim comes last. It waits for no lock, and locks nothing for which another batch could wait.
-  async completeAndClaim(batch: CompletionBatch, request: port.ClaimRequest) {
-    if (hasReturningJobs(batch)) this.scanCursors.reset();
-    const { result, next: jobs } = await this.#claimer.claimWithin(
-      request,
-      (claim) => this.#completeThen(batch, claim),
-      ({ next }) => next,
-    );
-    return { ...result, jobs };
-  }
-
-  async #completeThen<T>(batch: CompletionBatch, next: () => Work<T>): Promise<CompletedBatch<T>> {
-    const completed = await completeBatch(this.database, batch, next);
-    if (hasReturningJobs(batch)) this.scanCursors.reset();
+  async function completeThen<T>(batch: CompletionBatch, next: () => Work<T>): Promise<CompletedBatch<T>> {
+    const completed = await completeBatch(database, batch, next);
+    if (hasReturningJobs(batch)) scanCursors.reset();
     return completed;
   }
 
-  completeWith<T>(work: (manager: EntityManager) => Promise<{ value: T; completion: Completion }>): Promise<T> {
-    return this.database.inApplicationTransaction(async (manager, isStillOpen) => {
-      const { value, completion } = await work(manager);
-      const { id, queue } = completion.job;
-      // Checked before the completion, which could not be undone outside of a transaction.
-      if (!(await isStillOpen())) throw new TransactionLostError(id, queue);
-      await this.database
-        .inCallerTransaction(manager, () => completeClaimed([completion]))
-        .catch((error: unknown) => {
-          throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
+  return {
+    async enqueue(jobs, transaction) {
+      if (jobs.length === 0) return [];
+      if (transaction) return database.inCallerTransaction(transaction, () => enqueue(jobs));
+      if (jobs.some(({ queue }) => emitsEvents(queue))) {
+        // Inserts the jobs before the final step, because their events need the ids.
+        return blocking.decideOnce(function* () {
+          return { value: yield* enqueue(jobs), hasWritten: true, writes: [] };
         });
-      return value;
-    });
-  }
-
-  async handOff(request: port.HandOff): Promise<boolean> {
-    for (let again = false; ; again = true) {
-      try {
-        await this.database.transaction(() => handOff(request, again));
-        return true;
-      } catch (error) {
-        if (error instanceof FenceError) return false;
-        const isOutcomeUnknown = error instanceof StoreUnavailableError && error.outcome === 'unknown';
-        if (again || !isOutcomeUnknown) throw error;
       }
-    }
-  }
+      const chunks = chunkJobs(jobs);
+      const results = await blocking.writeOnce(chunks.map(insertJobs));
+      return chunks.flatMap(({ length }, index) => idsFrom(results[index]!, length));
+    },
 
-  deleteEmptyClaims(claimIds: readonly number[]): Promise<void> {
-    return this.database.runIdempotent(() => deleteEmptyClaims(claimIds));
-  }
+    async enqueueKeyed(calls) {
+      const results = await keyed.enqueue(calls);
+      // A replaced job keeps its old id, so it may stand before the cursors.
+      if (results.some(hasReplaced)) scanCursors.reset();
+      return results;
+    },
 
-  async promote(limit: number): Promise<readonly port.PromotedJob[]> {
-    const promoted = await withoutUnsafeIds(this.database, () =>
-      this.database.transaction(() => promote(limit, this.dialect)),
-    );
-    if (promoted.length > 0) this.scanCursors.reset();
-    return promoted;
-  }
+    async enqueueKeyedInTransaction(jobs, transaction) {
+      database.requireOpenTransaction(transaction);
+      const results = await keyed.enqueueWithin(jobs, transaction);
+      if (hasReplaced(results)) commits.afterCommit(transaction, () => scanCursors.reset());
+      return results;
+    },
 
-  async rescue(rules: port.RescueRules): Promise<port.RescuedJob[]> {
-    const expired = await this.database.runIdempotent(() => findExpiredClaims(this.#lastExpiredId));
-    this.#lastExpiredId = expired.length < EXPIRED_BATCH_SIZE ? 0 : expired.at(-1)!;
-    const rescued = await rescueEach(expired, rules, (id, decided) =>
-      withoutUnsafeIds(this.database, () => this.database.transaction(() => rescueClaim(id, decided))),
-    );
-    if (rescued.length > 0) this.scanCursors.reset();
-    return rescued;
-  }
+    afterCommit: (transaction, act) => commits.afterCommit(transaction, act),
+    countWaiting: (queue, limit, transaction) => database.readLatest(() => countWaiting(queue, limit), transaction),
+    summarizeWork: (queues, schedules) => database.runIdempotent(() => summarizeWork(queues, schedules)),
+    readUpcoming: (schedules) => database.runIdempotent(() => readUpcoming(schedules)),
+    claim: (request) => claimer.claim(request),
+    extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),
+    cancelRequests: (claimIds) => database.runIdempotent(() => cancelRequests(claimIds)),
+    complete: async (batch) => (await completeThen(batch, doNothing)).result,
 
-  prune(limit: number): Promise<number> {
-    const { archives } = this;
-    if (archives) return this.database.transaction(() => archiveExpired(limit, archives));
-    return this.database.runIdempotent(() => prune(limit));
-  }
+    // The claim comes last. It waits for no lock, and locks nothing for which another batch could wait.
+    async completeAndClaim(batch, request) {
+      if (hasReturningJobs(batch)) scanCursors.reset();
+      const { result, next: jobs } = await claimer.claimWithin(
+        request,
+        (claim) => completeThen(batch, claim),
+        ({ next }) => next,
+      );
+      return { ...result, jobs };
+    },
 
-  async cleanUp(limit: number): Promise<number> {
-    return Math.max(await this.#stageCleanup.cleanUp(limit), await this.#stuckJobCleanup.cleanUp(limit));
-  }
+    completeWith: (work) =>
+      database.inApplicationTransaction(async (manager, isStillOpen) => {
+        const { value, completion } = await work(manager);
+        const { id, queue } = completion.job;
+        // Checked before the completion, which could not be undone outside of a transaction.
+        if (!(await isStillOpen())) throw new TransactionLostError(id, queue);
+        await database
+          .inCallerTransaction(manager, () => completeClaimed([completion]))
+          .catch((error: unknown) => {
+            throw error instanceof FenceError ? new LeaseLostError(id, queue) : error;
+          });
+        return value;
+      }),
 
-  // Reads first, because unused keys are rare, and most calls need no transaction.
-  async pruneKeys(limit: number): Promise<number> {
-    if (!(await this.database.runIdempotent(hasUnusedKeys))) return 0;
-    return this.database.transaction(() => pruneKeys(limit));
-  }
+    async handOff(request) {
+      for (let again = false; ; again = true) {
+        try {
+          await database.transaction(() => handOff(request, again));
+          return true;
+        } catch (error) {
+          if (error instanceof FenceError) return false;
+          const isOutcomeUnknown = error instanceof StoreUnavailableError && error.outcome === 'unknown';
+          if (again || !isOutcomeUnknown) throw error;
+        }
+      }
+    },
 
-  async chooseStrategies(requested: ReadonlyMap<string, ClaimStrategy | 'auto'>): Promise<port.ChosenStrategies> {
-    const queues = [...requested.keys()];
-    if (queues.length === 0) return { byQueue: new Map() };
-    await addQueues(this.database, this.dialect, queues);
-    return chooseStrategies(this.dialect, requested, await this.unsupported(queues[0]!));
-  }
+    deleteEmptyClaims: (claimIds) => database.runIdempotent(() => deleteEmptyClaims(claimIds)),
 
-  async close(): Promise<void> {
-    this.commits.stop();
-    await Promise.all([this.database.close(), this.blocking.close()]);
-    await this.#claimer.idle();
-  }
+    async promote(limit) {
+      const promoted = await withoutUnsafeIds(database, () => database.transaction(() => promote(limit, dialect)));
+      if (promoted.length > 0) scanCursors.reset();
+      return promoted;
+    },
+
+    async rescue(rules) {
+      const expired = await database.runIdempotent(() => findExpiredClaims(lastExpiredId));
+      lastExpiredId = expired.length < EXPIRED_BATCH_SIZE ? 0 : expired.at(-1)!;
+      const rescued = await rescueEach(expired, rules, (id, decided) =>
+        withoutUnsafeIds(database, () => database.transaction(() => rescueClaim(id, decided))),
+      );
+      if (rescued.length > 0) scanCursors.reset();
+      return rescued;
+    },
+
+    prune: (limit) =>
+      archives
+        ? database.transaction(() => archiveExpired(limit, archives))
+        : database.runIdempotent(() => prune(limit)),
+
+    cleanUp: async (limit) => Math.max(await stageCleanup.cleanUp(limit), await stuckJobCleanup.cleanUp(limit)),
+
+    // Reads first, because unused keys are rare, and most calls need no transaction.
+    pruneKeys: async (limit) =>
+      (await database.runIdempotent(hasUnusedKeys)) ? database.transaction(() => pruneKeys(limit)) : 0,
+
+    async chooseStrategies(requested) {
+      const queues = [...requested.keys()];
+      if (queues.length === 0) return { byQueue: new Map() };
+      await addQueues(database, dialect, queues);
+      return chooseStrategies(dialect, requested, await unsupported(queues[0]!));
+    },
+
+    async close() {
+      commits.stop();
+      await Promise.all([database.close(), blocking.close()]);
+      await claimer.idle();
+    },
+  };
 }
 
 // eslint-disable-next-line require-yield

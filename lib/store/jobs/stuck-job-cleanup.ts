@@ -6,7 +6,7 @@ import { idsOf, withSafeIds } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
 import { findStaged } from '../people/stages.js';
-import { Ids, query, executeAll, type Work } from '../core/statement.js';
+import { statement, deleteFrom, Ids, query, executeAll, type Work } from '../core/statement.js';
 
 const SCAN_BATCH_SIZE = 10_000;
 
@@ -62,9 +62,7 @@ const CLAIMS = `
 
 // One statement per row. For a list as long as the table, MariaDB ignores the index hint, and reads and locks the whole
 // table.
-const REMOVE = `
-  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id`;
+const REMOVE = deleteFrom('jobs', 'id = :id');
 
 const LET_ARRIVE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
@@ -112,13 +110,13 @@ function* cleanUpBetween(first: number, last: number, limit: number): Work<numbe
   const inStages = new Set(yield* findStaged(rows.map(({ id }) => Number(id))));
   // Neither the claims of a queue without groups nor those of groups read them.
   const outside = rows.filter(isOutsideItsGroup);
-  yield* executeAll(outside.map((row) => ({ sql: LET_ARRIVE, values: { id: Number(row.id) } })));
+  yield* executeAll(outside.map((row) => statement(LET_ARRIVE, { id: Number(row.id) })));
   const stuck = rows.flatMap((row): MalformedRow[] => {
     const problem = problemOf(row, claimed.has(Number(row.claim_id)), inStages.has(Number(row.id)));
     return problem ? [{ row, ...problem }] : [];
   });
   if (stuck.length === 0) return outside.length;
-  yield* executeAll(stuck.map(({ row }) => ({ sql: REMOVE, values: { id: Number(row.id) } })));
+  yield* executeAll(stuck.map(({ row }) => statement(REMOVE, { id: Number(row.id) })));
   yield* markMalformedDead(stuck);
   return stuck.length + outside.length;
 }

@@ -3,10 +3,11 @@ import type { NewJob } from '../../job/job.js';
 import type { KeyedCallResult } from './key-store.js';
 import { enqueue } from '../jobs/enqueue.js';
 import { KeyPlan } from './key-plan.js';
-import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyName, type KeyRows } from './key-rows.js';
+import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRows } from './key-rows.js';
 import { lockIdleJobsSkipLocked, replaceJobs } from './replace-jobs.js';
 import { deleteStaged, findStaged } from '../people/stages.js';
 import type { FinalWrites, Statement, Work } from '../core/statement.js';
+import type { KeyName } from '../core/sql-database.js';
 
 /** `missing`: the keys without a row. Then nothing was stored. */
 export type KeyedEnqueueResult = { readonly results: KeyedCallResult[] } | { readonly missing: readonly KeyName[] };

@@ -1,6 +1,7 @@
 import type { JobKey } from '../../job/job-key.js';
 import type { KeyOwner } from '../../job/key-decision.js';
 import type { NewJob } from '../../job/job.js';
+import type { KeyName } from '../core/sql-database.js';
 import { execute, query, executeAll, type Statement, type Work } from '../core/statement.js';
 
 // In the common lock order, keys come before claims, jobs and history: a transaction that has locked a claim or a job
@@ -48,12 +49,6 @@ export const UNUSED_KEY_RETENTION_MS = 3_600_000;
 
 // The servers choose good plans for lists of this length.
 const HASH_BATCH_SIZE = 500;
-
-/** The primary key of a row. */
-export interface KeyName {
-  readonly queue: string;
-  readonly hash: string;
-}
 
 /** The row of a key, joined with the job that acquired it last. */
 export interface KeyRow extends KeyOwner {

@@ -4,7 +4,6 @@ import type { NewJob } from '../../job/job.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
 import { applyKeyPlan, enqueueKeyed } from './enqueue-keyed.js';
-import { KeyRowCreator } from './key-row-creator.js';
 import { KeyPlan } from './key-plan.js';
 import {
   keyIdOf,
@@ -14,10 +13,11 @@ import {
   lockKeysSkipLocked,
   lockKeys,
   readKeys,
+  type KeyRows,
+  type LockedKey,
 } from './key-rows.js';
-import type { KeyName, KeyRows, LockedKey } from './key-rows.js';
 import { lockIdleJobs } from './replace-jobs.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { Dialect, KeyName, SqlDatabase } from '../core/sql-database.js';
 import { findStaged } from '../people/stages.js';
 import { executeAll, type Work } from '../core/statement.js';
 
@@ -28,7 +28,8 @@ type Send = <T>(work: () => Work<T>) => Promise<T>;
 
 /** Enqueues jobs with keys: creates the rows of keys, and chooses the connection of each statement. */
 export class KeyedEnqueuer {
-  readonly #rowCreator: KeyRowCreator;
+  /** The creations of rows that are under way, by key. */
+  readonly #creations = new Map<string, Promise<void>>();
 
   /**
    * @param database must never wait for a lock of the application: callers' open transactions need its answers to end
@@ -38,16 +39,14 @@ export class KeyedEnqueuer {
     private readonly database: SqlDatabase,
     private readonly blocking: SqlDatabase,
     private readonly dialect: Dialect,
-  ) {
-    this.#rowCreator = new KeyRowCreator(blocking, dialect);
-  }
+  ) {}
 
   async enqueue(calls: readonly (readonly NewJob[])[]): Promise<readonly KeyedCallResult[]> {
     const attempt = (provided: ReadonlySet<string>) => this.blocking.decideOnce(() => enqueueKeyed(calls, provided));
     const first = await attempt(new Set());
     if ('results' in first) return first.results;
     // Outside the transaction, so that no transaction waits for the INSERT of a row by another one.
-    await this.#rowCreator.createOnce(first.missing, (missing) => this.#rowCreator.insertRows(missing));
+    await this.#createOnce(first.missing, (missing) => this.#insertRows(missing));
     const second = await attempt(new Set(first.missing.map(keyIdOf)));
     return 'results' in second ? second.results : calls.map(() => 'locked');
   }
@@ -71,17 +70,45 @@ export class KeyedEnqueuer {
 
   /** Resolves when the rows of the keys are committed. No process prunes them for the next 30 minutes. */
   ensureRows(keys: readonly KeyName[]): Promise<void> {
-    return this.#rowCreator.createOnce(keys, (own) => this.#ensureRows(own));
+    return this.#createOnce(keys, async (own) => {
+      const rows = await this.database.runIdempotent(() => readKeys(own));
+      const missing = own.filter((key) => !rows.has(keyIdOf(key)));
+      if (missing.length > 0) await this.#insertRows(missing);
+      const retentionOf = (key: KeyName) => rows.get(keyIdOf(key))?.remainingRetentionMs ?? UNUSED_KEY_RETENTION_MS;
+      const old = own.filter((key) => retentionOf(key) < UNUSED_KEY_RETENTION_MS / 2);
+      if (old.length > 0) await this.database.transaction(() => extendUnlockedKeyRetention(old));
+    });
   }
 
-  async #ensureRows(keys: readonly KeyName[]): Promise<void> {
-    const rows = await this.database.runIdempotent(() => readKeys(keys));
-    const missing = keys.filter((key) => !rows.has(keyIdOf(key)));
-    if (missing.length > 0) await this.#rowCreator.insertRows(missing);
-    const old = keys.filter(
-      (key) => (rows.get(keyIdOf(key))?.remainingRetentionMs ?? UNUSED_KEY_RETENTION_MS) < UNUSED_KEY_RETENTION_MS / 2,
-    );
-    if (old.length > 0) await this.database.transaction(() => extendUnlockedKeyRetention(old));
+  /**
+   * Resolves when the rows of all keys exist. `create` gets those keys for which no other call is under way: the INSERT
+   * of a row that another process has created and a caller's transaction has locked waits for that transaction. For each
+   * key at most one call of this process waits in the database; the others wait here.
+   */
+  async #createOnce(keys: readonly KeyName[], create: (keys: readonly KeyName[]) => Promise<void>): Promise<void> {
+    const pending = new Set(keys.flatMap((key) => this.#creations.get(keyIdOf(key)) ?? []));
+    const own = keys.filter((key) => !this.#creations.has(keyIdOf(key)));
+    if (own.length > 0) {
+      const creating = create(own).finally(() => {
+        for (const key of own) this.#creations.delete(keyIdOf(key));
+      });
+      for (const key of own) this.#creations.set(keyIdOf(key), creating);
+      pending.add(creating);
+    }
+    await Promise.all(pending);
+  }
+
+  /** Inserts the rows that do not exist yet. */
+  async #insertRows(keys: readonly KeyName[]): Promise<void> {
+    const { dialect } = this;
+    let isRetry = false;
+    await this.blocking.runIdempotent(function* () {
+      // A timeout of the INSERT means that a row exists and is locked. Another INSERT would wait for the same lock.
+      const rows = isRetry ? yield* readKeys(keys) : undefined;
+      const missing = rows ? keys.filter((key) => !rows.has(keyIdOf(key))) : keys;
+      isRetry = true;
+      if (missing.length > 0) yield* dialect.addKeys(missing, UNUSED_KEY_RETENTION_MS);
+    });
   }
 
   /** The rows and their jobs are stable until the transaction ends. */

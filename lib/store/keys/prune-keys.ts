@@ -1,13 +1,6 @@
-import {
-  deleteKeys,
-  extendKeyRetention,
-  inLockOrder,
-  keyIdOf,
-  lockKeysSkipLocked,
-  type KeyName,
-  type KeyRow,
-} from './key-rows.js';
+import { deleteKeys, extendKeyRetention, inLockOrder, keyIdOf, lockKeysSkipLocked, type KeyRow } from './key-rows.js';
 import { query, type Work } from '../core/statement.js';
+import type { KeyName } from '../core/sql-database.js';
 
 // Skips any number of locked rows, so that they do not delay the others. Selects job_id, which is unused here: if the
 // index alone could answer the query, MySQL would scan the whole small index.

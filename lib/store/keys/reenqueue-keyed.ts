@@ -2,9 +2,10 @@ import type { JobOverrides } from '../../job/enqueue-options.js';
 import { keyToRestore, type JobKey } from '../../job/job-key.js';
 import { isKeyTaken } from '../../job/key-decision.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { acquireKey, inLockOrder, keyIdOf, lockKeys, readKeys, type KeyName } from './key-rows.js';
+import { acquireKey, inLockOrder, keyIdOf, lockKeys, readKeys } from './key-rows.js';
 import type { MayReenqueue } from '../admin/replay-jobs.js';
 import { query, executeAll, type Work } from '../core/statement.js';
+import type { KeyName } from '../core/sql-database.js';
 
 const KEYED = `
   SELECT id, queue, options

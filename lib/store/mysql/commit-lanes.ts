@@ -1,7 +1,7 @@
 import { randomId } from '../../job/random-id.js';
 import type { Clock } from '../../common/clock.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Statement, type Work } from '../core/statement.js';
+import { statement, deleteFrom, execute, query, type Statement, type Work } from '../core/statement.js';
 
 // The size of the pool.
 const MAX_LANES = 5;
@@ -35,9 +35,7 @@ const CLOSE_LANE = `
   SET number = -1, seen_at = :now
   WHERE id = :id`;
 
-const DELETE_LANES = `
-  DELETE {commit_log} FROM {commit_log} FORCE INDEX (PRIMARY)
-  WHERE id IN (:ids)`;
+const DELETE_LANES = deleteFrom('commit_log', 'id IN (:ids)');
 
 /** A row that counts transactions, one after another. */
 export interface CommitLane {
@@ -101,7 +99,7 @@ export class CommitLanes {
 
 /** Must be the last statement of the transaction. */
 export function countCommit(id: number, number: number): Statement {
-  return { sql: COUNT_COMMIT, values: { id, number } };
+  return statement(COUNT_COMMIT, { id, number });
 }
 
 /** Returns the last state of the lane; undefined if its row is gone. */

@@ -15,12 +15,14 @@ import { MysqlConnections } from './mysql-connections.js';
 import { withLiterals } from './mysql-literals.js';
 import { MysqlSessions } from './mysql-sessions.js';
 import { MysqlSockets } from './mysql-sockets.js';
-import { MysqlTransaction } from './mysql-transaction.js';
 import { MysqlWire } from './mysql-wire.js';
 import { CommitLog } from './commit-log.js';
 
 // Enough for the claims of many queues, a flush and a heartbeat at the same time. Each statement takes milliseconds.
 const POOL_SIZE = 5;
+
+const BEGIN: BoundStatement = { text: 'START TRANSACTION', values: [] };
+const COMMIT: BoundStatement = { text: 'COMMIT', values: [] };
 
 const CLOSE_TIMEOUT_MS = 400;
 
@@ -166,12 +168,24 @@ export class MysqlPool implements SqlDatabase {
     }
   }
 
+  /** Sends BEGIN with the first step, and COMMIT with the last step if the work marks it. */
   async #transact<T>(connection: PoolConnection, work: () => Work<T>, inDoubt: () => void): Promise<T> {
-    const transaction = new MysqlTransaction((statements) => this.#send(connection, statements), inDoubt);
-    const value = await drive(work(), ({ statements, isLast = false }) =>
-      transaction.step(this.#bind(statements), isLast),
-    );
-    await transaction.commit();
+    let isOpen = false;
+    let isCommitted = false;
+    const value = await drive(work(), async ({ statements, isLast = false }) => {
+      const bound = this.#bind(statements);
+      if (isCommitted) return this.#send(connection, bound);
+      const begin = isOpen ? [] : [BEGIN];
+      isOpen = true;
+      isCommitted = isLast;
+      if (isLast) inDoubt();
+      const results = await this.#send(connection, [...begin, ...bound, ...(isLast ? [COMMIT] : [])]);
+      return results.slice(begin.length, begin.length + bound.length);
+    });
+    if (isOpen && !isCommitted) {
+      inDoubt();
+      await this.#send(connection, [COMMIT]);
+    }
     return value;
   }
 

@@ -1,17 +1,10 @@
-import type { Dialect, KeyRowId } from '../core/sql-database.js';
-import { execute, query, Rows, type Work } from '../core/statement.js';
+import { addRowsBy } from '../core/add-rows.js';
+import type { Dialect } from '../core/sql-database.js';
+import { query, type Work } from '../core/statement.js';
 import { queueNames } from './mysql-queue-names.js';
 
 // UTC_TIMESTAMP() ignores the session's time zone. UNIX_TIMESTAMP() of it would be wrong by the zone's offset.
 const NOW = `TIMESTAMPDIFF(MICROSECOND, TIMESTAMP'1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000`;
-
-const ADD_QUEUE = `
-  INSERT IGNORE INTO {queues} (queue, paused, created_at)
-  VALUES (:queue, 0, :now)`;
-
-const ADD_KEYS = `
-  INSERT IGNORE INTO {keys} (queue, key_hash, kept_until)
-  VALUES :rows`;
 
 // Exact, unlike information_schema, whose values MySQL caches for a day.
 const TABLE_DEFINITION = 'SHOW CREATE TABLE {jobs}';
@@ -27,16 +20,9 @@ export const mysql: Dialect = {
   name: 'mysql',
   now: NOW,
   // INSERT IGNORE would lock the row for reading: several transactions could then not write it.
-  lockDuplicate: (key) => `ON DUPLICATE KEY UPDATE ${key} = ${key}`,
+  lockDuplicate: (column) => `ON DUPLICATE KEY UPDATE ${column} = ${column}`,
 
-  *addQueue(queue: string): Work<void> {
-    yield* execute(ADD_QUEUE, { queue });
-  },
-
-  *addKeys(keys: readonly KeyRowId[], retentionMs: number): Work<void> {
-    const rows = keys.map(({ queue, hash }) => [queue, hash, retentionMs]);
-    yield* execute(ADD_KEYS, { rows: new Rows('(?, ?, :now + ?)', rows) });
-  },
+  ...addRowsBy('INSERT IGNORE'),
 
   hasOneWriter: false,
 

@@ -1,14 +1,29 @@
 import { batchesOf } from '../../common/batches-of.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { query, type Values } from '../core/statement.js';
+import { ascending } from '../core/safe-id.js';
 
-// SQLite allows 32,766 values in one statement, and `readAwaitedJobs` needs two for each id.
+// SQLite allows 32,766 values in one statement, and a statement may name each id twice.
 const BATCH_SIZE = 5_000;
 
-/** Calls `act` for one batch of ids after the other, and returns the results. */
-export async function inBatches<T>(
+/** Calls `act` for one batch of the distinct ids after the other, each in ascending order. */
+export async function inBatches(
   ids: readonly number[],
-  act: (batch: readonly number[]) => Promise<T>,
-): Promise<T[]> {
-  const results: T[] = [];
-  for (const batch of batchesOf(ids, BATCH_SIZE)) results.push(await act(batch));
-  return results;
+  act: (batch: readonly number[]) => Promise<unknown>,
+): Promise<void> {
+  for (const batch of batchesOf(ascending(ids), BATCH_SIZE)) await act(batch);
+}
+
+/** The rows that the statement selects for the distinct `ids`. */
+export async function readInBatches<Row>(
+  database: Pick<SqlDatabase, 'runIdempotent'>,
+  sql: string,
+  ids: readonly number[],
+  values?: Values,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  await inBatches(ids, async (batch) => {
+    rows.push(...(await database.runIdempotent(() => query<Row>(sql, { ...values, ids: batch }))));
+  });
+  return rows;
 }

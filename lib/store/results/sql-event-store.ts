@@ -1,9 +1,9 @@
 import type { JobEventName, QueueEvent } from '../../job/queue-event.js';
 import { readError } from '../../job/read-columns.js';
-import type * as port from './event-store.js';
+import type { EventStore, RecordedEvent } from './event-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { execute, Ids, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, Ids, query, type Values, type Work } from '../core/statement.js';
 
 const LAST = `
   SELECT MAX(id) AS id
@@ -34,9 +34,7 @@ const OLDEST_EVENTS = `
   ORDER BY id
   LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
-const DELETE_EXPIRED = `
-  DELETE /*! {events} */ FROM {events} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids AND recorded_at <= :now - :keptMs`;
+const DELETE_EXPIRED = deleteFrom('events', ':ids AND recorded_at <= :now - :keptMs');
 
 /** A process that reconnects to the database within this time misses no event. */
 export const EVENT_RETENTION_MS = 600_000;
@@ -52,26 +50,19 @@ interface EventRow extends Pick<QueueEvent, 'queue' | 'name' | 'attempt' | 'owne
   recorded_at: number;
 }
 
-export class SqlEventStore implements port.EventStore {
-  constructor(private readonly database: SqlDatabase) {}
+export function sqlEventStore(database: SqlDatabase): EventStore {
+  const read = async (sql: string, values: Values) =>
+    (await database.runIdempotent(() => query<EventRow>(sql, values))).map(toRecordedEvent);
+  return {
+    async lastId() {
+      const [row] = await database.runIdempotent(() => query<{ id: number | null }>(LAST));
+      return row!.id === null ? undefined : Number(row!.id);
+    },
 
-  async lastId(): Promise<number | undefined> {
-    const [row] = await this.database.runIdempotent(() => query<{ id: number | null }>(LAST));
-    return row!.id === null ? undefined : Number(row!.id);
-  }
-
-  async readAfter(id: number, limit: number): Promise<port.RecordedEvent[]> {
-    return (await this.database.runIdempotent(() => query<EventRow>(AFTER, { id, limit }))).map(toRecordedEvent);
-  }
-
-  async readByIds(ids: readonly number[]): Promise<port.RecordedEvent[]> {
-    if (ids.length === 0) return [];
-    return (await this.database.runIdempotent(() => query<EventRow>(BY_IDS, { ids }))).map(toRecordedEvent);
-  }
-
-  pruneEvents(limit: number): Promise<number> {
-    return this.database.runIdempotent(() => pruneEvents(limit));
-  }
+    readAfter: (id, limit) => read(AFTER, { id, limit }),
+    readByIds: async (ids) => (ids.length === 0 ? [] : read(BY_IDS, { ids })),
+    pruneEvents: (limit) => database.runIdempotent(() => pruneEvents(limit)),
+  };
 }
 
 function* pruneEvents(limit: number): Work<number> {
@@ -82,7 +73,7 @@ function* pruneEvents(limit: number): Work<number> {
   return yield* execute(DELETE_EXPIRED, { ids: new Ids(expired.map(({ id }) => Number(id))), keptMs });
 }
 
-function toRecordedEvent({ event, queue, name, attempt, owner, ...row }: EventRow): port.RecordedEvent {
+function toRecordedEvent({ event, queue, name, attempt, owner, ...row }: EventRow): RecordedEvent {
   const error = readError(row.error);
   return {
     id: Number(row.id),

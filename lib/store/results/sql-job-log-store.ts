@@ -1,9 +1,9 @@
 import { isWhole } from '../../job/expectation.js';
-import type * as port from './job-log-store.js';
+import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { execute, query, rowChunks, Rows, executeAll, type SqlValue, type Work } from '../core/statement.js';
-import { inBatches } from './in-batches.js';
+import { readInBatches } from './in-batches.js';
 
 const MAX_LINES = 1_000;
 // The time until the pruner first checks whether the job still exists.
@@ -88,31 +88,30 @@ interface ProgressRow {
   lines_logged: number;
 }
 
-export class SqlJobLogStore implements port.JobLogStore {
-  constructor(private readonly database: SqlDatabase) {}
+export function sqlJobLogStore(database: SqlDatabase): JobLogStore {
+  return {
+    async writeJobLogs(entries) {
+      if (entries.length > 0) await database.transaction(() => writeJobLogs(entries));
+    },
 
-  async writeJobLogs(entries: readonly port.JobLogEntry[]): Promise<void> {
-    if (entries.length > 0) await this.database.transaction(() => writeJobLogs(entries));
-  }
+    async progressOf(ids) {
+      const rows = await readInBatches<{ job_id: number; value: string }>(database, PROGRESS_OF, ids);
+      return new Map(rows.map((row) => [Number(row.job_id), row.value]));
+    },
 
-  async progressOf(ids: readonly number[]): Promise<ReadonlyMap<number, string>> {
-    const read = (batch: readonly number[]) => query<{ job_id: number; value: string }>(PROGRESS_OF, { ids: batch });
-    const rows = await inBatches(ids, (batch) => this.database.runIdempotent(() => read(batch)));
-    return new Map(rows.flat().map((row) => [Number(row.job_id), row.value]));
-  }
+    async deleteJobLogs(ids) {
+      if (ids.length > 0) await database.transaction(() => executeAll(jobLogDeletions(ids)));
+    },
 
-  async deleteJobLogs(ids: readonly number[]): Promise<void> {
-    if (ids.length > 0) await this.database.transaction(() => executeAll(jobLogDeletions(ids)));
-  }
-
-  async pruneJobLogs(limit: number): Promise<number> {
-    // The lock ends with the statement.
-    const expired = await this.database.runIdempotent(() => query(EXPIRED, { limit: 1 }));
-    return expired.length === 0 ? 0 : this.database.transaction(() => pruneJobLogs(limit));
-  }
+    async pruneJobLogs(limit) {
+      // The lock ends with the statement.
+      const expired = await database.runIdempotent(() => query(EXPIRED, { limit: 1 }));
+      return expired.length === 0 ? 0 : database.transaction(() => pruneJobLogs(limit));
+    },
+  };
 }
 
-function* writeJobLogs(entries: readonly port.JobLogEntry[]): Work<void> {
+function* writeJobLogs(entries: readonly JobLogEntry[]): Work<void> {
   const [stored, claims] = yield* executeAll([
     { sql: LOCK_PROGRESS, values: { ids: ascending(entries.map(({ jobId }) => jobId)) } },
     { sql: VALID_CLAIMS, values: { claimIds: ascending(entries.map(({ claimId }) => claimId)) } },

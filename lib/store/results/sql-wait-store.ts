@@ -1,13 +1,13 @@
 import type { JobOverrides } from '../../job/enqueue-options.js';
 import { readError } from '../../job/read-columns.js';
 import { groupBy } from '../../common/group-by.js';
-import type * as port from './wait-store.js';
+import type { AwaitedJob, WaitStore } from './wait-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, safeId } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { execute, Ids, query, Rows, executeAll, type Work } from '../core/statement.js';
+import { statement, deleteFrom, execute, Ids, query, Rows, executeAll, type Work } from '../core/statement.js';
 import type { RecordRow } from '../jobs/job-record.js';
-import { inBatches } from './in-batches.js';
+import { inBatches, readInBatches } from './in-batches.js';
 import { jobLogDeletions } from './sql-job-log-store.js';
 
 // One statement, so that a job that moves between the tables is found in one of them.
@@ -29,9 +29,7 @@ const WAIT_ROW = `(?, ?, :now + ?)`;
 
 // Without the condition on expires_at, MySQL scans the whole table if it has about as many rows as there are ids, even
 // with the forced index.
-const UNREGISTER = `
-  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
-  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at > 0`;
+const UNREGISTER = deleteFrom('waits', 'waiter = :waiter AND job_id IN (:ids) AND expires_at > 0');
 
 const WAITERS = `
   SELECT DISTINCT waiter
@@ -39,9 +37,7 @@ const WAITERS = `
   WHERE job_id IN (:ids)`;
 
 // In the common lock order, the history comes before waits.
-const DELETE_FINISHED = `
-  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids`;
+const DELETE_FINISHED = deleteFrom('history', ':ids');
 
 // Skips locked rows. The locks end with the statement.
 const EXPIRED = `
@@ -51,9 +47,7 @@ const EXPIRED = `
   ORDER BY expires_at
   LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
-const DELETE_EXPIRED = `
-  DELETE /*! {waits} */ FROM {waits} /*! FORCE INDEX (PRIMARY) */
-  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now`;
+const DELETE_EXPIRED = deleteFrom('waits', 'waiter = :waiter AND job_id IN (:ids) AND expires_at <= :now');
 
 const WAITS = `
   SELECT waiter, job_id
@@ -79,54 +73,46 @@ interface WaitRow {
 
 type AwaitedRow = Pick<RecordRow, 'id' | 'queue' | 'state' | 'result' | 'error' | 'options'>;
 
-export class SqlWaitStore implements port.WaitStore {
-  constructor(private readonly database: SqlDatabase) {}
+export function sqlWaitStore(database: SqlDatabase): WaitStore {
+  return {
+    async readJobs(ids) {
+      const rows = await readInBatches<AwaitedRow>(database, AWAITED_JOBS, ids);
+      return new Map(rows.map((row) => [safeId(row.id), toAwaitedJob(row)]));
+    },
 
-  async readJobs(ids: readonly number[]): Promise<ReadonlyMap<number, port.AwaitedJob>> {
-    const read = (batch: readonly number[]) => query<AwaitedRow>(AWAITED_JOBS, { ids: batch });
-    const rows = await inBatches(ids, (batch) => this.database.runIdempotent(() => read(batch)));
-    return new Map(rows.flat().map((row) => [safeId(row.id), toAwaitedJob(row)]));
-  }
+    register(waiter, ids, forMs) {
+      const rowsOf = (batch: readonly number[]) =>
+        new Rows(
+          WAIT_ROW,
+          batch.map((id) => [waiter, id, forMs]),
+        );
+      return inBatches(ids, (batch) => database.transaction(() => execute(REGISTER, { rows: rowsOf(batch) })));
+    },
 
-  async register(waiter: number, ids: readonly number[], forMs: number): Promise<void> {
-    const rowsOf = (batch: readonly number[]) => ascending(batch).map((id) => [waiter, id, forMs]);
-    const register = (batch: readonly number[]) => execute(REGISTER, { rows: new Rows(WAIT_ROW, rowsOf(batch)) });
-    await inBatches(ids, (batch) => this.database.transaction(() => register(batch)));
-  }
+    unregister: (waiter, ids) =>
+      inBatches(ids, (batch) => database.transaction(() => execute(UNREGISTER, { waiter, ids: batch }))),
 
-  async unregister(waiter: number, ids: readonly number[]): Promise<void> {
-    await inBatches(ids, (batch) => this.database.transaction(() => unregister(waiter, batch)));
-  }
+    async waitersOf(ids) {
+      const rows = await readInBatches<{ waiter: number }>(database, WAITERS, ids);
+      return [...new Set(rows.map(({ waiter }) => Number(waiter)))];
+    },
 
-  async waitersOf(ids: readonly number[]): Promise<number[]> {
-    const read = (batch: readonly number[]) => query<{ waiter: number }>(WAITERS, { ids: ascending(batch) });
-    const rows = await inBatches(ids, (batch) => this.database.runIdempotent(() => read(batch)));
-    return [...new Set(rows.flat().map(({ waiter }) => Number(waiter)))];
-  }
+    async removedOf(waiter, ids) {
+      const rows = await readInBatches<WaitRow>(database, REMOVED, ids, { waiter });
+      return new Set(rows.map(({ job_id }) => Number(job_id)));
+    },
 
-  async removedOf(waiter: number, ids: readonly number[]): Promise<ReadonlySet<number>> {
-    const read = (batch: readonly number[]) => query<WaitRow>(REMOVED, { waiter, ids: ascending(batch) });
-    const rows = await inBatches(ids, (batch) => this.database.runIdempotent(() => read(batch)));
-    return new Set(rows.flat().map(({ job_id }) => Number(job_id)));
-  }
+    deleteOutcomes: (waiter, ids) =>
+      inBatches(ids, (batch) => database.transaction(() => deleteOutcomes(waiter, batch))),
 
-  async deleteOutcomes(waiter: number, ids: readonly number[]): Promise<void> {
-    await inBatches(ids, (batch) => this.database.transaction(() => deleteOutcomes(waiter, batch)));
-  }
-
-  pruneWaits(limit: number): Promise<number> {
-    return this.database.runIdempotent(() => pruneWaits(limit));
-  }
-}
-
-function unregister(waiter: number, ids: readonly number[]): Work<number> {
-  return execute(UNREGISTER, { waiter, ids: ascending(ids) });
+    pruneWaits: (limit) => database.runIdempotent(() => pruneWaits(limit)),
+  };
 }
 
 function* deleteOutcomes(waiter: number, ids: readonly number[]): Work<void> {
-  const jobs = { sql: DELETE_FINISHED, values: { ids: new Ids(ids) } };
+  const jobs = statement(DELETE_FINISHED, { ids: new Ids(ids) });
   yield* executeAll([jobs, ...jobLogDeletions(ids)]);
-  yield* unregister(waiter, ids);
+  yield* execute(UNREGISTER, { waiter, ids });
 }
 
 function* pruneWaits(limit: number): Work<number> {
@@ -151,7 +137,7 @@ function groupByWaiter(rows: readonly WaitRow[]): [waiter: number, jobIds: numbe
   return waiters.map(([waiter, waits]) => [waiter, ascending(waits.map(({ job_id }) => Number(job_id)))]);
 }
 
-function toAwaitedJob({ queue, state, result, error, options }: AwaitedRow): port.AwaitedJob {
+function toAwaitedJob({ queue, state, result, error, options }: AwaitedRow): AwaitedJob {
   const overrides = parseJsonOrNull<JobOverrides>(options);
   return {
     queue,

@@ -2,7 +2,7 @@ import { InvalidOptionsError, ScheduleConflictError, ScheduleNotFoundError } fro
 import { digestOf, jobOfTick, type NewSchedule } from '../../job/schedules/schedule.js';
 import { nextTick } from '../../job/schedules/ticks.js';
 import type { Dialect } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { enqueue } from '../jobs/enqueue.js';
 import { toTickJob } from './run-ticks.js';
 import {
@@ -56,9 +56,7 @@ const KEEP_DECLARED = `
   SET declared_at = :now
   WHERE name = :name AND source = 'code'`;
 
-const DELETE = `
-  DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
-  WHERE name = :name`;
+const DELETE = deleteFrom('schedules', 'name = :name');
 
 const SET_PAUSED = `
   UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */

@@ -1,7 +1,6 @@
-import type { NewSchedule } from '../../job/schedules/schedule.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import {
   declareSchedules,
   differingSchedules,
@@ -13,7 +12,7 @@ import {
 } from './edit-schedules.js';
 import { runTicks } from './run-ticks.js';
 import { SCHEDULE_COLUMNS, toScheduleRecord, type ScheduleRow } from './schedule-row.js';
-import type { DeclarationResult, ScheduleRecord, ScheduleStore, TickJob, TickResult } from './schedule-store.js';
+import type { ScheduleStore } from './schedule-store.js';
 
 const GET = `
   SELECT ${SCHEDULE_COLUMNS}
@@ -32,67 +31,45 @@ const UNDECLARED = `
   ORDER BY name
   LIMIT 1000`;
 
-const DELETE_UNDECLARED = `
-  DELETE /*! {schedules} */ FROM {schedules} /*! FORCE INDEX (PRIMARY) */
-  WHERE name = :name AND source = 'code' AND declared_at < :now - :afterMs`;
+const DELETE_UNDECLARED = deleteFrom('schedules', "name = :name AND source = 'code' AND declared_at < :now - :afterMs");
 
-export class SqlScheduleStore implements ScheduleStore {
-  /** @param blocking for verbs that wait for a schedule which a caller's transaction has locked */
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly blocking: SqlDatabase,
-    private readonly dialect: Dialect,
-  ) {}
+/** @param blocking for verbs that wait for a schedule which a caller's transaction has locked */
+export function sqlScheduleStore(database: SqlDatabase, blocking: SqlDatabase, dialect: Dialect): ScheduleStore {
+  const run = <T>(work: () => Work<T>, transaction: CallerTransaction | undefined) =>
+    transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transaction(work);
+  return {
+    runTicks: (declared) => database.transaction(() => runTicks(declared)),
 
-  runTicks(declared: readonly string[]): Promise<TickResult> {
-    return this.database.transaction(() => runTicks(declared));
-  }
+    async declare(schedules, revision) {
+      const differing = await blocking.runIdempotent(() => differingSchedules(schedules, revision));
+      if (differing.length === 0) return { conflicts: [], newer: [] };
+      return blocking.transaction(() => declareSchedules(dialect, differing, revision));
+    },
 
-  async declare(schedules: readonly NewSchedule[], revision: string): Promise<DeclarationResult> {
-    const differing = await this.blocking.runIdempotent(() => differingSchedules(schedules, revision));
-    if (differing.length === 0) return { conflicts: [], newer: [] };
-    return this.blocking.transaction(() => declareSchedules(this.dialect, differing, revision));
-  }
+    keepDeclared: (names) => blocking.runIdempotent(() => keepDeclared(names)),
 
-  keepDeclared(names: readonly string[]): Promise<string[]> {
-    return this.blocking.runIdempotent(() => keepDeclared(names));
-  }
+    async removeUndeclared(afterMs) {
+      const removed: string[] = [];
+      for (const { name } of await blocking.runIdempotent(() => query<{ name: string }>(UNDECLARED, { afterMs })))
+        if (await blocking.transaction(() => execute(DELETE_UNDECLARED, { name, afterMs }))) removed.push(name);
+      return removed;
+    },
 
-  async removeUndeclared(afterMs: number): Promise<string[]> {
-    const removed: string[] = [];
-    for (const { name } of await this.blocking.runIdempotent(() => query<{ name: string }>(UNDECLARED, { afterMs })))
-      if (await this.blocking.transaction(() => execute(DELETE_UNDECLARED, { name, afterMs }))) removed.push(name);
-    return removed;
-  }
+    upsert: (schedule, transaction) => run(() => upsertSchedule(dialect, schedule), transaction),
+    remove: (name, transaction) => run(() => removeSchedule(name), transaction),
+    setPaused: (name, paused, transaction) => run(() => setPaused(name, paused), transaction),
 
-  upsert(schedule: NewSchedule, transaction?: CallerTransaction): Promise<number | null> {
-    return this.#run(() => upsertSchedule(this.dialect, schedule), transaction);
-  }
+    /** Exactly once: a lost answer to the commit does not enqueue a second job. */
+    runNow: (name, transaction) =>
+      transaction
+        ? blocking.inCallerTransaction(transaction, () => runNow(name))
+        : blocking.transactOnce(() => runNow(name)),
 
-  remove(name: string, transaction?: CallerTransaction): Promise<boolean> {
-    return this.#run(() => removeSchedule(name), transaction);
-  }
+    async get(name) {
+      const [row] = await database.runIdempotent(() => query<ScheduleRow>(GET, { name }));
+      return row ? toScheduleRecord(row) : null;
+    },
 
-  setPaused(name: string, paused: boolean, transaction?: CallerTransaction) {
-    return this.#run(() => setPaused(name, paused), transaction);
-  }
-
-  /** Exactly once: a lost answer to the commit does not enqueue a second job. */
-  runNow(name: string, transaction?: CallerTransaction): Promise<TickJob> {
-    if (transaction) return this.blocking.inCallerTransaction(transaction, () => runNow(name));
-    return this.blocking.transactOnce(() => runNow(name));
-  }
-
-  async get(name: string): Promise<ScheduleRecord | null> {
-    const [row] = await this.database.runIdempotent(() => query<ScheduleRow>(GET, { name }));
-    return row ? toScheduleRecord(row) : null;
-  }
-
-  async list(): Promise<ScheduleRecord[]> {
-    return (await this.database.runIdempotent(() => query<ScheduleRow>(LIST))).map(toScheduleRecord);
-  }
-
-  #run<T>(work: () => Work<T>, transaction: CallerTransaction | undefined): Promise<T> {
-    return transaction ? this.blocking.inCallerTransaction(transaction, work) : this.blocking.transaction(work);
-  }
+    list: async () => (await database.runIdempotent(() => query<ScheduleRow>(LIST))).map(toScheduleRecord),
+  };
 }

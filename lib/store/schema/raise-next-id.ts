@@ -2,7 +2,7 @@ import { hasCode } from '../../job/errors.js';
 import { inArchive } from './archive-options.js';
 import { isMissingTable } from '../core/classify-error.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 
 // Half of the ids that a number holds exactly. Another program wrote a row above that, and new ids above it would run
 // out.
@@ -29,9 +29,7 @@ const RESERVE = `
   INSERT INTO {jobs} (id, queue, state, runnable, payload)
   VALUES (:id, '', 'waiting', 2, 'null')`;
 
-const UNRESERVE = `
-  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id = 0`;
+const UNRESERVE = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 
 /**
  * Raises the id of the next job above all ids in the tables. A TRUNCATE, a restored dump or a lowered counter can reset

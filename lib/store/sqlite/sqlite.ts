@@ -1,16 +1,9 @@
-import type { Dialect, KeyRowId } from '../core/sql-database.js';
-import { execute, query, Rows, type Work } from '../core/statement.js';
+import { addRowsBy } from '../core/add-rows.js';
+import type { Dialect } from '../core/sql-database.js';
+import { query, type Work } from '../core/statement.js';
 
 // unixepoch('subsec') would be shorter, but the command-line clients of some distributions do not support it yet.
 const NOW = `CAST(ROUND((julianday('now') - 2440587.5) * 86400000.0) AS INTEGER)`;
-
-const ADD_QUEUE = `
-  INSERT OR IGNORE INTO {queues} (queue, paused, created_at)
-  VALUES (:queue, 0, :now)`;
-
-const ADD_KEYS = `
-  INSERT OR IGNORE INTO {keys} (queue, key_hash, kept_until)
-  VALUES :rows`;
 
 // DISTINCT would read the whole index.
 const namesIn = (table: string) => `
@@ -36,16 +29,9 @@ const LAST_ID = `
 export const sqlite: Dialect = {
   name: 'sqlite',
   now: NOW,
-  lockDuplicate: (key) => `ON CONFLICT (${key}) DO NOTHING`,
+  lockDuplicate: (...key) => `ON CONFLICT (${key.join(', ')}) DO NOTHING`,
 
-  *addQueue(queue: string): Work<void> {
-    yield* execute(ADD_QUEUE, { queue });
-  },
-
-  *addKeys(keys: readonly KeyRowId[], retentionMs: number): Work<void> {
-    const rows = keys.map(({ queue, hash }) => [queue, hash, retentionMs]);
-    yield* execute(ADD_KEYS, { rows: new Rows('(?, ?, :now + ?)', rows) });
-  },
+  ...addRowsBy('INSERT OR IGNORE'),
 
   hasOneWriter: true,
 

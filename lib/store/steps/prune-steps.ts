@@ -1,5 +1,5 @@
 import { ascending } from '../core/safe-id.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 
 const SIGNAL_RETENTION_MS = 30 * 86_400_000;
 const CHECK_INTERVAL_MS = 3_600_000;
@@ -30,9 +30,7 @@ const POSTPONE_CHECK = `
   SET expires_at = :now + ${CHECK_INTERVAL_MS}
   WHERE job_id = :id AND name > ''`;
 
-const DELETE_STEPS = `
-  DELETE /*! {steps} */ FROM {steps} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :id AND name > '' AND expires_at > 0`;
+const DELETE_STEPS = deleteFrom('steps', "job_id = :id AND name > '' AND expires_at > 0");
 
 const OLD_SIGNALS = `
   SELECT hash
@@ -41,9 +39,7 @@ const OLD_SIGNALS = `
   ORDER BY sent_at
   LIMIT :limit`;
 
-const DELETE_SIGNAL = `
-  DELETE /*! {signals} */ FROM {signals} /*! FORCE INDEX (PRIMARY) */
-  WHERE hash = :hash AND sent_at <= :now - ${SIGNAL_RETENTION_MS}`;
+const DELETE_SIGNAL = deleteFrom('signals', `hash = :hash AND sent_at <= :now - ${SIGNAL_RETENTION_MS}`);
 
 /** The lock ends with the statement. */
 export function* hasExpiredSteps(): Work<boolean> {

@@ -1,9 +1,7 @@
-import type { EntityManager } from 'typeorm';
 import { LeaseLostError, TransactionLostError } from '../../job/errors.js';
 import type { Delay } from '../../job/outcome.js';
-import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, executeAll, executeFinal, query, type Statement, type Work } from '../core/statement.js';
+import { statement, execute, executeAll, executeFinal, query, type Statement, type Work } from '../core/statement.js';
 import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
 import { hasExpiredSteps, pruneSignals, pruneSteps } from './prune-steps.js';
 import { findMissedSignals, storeSignal, wakeWaiting } from './signals.js';
@@ -48,120 +46,102 @@ interface StepRow {
   readonly until_at: number | null;
 }
 
+type CurrentStepRow = StepRow & { readonly at: number };
+
 const ENDED = { state: 'done', hash: null } as const;
 
-interface CurrentStepRow extends StepRow {
-  readonly at: number;
-}
-
-export class SqlStepStore implements port.StepStore {
-  /** @param blocking for verbs that lock a job, which a caller's transaction may have locked */
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly blocking: SqlDatabase,
-    private readonly dialect: Dialect,
-    private readonly scanCursors: ScanCursors,
-  ) {}
-
-  async readSteps(jobId: number): Promise<port.StoredSteps> {
-    const [now, steps] = await this.database.runIdempotent(() =>
-      executeAll([
-        { sql: NOW, values: {} },
-        { sql: STEPS, values: { jobId } },
-      ]),
-    );
-    const rows = steps!.rows as unknown as readonly StepRow[];
-    return { byName: new Map(rows.map((row) => [row.name, toStoredStep(row)])), nowMs: Number(now!.rows[0]!['at']) };
-  }
-
-  writeStep(owner: port.StepOwner, name: string, result: string | null): Promise<true | undefined> {
-    return this.#asOwner(owner, name, function* (stored) {
-      // After a lost answer the step may be stored already. No other claim could have stored it.
-      if (!stored) yield* executeFinal([addStep(owner.jobId, name, { ...ENDED, result })]);
-      return true as const;
-    });
-  }
-
-  transactStep<T>(
-    { jobId, claimId, queue }: port.StepOwner & { readonly queue: string },
-    name: string,
-    work: (manager: EntityManager) => Promise<{ value: T; result: string | null }>,
-  ): Promise<T> {
-    return this.blocking.inApplicationTransaction(async (manager, isStillOpen) => {
-      const { value, result } = await work(manager);
-      if (!(await isStillOpen())) throw new TransactionLostError(jobId, queue);
-      await this.blocking.inCallerTransaction(manager, function* () {
-        const [job] = yield* query(LOCK_JOB, { jobId, claimId });
-        if (!job) throw new LeaseLostError(jobId, queue);
-        yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);
-      });
-      return value;
-    });
-  }
-
-  startSleep(owner: port.StepOwner, name: string, until: Delay): Promise<port.StepWait | undefined> {
-    return this.#asOwner(owner, name, (stored) =>
-      storeWait(owner.jobId, name, stored, { ...until, state: 'sleeping', hash: null }),
-    );
-  }
-
-  waitForSignal(
-    owner: port.StepOwner,
-    name: string,
-    hash: string,
-    delayMs: number,
-  ): Promise<port.SignalWait | undefined> {
-    return this.#asOwner(owner, name, function* (stored): Work<port.SignalWait> {
-      const { jobId } = owner;
-      const wait = yield* storeWait(jobId, name, stored, { delayMs, state: 'waiting', hash });
-      const [signal] = yield* query<{ data: string | null }>(SIGNAL, { hash });
-      if (!signal && wait.nowMs < wait.untilMs) return { state: 'waiting', ...wait };
-      // The JSON of a signal stands in a list, so that a signal without data differs from none.
-      const result = signal ? `[${signal.data ?? ''}]` : null;
-      yield* execute(END_STEP, { jobId, name, result });
-      return signal ? { state: 'signalled', data: signal.data } : { state: 'timed-out' };
-    });
-  }
-
-  async signal(signal: port.Signal, transaction?: CallerTransaction): Promise<void> {
-    const store = () => storeSignal(this.dialect, signal);
-    await (transaction ? this.blocking.inCallerTransaction(transaction, store) : this.blocking.transaction(store));
-  }
-
-  async wakeWaiting(hash: string): Promise<port.WokenJob[]> {
-    const woken = await this.blocking.transaction(() => wakeWaiting(hash));
-    if (woken.length > 0) this.scanCursors.reset();
-    return woken;
-  }
-
-  async wakeMissed(): Promise<port.WokenJob[]> {
-    const woken: port.WokenJob[] = [];
-    for (const hash of await this.database.runIdempotent(findMissedSignals))
-      woken.push(...(await this.wakeWaiting(hash)));
-    return woken;
-  }
-
-  // Reads first, because most calls find nothing and need no transaction.
-  async pruneSteps(limit: number): Promise<number> {
-    const signals = await this.database.runIdempotent(() => pruneSignals(limit));
-    if (!(await this.database.runIdempotent(hasExpiredSteps))) return signals;
-    return Math.max(signals, await this.database.transaction(() => pruneSteps(limit)));
-  }
-
+/** @param blocking for verbs that lock a job, which a caller's transaction may have locked */
+export function sqlStepStore(
+  database: SqlDatabase,
+  blocking: SqlDatabase,
+  dialect: Dialect,
+  scanCursors: ScanCursors,
+): port.StepStore {
   /** @param work receives the stored step */
-  #asOwner<T>(
+  const asOwner = <T>(
     { jobId, claimId }: port.StepOwner,
     name: string,
     work: (stored: CurrentStepRow | undefined) => Work<T>,
-  ): Promise<T | undefined> {
-    return this.blocking.transaction(function* () {
+  ): Promise<T | undefined> =>
+    blocking.transaction(function* () {
       const [job, step] = yield* executeAll([
-        { sql: LOCK_JOB, values: { jobId, claimId } },
-        { sql: STEP, values: { jobId, name } },
+        statement(LOCK_JOB, { jobId, claimId }),
+        statement(STEP, { jobId, name }),
       ]);
       return job!.rows.length > 0 ? yield* work(step!.rows[0] as CurrentStepRow | undefined) : undefined;
     });
+
+  async function wake(hash: string): Promise<port.WokenJob[]> {
+    const woken = await blocking.transaction(() => wakeWaiting(hash));
+    if (woken.length > 0) scanCursors.reset();
+    return woken;
   }
+
+  return {
+    async readSteps(jobId) {
+      const [now, steps] = await database.runIdempotent(() =>
+        executeAll([statement(NOW), statement(STEPS, { jobId })]),
+      );
+      const rows = steps!.rows as unknown as readonly StepRow[];
+      return { byName: new Map(rows.map((row) => [row.name, toStoredStep(row)])), nowMs: Number(now!.rows[0]!['at']) };
+    },
+
+    writeStep: (owner, name, result) =>
+      asOwner(owner, name, function* (stored) {
+        // After a lost answer the step may be stored already. No other claim could have stored it.
+        if (!stored) yield* executeFinal([addStep(owner.jobId, name, { ...ENDED, result })]);
+        return true as const;
+      }),
+
+    transactStep: ({ jobId, claimId, queue }, name, work) =>
+      blocking.inApplicationTransaction(async (manager, isStillOpen) => {
+        const { value, result } = await work(manager);
+        if (!(await isStillOpen())) throw new TransactionLostError(jobId, queue);
+        await blocking.inCallerTransaction(manager, function* () {
+          const [job] = yield* query(LOCK_JOB, { jobId, claimId });
+          if (!job) throw new LeaseLostError(jobId, queue);
+          yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);
+        });
+        return value;
+      }),
+
+    startSleep: (owner, name, until) =>
+      asOwner(owner, name, (stored) =>
+        storeWait(owner.jobId, name, stored, { ...until, state: 'sleeping', hash: null }),
+      ),
+
+    waitForSignal: (owner, name, hash, delayMs) =>
+      asOwner(owner, name, function* (stored): Work<port.SignalWait> {
+        const { jobId } = owner;
+        const wait = yield* storeWait(jobId, name, stored, { delayMs, state: 'waiting', hash });
+        const [signal] = yield* query<{ data: string | null }>(SIGNAL, { hash });
+        if (!signal && wait.nowMs < wait.untilMs) return { state: 'waiting', ...wait };
+        // The JSON of a signal stands in a list, so that a signal without data differs from none.
+        const result = signal ? `[${signal.data ?? ''}]` : null;
+        yield* execute(END_STEP, { jobId, name, result });
+        return signal ? { state: 'signalled', data: signal.data } : { state: 'timed-out' };
+      }),
+
+    signal(signal, transaction) {
+      const store = () => storeSignal(dialect, signal);
+      return transaction ? blocking.inCallerTransaction(transaction, store) : blocking.transaction(store);
+    },
+
+    wakeWaiting: wake,
+
+    async wakeMissed() {
+      const woken: port.WokenJob[] = [];
+      for (const hash of await database.runIdempotent(findMissedSignals)) woken.push(...(await wake(hash)));
+      return woken;
+    },
+
+    // Reads first, because most calls find nothing and need no transaction.
+    async pruneSteps(limit) {
+      const signals = await database.runIdempotent(() => pruneSignals(limit));
+      if (!(await database.runIdempotent(hasExpiredSteps))) return signals;
+      return Math.max(signals, await database.transaction(() => pruneSteps(limit)));
+    },
+  };
 }
 
 /** Values of a step that is stored for the first time. */
@@ -173,7 +153,7 @@ interface NewStep extends Partial<Delay> {
 
 function addStep(jobId: number, name: string, step: NewStep): Statement {
   const { state, result = null, hash, untilMs = null, delayMs = null } = step;
-  return { sql: ADD_STEP, values: { jobId, name, state, result, hash, untilMs, delayMs } };
+  return statement(ADD_STEP, { jobId, name, state, result, hash, untilMs, delayMs });
 }
 
 /** The time of a stored wait stays. */
@@ -185,7 +165,7 @@ function* storeWait(
 ): Work<port.StepWait> {
   let row = stored;
   if (!row) {
-    const [, read] = yield* executeAll([addStep(jobId, name, wait), { sql: STEP, values: { jobId, name } }]);
+    const [, read] = yield* executeAll([addStep(jobId, name, wait), statement(STEP, { jobId, name })]);
     row = read!.rows[0] as unknown as CurrentStepRow;
   }
   return { untilMs: Number(row.until_at), nowMs: Number(row.at) };

@@ -2,8 +2,8 @@ import type { Subscription } from '../../job/topics.js';
 import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
-import { deleteLimits } from '../limits/edit-limits.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
+import { deleteLimits } from '../limits/sql-limit-store.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
 
 // A transaction locks the row of a queue before its subscriptions. It never locks claims, jobs or history as well, so
@@ -65,9 +65,7 @@ const HAS_WORKER = `
   WHERE seen_at + :expiresAfterMs > :now AND INSTR(queues, :quoted) > 0
   LIMIT 1`;
 
-const DELETE_QUEUE = `
-  DELETE /*! {queues} */ FROM {queues} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue`;
+const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
 
 export interface DeclarationDiff {
   /** The declarations that differ from the database, or whose use must be recorded. */

@@ -1,6 +1,4 @@
-import type { Subscription } from '../../job/topics.js';
-import type { CallerTransaction } from '../core/caller-transaction.js';
-import type * as port from './queue-store.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import {
   diffDeclarations,
   declareQueue,
@@ -9,46 +7,29 @@ import {
   subscribe,
   markQueuesUsed,
 } from './queue-registration.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { QueueStore } from './queue-store.js';
 import { deleteSubscriptions, findSubscribers, listSubscriptions } from './subscriptions.js';
 
-export class SqlQueueStore implements port.QueueStore {
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly dialect: Dialect,
-  ) {}
+export function sqlQueueStore(database: SqlDatabase, dialect: Dialect): QueueStore {
+  return {
+    async declare(queues) {
+      const { toWrite, undeclared } = await database.runIdempotent(() => diffDeclarations(queues));
+      for (const queue of toWrite) await database.transaction(() => declareQueue(dialect, queue));
+      return undeclared;
+    },
 
-  async declare(queues: readonly port.DeclaredQueue[]): Promise<port.SubscriptionRecord[]> {
-    const { toWrite, undeclared } = await this.database.runIdempotent(() => diffDeclarations(queues));
-    for (const queue of toWrite) await this.database.transaction(() => declareQueue(this.dialect, queue));
-    return undeclared;
-  }
+    markUsed: (queues) => database.runIdempotent(() => markQueuesUsed(queues)),
 
-  markUsed(queues: readonly string[]): Promise<boolean> {
-    return this.database.runIdempotent(() => markQueuesUsed(queues));
-  }
+    async expire() {
+      const expired: string[] = [];
+      for (const queue of await database.runIdempotent(findExpiredQueues))
+        if (await database.transaction(() => expireQueue(queue))) expired.push(queue);
+      return expired;
+    },
 
-  async expire(): Promise<string[]> {
-    const expired: string[] = [];
-    for (const queue of await this.database.runIdempotent(() => findExpiredQueues())) {
-      if (await this.database.transaction(() => expireQueue(queue))) expired.push(queue);
-    }
-    return expired;
-  }
-
-  subscribers(topic: string, transaction?: CallerTransaction): Promise<port.Subscriber[]> {
-    return this.database.readLatest(() => findSubscribers(topic), transaction);
-  }
-
-  subscribe(queue: string, subscriptions: readonly Subscription[]): Promise<void> {
-    return this.database.transaction(() => subscribe(this.dialect, queue, subscriptions));
-  }
-
-  unsubscribe(queue: string, topic?: string): Promise<number> {
-    return this.database.transaction(() => deleteSubscriptions(queue, topic));
-  }
-
-  subscriptions(): Promise<port.SubscriptionRecord[]> {
-    return this.database.runIdempotent(() => listSubscriptions());
-  }
+    subscribers: (topic, transaction) => database.readLatest(() => findSubscribers(topic), transaction),
+    subscribe: (queue, subscriptions) => database.transaction(() => subscribe(dialect, queue, subscriptions)),
+    unsubscribe: (queue, topic) => database.transaction(() => deleteSubscriptions(queue, topic)),
+    subscriptions: () => database.runIdempotent(listSubscriptions),
+  };
 }

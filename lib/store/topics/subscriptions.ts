@@ -2,7 +2,7 @@ import { isHeaderFilter, patternsOf, type HeaderFilter, type Subscription } from
 import type { Subscriber, SubscriptionRecord } from './queue-store.js';
 import { isName } from '../../job/job-names.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 
 // Looks up the topic and each of its prefixes, 102 at most, so the cost does not depend on the number of subscriptions.
 const SUBSCRIBERS = `
@@ -31,13 +31,8 @@ const SET_FILTER = `
   SET header_filter = :filter
   WHERE queue = :queue AND topic = :topic`;
 
-const DELETE = `
-  DELETE /*! {subscriptions} */ FROM {subscriptions} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND topic = :topic`;
-
-const DELETE_ALL = `
-  DELETE /*! {subscriptions} */ FROM {subscriptions} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue`;
+const DELETE = deleteFrom('subscriptions', 'queue = :queue AND topic = :topic');
+const DELETE_ALL = deleteFrom('subscriptions', 'queue = :queue');
 
 interface SubscriptionRow {
   queue: string;

@@ -1,5 +1,5 @@
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
 import { addQueues } from '../topics/add-queues.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
@@ -17,9 +17,7 @@ const MARK_SEEN = `
   SET seen_at = :now
   WHERE id = :id`;
 
-const DEREGISTER = `
-  DELETE /*! {workers} */ FROM {workers} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id`;
+const DEREGISTER = deleteFrom('workers', 'id = :id');
 
 // A killed process never deregisters. Its row stays for a day, for operators to read.
 const STALE_WORKERS = `
@@ -27,48 +25,39 @@ const STALE_WORKERS = `
   FROM {workers}
   WHERE seen_at < :now - 86400000`;
 
-const DELETE_STALE_WORKERS = `
-  DELETE /*! {workers} */ FROM {workers} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids)`;
+const DELETE_STALE_WORKERS = deleteFrom('workers', 'id IN (:ids)');
 
 const STALE_COMMIT_LANES = `
   SELECT id
   FROM {commit_log}
   WHERE seen_at < :now - 86400000`;
 
-const DELETE_STALE_COMMIT_LANES = `
-  DELETE /*! {commit_log} */ FROM {commit_log} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND seen_at < :now - 86400000`;
+const DELETE_STALE_COMMIT_LANES = deleteFrom('commit_log', 'id IN (:ids) AND seen_at < :now - 86400000');
 
-export class SqlWorkerRegistry implements WorkerRegistry {
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly dialect: Dialect,
-  ) {}
+export function sqlWorkerRegistry(database: SqlDatabase, dialect: Dialect): WorkerRegistry {
+  return {
+    async register(worker) {
+      await addQueues(database, dialect, worker.queues);
+      await database.transaction(() => registerWorker(worker));
+    },
 
-  async register(worker: WorkerRegistration): Promise<void> {
-    await addQueues(this.database, this.dialect, worker.queues);
-    await this.database.transaction(() => registerWorker(worker));
-  }
+    async setQueues(id, queues) {
+      await database.runIdempotent(() => execute(SET_QUEUES, { id, queues: JSON.stringify(queues) }));
+    },
 
-  async setQueues(workerId: string, queues: readonly string[]): Promise<void> {
-    await this.database.runIdempotent(() => execute(SET_QUEUES, { id: workerId, queues: JSON.stringify(queues) }));
-  }
+    markSeen: (workerId) => database.runIdempotent(() => markWorkerSeen(workerId)),
 
-  markSeen(workerId: string): Promise<void> {
-    return this.database.runIdempotent(() => markWorkerSeen(workerId));
-  }
-
-  async deregister(workerId: string): Promise<void> {
-    await this.database.runIdempotent(() => execute(DEREGISTER, { id: workerId }));
-  }
+    async deregister(id) {
+      await database.runIdempotent(() => execute(DEREGISTER, { id }));
+    },
+  };
 }
 
 function* registerWorker(worker: WorkerRegistration): Work<void> {
   const staleWorkers = yield* query<{ id: string }>(STALE_WORKERS);
   if (staleWorkers.length > 0) yield* execute(DELETE_STALE_WORKERS, { ids: staleWorkers.map(({ id }) => id).sort() });
-  const staleLanes = yield* query<{ id: number }>(STALE_COMMIT_LANES);
-  if (staleLanes.length > 0) yield* execute(DELETE_STALE_COMMIT_LANES, { ids: staleLanes.map(({ id }) => Number(id)) });
+  const staleLanes = yield* queryIds(STALE_COMMIT_LANES);
+  if (staleLanes.length > 0) yield* execute(DELETE_STALE_COMMIT_LANES, { ids: staleLanes });
   // After a lost answer the row may exist already.
   yield* execute(DEREGISTER, { id: worker.id });
   yield* execute(REGISTER, { ...worker, queues: JSON.stringify(worker.queues) });

@@ -1,6 +1,6 @@
 import type { RescuedJob, RescueRules } from '../jobs/job-store.js';
 import { EXPIRED_CLAIM_COLUMNS, rescueJobsOf, type ExpiredClaim } from '../jobs/rescue.js';
-import { execute, query, executeAll, type Work } from '../core/statement.js';
+import { statement, deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
 
 // The server must not close the connection while a handler blocks the event loop. A lock that lasts too long is
 // harmless: the leases of its claims expire anyway.
@@ -19,13 +19,8 @@ const LOCK = `
   FOR UPDATE`;
 
 // Deletes no row. A server that became read-only in a failover still rejects the DELETE, and locks on it are worthless.
-const CHECK_WRITABLE = `
-  DELETE {locks} FROM {locks} FORCE INDEX (PRIMARY)
-  WHERE id = 0`;
-
-const DELETE_LOCK = `
-  DELETE {locks} FROM {locks} FORCE INDEX (PRIMARY)
-  WHERE id = :id`;
+const CHECK_WRITABLE = deleteFrom('locks', 'id = 0');
+const DELETE_LOCK = deleteFrom('locks', 'id = :id');
 
 const ALL_LOCKS = `
   SELECT id
@@ -80,38 +75,26 @@ export interface OrphanedClaim {
 export function* acquireLock(id: number, workerId: string): Work<boolean> {
   yield* query(CONFIGURE_SESSION);
   yield* execute(ADD, { id, workerId });
-  const [, locked] = yield* executeAll([
-    { sql: 'START TRANSACTION', values: {} },
-    { sql: LOCK, values: { id } },
-  ]);
+  const [, locked] = yield* executeAll([statement('START TRANSACTION'), statement(LOCK, { id })]);
   return locked!.rows.length > 0;
 }
 
 /** Run it on the lock's own connection. Returns false if the row is gone, so the lock was lost at some time. */
 export function* checkLock(id: number): Work<boolean> {
-  const [, locked] = yield* executeAll([
-    { sql: CHECK_WRITABLE, values: {} },
-    { sql: LOCK, values: { id } },
-  ]);
+  const [, locked] = yield* executeAll([statement(CHECK_WRITABLE), statement(LOCK, { id })]);
   return locked!.rows.length > 0;
 }
 
 /** Run it on the lock's own connection. */
 export function* releaseLock(id: number): Work<void> {
-  yield* executeAll([
-    { sql: DELETE_LOCK, values: { id } },
-    { sql: 'COMMIT', values: {} },
-  ]);
+  yield* executeAll([statement(DELETE_LOCK, { id }), statement('COMMIT')]);
 }
 
 /** The free locks, and the claims that name a free or a missing lock. Keeps no row locked. */
 export function* findOrphans(): Work<{ locks: readonly number[]; claims: readonly OrphanedClaim[] }> {
-  const [all, withoutLock] = yield* executeAll([
-    { sql: ALL_LOCKS, values: {} },
-    { sql: CLAIMS_WITHOUT_LOCK, values: {} },
-  ]);
+  const [all, withoutLock] = yield* executeAll([statement(ALL_LOCKS), statement(CLAIMS_WITHOUT_LOCK)]);
   const ids = all!.rows.map(({ id }) => Number(id));
-  const free = yield* executeAll(ids.map((id) => ({ sql: LOCK_IF_FREE, values: { id } })));
+  const free = yield* executeAll(ids.map((id) => statement(LOCK_IF_FREE, { id })));
   const locks = ids.filter((_, index) => free[index]!.rows.length > 0);
   const withFreeLock = locks.length > 0 ? yield* query<Record<string, unknown>>(CLAIMS_OF, { ids: locks }) : [];
   const claims = [...withoutLock!.rows, ...withFreeLock].map(({ id, lock_id }) => ({

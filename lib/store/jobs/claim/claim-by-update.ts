@@ -1,16 +1,13 @@
 import type { ClaimedJob } from '../../../job/job.js';
-import { inStartOrder } from '../../../job/outcome.js';
 import type { ClaimRequest } from '../job-store.js';
-import { jobEventsOf } from '../job-events.js';
-import { CLAIMED_COLUMNS, toClaimedJob, type ClaimedRow } from '../claimed-row.js';
+import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { safeId } from '../../core/safe-id.js';
-import { markExpired } from './expired-jobs.js';
 import { insertClaim, deleteClaim, setClaimJobs } from '../lease.js';
 import { classifyError } from '../../core/classify-error.js';
-import { executeFinal, emit, query, executeAll, type Work } from '../../core/statement.js';
+import { executeFinal, query, executeAll, type Work } from '../../core/statement.js';
 import { FROM_POSITION, findFirstWaiting, OF_QUEUE } from './claimable.js';
 import type { QueuePosition } from './scan-cursors.js';
-import { MARK } from './write-claim.js';
+import { claimedJobs, MARK } from './write-claim.js';
 
 // A second claim waits for the UPDATE of the first one and then skips its jobs, which are active. The range starts at
 // the first waiting job, so that the UPDATE does not wait for locked active jobs. An UPDATE that reaches the server
@@ -94,10 +91,7 @@ export function markFirst(request: ClaimRequest): () => Work<readonly ClaimedRow
 
 /** Returns no jobs if the lease of the claim has expired, because another process rescues them. */
 export function* listMarked(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
-  const jobs = yield* markExpired(
-    inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts))),
-  );
-  yield* emit(jobEventsOf('claimed', jobs, request.owner));
+  const jobs = yield* claimedJobs(request, marked);
   const [listed] = yield* executeFinal([setClaimJobs(request, jobs)]);
   return listed!.affectedRows === 1 ? jobs : [];
 }

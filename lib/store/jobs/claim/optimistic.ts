@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { idsOf } from '../../core/safe-id.js';
-import { Ids, query, executeAll, type Work } from '../../core/statement.js';
+import { statement, Ids, query, executeAll, type Work } from '../../core/statement.js';
 import type { ScanStart } from './scan-cursors.js';
 import { CLAIMABLE, findFirstWaiting } from './claimable.js';
 import { MARK, writeClaim } from './write-claim.js';
@@ -45,10 +45,7 @@ export function* claimOptimistically(request: ClaimRequest, { state }: ScanStart
     const picked = pickAtRandom(found, missing);
     if (picked.length === 0) break;
     const values = { ids: new Ids(picked), claimId, maxAttempts };
-    const [, answer] = yield* executeAll([
-      { sql: MARK_IF_WAITING, values },
-      { sql: MARKED, values },
-    ]);
+    const [, answer] = yield* executeAll([statement(MARK_IF_WAITING, values), statement(MARKED, values)]);
     const inOrder = new Map((answer!.rows as unknown as readonly ClaimedRow[]).map((row) => [Number(row.id), row]));
     rows.push(...picked.flatMap((id) => inOrder.get(id) ?? []));
     const hasNoCollision = inOrder.size === picked.length;

@@ -3,10 +3,18 @@ import { inStartOrder } from '../../../job/outcome.js';
 import type { ClaimRequest } from '../job-store.js';
 import { toClaimedJob, toJobBeforeClaim, NEXT_ATTEMPT, type ClaimedRow } from '../claimed-row.js';
 import { idsOf } from '../../core/safe-id.js';
-import { markExpired } from './expired-jobs.js';
 import { insertClaim } from '../lease.js';
 import { jobEventsOf } from '../job-events.js';
-import { Ids, executeFinal, emit, query, type Statement, type Work } from '../../core/statement.js';
+import {
+  Ids,
+  executeFinal,
+  emit,
+  query,
+  queryIds,
+  statement,
+  type Statement,
+  type Work,
+} from '../../core/statement.js';
 
 export const MARK = `
   SET state = 'active', claim_id = :claimId, attempt = ${NEXT_ATTEMPT},
@@ -25,24 +33,45 @@ export function* claimLocked(request: ClaimRequest, rows: readonly ClaimedRow[])
   if (rows.length === 0) return [];
   const { claimId, maxAttempts } = request;
   const ids = new Ids(idsOf(rows));
-  const jobs = yield* markExpired(inStartOrder(rows.map((row) => toJobBeforeClaim(row, request.queue, maxAttempts))));
-  yield* emit(jobEventsOf('claimed', jobs, request.owner));
-  const mark = { sql: MARK_LOCKED, values: { claimId, maxAttempts, ids } };
+  const jobs = yield* claimedJobs(request, rows, toJobBeforeClaim);
+  const mark = statement(MARK_LOCKED, { claimId, maxAttempts, ids });
   const [marked] = yield* executeFinal([mark, insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
   if (marked!.affectedRows === rows.length) return jobs;
   // Cannot happen while the rows are locked. Keeps only the jobs that the UPDATE has marked.
-  const ours = new Set((yield* query<{ id: number }>(MARKED, { ids, claimId })).map(({ id }) => id));
+  const ours = new Set(yield* queryIds(MARKED, { ids, claimId }));
   return jobs.filter(({ id }) => ours.has(id));
 }
 
 export function* writeClaim(request: ClaimRequest, marked: readonly ClaimedRow[]): Work<ClaimedJob[]> {
   if (marked.length === 0) return [];
-  const jobs = yield* markExpired(
-    inStartOrder(marked.map((row) => toClaimedJob(row, request.queue, request.maxAttempts))),
-  );
-  yield* emit(jobEventsOf('claimed', jobs, request.owner));
+  const jobs = yield* claimedJobs(request, marked);
   yield* executeFinal([insertClaim(request, jobs), ...alsoWritten(request, jobs)]);
   return jobs;
+}
+
+/** The jobs in the order in which they start. Reports their events. */
+export function* claimedJobs(
+  { queue, maxAttempts, owner }: ClaimRequest,
+  rows: readonly ClaimedRow[],
+  toJob: (row: ClaimedRow, queue: string, maxAttempts: number) => ClaimedJob = toClaimedJob,
+): Work<ClaimedJob[]> {
+  const jobs = yield* markExpired(inStartOrder(rows.map((row) => toJob(row, queue, maxAttempts))));
+  yield* emit(jobEventsOf('claimed', jobs, owner));
+  return jobs;
+}
+
+/** Marks the jobs that no worker has started within their `expiresIn`. Costs a read if a job of the claim has one. */
+function* markExpired(jobs: ClaimedJob[]): Work<ClaimedJob[]> {
+  if (!jobs.some(mayExpire)) return jobs;
+  const [row] = yield* query<{ at: number }>('SELECT :now AS at');
+  const nowMs = Number(row!.at);
+  const isExpired = ({ createdAtMs, overrides }: ClaimedJob) => createdAtMs + overrides!.expiresInMs! < nowMs;
+  return jobs.map((job) => (mayExpire(job) && isExpired(job) ? { ...job, isExpired: true } : job));
+}
+
+/** A job that runs again has started in time. */
+function mayExpire({ attempt, overrides }: ClaimedJob): boolean {
+  return attempt === 1 && overrides?.expiresInMs !== undefined;
 }
 
 const NOTHING: readonly Statement[] = [];
