@@ -29,7 +29,7 @@ export function createConsumer({ core, stores, events, waits, notifier, settler,
     logger,
     notifier,
     claimed: (jobs, owner) => jobEvents.emitClaimed(jobs, owner),
-    promoted: (jobs) => jobEvents.emitPromoted(jobs),
+    promoted: (jobs) => jobEvents.emit('promoted', jobs),
     rescued: (rescued) => rescueEffects.onRescued(rescued),
     ended: (job, outcome, result, heldMs, owner) => {
       jobEvents.emitOutcome(job, outcome, result, heldMs, owner);

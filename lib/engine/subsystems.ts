@@ -3,7 +3,7 @@ import { QueueAdmin } from '../admin/queue-admin.js';
 import { systemClock, type Clock } from '../common/clock.js';
 import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
-import { ClientEvents } from '../events/client-events.js';
+import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { QueueEvents } from '../events/queue-events.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import { resolveOptions } from '../job/option-schema.js';
@@ -168,13 +168,13 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
 }
 
 export function createSchedules({ core, stores, events, notifier }: EngineBase): QueueSchedules {
-  const clientEvents = new ClientEvents(events.local);
+  const jobEvents = new JobEventEmitter(events.local);
   return new QueueSchedules({
     store: stores.schedules,
     jobs: stores.jobs,
     optionsFor: core.optionsFor,
     notifier,
-    emitEnqueued: (job) => clientEvents.emit('enqueued', [job]),
+    emitEnqueued: (job) => jobEvents.emit('enqueued', [job]),
     now: () => core.clock.now(),
   });
 }
@@ -194,7 +194,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler }: 
     optionsFor: core.optionsFor,
     notifier,
     waitNotifier: waits.waitNotifier,
-    events: new ClientEvents(events.local),
+    events: new JobEventEmitter(events.local),
   });
 }
 
@@ -214,6 +214,6 @@ export function createProducer({ core, stores, events, waits, notifier }: Engine
       waitFor: (id, options) => waiter.waitFor(id, options),
       waitForReply: (id, queue, options) => waiter.waitForReply(id, queue, options, cancel),
     },
-    events: new ClientEvents(events.local),
+    events: new JobEventEmitter(events.local),
   });
 }

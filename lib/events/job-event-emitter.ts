@@ -8,19 +8,27 @@ import type { QueueEvents } from './queue-events.js';
 
 type EventDetails = Pick<QueueEvent, 'ranMs'> & Partial<Pick<QueueEvent, 'owner' | 'result' | 'error' | 'delayMs'>>;
 
-/** A job whose row was changed without a claim. */
-type ChangedJob = Omit<PromotedJob, 'attempt'> & { readonly attempt?: number };
+type ChangeEvent = 'enqueued' | 'promoted' | 'released' | 'cancelled' | 'retried' | 'removed';
 
-/** Emits the events of promotions, claims, runs and outcomes to the listeners of this process. */
+/** A job whose row was changed without a claim. */
+interface ChangedJob extends Omit<PromotedJob, 'attempt'> {
+  readonly attempt?: number;
+  readonly owner?: string | null;
+}
+
+/** Emits the events of jobs to the listeners of this process. */
 export class JobEventEmitter {
   constructor(private readonly events: QueueEvents) {}
 
-  emitPromoted(jobs: readonly ChangedJob[]): void {
-    for (const job of jobs) this.#emit('promoted', { attempt: 0, ...job }, { ranMs: null });
+  hasListener(event: QueueEventName): boolean {
+    return this.events.hasListener(event);
   }
 
-  emitCancelled(jobs: readonly ChangedJob[]): void {
-    for (const job of jobs) this.#emit('cancelled', { attempt: 0, ...job }, { ranMs: null });
+  emit(event: ChangeEvent, jobs: readonly ChangedJob[]): void {
+    if (!this.hasListener(event)) return;
+    const hasOwner = event === 'cancelled' || event === 'released';
+    for (const { attempt = 0, owner = null, ...job } of jobs)
+      this.#emit(event, { ...job, attempt }, { ranMs: null, owner: hasOwner ? owner : null });
   }
 
   /** @param owner the owner for whom a consumer claimed the jobs */

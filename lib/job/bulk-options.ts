@@ -1,15 +1,4 @@
-import { InvalidOptionsError } from './errors.js';
-import {
-  flag,
-  func,
-  kind,
-  option,
-  optionProblems,
-  requireOptions,
-  resolveOptions,
-  whole,
-  type SchemaOf,
-} from './option-schema.js';
+import { checkAndResolve, flag, func, kind, option, whole, type Resolved, type SchemaOf } from './option-schema.js';
 
 /** Options of an action on several jobs. */
 export interface BulkOptions {
@@ -23,14 +12,9 @@ export interface BulkOptions {
   signal?: AbortSignal;
 }
 
-export interface ResolvedBulk {
-  readonly dryRun: boolean;
-  readonly limit: number;
-  readonly onProgress: ((changed: number) => void) | undefined;
-  readonly signal: AbortSignal | undefined;
-}
+export type ResolvedBulk = Resolved<typeof BULK_OPTIONS>;
 
-const BULK_OPTIONS = {
+export const BULK_OPTIONS = {
   dryRun: option(flag, false),
   limit: option(whole(1, Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER),
   onProgress: option(func<(changed: number) => void>()),
@@ -38,16 +22,5 @@ const BULK_OPTIONS = {
 } satisfies SchemaOf<BulkOptions>;
 
 export function resolveBulk(where: string, given: BulkOptions): ResolvedBulk {
-  InvalidOptionsError.throwIfAny(where, bulkProblems(where, given, []));
-  return bulkOf(given);
-}
-
-/** @param also further options in the same object, which the caller checks */
-export function bulkProblems(where: string, given: BulkOptions, also: readonly string[]): string[] {
-  return optionProblems(BULK_OPTIONS, requireOptions(where, given), { also });
-}
-
-/** The options have been checked. */
-export function bulkOf(given: BulkOptions): ResolvedBulk {
-  return resolveOptions(BULK_OPTIONS, given);
+  return checkAndResolve(where, BULK_OPTIONS, given);
 }

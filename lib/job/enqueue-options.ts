@@ -150,17 +150,13 @@ export function resolveEnqueueOptions(
   ]);
   const { retry, headers, runAt } = given;
   const { attempts, backoff } = asRetry(retry) as JobRetryOptions;
-  const timeoutMs = ENQUEUE_OPTIONS.timeout.resolve(given.timeout);
-  const expiresInMs = ENQUEUE_OPTIONS.expiresIn.resolve(given.expiresIn);
-  const leaseMs = ENQUEUE_OPTIONS.lease.resolve(given.lease);
-  const retention = ENQUEUE_OPTIONS.retention.resolve(given.retention);
   const key = keyOf(given);
-  const overrides: JobOverrides = {
-    ...(backoff === undefined ? {} : { backoff }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(expiresInMs === undefined ? {} : { expiresInMs }),
-    ...(leaseMs === undefined ? {} : { leaseMs }),
-    ...(retention === undefined ? {} : { retention }),
+  const overrides = {
+    backoff,
+    timeoutMs: ENQUEUE_OPTIONS.timeout.resolve(given.timeout),
+    expiresInMs: ENQUEUE_OPTIONS.expiresIn.resolve(given.expiresIn),
+    leaseMs: ENQUEUE_OPTIONS.lease.resolve(given.lease),
+    retention: ENQUEUE_OPTIONS.retention.resolve(given.retention),
     ...(key && keyOverrides(key)),
   };
   return {
@@ -169,7 +165,7 @@ export function resolveEnqueueOptions(
     runAtMs: runAt?.getTime() ?? null,
     priority: ENQUEUE_OPTIONS.priority.resolve(given.priority),
     attempts: attempts ?? null,
-    overrides: Object.keys(overrides).length > 0 ? overrides : null,
+    overrides: Object.values(overrides).some((value) => value !== undefined) ? overrides : null,
     headers: headers && Object.keys(headers).length > 0 ? headers : null,
     key,
     group: given.group,

@@ -1,38 +1,9 @@
-export { SqlQueueError, hasCode } from './errors/sql-queue-error.js';
-export {
-  DuplicateKeyError,
-  InvalidOptionsError,
-  PayloadInvalidError,
-  PayloadTooLargeError,
-  QueueFullError,
-  UnknownQueueError,
-} from './errors/enqueue-errors.js';
-export {
-  JobCancelledError,
-  JobExpiredError,
-  JobTimeoutError,
-  LeaseExpiredError,
-  LeaseLostError,
-  MalformedJobError,
-  ShutdownError,
-  TransactionLostError,
-  UnrecoverableError,
-  WorkerLostError,
-} from './errors/run-errors.js';
-export {
-  JobFinishedError,
-  JobNotAssignedError,
-  JobNotFoundError,
-  UnsafeJobIdError,
-  type ClaimedBy,
-} from './errors/job-errors.js';
-export { DuplicateStepError, StepNotAllowedError } from './errors/step-errors.js';
-export { FlowCycleError, FlowTooLargeError, PrerequisiteFailedError } from './errors/flow-errors.js';
-export { ScheduleConflictError, ScheduleNotFoundError } from './errors/schedule-errors.js';
-export { JobFailedError, ResultInvalidError, ResultNotKeptError, WaitTimeoutError } from './errors/wait-errors.js';
-export {
-  MissingPrivilegeError,
-  SchemaOutOfDateError,
-  StoreUnavailableError,
-  UnsupportedDatabaseError,
-} from './errors/database-errors.js';
+export * from './errors/sql-queue-error.js';
+export * from './errors/enqueue-errors.js';
+export * from './errors/run-errors.js';
+export * from './errors/job-errors.js';
+export * from './errors/step-errors.js';
+export * from './errors/flow-errors.js';
+export * from './errors/schedule-errors.js';
+export * from './errors/wait-errors.js';
+export * from './errors/database-errors.js';

@@ -35,8 +35,8 @@ export function option<Value>(kind: Kind<Value>, unset?: unknown): Option<Value 
 }
 
 /** The user of the option fills in the default. */
-export function checked(problems: (value: unknown) => readonly (string | undefined)[]): Option {
-  return { problems: (_name, value) => problems(value), resolve: (value) => value };
+export function checked<Value = unknown>(problems: (value: unknown) => readonly (string | undefined)[]): Option<Value> {
+  return { problems: (_name, value) => problems(value), resolve: (value) => value as Value };
 }
 
 /** The option, or null. */
@@ -143,6 +143,16 @@ export function requireOptions<Options extends object>(
 ): Options {
   if (isOptions(given)) return given;
   throw new InvalidOptionsError(where, [expected(false, what, given)!]);
+}
+
+/** Throws InvalidOptionsError with all problems. */
+export function checkAndResolve<Declared extends Schema>(
+  where: string,
+  schema: Declared,
+  given: object,
+): Resolved<Declared> {
+  InvalidOptionsError.throwIfAny(where, optionProblems(schema, requireOptions(where, given)));
+  return resolveOptions(schema, given);
 }
 
 /** The options have been checked. */

@@ -3,7 +3,7 @@ import { BACKOFF } from './backoff.js';
 import type { JobOverrides } from './enqueue-options.js';
 import { expected, isOptions, isWhole } from './expectation.js';
 import { isName, NAME_EXPECTED } from './job-names.js';
-import { LEASE } from './lease.js';
+import { kind, option, type SchemaOf } from './option-schema.js';
 import { readJson } from './read-json.js';
 import type { ResolvedRetention } from './retention-options.js';
 import type { StoredTick } from './schedules/schedule.js';
@@ -15,8 +15,27 @@ import type { StoredError } from './stored-error.js';
 const MAX_INT = 2 ** 31 - 1;
 export const MAX_TIMESTAMP_MS = 8.64e15;
 
+const TEXT = option(kind('a text', (value) => typeof value === 'string'));
+const AT_LEAST_ONE = option(kind('1 or more', isPositive));
+
+const STORED_OVERRIDES = Object.entries({
+  backoff: BACKOFF,
+  timeoutMs: AT_LEAST_ONE,
+  expiresInMs: AT_LEAST_ONE,
+  leaseMs: option(kind('1000 to 86400000', (value) => isWhole(value, 1_000, 86_400_000))),
+  retention: option(kind('{ completedMs, deadMs }', isRetention)),
+  reply: option(kind('true', (value) => value === true)),
+  key: TEXT,
+  keyUntil: option(kind(`'started', 'finished' or milliseconds`, isKeyUntil)),
+  group: TEXT,
+  flow: option(kind('the id of a flow', isPositive)),
+  delayMs: AT_LEAST_ONE,
+  runAtMs: option(kind('a time', isPositive)),
+  schedule: option(kind('a name and a time', isTick)),
+} satisfies SchemaOf<JobOverrides>);
+
 /** The columns that a run needs, as the driver returns them. */
-export interface JobColumns {
+interface JobColumns {
   readonly name: unknown;
   readonly priority: unknown;
   readonly max_attempts: unknown;
@@ -59,37 +78,16 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
   const { value } = parsed;
   if (value === null) return { overrides: null };
   if (!isOptions(value)) return { problem: expected(false, 'an object', value)! };
-  const {
-    backoff,
-    timeoutMs,
-    expiresInMs,
-    leaseMs,
-    retention,
-    reply,
-    key,
-    keyUntil,
-    schedule,
-    group,
-    flow,
-    delayMs,
-    runAtMs,
-  } = value as Record<keyof JobOverrides, unknown>;
-  const [problem] = [
-    ...(backoff === undefined ? [] : BACKOFF.problems('backoff', backoff)),
-    expected(isPositive(timeoutMs), 'timeoutMs to be 1 or more', timeoutMs),
-    expected(isPositive(expiresInMs), 'expiresInMs to be 1 or more', expiresInMs),
-    expected(leaseMs === undefined || LEASE.parse(leaseMs) === leaseMs, 'leaseMs to be 1000 to 86400000', leaseMs),
-    expected(isRetention(retention), 'retention to be { completedMs, deadMs }', retention),
-    expected(reply === undefined || reply === true, 'reply to be true', reply),
-    expected(key === undefined || typeof key === 'string', 'key to be a text', key),
-    expected(isKeyUntil(keyUntil), `keyUntil to be 'started', 'finished' or milliseconds`, keyUntil),
-    expected(group === undefined || typeof group === 'string', 'group to be a text', group),
-    expected(isPositive(flow), 'flow to be the id of a flow', flow),
-    expected(isPositive(delayMs), 'delayMs to be 1 or more', delayMs),
-    expected(isPositive(runAtMs), 'runAtMs to be a time', runAtMs),
-    expected(isTick(schedule), 'schedule to be a name and a time', schedule),
-  ].filter((line) => line !== undefined);
+  const problem = overrideProblem(value as Record<string, unknown>);
   return problem === undefined ? { overrides: value } : { problem };
+}
+
+function overrideProblem(values: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [name, { problems }] of STORED_OVERRIDES) {
+    const problem = values[name] === undefined ? undefined : problems(name, values[name]).find(Boolean);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
 /** The error of a run; null for any other text, because a malformed error must not keep a job from running. */
@@ -129,23 +127,21 @@ export function readNames(text: unknown): string[] {
   return parsed.value.filter((name): name is string => typeof name === 'string');
 }
 
-function isPositive(value: unknown): boolean {
-  return value === undefined || isWhole(value, 1, MAX_TIMESTAMP_MS);
+function isPositive(value: unknown): value is number {
+  return isWhole(value, 1, MAX_TIMESTAMP_MS);
 }
 
-function isRetention(value: unknown): boolean {
-  if (value === undefined) return true;
+function isRetention(value: unknown): value is object {
   if (!isOptions(value)) return false;
   const { completedMs, deadMs } = value as Record<keyof ResolvedRetention, unknown>;
   return [completedMs, deadMs].every((ms) => ms === undefined || ms === false || isWhole(ms, 0, MAX_TIMESTAMP_MS));
 }
 
-function isKeyUntil(keyUntil: unknown): boolean {
-  return ['started', 'finished', undefined].includes(keyUntil as undefined) || isWhole(keyUntil, 0, MAX_TIMESTAMP_MS);
+function isKeyUntil(keyUntil: unknown): keyUntil is string | number {
+  return keyUntil === 'started' || keyUntil === 'finished' || isWhole(keyUntil, 0, MAX_TIMESTAMP_MS);
 }
 
-function isTick(schedule: unknown): boolean {
-  if (schedule === undefined) return true;
+function isTick(schedule: unknown): schedule is object {
   if (!isOptions(schedule)) return false;
   const { name, at } = schedule as Record<keyof StoredTick, unknown>;
   return typeof name === 'string' && isWhole(at, 0, MAX_TIMESTAMP_MS);

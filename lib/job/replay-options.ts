@@ -1,8 +1,8 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
-import { bulkOf, bulkProblems, type BulkOptions, type ResolvedBulk } from './bulk-options.js';
-import { InvalidOptionsError } from './errors.js';
+import { BULK_OPTIONS, type BulkOptions } from './bulk-options.js';
 import { expected, isOptions, unknownKeys } from './expectation.js';
 import { nameProblem } from './job-names.js';
+import { checkAndResolve, checked, flag, option, type Option, type SchemaOf } from './option-schema.js';
 
 /** Jobs per second, minute, hour or day, as in `'10/s'`, or jobs per any duration. */
 export type ReplayRate = `${number}/${'s' | 'm' | 'h' | 'd'}` | { jobs: number; per: Duration };
@@ -22,27 +22,27 @@ export interface ReplayOptions extends BulkOptions {
   completed?: boolean;
 }
 
-export interface ResolvedReplay extends ResolvedBulk {
-  readonly completed: boolean;
-  readonly to: string | undefined;
-  /** Milliseconds between two jobs; below 1 if there are several per millisecond. 0: all at once. */
-  readonly intervalMs: number;
-}
+const RATE_EXPECTED = `to be like '10/s' (or m, h, d) or { jobs, per }, with jobs above 0, per ${DURATION_EXPECTED}`;
 
-const RATE_EXPECTED = `rate to be like '10/s' (or m, h, d) or { jobs, per }, with jobs above 0`;
-
-export function resolveReplay(given: ReplayOptions): ResolvedReplay {
-  const problems = bulkProblems('Cannot retry', given, ['rate', 'to', 'completed']);
-  const { rate, to, completed = false } = given;
-  const intervalMs = rate === undefined ? 0 : intervalOf(rate);
-  InvalidOptionsError.throwIfAny('Cannot retry', [
-    ...problems,
+/** Milliseconds between two jobs; below 1 if there are several per millisecond. 0: all at once. */
+const INTERVAL: Option<number> = {
+  problems: (name, rate) => [
     ...(isOptions(rate) ? unknownKeys(rate, ['jobs', 'per']) : []),
-    expected(intervalMs !== undefined, `${RATE_EXPECTED}, per ${DURATION_EXPECTED}`, rate),
-    to === undefined ? undefined : nameProblem('queue name', to),
-    expected(typeof completed === 'boolean', 'completed to be true or false', completed),
-  ]);
-  return { ...bulkOf(given), to, completed, intervalMs: intervalMs! };
+    expected(intervalOf(rate as ReplayRate) !== undefined, `${name} ${RATE_EXPECTED}`, rate),
+  ],
+  resolve: (rate) => (rate === undefined ? 0 : intervalOf(rate as ReplayRate)!),
+};
+
+const REPLAY_OPTIONS = {
+  ...BULK_OPTIONS,
+  rate: INTERVAL,
+  to: checked<string | undefined>((queue) => [nameProblem('queue name', queue)]),
+  completed: option(flag, false),
+} satisfies SchemaOf<ReplayOptions>;
+
+export function resolveReplay(given: ReplayOptions) {
+  const { rate: intervalMs, ...others } = checkAndResolve('Cannot retry', REPLAY_OPTIONS, given);
+  return { ...others, intervalMs };
 }
 
 function intervalOf(rate: ReplayRate): number | undefined {

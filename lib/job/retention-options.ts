@@ -38,7 +38,13 @@ export const JOB_RETENTION: Option<Partial<ResolvedRetention> | undefined> = {
   problems: (name, given) =>
     isOptions(given)
       ? FIELDS.problems(name, given)
-      : [expected(isKept(given), `${name} to be false, ${DURATION_EXPECTED}, or { completed, dead }`, given)],
+      : [
+          expected(
+            RETAINED.parse(given) !== undefined,
+            `${name} to be false, ${DURATION_EXPECTED}, or { completed, dead }`,
+            given,
+          ),
+        ],
   resolve: (given) => {
     if (given === undefined) return undefined;
     if (!isOptions(given)) return { completedMs: RETAINED.parse(given)!, deadMs: RETAINED.parse(given)! };
@@ -49,7 +55,3 @@ export const JOB_RETENTION: Option<Partial<ResolvedRetention> | undefined> = {
     };
   },
 };
-
-function isKept(given: unknown): boolean {
-  return RETAINED.parse(given) !== undefined;
-}

@@ -1,15 +1,5 @@
 import type { Duration } from '../common/duration.js';
-import { InvalidOptionsError } from './errors.js';
-import {
-  func,
-  kind,
-  option,
-  optionProblems,
-  positiveDuration,
-  requireOptions,
-  resolveOptions,
-  type SchemaOf,
-} from './option-schema.js';
+import { checkAndResolve, func, kind, option, positiveDuration, type SchemaOf } from './option-schema.js';
 
 /** How long to wait for a job, and how to follow it. */
 export interface WaitOptions {
@@ -24,11 +14,7 @@ export interface WaitOptions {
   onProgress?: (value: unknown) => void | Promise<void>;
 }
 
-export interface ResolvedWaitOptions {
-  readonly timeoutMs: number | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly onProgress: WaitOptions['onProgress'];
-}
+export type ResolvedWaitOptions = ReturnType<typeof resolveWaitOptions>;
 
 const WAIT_OPTIONS = {
   timeout: option(positiveDuration),
@@ -36,11 +22,9 @@ const WAIT_OPTIONS = {
   onProgress: option(func<NonNullable<WaitOptions['onProgress']>>()),
 } satisfies SchemaOf<WaitOptions>;
 
-export function resolveWaitOptions(where: string, given: WaitOptions): ResolvedWaitOptions {
-  requireOptions(where, given);
-  InvalidOptionsError.throwIfAny(where, optionProblems(WAIT_OPTIONS, given));
-  const { timeout, ...others } = resolveOptions(WAIT_OPTIONS, given);
-  return { timeoutMs: timeout, ...others };
+export function resolveWaitOptions(where: string, given: WaitOptions) {
+  const { timeout: timeoutMs, ...others } = checkAndResolve(where, WAIT_OPTIONS, given);
+  return { timeoutMs, ...others };
 }
 
 function isSignal(value: unknown): value is AbortSignal {

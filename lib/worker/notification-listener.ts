@@ -1,9 +1,10 @@
-import { ListenLoop, type ListenLoopParts, type ListenPause } from '../listen/listen-loop.js';
-import type { Notification } from '../store/notifications/notification-channel.js';
+import { ListenLoop, type ListenPause } from '../listen/listen-loop.js';
+import type { Notification, NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { CancelRequestReader } from './cancel-request-reader.js';
 import type { PollEffects } from './poll-effects.js';
 import type { Poller } from './poller.js';
-import type { QueueWorker } from './queue/queue-worker.js';
+import type { QueueWorkers } from './queue/queue-workers.js';
+import type { WorkerParts } from './worker-parts.js';
 
 // A pause is longer than planned by up to this part, so that processes do not poll at the same time.
 const JITTER = 0.2;
@@ -13,17 +14,6 @@ const MIN_BACKOFF_MS = 100;
 const MAX_RESTART_DELAY_MS = 50;
 // A worker that is full for less than this does not listen for cancellations alone in between.
 const FULL_DELAY_MS = 100;
-
-export interface NotificationListenerParts extends Pick<ListenLoopParts, 'channel' | 'clock' | 'logger'> {
-  readonly random: () => number;
-  readonly pollMaxMs: number;
-  /** The name of the worker, which is notified of cancellation requests. */
-  readonly name: string;
-  readonly queues: ReadonlyMap<string, QueueWorker>;
-  readonly poller: Poller;
-  readonly pollEffects: Pick<PollEffects, 'stateChangeCount'>;
-  readonly cancelRequestReader: CancelRequestReader;
-}
 
 interface Listening {
   readonly queues: ReadonlySet<string>;
@@ -42,8 +32,17 @@ export class NotificationListener {
   #fullSince: number | undefined;
   #emptyWakeUps = 0;
 
-  constructor(private readonly parts: NotificationListenerParts) {
-    const { channel, clock, logger, random, pollMaxMs } = parts;
+  /** @param name the name of the worker, which is notified of cancellation requests */
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly channel: NotificationChannel,
+    private readonly name: string,
+    private readonly queues: QueueWorkers,
+    private readonly poller: Poller,
+    private readonly pollEffects: Pick<PollEffects, 'stateChangeCount'>,
+    private readonly cancelRequestReader: CancelRequestReader,
+  ) {
+    const { clock, logger, random, options } = parts;
     this.#loop = new ListenLoop({
       channel,
       clock,
@@ -51,7 +50,7 @@ export class NotificationListener {
       random,
       listen: (stopping) => this.#awaitNotification(stopping),
       unsupportedMessage: (problem) =>
-        `Other processes cannot wake this one (${problem}): it finds their jobs by polling, within ${pollMaxMs / 1_000} s ` +
+        `Other processes cannot wake this one (${problem}): it finds their jobs by polling, within ${options.pollMaxMs / 1_000} s ` +
         `(\`worker.poll.max\`). \`worker: { notify: false }\` keeps it from trying.`,
     });
   }
@@ -95,7 +94,7 @@ export class NotificationListener {
    * the worker still listens, because another process may resume one.
    */
   #queuesWithRoom(): string[] | undefined {
-    const open = [...this.parts.queues].filter(([, worker]) => worker.isOpen);
+    const open = [...this.queues.byName].filter(([, worker]) => worker.isOpen);
     const withRoom = open.filter(([, worker]) => worker.lacksJobs).map(([queue]) => queue);
     return open.length > 0 && withRoom.length === 0 ? undefined : withRoom;
   }
@@ -111,49 +110,42 @@ export class NotificationListener {
   }
 
   async #handleNotification(queues: readonly string[]): Promise<void> {
-    const claimed = this.#countClaimedJobs();
+    const claimed = this.queues.claimedCount;
     // If there is only one candidate, a claim replaces the poll that would find the queue.
     if (queues.length === 1) {
-      this.parts.queues.get(queues[0]!)?.wake();
+      this.queues.of(queues[0]!)?.wake();
       await this.#awaitClaims();
     }
-    if (this.#countClaimedJobs() === claimed && (await this.parts.poller.pollForNotification()))
-      await this.#awaitClaims();
-    if (this.#countClaimedJobs() === claimed) await this.parts.cancelRequestReader.read();
+    if (this.queues.claimedCount === claimed && (await this.poller.pollForNotification())) await this.#awaitClaims();
+    if (this.queues.claimedCount === claimed) await this.cancelRequestReader.read();
   }
 
   #countFindings(): number {
-    const { pollEffects, cancelRequestReader } = this.parts;
-    return this.#countClaimedJobs() + pollEffects.stateChangeCount + cancelRequestReader.foundCount;
-  }
-
-  #countClaimedJobs(): number {
-    return [...this.parts.queues.values()].reduce((sum, queue) => sum + queue.claimedCount, 0);
+    return this.queues.claimedCount + this.pollEffects.stateChangeCount + this.cancelRequestReader.foundCount;
   }
 
   async #awaitClaims(): Promise<void> {
-    await Promise.all([...this.parts.queues.values()].map((queue) => queue.untilAnswered()));
+    await Promise.all([...this.queues.byName.values()].map((queue) => queue.untilAnswered()));
   }
 
   /** Limits the polls that useless notifications cause. One late notification is normal, so the first is free. */
   #nextBackoffMs(isEmpty: boolean): number {
-    const { pollMaxMs, random } = this.parts;
+    const { options, random } = this.parts;
     this.#emptyWakeUps = isEmpty ? this.#emptyWakeUps + 1 : 0;
     if (this.#emptyWakeUps <= 1) return 0;
-    return Math.min(pollMaxMs, MIN_BACKOFF_MS * 2 ** (this.#emptyWakeUps - 2)) * (1 + JITTER * random());
+    return Math.min(options.pollMaxMs, MIN_BACKOFF_MS * 2 ** (this.#emptyWakeUps - 2)) * (1 + JITTER * random());
   }
 
   /** @param queues undefined if the worker is full: it listens for cancellations only */
   async #listen(queues: readonly string[] | undefined, stopping: AbortSignal): Promise<Notification> {
-    const { channel, clock, poller, cancelRequestReader, name } = this.parts;
     const over = new AbortController();
-    this.#listening = { queues: new Set(queues), startedAt: clock.monotonic(), over };
+    this.#listening = { queues: new Set(queues), startedAt: this.parts.clock.monotonic(), over };
     try {
       const stop = AbortSignal.any([stopping, over.signal]);
-      return await channel.listen([...(queues ?? []), name], stop, () => {
+      return await this.channel.listen([...(queues ?? []), this.name], stop, () => {
         // Notifications from before the connection listened are lost, so their changes are read now.
-        if (queues) poller.check();
-        cancelRequestReader.readSoon();
+        if (queues) this.poller.check();
+        this.cancelRequestReader.readSoon();
       });
     } finally {
       over.abort();

@@ -4,7 +4,6 @@ import type { PromotedJob, QueueState, RescuedJob } from '../store/jobs/job-stor
 import type { RescueEffects } from './complete/rescue-effects.js';
 import type { QueuePauses } from './queue-pauses.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
-import type { WorkAnnouncer } from './work-announcer.js';
 
 /** Applies the findings of a poll: wakes queue workers, opens and closes queues, emits events, notifies others. */
 export class PollEffects {
@@ -13,7 +12,6 @@ export class PollEffects {
   constructor(
     private readonly queues: QueueWorkers,
     private readonly pauses: QueuePauses,
-    private readonly announcer: WorkAnnouncer,
     private readonly jobEvents: JobEventEmitter,
     private readonly rescueEffects: RescueEffects,
     private readonly waitNotifier: WaitNotifier,
@@ -54,8 +52,8 @@ export class PollEffects {
   }
 
   onPromoted(promoted: readonly PromotedJob[]): void {
-    this.jobEvents.emitPromoted(promoted);
-    this.announcer.notifyOfUnworked(promoted);
+    this.jobEvents.emit('promoted', promoted);
+    this.queues.notifyOfUnworked(promoted);
   }
 
   onRescued(rescued: readonly RescuedJob[]): void {
@@ -70,15 +68,5 @@ export class PollEffects {
   /** @param waitsUntil see `WorkSummary.awaited` */
   onWaits(waitsUntil: number | null): void {
     if (this.waitNotifier.observeWaits(waitsUntil)) this.#stateChangeCount++;
-  }
-
-  /** Up to `jobs` jobs of the queue have become claimable, perhaps more than this process has room for. */
-  onNewlyAvailable(queue: string, jobs: number): void {
-    this.announcer.announce(queue, jobs);
-  }
-
-  /** Whether claims find the jobs of the queue without a poll: the last claim was full, or no slot is free. */
-  needsNoPoll(queue: string): boolean {
-    return this.queues.of(queue)?.needsNoPoll ?? true;
   }
 }

@@ -1,11 +1,10 @@
-import type { Clock } from '../common/clock.js';
-import type { DatabaseClock } from '../common/database-clock.js';
-import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { PollEffects } from './poll-effects.js';
 import type { ScheduleRunner } from './schedule-runner.js';
-import type { JobStore, QueueState, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
+import type { QueueState, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
+import type { QueueWorkers } from './queue/queue-workers.js';
+import type { WorkerParts } from './worker-parts.js';
 
 const PROMOTE_BATCH_SIZE = 500;
 // A pause is longer than planned by up to this part, so that processes do not poll at the same time.
@@ -22,20 +21,6 @@ const UNKNOWN_QUEUE: QueueState = {
   isResting: false,
   hasGroups: false,
 };
-
-export interface PollerParts {
-  readonly store: Pick<JobStore, 'summarizeWork' | 'readUpcoming' | 'promote' | 'rescue'>;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
-  readonly random: () => number;
-  readonly queues: { readonly names: readonly string[] };
-  readonly minMs: number;
-  readonly maxMs: number;
-  readonly rules: RescueRules;
-  readonly schedules: Pick<ScheduleRunner, 'names' | 'runTicks'>;
-  readonly effects: PollEffects;
-  readonly databaseClock: Pick<DatabaseClock, 'learn'>;
-}
 
 /**
  * Reads with one statement, for all queues of this process, whether there are jobs to claim, due jobs and expired
@@ -63,8 +48,14 @@ export class Poller {
   #lastAnswered = 0;
   #checking: Promise<void> | undefined;
 
-  constructor(private readonly parts: PollerParts) {
-    this.#restMs = parts.minMs;
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly queues: QueueWorkers,
+    private readonly schedules: ScheduleRunner,
+    private readonly effects: PollEffects,
+    private readonly rules: RescueRules,
+  ) {
+    this.#restMs = parts.options.pollMinMs;
     this.#outage = new OutageLog(parts.logger, 'Cannot poll for jobs, retrying', 'The database is available again.');
     this.#loop = new PollLoop(
       () => this.#tick(),
@@ -85,14 +76,14 @@ export class Poller {
 
   /** Polls now, and restarts with the shortest pause. */
   wake(): void {
-    this.#restMs = this.parts.minMs;
+    this.#restMs = this.parts.options.pollMinMs;
     this.#pollBy = 0;
     this.#loop.wake();
   }
 
   /** Resolves with whether there was any work. */
   pollNow(): Promise<boolean> {
-    this.#restMs = this.parts.minMs;
+    this.#restMs = this.parts.options.pollMinMs;
     return this.#requestPoll();
   }
 
@@ -128,7 +119,8 @@ export class Poller {
 
   async #tick(): Promise<number> {
     this.#restingUntil = Infinity;
-    const { store, clock, schedules } = this.parts;
+    const { store, clock } = this.parts;
+    const { schedules } = this;
     if (this.#needsNoPoll()) return this.#planRest(Math.min(this.#noPollUntil, this.#pollBy) - clock.monotonic());
     const newlyAvailable = this.#newlyAvailable;
     this.#newlyAvailable = 0;
@@ -138,7 +130,7 @@ export class Poller {
     const polledAt = clock.monotonic();
     this.#noPollUntil = 0;
     this.#pollBy = Infinity;
-    const queues = this.parts.queues.names;
+    const queues = this.queues.names;
     const summary = await store.summarizeWork(queues, schedules.names);
     this.#lastAnswered = number;
     this.#outage.onSuccess();
@@ -151,7 +143,7 @@ export class Poller {
     this.#pollWaiters.splice(0, waiterCount).forEach((resolve) => resolve(isBusy || movedCount > 0));
     // Promoted and rescued jobs can be claimed at once, so the next poll follows without a pause.
     if (movedCount > 0 || this.#isPromotedElsewhere(summary, promoted)) return 0;
-    this.#restMs = isBusy ? this.parts.minMs : Math.min(this.parts.maxMs, this.#restMs * 2);
+    this.#restMs = isBusy ? this.parts.options.pollMinMs : Math.min(this.parts.options.pollMaxMs, this.#restMs * 2);
     // Another transaction has locked the due jobs or the expired claims: the usual pauses apply to them.
     const isBlocked = summary.dueInMs === 0 || summary.leaseExpiryInMs === 0 || summary.tickInMs === 0;
     const upcoming = isBlocked ? await store.readUpcoming(schedules.names) : summary;
@@ -161,12 +153,11 @@ export class Poller {
   }
 
   #needsNoPoll(): boolean {
-    const { clock, effects } = this.parts;
     if (this.#pollWaiters.length > 0 || this.#newlyAvailable > 0 || this.#busyQueues.length === 0) return false;
-    const now = clock.monotonic();
-    return (
-      now < this.#noPollUntil && now < this.#pollBy && this.#busyQueues.every((queue) => effects.needsNoPoll(queue))
-    );
+    const now = this.parts.clock.monotonic();
+    if (now >= this.#noPollUntil || now >= this.#pollBy) return false;
+    // Claims find the jobs of these queues without a poll.
+    return this.#busyQueues.every((queue) => this.queues.of(queue)?.needsNoPoll ?? true);
   }
 
   #planRest(maxMs: number): number {
@@ -178,9 +169,9 @@ export class Poller {
 
   async #check(): Promise<void> {
     const number = ++this.#lastRequested;
-    const queues = this.parts.queues.names;
+    const queues = this.queues.names;
     const readAt = this.parts.clock.monotonic();
-    const summary = await this.parts.store.summarizeWork(queues, this.parts.schedules.names);
+    const summary = await this.parts.store.summarizeWork(queues, this.schedules.names);
     // Discard a summary that was requested before the loop's latest one.
     if (this.#isStopped || number < this.#lastAnswered) return;
     this.#applySummary(queues, summary, readAt, 0);
@@ -190,15 +181,15 @@ export class Poller {
 
   /** @param queues those that the summary was requested for: it knows nothing of queues that were added since */
   #applySummary(queues: readonly string[], summary: WorkSummary, readAt: number, newlyAvailable: number): boolean {
-    const { effects, databaseClock } = this.parts;
-    if (summary.atMs !== null) databaseClock.learn(summary.atMs, readAt);
+    const { effects } = this;
+    if (summary.atMs !== null) this.parts.databaseClock.learn(summary.atMs, readAt);
     effects.onWaits(summary.awaited);
     const busyQueues: string[] = [];
     for (const queue of queues) {
       // A queue without a row may still have jobs, so a claim finds out.
       const state = summary.queues.get(queue) ?? UNKNOWN_QUEUE;
       if (effects.onQueueState(queue, state, readAt)) busyQueues.push(queue);
-      if (newlyAvailable > 0 && state.waiting && !state.paused) effects.onNewlyAvailable(queue, newlyAvailable);
+      if (newlyAvailable > 0 && state.waiting && !state.paused) this.queues.announce(queue, newlyAvailable);
     }
     this.#busyQueues = busyQueues;
     return busyQueues.length > 0;
@@ -206,7 +197,7 @@ export class Poller {
 
   #recordNextDue({ dueInMs }: WorkSummary, polledAt: number): void {
     const dueAt = dueInMs === null ? Infinity : polledAt + dueInMs;
-    if (dueAt < this.#nextDueAt - DUE_TOLERANCE_MS) this.parts.effects.onDueSooner();
+    if (dueAt < this.#nextDueAt - DUE_TOLERANCE_MS) this.effects.onDueSooner();
     this.#nextDueAt = dueAt;
   }
 
@@ -221,23 +212,22 @@ export class Poller {
   }
 
   async #promoteDue({ dueInMs }: WorkSummary): Promise<number> {
-    const { store, effects } = this.parts;
     if (dueInMs !== 0) return 0;
-    const promoted = await store.promote(PROMOTE_BATCH_SIZE);
-    effects.onPromoted(promoted);
+    const promoted = await this.parts.store.promote(PROMOTE_BATCH_SIZE);
+    this.effects.onPromoted(promoted);
     return promoted.length;
   }
 
   async #rescueExpired({ leaseExpiryInMs }: WorkSummary): Promise<number> {
     if (leaseExpiryInMs !== 0) return 0;
-    const rescued = await this.parts.store.rescue(this.parts.rules);
-    this.parts.effects.onRescued(rescued);
+    const rescued = await this.parts.store.rescue(this.rules);
+    this.effects.onRescued(rescued);
     return rescued.length;
   }
 
   #retryAfterFailure(error: unknown): number {
     this.#outage.onFailure(error);
-    this.#restMs = Math.min(this.parts.maxMs, this.#restMs * 2);
+    this.#restMs = Math.min(this.parts.options.pollMaxMs, this.#restMs * 2);
     return this.#restMs * (1 + JITTER * this.parts.random());
   }
 }

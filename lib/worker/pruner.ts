@@ -1,6 +1,5 @@
-import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
 import { PollLoop } from '../common/poll-loop.js';
+import type { WorkerParts } from './worker-parts.js';
 
 const PRUNE_BATCH_SIZE = 500;
 const BATCH_INTERVAL_MS = 100;
@@ -19,15 +18,10 @@ export class Pruner {
   readonly #retryAt = new Map<PruneTask, number>();
   #isFirstTick = true;
 
-  constructor(
-    private readonly tasks: readonly PruneTask[],
-    private readonly clock: Clock,
-    private readonly logger: JobLogger,
-    private readonly random: () => number,
-  ) {
+  constructor(private readonly parts: WorkerParts) {
     this.#loop = new PollLoop(
       () => this.#tick(),
-      clock,
+      parts.clock,
       () => PRUNE_INTERVAL_MS,
     );
   }
@@ -44,21 +38,21 @@ export class Pruner {
     // Processes that start together must not prune together.
     if (this.#isFirstTick) {
       this.#isFirstTick = false;
-      return this.random() * PRUNE_INTERVAL_MS;
+      return this.parts.random() * PRUNE_INTERVAL_MS;
     }
     let hasMore = false;
-    for (const prune of this.tasks) hasMore = (await this.#runTask(prune)) >= PRUNE_BATCH_SIZE || hasMore;
-    return hasMore ? BATCH_INTERVAL_MS : PRUNE_INTERVAL_MS * (0.5 + this.random());
+    for (const prune of this.parts.pruneTasks) hasMore = (await this.#runTask(prune)) >= PRUNE_BATCH_SIZE || hasMore;
+    return hasMore ? BATCH_INTERVAL_MS : PRUNE_INTERVAL_MS * (0.5 + this.parts.random());
   }
 
   async #runTask(prune: PruneTask): Promise<number> {
-    const nowMs = this.clock.monotonic();
+    const nowMs = this.parts.clock.monotonic();
     if (nowMs < (this.#retryAt.get(prune) ?? nowMs)) return 0;
     try {
       return await prune(PRUNE_BATCH_SIZE);
     } catch (error) {
       this.#retryAt.set(prune, nowMs + PRUNE_INTERVAL_MS);
-      this.logger.warn(`Cannot prune: ${(error as Error).message}`);
+      this.parts.logger.warn(`Cannot prune: ${(error as Error).message}`);
       return 0;
     }
   }

@@ -7,7 +7,7 @@ import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import type { HandlerEntry } from './run/run.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
-import { declareSchedules } from './schedule-runner.js';
+import { ScheduleRunner } from './schedule-runner.js';
 import type { WorkNotifier } from './work-notifier.js';
 import type { WorkerParts } from './worker-parts.js';
 import { Worker } from './worker.js';
@@ -114,7 +114,7 @@ export class SqlQueueRunner {
       expected(isWhole(concurrency, 1, 10_000), 'concurrency to be a whole number from 1 to 10000', concurrency),
     ]);
     this.#concurrency.set(queue, concurrency);
-    this.#worker?.setConcurrency(queue, concurrency);
+    this.#worker?.components.queues.of(queue)?.setConcurrency(concurrency);
   }
 
   async #addToWorker(queue: string): Promise<void> {
@@ -143,8 +143,8 @@ export class SqlQueueRunner {
     await worker.start();
     // Includes calls of `pause` and `resume` while the worker started.
     for (const [queue, isPaused] of this.#paused) {
-      if (isPaused) worker.pause([queue]);
-      else worker.resume([queue]);
+      if (isPaused) worker.components.pauses.pause([queue]);
+      else worker.components.pauses.resume([queue]);
     }
     this.#worker = worker;
     this.#notifier.setWorker(worker);
@@ -154,13 +154,9 @@ export class SqlQueueRunner {
   /** Declares the subscriptions and schedules of the queues of this process, as `start()` does, but claims no jobs. */
   async declare(): Promise<void> {
     const { queues } = this;
-    const { subscriptions, schedules, logger } = this.#parts;
-    await new QueueRegistrar(
-      this.#parts,
-      queues.filter((queue) => subscriptions.has(queue)),
-    ).declare();
-    const declared = [...schedules.declared.values()].filter(({ job }) => queues.includes(job.queue));
-    await declareSchedules(schedules, declared, logger);
+    const subscribing = queues.filter((queue) => this.#parts.subscriptions.has(queue));
+    await new QueueRegistrar(this.#parts, subscribing).declare();
+    await new ScheduleRunner(this.#parts, queues, (queue, jobs) => this.#notifier.wake(queue, jobs)).declare();
   }
 
   /**
@@ -172,7 +168,7 @@ export class SqlQueueRunner {
   pause(queue?: string): void {
     const queues = this.#queuesNamed(queue);
     queues.forEach((each) => this.#paused.set(each, true));
-    this.#worker?.pause(queues);
+    this.#worker?.components.pauses.pause(queues);
   }
 
   /**
@@ -183,7 +179,7 @@ export class SqlQueueRunner {
   resume(queue?: string): void {
     const queues = this.#queuesNamed(queue);
     queues.forEach((each) => this.#paused.set(each, false));
-    this.#worker?.resume(queues);
+    this.#worker?.components.pauses.resume(queues);
   }
 
   /** Stops claiming and releases prefetched jobs. Call `stop()` afterwards. */

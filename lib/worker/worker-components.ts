@@ -1,16 +1,14 @@
 import { groupBy } from '../common/group-by.js';
-import { ClientEvents } from '../events/client-events.js';
 import { JobEventEmitter } from '../events/job-event-emitter.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
 import { rescueRules } from '../job/rescue-rules.js';
 import type { RescueRules } from '../store/jobs/job-store.js';
-import { workerName, type NotificationChannel } from '../store/notifications/notification-channel.js';
+import { workerName } from '../store/notifications/notification-channel.js';
 import { CancelRequestReader } from './cancel-request-reader.js';
 import { Completer } from './complete/completer.js';
 import { FailureLog } from './complete/failure-log.js';
 import { RescueEffects } from './complete/rescue-effects.js';
-import { LoopHeartbeat } from './heartbeat/heartbeat.js';
 import { LeaseRenewer } from './heartbeat/lease-renewer.js';
 import { NotificationListener } from './notification-listener.js';
 import { PollEffects } from './poll-effects.js';
@@ -23,13 +21,12 @@ import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
 import { Slots } from './queue/queue-slots.js';
 import { JobLogWriter } from './run/job-log-writer.js';
-import { WorkAnnouncer } from './work-announcer.js';
 import { WorkerLockHolder } from './worker-lock-holder.js';
 import type { WorkerParts } from './worker-parts.js';
 
 /** Creates the objects that a worker consists of, and connects them. */
 export class WorkerComponents {
-  readonly queues = new QueueWorkers();
+  readonly queues: QueueWorkers;
   readonly pauses: QueuePauses;
   readonly strategies: QueueStrategies;
   readonly completer: Completer;
@@ -39,8 +36,6 @@ export class WorkerComponents {
   readonly poller: Poller;
   readonly listener: NotificationListener | undefined;
   readonly pruner: Pruner;
-  readonly #announcer: WorkAnnouncer;
-  readonly #pollEffects: PollEffects;
   readonly #jobEvents: JobEventEmitter;
   readonly #jobLog: JobLogWriter;
   readonly #rescueRules: RescueRules;
@@ -55,8 +50,10 @@ export class WorkerComponents {
     queueNames: readonly string[],
     pausedQueues: readonly string[],
   ) {
-    const { store, clock, databaseClock, logger, random, options, optionsFor, events, waitNotifier } = parts;
-    const { queues } = this;
+    const { store, clock, logger, options, optionsFor, waitNotifier, workerChannel } = parts;
+    const queues = new QueueWorkers(workerChannel);
+    const announce = (queue: string, jobs: number) => queues.announce(queue, jobs);
+    this.queues = queues;
     this.pauses = new QueuePauses(queues, pausedQueues, () => this.listener?.restartListening());
     this.strategies = new QueueStrategies(parts);
     this.completer = new Completer(
@@ -66,64 +63,32 @@ export class WorkerComponents {
       (claim) => queues.of(claim.queue)?.startAheadLimit(claim) ?? 0,
       (claim) => queues.abandon(claim),
     );
-    this.leases = new LeaseRenewer({
-      workerId,
-      clock,
-      logger,
-      queues,
-      shortestLeaseMs: Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs)),
-      createHeartbeat:
-        parts.createHeartbeat ?? ((settings) => new LoopHeartbeat(store, parts.workerRegistry, clock, settings)),
-    });
+    const shortestLeaseMs = Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs));
+    this.leases = new LeaseRenewer(parts, workerId, queues, shortestLeaseMs);
     this.cancelRequestReader = new CancelRequestReader(store, clock, this.leases, queues);
     this.#slots = new Slots(options.concurrency);
-    this.#jobEvents = new JobEventEmitter(events);
+    this.#jobEvents = new JobEventEmitter(parts.events);
     this.#jobLog = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
-    this.#announcer = new WorkAnnouncer(queues, parts.workerChannel);
     this.#rescueRules = rescueRules(optionsFor, parts);
     this.#failureLog = new FailureLog(logger, optionsFor);
-    this.#rescueEffects = new RescueEffects({
-      events,
-      waitNotifier,
-      logger,
-      failureLog: this.#failureLog,
-      instrumentations: parts.instrumentations,
-      flowSettler: parts.flowSettler,
-      announce: (queue, jobs) => this.#announcer.announce(queue, jobs),
-      expectDue: (_, ms) => this.poller.expectDue(ms),
-    });
-    this.#pollEffects = new PollEffects(
-      queues,
-      this.pauses,
-      this.#announcer,
-      this.#jobEvents,
-      this.#rescueEffects,
-      waitNotifier,
-    );
-    this.schedules = new ScheduleRunner(
-      parts.schedules,
-      {
-        logger,
-        events: new ClientEvents(events),
-        announce: (queue, jobs) => this.#announcer.announce(queue, jobs),
-      },
-      queueNames,
-    );
-    this.poller = new Poller({
-      store,
-      clock,
-      logger,
-      random,
-      queues,
-      minMs: options.pollMinMs,
-      maxMs: options.pollMaxMs,
-      rules: this.#rescueRules,
-      schedules: this.schedules,
-      effects: this.#pollEffects,
-      databaseClock,
-    });
-    this.listener = parts.workerChannel && this.#createListener(parts.workerChannel);
-    this.pruner = new Pruner(parts.pruneTasks, clock, logger, random);
+    const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
+    this.#rescueEffects = new RescueEffects({ ...parts, failureLog: this.#failureLog, announce, expectDue });
+    const effects = new PollEffects(queues, this.pauses, this.#jobEvents, this.#rescueEffects, waitNotifier);
+    this.schedules = new ScheduleRunner(parts, queueNames, announce);
+    this.poller = new Poller(parts, queues, this.schedules, effects, this.#rescueRules);
+    const { poller, cancelRequestReader } = this;
+    this.listener =
+      workerChannel &&
+      new NotificationListener(
+        parts,
+        workerChannel,
+        workerName(workerId),
+        queues,
+        poller,
+        effects,
+        cancelRequestReader,
+      );
+    this.pruner = new Pruner(parts);
     for (const queue of queueNames) this.addQueue(queue);
   }
 
@@ -143,42 +108,31 @@ export class WorkerComponents {
   }
 
   #createQueueWorker(queue: string): QueueWorker {
-    const { store, steps, flows, flowSettler, clock, logger, random, handlers, optionsFor, waitNotifier } = this.parts;
     return new QueueWorker({
-      queue,
-      store,
-      steps,
-      flows,
-      flowSettler,
-      optionsFor,
-      onEnqueued: (jobs) => this.#onEnqueued(jobs),
-      clock,
-      logger,
-      random,
+      ...this.parts,
       workerId: this.workerId,
-      options: optionsFor(queue),
+      queue,
+      options: this.parts.optionsFor(queue),
       slots: this.#slots,
       completer: this.completer,
       leases: this.leases,
       jobLog: this.#jobLog,
-      events: this.#jobEvents,
-      waitNotifier,
+      jobEvents: this.#jobEvents,
       failureLog: this.#failureLog,
-      instrumentations: this.parts.instrumentations,
-      handlers,
-      rest: (job, rest) => this.#rest(job, rest),
-      expectDue: (ms) => this.poller.expectDue(ms),
-      announce: (target, jobs) => this.#announcer.announce(target, jobs),
       strategies: this.strategies,
       lockId: () => (this.strategies.isByLock(queue) ? this.#lockHolder?.id : 0),
+      rest: (job, rest) => this.#rest(job, rest),
+      expectDue: (ms) => this.poller.expectDue(ms),
+      announce: (target, jobs) => this.queues.announce(target, jobs),
+      onEnqueued: (jobs) => this.#onEnqueued(jobs),
       onSlotFree: () => this.#onSlotFree(queue),
       onIdle: () => this.#onIdle(queue),
     });
   }
 
   #onEnqueued(jobs: readonly { id: number; queue: string; name: string }[]): void {
-    new ClientEvents(this.parts.events).emit('enqueued', jobs);
-    for (const [queue, { length }] of groupBy(jobs, (job) => job.queue)) this.#announcer.announce(queue, length);
+    this.#jobEvents.emit('enqueued', jobs);
+    for (const [queue, { length }] of groupBy(jobs, (job) => job.queue)) this.queues.announce(queue, length);
   }
 
   async #rest({ queue, group }: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay): Promise<void> {
@@ -195,37 +149,15 @@ export class WorkerComponents {
   }
 
   #createLockHolder(): WorkerLockHolder {
-    const { workerLocks, clock, logger, optionsFor } = this.parts;
-    const { strategies } = this;
-    return new WorkerLockHolder({
-      store: workerLocks!,
-      clock,
-      logger,
-      workerId: this.workerId,
-      rules: this.#rescueRules,
-      shortestLeaseMs: () => Math.min(...strategies.queuesByLock.map((queue) => optionsFor(queue).leaseMs)),
+    const { strategies, queues, parts } = this;
+    const shortestLeaseMs = () => Math.min(...strategies.queuesByLock.map((queue) => parts.optionsFor(queue).leaseMs));
+    return new WorkerLockHolder(parts, this.workerId, this.#rescueRules, shortestLeaseMs, {
       onRescued: (rescued) => this.#rescueEffects.onRescued(rescued),
-      onAcquired: () => strategies.queuesByLock.forEach((queue) => this.queues.of(queue)?.wake()),
+      onAcquired: () => strategies.queuesByLock.forEach((queue) => queues.of(queue)?.wake()),
       // The lock that protects these claims is lost.
       onLost: () => {
-        for (const claim of this.leases.claims) if (strategies.isByLock(claim.queue)) this.queues.abandon(claim);
+        for (const claim of this.leases.claims) if (strategies.isByLock(claim.queue)) queues.abandon(claim);
       },
-    });
-  }
-
-  #createListener(channel: NotificationChannel): NotificationListener {
-    const { clock, logger, random, options } = this.parts;
-    return new NotificationListener({
-      channel,
-      clock,
-      logger,
-      random,
-      pollMaxMs: options.pollMaxMs,
-      name: workerName(this.workerId),
-      queues: this.queues.byName,
-      poller: this.poller,
-      pollEffects: this.#pollEffects,
-      cancelRequestReader: this.cancelRequestReader,
     });
   }
 

@@ -1,9 +1,8 @@
-import type { Clock } from '../common/clock.js';
-import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { RescuedJob, RescueRules } from '../store/jobs/job-store.js';
 import type { WorkerLockStore, WorkerLock } from '../store/workers/worker-lock-store.js';
+import type { WorkerParts } from './worker-parts.js';
 
 // Another worker has the jobs of a killed worker within a second.
 const CHECK_INTERVAL_MS = 500;
@@ -11,13 +10,7 @@ const CHECK_INTERVAL_MS = 500;
 // loss of its lock runs jobs that other workers run too.
 const MAX_PING_INTERVAL_MS = 10_000;
 
-export interface WorkerLockHolderParts {
-  readonly store: WorkerLockStore;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
-  readonly workerId: string;
-  readonly shortestLeaseMs: () => number;
-  readonly rules: RescueRules;
+interface LockEvents {
   readonly onRescued: (rescued: readonly RescuedJob[]) => void;
   /** Called when a lost lock is replaced: the worker can claim under the new one. */
   readonly onAcquired: () => void;
@@ -35,7 +28,13 @@ export class WorkerLockHolder {
   #lock: WorkerLock | undefined;
   #nextPingAt = 0;
 
-  constructor(private readonly parts: WorkerLockHolderParts) {
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly workerId: string,
+    private readonly rules: RescueRules,
+    private readonly shortestLeaseMs: () => number,
+    private readonly on: LockEvents,
+  ) {
     this.#outage = new OutageLog(
       parts.logger,
       'Cannot check the locks of workers, retrying',
@@ -53,13 +52,17 @@ export class WorkerLockHolder {
     return this.#lock?.id;
   }
 
+  get #store(): WorkerLockStore {
+    return this.parts.workerLocks!;
+  }
+
   get #pingIntervalMs(): number {
-    return Math.min(this.parts.shortestLeaseMs() / 3, MAX_PING_INTERVAL_MS);
+    return Math.min(this.shortestLeaseMs() / 3, MAX_PING_INTERVAL_MS);
   }
 
   /** Rejects if the database does not grant a lock. */
   async start(): Promise<void> {
-    this.#setLock(await this.parts.store.acquire(this.parts.workerId));
+    this.#setLock(await this.#store.acquire(this.workerId));
     this.#loop.start();
   }
 
@@ -71,19 +74,18 @@ export class WorkerLockHolder {
   }
 
   async #tick(stopping: AbortSignal): Promise<number> {
-    const { store, rules, onRescued, onAcquired, workerId } = this.parts;
     if (!this.#lock) {
-      const lock = await store.acquire(workerId);
+      const lock = await this.#store.acquire(this.workerId);
       if (stopping.aborted) await lock.release();
       else {
         this.#setLock(lock);
-        onAcquired();
+        this.on.onAcquired();
       }
     }
     await this.#ping();
-    if (!stopping.aborted) onRescued(await store.rescue(rules));
+    if (!stopping.aborted) this.on.onRescued(await this.#store.rescue(this.rules));
     this.#outage.onSuccess();
-    return Math.min(CHECK_INTERVAL_MS, this.parts.shortestLeaseMs() / 3);
+    return Math.min(CHECK_INTERVAL_MS, this.shortestLeaseMs() / 3);
   }
 
   #setLock(lock: WorkerLock): void {
@@ -100,7 +102,7 @@ export class WorkerLockHolder {
     this.parts.logger.warn(
       'The lock of this worker is lost, and with it the jobs claimed under it. Acquiring another one.',
     );
-    this.parts.onLost();
+    this.on.onLost();
     this.#loop.wake();
   }
 

@@ -51,18 +51,7 @@ export interface WorkerOptions {
   maxBlocked?: Duration;
 }
 
-export interface ResolvedWorkerOptions {
-  readonly autoStart: boolean;
-  readonly include: readonly string[] | undefined;
-  readonly exclude: readonly string[];
-  readonly concurrency: number;
-  readonly pollMinMs: number;
-  readonly pollMaxMs: number;
-  readonly usesNotifications: boolean;
-  readonly shutdownTimeoutMs: number;
-  readonly heartbeat: 'main' | 'thread';
-  readonly maxBlockedMs: number;
-}
+export type ResolvedWorkerOptions = Readonly<ReturnType<typeof resolveWorkerOptions>>;
 
 const QUEUE_LIST = kind('a list of queues', (value): value is string[] => Array.isArray(value));
 
@@ -86,19 +75,15 @@ export function workerOptionProblems(options: unknown): string[] {
 }
 
 /** The options have been checked. */
-export function resolveWorkerOptions(given: WorkerOptions = {}): ResolvedWorkerOptions {
+export function resolveWorkerOptions(given: WorkerOptions = {}) {
   const options = resolveOptions(WORKER_OPTIONS, given);
   const { autoStart, queues, concurrency = Infinity, poll, heartbeat } = options;
   return {
-    autoStart,
-    include: queues.include,
-    exclude: queues.exclude,
-    concurrency,
+    ...{ autoStart, heartbeat, include: queues.include, exclude: queues.exclude, concurrency },
     pollMinMs: Math.min(poll.min, poll.max),
     pollMaxMs: poll.max,
     usesNotifications: options.notify === 'auto',
     shutdownTimeoutMs: options.shutdown.timeout,
-    heartbeat,
     maxBlockedMs: options.maxBlocked,
   };
 }

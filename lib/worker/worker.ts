@@ -19,7 +19,7 @@ const DEREGISTER_TIMEOUT_MS = 5_000;
 /** Works the queues of this process, from registration in the database to deregistration. It starts once. */
 export class Worker {
   readonly id = randomUUID();
-  readonly #components: WorkerComponents;
+  readonly components: WorkerComponents;
   readonly #registrar: QueueRegistrar;
   readonly #addedRegistrars = new Map<string, QueueRegistrar>();
   readonly #ended = new AbortController();
@@ -32,12 +32,12 @@ export class Worker {
     paused: ReadonlyMap<string, boolean> = new Map(),
   ) {
     const pausedQueues = queueNames.filter((queue) => paused.get(queue) ?? parts.optionsFor(queue).paused);
-    this.#components = new WorkerComponents(this.id, parts, queueNames, pausedQueues);
+    this.components = new WorkerComponents(this.id, parts, queueNames, pausedQueues);
     this.#registrar = new QueueRegistrar(parts, queueNames);
   }
 
   async start(): Promise<void> {
-    const { pauses, strategies, schedules, leases, poller, listener, pruner } = this.#components;
+    const { pauses, strategies, schedules, leases, poller, listener, pruner } = this.components;
     // Declared first, so that a temporary queue is temporary from its first row.
     await this.#registrar.declare();
     await schedules.declare();
@@ -45,7 +45,7 @@ export class Worker {
     const { id, queueNames: queues } = this;
     await this.parts.workerRegistry.register({ id, host: hostname(), pid: process.pid, queues });
     await this.#readStates(this.queueNames);
-    await this.#components.acquireLockIfNeeded(this.queueNames);
+    await this.components.acquireLockIfNeeded(this.queueNames);
     pauses.apply();
     leases.start();
     poller.start();
@@ -56,19 +56,19 @@ export class Worker {
 
   /** Rejects if the declaration of the queue fails, or if the database does not support its strategy. */
   async add(queue: string, isPaused: boolean | undefined): Promise<void> {
-    if (this.works(queue)) return;
-    const { pauses, strategies, leases, poller, queues } = this.#components;
+    const { pauses, strategies, leases, poller, queues } = this.components;
+    if (queues.of(queue)) return;
     const options = this.parts.optionsFor(queue);
     const registrar = new QueueRegistrar(this.parts, [queue]);
     await registrar.declare();
     await strategies.choose([queue]);
-    await this.#components.acquireLockIfNeeded([queue]);
+    await this.components.acquireLockIfNeeded([queue]);
     await this.parts.workerRegistry.setQueues(this.id, [...queues.names, queue]);
     leases.supportLease(options.leaseMs);
     this.#addedRegistrars.set(queue, registrar);
     registrar.start();
     if (isPaused ?? options.paused) pauses.addPaused(queue);
-    this.#components.addQueue(queue);
+    this.components.addQueue(queue);
     await this.#readStates([queue]);
     pauses.apply();
     // Only a poll can find jobs that the queue already has.
@@ -77,7 +77,7 @@ export class Worker {
 
   /** Resolves when the jobs of the queue here have ended or were released, or when the worker has ended. */
   async remove(queue: string): Promise<void> {
-    const { pauses, strategies, listener, queues } = this.#components;
+    const { pauses, strategies, listener, queues } = this.components;
     const worker = queues.of(queue);
     if (!worker) return;
     pauses.remove(queue);
@@ -94,47 +94,9 @@ export class Worker {
     await this.parts.workerRegistry.setQueues(this.id, queues.names).catch(() => undefined);
   }
 
-  setConcurrency(queue: string, concurrency: number): void {
-    this.#components.queues.of(queue)?.setConcurrency(concurrency);
-  }
-
-  pause(queues: readonly string[]): void {
-    this.#components.pauses.pause(queues);
-  }
-
-  resume(queues: readonly string[]): void {
-    this.#components.pauses.resume(queues);
-  }
-
-  works(queue: string): boolean {
-    return this.#components.queues.of(queue) !== undefined;
-  }
-
-  /** Up to `jobs` jobs wait. Returns whether this process has slots for all of them, as far as it knows. */
-  wake(queue: string, jobs: number): boolean {
-    return this.#components.queues.announce(queue, jobs);
-  }
-
-  expectDue(ms: number): void {
-    this.#components.poller.expectDue(ms);
-  }
-
-  poll(): void {
-    this.#components.poller.wake();
-  }
-
-  cancel(jobId: number): void {
-    this.#components.queues.cancel(jobId);
-  }
-
-  /** Reads which of its jobs the worker must cancel or has lost, because an admin has asked for it. */
-  readCancelRequests(): void {
-    void this.#components.cancelRequestReader.read();
-  }
-
   /** Resolves when no job runs here and a new poll finds none to run. */
   async idle(): Promise<void> {
-    const { pauses, poller, queues } = this.#components;
+    const { pauses, poller, queues } = this.components;
     await this.#untilIdle();
     for (let claimedCount = -1, hasFound = true; !pauses.isQuiet && (hasFound || claimedCount < queues.claimedCount);) {
       ({ claimedCount } = queues);
@@ -145,7 +107,7 @@ export class Worker {
 
   /** First phase of stopping: stops claiming, and releases prefetched jobs. */
   quiet(): void {
-    const { pauses, poller, pruner, listener } = this.#components;
+    const { pauses, poller, pruner, listener } = this.components;
     if (pauses.isQuiet) return;
     pauses.quiet();
     this.#loopsStopped = Promise.all([poller.stop(), pruner.stop(), listener?.stop()]);
@@ -158,7 +120,7 @@ export class Worker {
   async drain(timeoutMs: number): Promise<void> {
     this.quiet();
     const { clock } = this.parts;
-    const { completer, queues } = this.#components;
+    const { completer, queues } = this.components;
     const endsAt = clock.monotonic() + timeoutMs + SHUTDOWN_OVERTIME_MS;
     const remainingMs = () => endsAt - clock.monotonic();
     if (!(await withTimeout(clock, timeoutMs, this.#untilIdle()))) await this.#abortRunning(timeoutMs);
@@ -175,9 +137,9 @@ export class Worker {
   async #deregister(): Promise<void> {
     const deregistering = Promise.all([
       this.#loopsStopped,
-      this.#components.leases.stop(),
-      this.#components.cancelRequestReader.stop(),
-      this.#components.releaseLock(),
+      this.components.leases.stop(),
+      this.components.cancelRequestReader.stop(),
+      this.components.releaseLock(),
       this.#registrar.stop(),
       ...[...this.#addedRegistrars.values()].map((registrar) => registrar.stop()),
       this.parts.workerRegistry.deregister(this.id),
@@ -188,7 +150,7 @@ export class Worker {
   }
 
   async #abortRunning(timeoutMs: number): Promise<void> {
-    const { queues } = this.#components;
+    const { queues } = this.components;
     const { running } = queues;
     if (running === 0) return;
     this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`);
@@ -198,7 +160,7 @@ export class Worker {
 
   /** Declares the limits of the queues, and reads which ones are paused, because a queue that opens claims at once. */
   async #readStates(names: readonly string[]): Promise<void> {
-    const { queues, pauses } = this.#components;
+    const { queues, pauses } = this.components;
     const readAt = this.parts.clock.monotonic();
     const summary = await this.parts.store.summarizeWork(names);
     if (summary.atMs !== null) this.parts.databaseClock.learn(summary.atMs, readAt);
@@ -219,7 +181,7 @@ export class Worker {
   }
 
   async #untilIdle(): Promise<void> {
-    await this.#components.queues.untilIdle();
-    await this.#components.completer.idle();
+    await this.components.queues.untilIdle();
+    await this.components.completer.idle();
   }
 }

@@ -1,8 +1,9 @@
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
-import { Claimer, type ClaimerParts } from '../../lib/worker/queue/claimer.js';
+import { Claimer } from '../../lib/worker/queue/claimer.js';
 import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
 import { QueueSlots, Slots } from '../../lib/worker/queue/queue-slots.js';
+import type { QueueWorkerParts } from '../../lib/worker/worker-parts.js';
 
 describe('a claimer with demand for more than one claim', () => {
   it('starts a second claim when the first has locked its jobs, and not before', async () => {
@@ -95,7 +96,7 @@ function claimerOf() {
     leases: { add: () => undefined },
     clock: { monotonic: () => 0 },
     options: resolveQueueOptions(),
-  } as unknown as ClaimerParts;
+  } as unknown as QueueWorkerParts;
   const demand = () => ({ limit: 10, startLimit: 10, slots: 1 });
   const slots = new QueueSlots(new Slots(20), 20);
   const limitGate = new LimitGate(parts.clock, () => undefined);

@@ -1,16 +1,6 @@
-import { expected, isOptions, isWhole } from '../expectation.js';
-import { RATE, readLimits, type Rate, type RateOptions } from '../limits/limit-options.js';
-import {
-  either,
-  group,
-  oneOf,
-  option,
-  optionProblems,
-  orNull,
-  whole,
-  type Option,
-  type SchemaOf,
-} from '../option-schema.js';
+import { isOptions, isWhole } from '../expectation.js';
+import { applyChange, changeProblems, RATE, readLimits, type Rate, type RateOptions } from '../limits/limit-options.js';
+import { either, group, oneOf, option, orNull, whole, type Option, type SchemaOf } from '../option-schema.js';
 
 /** How the groups of a queue share it. Each job with the option `group` belongs to a group, the others to `default`. */
 export interface GroupOptions {
@@ -56,7 +46,6 @@ export type GroupOverrides = Partial<Pick<GroupRules, 'concurrency' | 'rate'> & 
 export const DEFAULT_GROUP_RULES: GroupRules = { concurrency: null, rate: null, quantum: 1, onRetry: 'pass' };
 
 const CONCURRENCY = option(either(false, whole(1, 1_000_000)), false);
-const WEIGHT = option(whole(1, 1_000));
 
 const GROUP_OPTIONS = group(
   {
@@ -77,7 +66,7 @@ export const GROUPS: Option<GroupRules | null> = {
 const GROUP_LIMIT_CHANGE = {
   concurrency: orNull(CONCURRENCY),
   rate: orNull(RATE),
-  weight: orNull(WEIGHT),
+  weight: orNull(option(whole(1, 1_000))),
 } satisfies SchemaOf<GroupLimitChange>;
 
 function resolveGroups(given: unknown): GroupRules {
@@ -91,21 +80,13 @@ function resolveGroups(given: unknown): GroupRules {
 }
 
 export function groupLimitChangeProblems(change: unknown): (string | undefined)[] {
-  if (change === null) return [];
-  if (isOptions(change)) return optionProblems(GROUP_LIMIT_CHANGE, change);
-  const known = Object.keys(GROUP_LIMIT_CHANGE).join(', ');
-  return [expected(false, `the limits to be options (known: ${known}) or null`, change)];
+  return changeProblems(GROUP_LIMIT_CHANGE, change);
 }
 
 /** The change has been checked. Null: none are left. */
 export function groupOverridesAfter(before: GroupOverrides, change: GroupLimitChange | null): GroupOverrides | null {
   if (change === null) return null;
-  const after: Record<string, unknown> = { ...before };
-  for (const [name, { resolve }] of Object.entries(GROUP_LIMIT_CHANGE)) {
-    const value = change[name as keyof GroupLimitChange];
-    if (value === null) delete after[name];
-    else if (value !== undefined) after[name] = resolve(value) || null;
-  }
+  const after = applyChange(GROUP_LIMIT_CHANGE, before, change);
   return Object.keys(after).length === 0 ? null : after;
 }
 

@@ -10,6 +10,7 @@ import {
   resolveOptions,
   whole,
   type Option,
+  type Schema,
   type SchemaOf,
 } from '../option-schema.js';
 import { snoozeProblem, type SnoozeUntil } from '../snooze.js';
@@ -77,9 +78,10 @@ export const RATE: Option<Rate | false> = {
   resolve: (value) => (value === undefined || value === false ? false : resolveRate(value)),
 };
 
+const OVERRIDES = { maxRunning: orNull(MAX_RUNNING), rate: orNull(RATE) };
+
 const LIMIT_CHANGE = {
-  maxRunning: orNull(MAX_RUNNING),
-  rate: orNull(RATE),
+  ...OVERRIDES,
   rest: {
     problems: (_, value) => (value === false ? [] : [snoozeProblem(value)]),
     resolve: (value) => value,
@@ -87,19 +89,29 @@ const LIMIT_CHANGE = {
 } satisfies SchemaOf<LimitChange>;
 
 export function limitChangeProblems(change: unknown): (string | undefined)[] {
+  return changeProblems(LIMIT_CHANGE, change);
+}
+
+export function changeProblems(schema: Schema, change: unknown): (string | undefined)[] {
   if (change === null) return [];
-  if (isOptions(change)) return optionProblems(LIMIT_CHANGE, change);
-  return [expected(false, `the limits to be options (known: ${Object.keys(LIMIT_CHANGE).join(', ')}) or null`, change)];
+  if (isOptions(change)) return optionProblems(schema, change);
+  return [expected(false, `the limits to be options (known: ${Object.keys(schema).join(', ')}) or null`, change)];
 }
 
 /** The change has been checked. */
-export function overridesAfter(overrides: LimitOverrides, { maxRunning, rate }: LimitChange): LimitOverrides {
-  const after: { -readonly [Name in keyof Limits]?: Limits[Name] } = { ...overrides };
-  if (maxRunning === null) delete after.maxRunning;
-  else if (maxRunning !== undefined) after.maxRunning = maxRunning === false ? null : maxRunning;
-  if (rate === null) delete after.rate;
-  else if (rate !== undefined) after.rate = rate === false ? null : resolveRate(rate);
-  return after;
+export function overridesAfter(overrides: LimitOverrides, change: LimitChange): LimitOverrides {
+  return applyChange(OVERRIDES, overrides, change);
+}
+
+/** Null removes an override, and false sets it to no limit. */
+export function applyChange<Overrides extends object>(schema: Schema, before: Overrides, change: object): Overrides {
+  const after = { ...before } as Record<string, unknown>;
+  for (const [name, { resolve }] of Object.entries(schema)) {
+    const value = (change as Readonly<Record<string, unknown>>)[name];
+    if (value === null) delete after[name];
+    else if (value !== undefined) after[name] = resolve(value) || null;
+  }
+  return after as Overrides;
 }
 
 /** The parts of a stored JSON text that are valid. */

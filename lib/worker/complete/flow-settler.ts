@@ -1,4 +1,5 @@
 import { Batcher } from '../../common/batcher.js';
+import { groupBy } from '../../common/group-by.js';
 import type { JobEventEmitter } from '../../events/job-event-emitter.js';
 import type { FlowStore, RetentionOf, SettledJobs } from '../../store/flows/flow-store.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
@@ -6,7 +7,7 @@ import type { WaitNotifier } from '../../listen/wait-notifier.js';
 export interface FlowSettlerParts {
   readonly flows: Pick<FlowStore, 'settle' | 'recheck' | 'sweep'>;
   readonly retentionOf: RetentionOf;
-  readonly events: Pick<JobEventEmitter, 'emitPromoted' | 'emitCancelled'>;
+  readonly events: Pick<JobEventEmitter, 'emit'>;
   readonly waitNotifier: Pick<WaitNotifier, 'notifyAlways'>;
   readonly notifier: { wake(queue: string, jobs: number): void; expectDue(queue: string, ms: number): void };
 }
@@ -42,14 +43,11 @@ export class FlowSettler {
 
   #onSettled({ unblocked, cancelled }: SettledJobs): void {
     const { events, waitNotifier, notifier } = this.parts;
-    events.emitPromoted(unblocked.filter(({ delayMs }) => delayMs <= 0));
-    events.emitCancelled(cancelled);
+    const waiting = unblocked.filter(({ delayMs }) => delayMs <= 0);
+    events.emit('promoted', waiting);
+    events.emit('cancelled', cancelled);
     for (const { id } of cancelled) waitNotifier.notifyAlways(id);
-    const counts = new Map<string, number>();
-    for (const { queue, delayMs } of unblocked) {
-      if (delayMs > 0) notifier.expectDue(queue, delayMs);
-      else counts.set(queue, (counts.get(queue) ?? 0) + 1);
-    }
-    for (const [queue, jobs] of counts) notifier.wake(queue, jobs);
+    for (const { queue, delayMs } of unblocked) if (delayMs > 0) notifier.expectDue(queue, delayMs);
+    for (const [queue, { length }] of groupBy(waiting, (job) => job.queue)) notifier.wake(queue, length);
   }
 }

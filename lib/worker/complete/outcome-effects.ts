@@ -1,40 +1,17 @@
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { isFinalOutcome, isClaimableAtOnce, type Delay, type Outcome } from '../../job/outcome.js';
-import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import { isFinalOutcome, isClaimableAtOnce, type Outcome } from '../../job/outcome.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
-import type { Attempt, AttemptParts } from '../run/attempt.js';
+import type { Attempt } from '../run/attempt.js';
 import { toCompletion } from '../run/to-completion.js';
 import type { AttemptEnd } from '../run/attempt-end.js';
 import type { Completion } from '../../store/jobs/completion.js';
-import type { WaitNotifier } from '../../listen/wait-notifier.js';
-import type { Instrumentations } from '../../metrics/instrumentations.js';
-import type { FailureLog } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
-import type { JobEventEmitter } from '../../events/job-event-emitter.js';
-import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
-import type { Completer } from './completer.js';
-import type { FlowSettler } from './flow-settler.js';
+import type { QueueWorkerParts } from '../worker-parts.js';
 import type { WrittenOutcome } from './completion-writer.js';
 
 // A process without a handler for a job snoozes it, so that another process can claim it.
 const UNHANDLED_SNOOZE_MS = 10_000;
-
-export interface OutcomeEffectsParts extends AttemptParts {
-  readonly options: ResolvedQueueOptions;
-  readonly completer: Completer;
-  readonly events: JobEventEmitter;
-  readonly waitNotifier: WaitNotifier;
-  readonly failureLog: FailureLog;
-  readonly instrumentations: Pick<Instrumentations, 'ended'>;
-  readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
-  /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
-  readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
-  readonly expectDue: (ms: number) => void;
-  readonly flowSettler: Pick<FlowSettler, 'settle' | 'recheck'>;
-  /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
-  readonly announce: (queue: string, jobs: number) => void;
-}
 
 /** The times are null if the handler was not called. */
 interface EndedRun {
@@ -51,7 +28,7 @@ export class OutcomeEffects {
 
   /** @param onOutcomeDone called when the effects of an outcome are over, or when a delayed outcome was sent */
   constructor(
-    private readonly parts: OutcomeEffectsParts,
+    private readonly parts: QueueWorkerParts,
     private readonly onOutcomeDone: () => void,
   ) {}
 
@@ -108,7 +85,7 @@ export class OutcomeEffects {
       if (written === 'lost') this.#onLeaseLost(job, claim, ranMs);
       else this.#onCommitted({ job, ranMs, startedAtMs }, written, result);
       if (written !== 'lost' && isFinalOutcome(written) && !isKept(completion, written))
-        void this.parts.jobLog?.delete(attempt);
+        void this.parts.jobLog.delete(attempt);
       this.#finishOutcome(claim, this.#settle(job, written));
     };
     if (!isDetached) return this.parts.completer.complete(claim, completion, onWritten);
@@ -138,7 +115,7 @@ export class OutcomeEffects {
   }
 
   #onCommitted({ job, ranMs, startedAtMs }: EndedRun, outcome: Outcome, result: unknown): void {
-    this.parts.events.emitOutcome(job, outcome, result, ranMs);
+    this.parts.jobEvents.emitOutcome(job, outcome, result, ranMs);
     this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
     this.parts.failureLog.logFailure(job, outcome);
     if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
@@ -157,7 +134,7 @@ export class OutcomeEffects {
 
   #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {
     if (claim.logLossOnce()) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
-    this.parts.events.emitLost(job, ranMs);
+    this.parts.jobEvents.emitLost(job, ranMs);
   }
 }
 

@@ -1,9 +1,8 @@
-import type { Clock } from '../../common/clock.js';
-import type { JobLogger } from '../../common/job-logger.js';
 import { OutageLog } from '../../common/outage-log.js';
 import { PollLoop } from '../../common/poll-loop.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
-import type { HeartbeatResult, Heartbeat, HeartbeatSettings } from './heartbeat.js';
+import type { WorkerParts } from '../worker-parts.js';
+import { LoopHeartbeat, type HeartbeatResult, type Heartbeat, type HeartbeatSettings } from './heartbeat.js';
 
 const EXPIRY_CHECK_RETRY_MS = 1_000;
 
@@ -15,22 +14,13 @@ export interface ClaimOwner {
   cancelClaimed(claim: ActiveClaim, jobId: number): boolean;
 }
 
-export interface LeaseRenewerParts {
-  readonly workerId: string;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
-  readonly queues: ClaimOwner;
-  readonly shortestLeaseMs: number;
-  readonly createHeartbeat: (settings: HeartbeatSettings) => Heartbeat;
-}
-
 // A worker that was not seen for a minute counts as dead in the statistics.
 const MAX_INTERVAL_MS = 20_000;
 
 /**
- * Renews the leases of the worker's claims every third of the shortest lease, at least every 20 seconds, and abandons claims whose lease was not
- * renewed in time. It judges by the clock of this process, from before each renewal was sent: so it may end a lease too
- * early, but never too late.
+ * Renews the leases of the worker's claims every third of the shortest lease, at least every 20 seconds. Abandons claims
+ * whose lease was not renewed in time. It judges by the clock of this process, from before each renewal was sent: so it
+ * may end a lease too early, but never too late.
  */
 export class LeaseRenewer {
   readonly #claims = new Map<number, ActiveClaim>();
@@ -41,8 +31,13 @@ export class LeaseRenewer {
   /** The ends of heartbeats that a faster one has replaced. */
   readonly #stoppedHeartbeats: Promise<void>[] = [];
 
-  constructor(private readonly parts: LeaseRenewerParts) {
-    this.#intervalMs = Math.min(parts.shortestLeaseMs / 3, MAX_INTERVAL_MS);
+  constructor(
+    private readonly parts: WorkerParts,
+    private readonly workerId: string,
+    private readonly queues: ClaimOwner,
+    shortestLeaseMs: number,
+  ) {
+    this.#intervalMs = Math.min(shortestLeaseMs / 3, MAX_INTERVAL_MS);
     // Without a message for the end of the outage, because the poller logs it.
     this.#outage = new OutageLog(parts.logger, 'Cannot renew leases');
     this.#heartbeat = this.#newHeartbeat();
@@ -97,16 +92,17 @@ export class LeaseRenewer {
   }
 
   #newHeartbeat(): Heartbeat {
-    return this.parts.createHeartbeat({
-      workerId: this.parts.workerId,
+    const { createHeartbeat, store, workerRegistry, clock } = this.parts;
+    const settings: HeartbeatSettings = {
+      workerId: this.workerId,
       intervalMs: this.#intervalMs,
       onResult: (result) => this.#applyResult(result),
       onError: (error) => this.#outage.onFailure(error),
-    });
+    };
+    return createHeartbeat?.(settings) ?? new LoopHeartbeat(store, workerRegistry, clock, settings);
   }
 
   #applyResult({ claimIds, requestedAt, leases }: HeartbeatResult): void {
-    const { queues } = this.parts;
     const leaseByClaim = new Map(leases.map((lease) => [lease.claimId, lease]));
     for (const id of claimIds) {
       const claim = this.#claims.get(id);
@@ -114,11 +110,11 @@ export class LeaseRenewer {
       if (!claim) continue;
       const lease = leaseByClaim.get(id);
       if (!lease) {
-        queues.abandon(claim);
+        this.queues.abandon(claim);
         continue;
       }
       if (!lease.isLocked) claim.extendLease(requestedAt);
-      for (const jobId of lease.cancelRequested) queues.cancelClaimed(claim, jobId);
+      for (const jobId of lease.cancelRequested) this.queues.cancelClaimed(claim, jobId);
     }
     this.#outage.onSuccess();
   }
@@ -126,7 +122,7 @@ export class LeaseRenewer {
   #abandonExpired(): Promise<number> {
     let nextCheckMs = this.#intervalMs;
     for (const claim of this.claims) {
-      if (this.hasExpired(claim)) this.parts.queues.abandon(claim);
+      if (this.hasExpired(claim)) this.queues.abandon(claim);
       else nextCheckMs = Math.min(nextCheckMs, claim.leaseDeadline - this.parts.clock.monotonic());
     }
     return Promise.resolve(nextCheckMs);

@@ -1,32 +1,13 @@
 import type { ClaimedJob } from '../../job/job.js';
 import { randomId } from '../../job/random-id.js';
-import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { ClaimRequest, JobStore } from '../../store/jobs/job-store.js';
-import type { Clock } from '../../common/clock.js';
-import type { JobLogger } from '../../common/job-logger.js';
-import type { Completer } from '../complete/completer.js';
-import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
+import type { ClaimRequest } from '../../store/jobs/job-store.js';
+import type { QueueWorkerParts } from '../worker-parts.js';
 import { ActiveClaim } from './active-claim.js';
 import type { ClaimDemand } from './claim-demand.js';
 import { ClaimSequencer } from './claim-sequencer.js';
 import type { LimitGate } from './limit-gate.js';
 import type { QueueGroups } from './queue-groups.js';
 import type { QueueSlots, SlotReservation } from './queue-slots.js';
-import type { QueueStrategies } from './queue-strategies.js';
-
-export interface ClaimerParts {
-  readonly queue: string;
-  readonly workerId: string;
-  readonly completer: Pick<Completer, 'endOfTurn' | 'completeAndClaim'>;
-  readonly store: Pick<JobStore, 'claim' | 'complete'>;
-  readonly leases: Pick<LeaseRenewer, 'add'>;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
-  readonly options: ResolvedQueueOptions;
-  readonly strategies: Pick<QueueStrategies, 'of'>;
-  /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
-  readonly lockId: () => number | undefined;
-}
 
 export interface NewClaim {
   readonly claim: ActiveClaim;
@@ -56,7 +37,7 @@ export class Claimer {
 
   /** @param onLocked called when a claim has locked its jobs, so that the next one can begin */
   constructor(
-    private readonly parts: ClaimerParts,
+    private readonly parts: QueueWorkerParts,
     private readonly slots: QueueSlots,
     private readonly limitGate: LimitGate,
     private readonly groups: Pick<QueueGroups, 'rules' | 'wakeIn'>,

@@ -1,31 +1,25 @@
 import { JobCancelledError, LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { isPoisonCandidate } from '../../job/outcome.js';
-import type { OutcomeEffects, OutcomeEffectsParts } from '../complete/outcome-effects.js';
+import type { OutcomeEffects } from '../complete/outcome-effects.js';
 import { Attempt } from '../run/attempt.js';
-import type { HandlerTable } from '../run/handler-table.js';
 import { Run, type HandlerEntry } from '../run/run.js';
+import type { QueueWorkerParts } from '../worker-parts.js';
 import type { ActiveClaim } from './active-claim.js';
-import { ActiveRuns } from './active-runs.js';
 import type { LimitGate } from './limit-gate.js';
 import type { PrefetchBuffer } from './prefetch-buffer.js';
 import type { PrefetchLimits } from './prefetch-limits.js';
 import type { QueueSlots } from './queue-slots.js';
 
-export interface JobStarterParts extends OutcomeEffectsParts {
-  readonly queue: string;
-  readonly handlers: HandlerTable;
-  /** Called when a slot of the process is free for the next job of any queue. */
-  readonly onSlotFree: () => void;
-}
-
 /** Starts the prefetched jobs of one queue in their order, and ends them early if they are cancelled or lost. */
 export class JobStarter {
-  readonly runs = new ActiveRuns();
+  readonly #runs = new Set<Run>();
+  /** The run of a poison candidate. No other run starts beside it. */
+  #poisonRun: Run | undefined;
 
   /** @param onChange called when further jobs may start, or when prefetched jobs were lost */
   constructor(
-    private readonly parts: JobStarterParts,
+    private readonly parts: QueueWorkerParts,
     private readonly buffer: PrefetchBuffer,
     private readonly slots: QueueSlots,
     private readonly limits: PrefetchLimits,
@@ -34,10 +28,18 @@ export class JobStarter {
     private readonly onChange: () => void,
   ) {}
 
+  get isIdle(): boolean {
+    return this.#runs.size === 0;
+  }
+
+  get attempts(): Attempt[] {
+    return [...this.#runs].flatMap(({ attempts }) => attempts);
+  }
+
   /** A poison candidate runs alone, so jobs that were claimed now would wait for it. */
   get waitsForPoisonCandidate(): boolean {
     const { next } = this.buffer;
-    return this.runs.hasPoisonCandidate || (next !== undefined && isPoisonCandidate(next.job));
+    return this.#poisonRun !== undefined || (next !== undefined && isPoisonCandidate(next.job));
   }
 
   startAll(): void {
@@ -48,7 +50,7 @@ export class JobStarter {
   abandon(claim: ActiveClaim): void {
     this.parts.leases.remove(claim);
     claim.abandon(this.buffer.remove((buffered) => buffered.claim === claim).map(({ job }) => job.id));
-    for (const attempt of this.runs.attempts) {
+    for (const attempt of this.attempts) {
       if (attempt.claim === claim && !attempt.isDetached)
         attempt.abort(new LeaseLostError(attempt.job.id, attempt.job.queue));
     }
@@ -66,16 +68,25 @@ export class JobStarter {
       job.id === jobId && (under ?? claim) === claim;
     const [buffered] = this.buffer.remove(isMeant);
     if (buffered) this.outcomeEffects.completeUnstarted(buffered.claim, buffered.job, { kind: 'cancel' });
-    const running = this.runs.attempts.filter((attempt) => isMeant(attempt) && !attempt.isAborted);
+    const running = this.attempts.filter((attempt) => isMeant(attempt) && !attempt.isAborted);
     for (const attempt of running) attempt.abort(new JobCancelledError(jobId, this.parts.queue));
     return buffered !== undefined || running.length > 0;
   }
 
+  abort(reason: Error): void {
+    for (const run of this.#runs) run.abort(reason);
+  }
+
+  /** Releases the jobs that run although their handlers have not ended. */
+  release(): void {
+    for (const run of this.#runs) run.end({ kind: 'release' });
+  }
+
   #canStart(): boolean {
     const buffered = this.buffer.next;
-    if (!buffered || this.slots.free === 0 || this.runs.hasPoisonCandidate) return false;
+    if (!buffered || this.slots.free === 0 || this.#poisonRun) return false;
     const { claim, job, indexInClaim } = buffered;
-    if (isPoisonCandidate(job) && (!this.runs.isEmpty || claim.hasRunningJobs)) return false;
+    if (isPoisonCandidate(job) && (!this.isIdle || claim.hasRunningJobs)) return false;
     if (claim.mayStart(indexInClaim)) return true;
     this.parts.completer.raiseStartLimit(claim, this.onChange);
     return false;
@@ -105,16 +116,18 @@ export class JobStarter {
 
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
     const run = new Run(attempts, this.parts.options, this.parts.clock);
-    this.runs.add(run);
+    this.#runs.add(run);
+    if (isPoisonCandidate(attempts[0]!.job)) this.#poisonRun = run;
     this.slots.acquire();
-    for (const { job } of attempts) this.parts.events.emitStarted(job);
+    for (const { job } of attempts) this.parts.jobEvents.emitStarted(job);
     void this.#execute(run, entry, now);
   }
 
   async #execute(run: Run, entry: HandlerEntry, startedAtMs: number): Promise<void> {
     const ends = await run.execute(entry);
     this.limits.recordRunTime(this.parts.clock.monotonic() - startedAtMs);
-    this.runs.delete(run);
+    this.#runs.delete(run);
+    if (this.#poisonRun === run) this.#poisonRun = undefined;
     this.slots.release();
     run.attempts.forEach((attempt, index) => this.outcomeEffects.completeAttempt(attempt, ends[index]!));
     this.limitGate.onJobEnd();

@@ -1,21 +1,16 @@
 import type { ClaimedJob } from '../../job/job.js';
 import { outcomeWithoutRun } from '../../job/outcome.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
+import type { QueueWorkerParts } from '../worker-parts.js';
 import type { ActiveClaim } from './active-claim.js';
 import { claimDemand, type ClaimDemand } from './claim-demand.js';
-import { Claimer, type ClaimerParts, type NewClaim } from './claimer.js';
-import { JobStarter, type JobStarterParts } from './job-starter.js';
+import { Claimer, type NewClaim } from './claimer.js';
+import { JobStarter } from './job-starter.js';
 import { LimitGate } from './limit-gate.js';
 import { PrefetchBuffer, type BufferedJob } from './prefetch-buffer.js';
 import { PrefetchLimits } from './prefetch-limits.js';
 import { QueueGroups } from './queue-groups.js';
-import { QueueSlots, type Slots } from './queue-slots.js';
-
-export interface QueueWorkerParts extends JobStarterParts, Pick<ClaimerParts, 'strategies' | 'lockId'> {
-  readonly slots: Slots;
-  /** Called when the queue, or a part of it, has become idle. */
-  readonly onIdle: () => void;
-}
+import { QueueSlots } from './queue-slots.js';
 
 /** Works one queue in this process: fills its slots from the prefetch buffer, and the buffer with claims. */
 export class QueueWorker {
@@ -68,9 +63,7 @@ export class QueueWorker {
   }
 
   get isIdle(): boolean {
-    return (
-      this.starter.runs.isEmpty && this.#buffer.length === 0 && this.#claimer.isIdle && this.#outcomeEffects.isIdle
-    );
+    return this.starter.isIdle && this.#buffer.length === 0 && this.#claimer.isIdle && this.#outcomeEffects.isIdle;
   }
 
   get isOpen(): boolean {
@@ -207,7 +200,7 @@ export class QueueWorker {
       freeSlots: this.#slots.free,
       maxBatchSize: this.#maxBatchSize,
       prefetchedCount: this.#buffer.length + this.#claimer.expectedJobs,
-      hasRunningJobs: !this.starter.runs.isEmpty,
+      hasRunningJobs: !this.starter.isIdle,
     });
   }
 
@@ -229,7 +222,7 @@ export class QueueWorker {
     this.claimedCount += jobs.length;
     this.#announcedJobs = Math.max(0, this.#announcedJobs - jobs.length);
     this.#prefetchLimits.recordPayloadSizes(jobs);
-    this.parts.events.emitClaimed(jobs);
+    this.parts.jobEvents.emitClaimed(jobs);
     // The lease was lost while the jobs waited for those of an earlier claim.
     if (claim.isAbandoned) return;
     // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.

@@ -1,3 +1,4 @@
+import type { NotificationChannel } from '../../store/notifications/notification-channel.js';
 import type { ActiveClaim } from './active-claim.js';
 import type { QueueWorker } from './queue-worker.js';
 
@@ -6,8 +7,11 @@ export class QueueWorkers {
   readonly byName = new Map<string, QueueWorker>();
   #idleWaiters: (() => void)[] = [];
 
+  /** @param channel undefined if this process does not notify others */
+  constructor(private readonly channel: Pick<NotificationChannel, 'notify'> | undefined) {}
+
   get running(): number {
-    return this.#all.reduce((sum, { starter }) => sum + starter.runs.attempts.length, 0);
+    return this.#all.reduce((sum, { starter }) => sum + starter.attempts.length, 0);
   }
 
   /** How many jobs this process has claimed so far. */
@@ -32,9 +36,14 @@ export class QueueWorkers {
     return [...this.byName.keys()];
   }
 
-  /** Announces up to `jobs` new jobs. Returns whether the queue has a worker here with slots for all of them. */
-  announce(queue: string, jobs: number): boolean {
-    return this.of(queue)?.announce(jobs) ?? false;
+  /** Announces up to `jobs` new jobs to the worker of the queue, and to other processes if it has no room for all. */
+  announce(queue: string, jobs: number): void {
+    if (!this.of(queue)?.announce(jobs)) this.channel?.notify(queue, jobs);
+  }
+
+  /** Jobs of queues that have a worker here need no notification: the next poll finds them. */
+  notifyOfUnworked(jobs: readonly { readonly queue: string }[]): void {
+    for (const { queue } of jobs) if (!this.of(queue)) this.channel?.notify(queue, 1);
   }
 
   abandon(claim: ActiveClaim): void {
@@ -50,11 +59,11 @@ export class QueueWorkers {
   }
 
   abortAll(reason: Error): void {
-    for (const { starter } of this.#all) starter.runs.abort(reason);
+    for (const { starter } of this.#all) starter.abort(reason);
   }
 
   releaseAll(): void {
-    for (const { starter } of this.#all) starter.runs.release();
+    for (const { starter } of this.#all) starter.release();
   }
 
   /** Starts with a random queue, so that each queue has the same chance of a slot of the process that became free. */

@@ -1,7 +1,5 @@
 import type { EntityManager } from 'typeorm';
-import type { Clock } from '../../common/clock.js';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
-import type { JobLogger } from '../../common/job-logger.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { encodeJson } from '../../job/json.js';
@@ -12,9 +10,8 @@ import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
 import { readableError, storedError } from '../../job/stored-error.js';
 import { andThen, type MaybePromise } from '../../job/user-rule.js';
 import type { Completion } from '../../store/jobs/completion.js';
-import type { JobStore } from '../../store/jobs/job-store.js';
-import type { StepStore } from '../../store/steps/step-store.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
+import type { QueueWorkerParts } from '../worker-parts.js';
 import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
 import { Detachment } from './detachment.js';
 import { HandlerExit, type HandedOffJob, type HandlerOutcome, type JobActions } from './job-actions.js';
@@ -25,13 +22,8 @@ import type { JobLogWriter } from './job-log-writer.js';
 import { JobSteps } from './job-steps.js';
 import { toCompletion } from './to-completion.js';
 
-export interface AttemptParts extends JobChildrenParts {
-  readonly workerId: string;
-  readonly store: JobStore;
-  readonly steps: StepStore;
-  readonly clock: Clock;
-  readonly logger: JobLogger;
-  readonly random: () => number;
+export interface AttemptParts
+  extends JobChildrenParts, Pick<QueueWorkerParts, 'workerId' | 'store' | 'steps' | 'clock' | 'logger' | 'random'> {
   /** Undefined if progress and logs of runs are not stored. */
   readonly jobLog?: JobLogWriter | undefined;
 }

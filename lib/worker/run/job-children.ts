@@ -5,18 +5,12 @@ import type { FlowChild } from '../../job/flows/flow-record.js';
 import { resolveFlowOptions, type FanOutOptions } from '../../job/flows/flow-options.js';
 import { checkFlowSize } from '../../job/flows/flow.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
-import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { FlowStore } from '../../store/flows/flow-store.js';
+import type { QueueWorkerParts } from '../worker-parts.js';
 import type { JobSteps } from './job-steps.js';
 
 const PAGE_SIZE = 500;
 
-export interface JobChildrenParts {
-  readonly flows: Pick<FlowStore, 'fanOut' | 'mustWait' | 'children'>;
-  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  /** Called after the children were stored. */
-  readonly onEnqueued: (jobs: readonly { id: number; queue: string; name: string }[]) => void;
-}
+export type JobChildrenParts = Pick<QueueWorkerParts, 'flows' | 'optionsFor' | 'onEnqueued'>;
 
 /** The part of JobChildren that the context of a job uses. */
 export type ChildActions = Pick<JobChildren, 'read' | 'fanOut'>;
