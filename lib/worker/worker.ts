@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { withTimeout } from '../common/with-timeout.js';
 import { ShutdownError } from '../job/errors.js';
 import type { Limits } from '../job/limits/limit-options.js';
+import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import { WorkerComponents } from './worker-components.js';
 import type { WorkerParts } from './worker-parts.js';
@@ -108,6 +109,10 @@ export class Worker {
 
   works(queue: string): boolean {
     return this.#components.queues.of(queue) !== undefined;
+  }
+
+  get occupancy(): QueueOccupancy[] {
+    return this.#components.queues.occupancy;
   }
 
   /** Up to `jobs` jobs wait. Returns whether this process has slots for all of them, as far as it knows. */

@@ -26,7 +26,7 @@ export interface OutcomeEffectsParts extends AttemptParts {
   readonly events: JobEventEmitter;
   readonly waitNotifier: WaitNotifier;
   readonly failureLog: FailureLog;
-  readonly instrumentations: Pick<Instrumentations, 'ended'>;
+  readonly instrumentations: Pick<Instrumentations, 'ended' | 'leaseLost'>;
   readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
   /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
   readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
@@ -158,6 +158,7 @@ export class OutcomeEffects {
   #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {
     if (claim.logLossOnce()) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
     this.parts.events.emitLost(job, ranMs);
+    this.parts.instrumentations.leaseLost(job);
   }
 }
 
