@@ -4,6 +4,7 @@ import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import type { HandlerEntry } from './run/run.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
@@ -58,6 +59,11 @@ export class SqlQueueRunner {
         !matchesAny(exclude, queue) &&
         !this.#unregistering.has(queue),
     );
+  }
+
+  /** The slots of each queue of the worker at this moment, for gauges. Sends no statement. Empty while no worker runs. */
+  occupancy(): QueueOccupancy[] {
+    return this.#worker?.components.queues.occupancy ?? [];
   }
 
   /** Starts to claim jobs. Does nothing if the worker runs already, or if this process has no handlers. */

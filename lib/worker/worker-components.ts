@@ -62,6 +62,7 @@ export class WorkerComponents {
       logger,
       (claim) => queues.of(claim.queue)?.startAheadLimit(claim) ?? 0,
       (claim) => queues.abandon(claim),
+      parts.instrumentations.ofDatabase,
     );
     const shortestLeaseMs = Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs));
     this.leases = new LeaseRenewer(parts, workerId, queues, shortestLeaseMs);
@@ -119,6 +120,7 @@ export class WorkerComponents {
       jobLog: this.#jobLog,
       jobEvents: this.#jobEvents,
       failureLog: this.#failureLog,
+      ...this.parts.instrumentations.ofQueueWorkers,
       strategies: this.strategies,
       lockId: () => (this.strategies.isByLock(queue) ? this.#lockHolder?.id : 0),
       rest: (job, rest) => this.#rest(job, rest),

@@ -46,7 +46,7 @@ export interface WorkerParts {
   readonly createHeartbeat?: ((settings: HeartbeatSettings) => Heartbeat) | undefined;
   readonly clock: Clock;
   readonly databaseClock: DatabaseClock;
-  readonly instrumentations: Pick<Instrumentations, 'ended'>;
+  readonly instrumentations: Instrumentations;
   readonly logger: JobLogger;
   readonly random: () => number;
   readonly handlers: HandlerTable;
@@ -66,8 +66,15 @@ export interface WorkerParts {
   readonly pruneTasks: readonly PruneTask[];
 }
 
+/** Each is undefined if no instrumentation of this process has such a method. */
+interface QueueInstrumentations {
+  readonly enqueueInstrumentations?: Instrumentations['ofProducers'];
+  readonly runInstrumentations?: Instrumentations['ofRuns'];
+  readonly onDatabaseCall?: Instrumentations['ofDatabase'];
+}
+
 /** The parts of the worker of one queue. */
-export interface QueueWorkerParts extends Omit<WorkerParts, 'options'> {
+export interface QueueWorkerParts extends Omit<WorkerParts, 'options'>, QueueInstrumentations {
   readonly workerId: string;
   readonly queue: string;
   readonly options: ResolvedQueueOptions;

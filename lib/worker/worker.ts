@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { withTimeout } from '../common/with-timeout.js';
 import { ShutdownError } from '../job/errors.js';
 import type { Limits } from '../job/limits/limit-options.js';
+import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import { WorkerComponents } from './worker-components.js';
 import type { WorkerParts } from './worker-parts.js';

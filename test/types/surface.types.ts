@@ -5,6 +5,7 @@ import type { Equal, Expect } from './expect.js';
 type Verbs =
   | 'state'
   | 'queues'
+  | 'occupancy'
   | 'start'
   | 'handle'
   | 'setConcurrency'

@@ -135,6 +135,7 @@ export class OutcomeEffects {
   #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {
     if (claim.logLossOnce()) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
     this.parts.jobEvents.emitLost(job, ranMs);
+    this.parts.instrumentations.leaseLost(job);
   }
 }
 

@@ -1,3 +1,4 @@
+import type { DatabaseCall } from '../../job/instrumentation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { randomId } from '../../job/random-id.js';
 import type { ClaimRequest } from '../../store/jobs/job-store.js';
@@ -155,7 +156,9 @@ export class Claimer {
         ? completer.completeAndClaim(request)
         : store.claim(request));
       mayHaveClaimed = jobs.length > 0;
+      this.#observeCall(request, requestedAt, jobs.length);
     } catch (error) {
+      this.#observeCall(request, requestedAt, 0, error);
       // The next poll leads to a new claim. If this one committed although its answer was lost, its lease expires.
       logger.warn(`Cannot claim jobs of queue "${request.queue}": ${(error as Error).message}`);
       mayHaveClaimed = (error as { outcome?: string }).outcome === 'unknown';
@@ -167,6 +170,11 @@ export class Claimer {
     const claim = new ActiveClaim(request, jobs, requestedAt);
     leases.add(claim);
     return { count: jobs.length, claimed: { claim, jobs } };
+  }
+
+  #observeCall({ queue }: ClaimRequest, requestedAt: number, jobs: number, error?: unknown): void {
+    const { onDatabaseCall, clock } = this.parts;
+    onDatabaseCall?.({ kind: 'claim', queue, jobs, durationMs: clock.monotonic() - requestedAt, error });
   }
 
   /** No job of the claim has started or will, so a rescue shall count no attempt. If this fails, it counts one. */

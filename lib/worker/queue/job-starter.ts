@@ -11,6 +11,16 @@ import type { PrefetchBuffer } from './prefetch-buffer.js';
 import type { PrefetchLimits } from './prefetch-limits.js';
 import type { QueueSlots } from './queue-slots.js';
 
+/** The slots of one queue in this process, and the jobs in its prefetch buffer. */
+export interface QueueOccupancy {
+  readonly queue: string;
+  /** How many calls of its handlers may run at once: its `concurrency`. */
+  readonly slots: number;
+  /** How many of them run. A batch is one call. */
+  readonly busy: number;
+  readonly prefetched: number;
+}
+
 /** Starts the prefetched jobs of one queue in their order, and ends them early if they are cancelled or lost. */
 export class JobStarter {
   readonly #runs = new Set<Run>();
@@ -40,6 +50,11 @@ export class JobStarter {
   get waitsForPoisonCandidate(): boolean {
     const { next } = this.buffer;
     return this.#poisonRun !== undefined || (next !== undefined && isPoisonCandidate(next.job));
+  }
+
+  get occupancy(): QueueOccupancy {
+    const { slots, buffer } = this;
+    return { queue: this.parts.queue, slots: slots.limit, busy: slots.used, prefetched: buffer.length };
   }
 
   startAll(): void {
@@ -115,7 +130,7 @@ export class JobStarter {
   }
 
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
-    const run = new Run(attempts, this.parts.options, this.parts.clock);
+    const run = new Run(attempts, this.parts.options, this.parts.clock, this.parts.runInstrumentations);
     this.#runs.add(run);
     if (isPoisonCandidate(attempts[0]!.job)) this.#poisonRun = run;
     this.slots.acquire();

@@ -1,5 +1,6 @@
 import type { NotificationChannel } from '../../store/notifications/notification-channel.js';
 import type { ActiveClaim } from './active-claim.js';
+import type { QueueOccupancy } from './job-starter.js';
 import type { QueueWorker } from './queue-worker.js';
 
 /** The queue workers of this process, which share its slots. */
@@ -12,6 +13,10 @@ export class QueueWorkers {
 
   get running(): number {
     return this.#all.reduce((sum, { starter }) => sum + starter.attempts.length, 0);
+  }
+
+  get occupancy(): QueueOccupancy[] {
+    return this.#all.map(({ starter }) => starter.occupancy);
   }
 
   /** How many jobs this process has claimed so far. */

@@ -37,6 +37,7 @@ export class Attempt implements JobActions {
   #detachment: Detachment | undefined;
   /** The end after the first error. Later errors of the attempt do not change it. */
   #failure: MaybePromise<AttemptEnd> | undefined;
+  #thrown: unknown;
   #isOver = false;
   /** Undefined while the handler has used no steps. */
   #steps: JobSteps | undefined;
@@ -115,10 +116,16 @@ export class Attempt implements JobActions {
     if (reason?.code === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
     if (reason?.code === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
     // Another job of the batch decided its own outcome. That ended the call for all of them.
+    this.#thrown ??= thrown;
     const error = thrown instanceof HandlerExit ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
     return (this.#failure ??= andThen(outcomeAfterError(this.job, error, this.options.retry, this.parts), (outcome) =>
       toAttemptEnd(outcome),
     ));
+  }
+
+  /** The first error of the attempt; undefined if it has not failed. */
+  get thrown(): unknown {
+    return this.#thrown;
   }
 
   endOnTimeout(limitMs: number): MaybePromise<AttemptEnd> {

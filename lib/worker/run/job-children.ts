@@ -3,14 +3,17 @@ import { expected } from '../../job/expectation.js';
 import { buildJob } from '../../job/build-job.js';
 import type { FlowChild } from '../../job/flows/flow-record.js';
 import { resolveFlowOptions, type FanOutOptions } from '../../job/flows/flow-options.js';
-import { checkFlowSize } from '../../job/flows/flow.js';
+import { checkFlowSize, type OnFailure } from '../../job/flows/flow.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import type { JobSteps } from './job-steps.js';
 
 const PAGE_SIZE = 500;
 
-export type JobChildrenParts = Pick<QueueWorkerParts, 'flows' | 'optionsFor' | 'onEnqueued'>;
+export type JobChildrenParts = Pick<
+  QueueWorkerParts,
+  'flows' | 'optionsFor' | 'enqueueInstrumentations' | 'onEnqueued'
+>;
 
 /** The part of JobChildren that the context of a job uses. */
 export type ChildActions = Pick<JobChildren, 'read' | 'fanOut'>;
@@ -50,11 +53,24 @@ export class JobChildren {
         const job = buildJob(queue, payload, options, this.parts.optionsFor);
         jobs.push(job instanceof Promise ? await job : job);
       }
-      const ids = await this.parts.flows.fanOut({ jobId, claimId: this.claimId }, step, jobs, onFailure);
+      const ids = await this.#store(step, jobs, onFailure);
       if (ids && ids.length > 0)
         this.parts.onEnqueued(jobs.map((job, index) => ({ id: ids[index]!, queue: job.queue, name: job.name })));
       return ids && true;
     });
     return this.parts.flows.mustWait(jobId, step);
+  }
+
+  /** Undefined if the claim has lost the job. */
+  #store(step: string, jobs: readonly NewJob[], onFailure: OnFailure): Promise<readonly number[] | undefined> {
+    const { flows, enqueueInstrumentations } = this.parts;
+    const owner = { jobId: this.job.id, claimId: this.claimId };
+    if (!enqueueInstrumentations || jobs.length === 0) return flows.fanOut(owner, step, jobs, onFailure);
+    return enqueueInstrumentations.enqueue(
+      'fanOut',
+      jobs,
+      (sent) => flows.fanOut(owner, step, sent, onFailure),
+      (ids = []) => ids.map((id) => ({ id, outcome: 'created' })),
+    );
   }
 }
