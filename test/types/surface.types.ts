@@ -5,6 +5,7 @@ import type { Equal, Expect } from './expect.js';
 type Verbs =
   | 'state'
   | 'queues'
+  | 'health'
   | 'start'
   | 'handle'
   | 'setConcurrency'

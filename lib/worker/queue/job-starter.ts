@@ -34,6 +34,10 @@ export class JobStarter {
     private readonly onChange: () => void,
   ) {}
 
+  get prefetchedCount(): number {
+    return this.buffer.length;
+  }
+
   /** A poison candidate runs alone, so jobs that were claimed now would wait for it. */
   get waitsForPoisonCandidate(): boolean {
     const { next } = this.buffer;

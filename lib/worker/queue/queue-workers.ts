@@ -10,6 +10,10 @@ export class QueueWorkers {
     return this.#all.reduce((sum, { starter }) => sum + starter.runs.attempts.length, 0);
   }
 
+  get prefetched(): number {
+    return this.#all.reduce((sum, { starter }) => sum + starter.prefetchedCount, 0);
+  }
+
   /** How many jobs this process has claimed so far. */
   get claimedCount(): number {
     return this.#all.reduce((sum, { claimedCount }) => sum + claimedCount, 0);
