@@ -118,7 +118,8 @@ export { JobContext } from './worker/run/job-context.js';
 export type { JobLogger } from './common/job-logger.js';
 export type { QueueEvent, QueueEventName } from './job/queue-event.js';
 export type { UnregisterHandler, RuntimeHandler } from './worker/run/runtime-handler.js';
-export { SqlQueueRunner, type RunnerState } from './worker/sql-queue-runner.js';
+export type { RunnerHealth, RunnerState } from './worker/runner-health.js';
+export { SqlQueueRunner } from './worker/sql-queue-runner.js';
 export type { QueueOccupancy } from './worker/queue/job-starter.js';
 export type { WorkerOptions } from './worker/worker-options.js';
 export type {

@@ -40,6 +40,8 @@ import type { WaitStore } from './results/wait-store.js';
 import { withArchives } from './schema/archive-options.js';
 import { raiseNextId } from './schema/raise-next-id.js';
 import { prepareSchema, type SchemaSettings } from './schema/schema.js';
+import type { SchemaStore } from './schema/schema-store.js';
+import { SqlSchemaStore } from './schema/sql-schema-store.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './sqlite/sqlite-handle.js';
 import { SqliteNotificationChannel, type NotificationCheck } from './sqlite/sqlite-notification-channel.js';
 import { checkForWaiters, checkForWorkers } from './sqlite/sqlite-notification-checks.js';
@@ -72,6 +74,7 @@ export interface OpenStore {
   readonly limits: LimitStore;
   readonly stats: StatsStore;
   readonly metrics: MetricsStore;
+  readonly schema: SchemaStore;
   readonly groups: GroupStore;
   readonly steps: StepStore;
   readonly flows: FlowStore;
@@ -158,6 +161,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     limits: sqlLimitStore(database, dialect),
     stats: new SqlStatsStore(database, dialect, clock),
     metrics: new SqlMetricsStore(database),
+    schema: new SqlSchemaStore(database, settings.migrate),
     groups: sqlGroupStore(database, dialect),
     steps: sqlStepStore(outbox, blocking, dialect, scanCursors),
     flows: sqlFlowStore(outbox, blocking, dialect, scanCursors),

@@ -1,6 +1,6 @@
-import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { PollEffects } from './poll-effects.js';
+import { PollHealth } from './poll-health.js';
 import type { ScheduleRunner } from './schedule-runner.js';
 import type { QueueState, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
@@ -28,8 +28,8 @@ const UNKNOWN_QUEUE: QueueState = {
  * without polls: a poll is expensive then, because it reads past active and finished jobs.
  */
 export class Poller {
+  readonly health: PollHealth;
   readonly #loop: PollLoop;
-  readonly #outage: OutageLog;
   #restMs: number;
   #restingUntil = Infinity;
   /** The queues that had jobs for this process at the last poll. */
@@ -56,9 +56,9 @@ export class Poller {
     private readonly rules: RescueRules,
   ) {
     this.#restMs = parts.options.pollMinMs;
-    this.#outage = new OutageLog(parts.logger, 'Cannot poll for jobs, retrying', 'The database is available again.');
+    this.health = new PollHealth(parts.clock, parts.logger);
     this.#loop = new PollLoop(
-      () => this.#tick(),
+      () => this.health.observe(() => this.#tick()),
       parts.clock,
       (error) => this.#retryAfterFailure(error),
     );
@@ -133,7 +133,7 @@ export class Poller {
     const queues = this.queues.names;
     const summary = await store.summarizeWork(queues, schedules.names);
     this.#lastAnswered = number;
-    this.#outage.onSuccess();
+    this.health.onAnswer();
     this.#recordNextDue(summary, polledAt);
     const isBusy = this.#applySummary(queues, summary, polledAt, newlyAvailable);
     const promoted = await this.#promoteDue(summary);
@@ -226,7 +226,7 @@ export class Poller {
   }
 
   #retryAfterFailure(error: unknown): number {
-    this.#outage.onFailure(error);
+    this.health.onFailure(error);
     this.#restMs = Math.min(this.parts.options.pollMaxMs, this.#restMs * 2);
     return this.#restMs * (1 + JITTER * this.parts.random());
   }

@@ -8,12 +8,11 @@ import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import type { HandlerEntry } from './run/run.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
+import { NO_WORKER, type RunnerHealth, type RunnerState } from './runner-health.js';
 import { ScheduleRunner } from './schedule-runner.js';
 import type { WorkNotifier } from './work-notifier.js';
 import type { WorkerParts } from './worker-parts.js';
 import { Worker } from './worker.js';
-
-export type RunnerState = 'stopped' | 'running' | 'stopping';
 
 /**
  * Starts and stops the worker of this process. The module does so with the application, unless `worker.autoStart` is
@@ -45,9 +44,14 @@ export class SqlQueueRunner {
     this.#notifier = notifier;
   }
 
-  /** `running`: the worker claims jobs. `stopping`: it claims no more jobs and waits for running ones. */
   get state(): RunnerState {
     return this.#state;
+  }
+
+  /** The state of the worker, for health checks. It comes from memory, so it needs no statement and cannot fail. */
+  health(): RunnerHealth {
+    const { pollMaxMs } = this.#parts.options;
+    return { ...(this.#worker?.health ?? NO_WORKER), state: this.#state, maxPollPauseMs: pollMaxMs };
   }
 
   /** The queues that this process works: those with a handler that `worker.queues` allows. */
@@ -146,7 +150,11 @@ export class SqlQueueRunner {
   async #start(): Promise<void> {
     if (this.#worker || this.queues.length === 0) return;
     const worker = new Worker(this.#parts, this.queues, this.#paused);
-    await worker.start();
+    this.#state = 'starting';
+    await worker.start().catch((error: unknown) => {
+      this.#state = 'stopped';
+      throw error;
+    });
     // Includes calls of `pause` and `resume` while the worker started.
     for (const [queue, isPaused] of this.#paused) {
       if (isPaused) worker.components.pauses.pause([queue]);

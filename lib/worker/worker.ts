@@ -3,8 +3,8 @@ import { hostname } from 'node:os';
 import { withTimeout } from '../common/with-timeout.js';
 import { ShutdownError } from '../job/errors.js';
 import type { Limits } from '../job/limits/limit-options.js';
-import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
+import type { WorkerHealth } from './runner-health.js';
 import { WorkerComponents } from './worker-components.js';
 import type { WorkerParts } from './worker-parts.js';
 
@@ -35,6 +35,11 @@ export class Worker {
     const pausedQueues = queueNames.filter((queue) => paused.get(queue) ?? parts.optionsFor(queue).paused);
     this.components = new WorkerComponents(this.id, parts, queueNames, pausedQueues);
     this.#registrar = new QueueRegistrar(parts, queueNames);
+  }
+
+  get health(): WorkerHealth {
+    const { poller, queues } = this.components;
+    return { ...poller.health.read(), running: queues.running, prefetched: queues.prefetched };
   }
 
   async start(): Promise<void> {

@@ -37,6 +37,7 @@ export async function everyVerb(
     flows,
     stats,
     metrics,
+    schema,
   }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
@@ -295,6 +296,7 @@ export async function everyVerb(
   for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await workers.deregister('here');
   await everyMetricsVerb(metrics, advance);
+  await schema.readState();
 }
 
 /** Acquires a worker lock, claims with it, and rescues its jobs after its release. */

@@ -58,12 +58,22 @@ export class OwnServer {
    * stop.
    */
   async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    const startAgain = await this.stop(signal);
+    await startAgain();
+  }
+
+  /** Returns a function that starts the server again, on the same files with the same command. */
+  async stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<() => Promise<void>> {
     const pid = Number((await readFile(this.#pidFile, 'utf8')).split(' ')[0]);
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
     process.kill(pid, signal);
     await eventually(async () => (await processStartTime(pid)) === undefined);
     // The lock file may name an unreaped process, which MySQL would take for another server.
     await rm(join(dirname(this.#pidFile), 's.sock.lock'), { force: true });
+    return () => this.#startAgain(command);
+  }
+
+  async #startAgain(command: readonly string[]): Promise<void> {
     const again = spawn(command[0]!, command.slice(1), { detached: true, stdio: 'ignore' });
     again.unref();
     // From here on, the cleanup finds the new process.

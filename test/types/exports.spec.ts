@@ -1,4 +1,5 @@
 import * as main from 'nestjs-sql-queue';
+import * as terminus from 'nestjs-sql-queue/terminus';
 import * as testing from 'nestjs-sql-queue/testing';
 
 // Each exported name is a promise. A change belongs into the changelog.
@@ -76,6 +77,14 @@ describe('the public surface', () => {
       'InlineQueueProducer',
       'QueueHarness',
       'createJobContext',
+    ]);
+  });
+
+  it('of nestjs-sql-queue/terminus consists of these names', () => {
+    expect(Object.keys(terminus).sort()).toEqual([
+      'SqlQueueHealthIndicator',
+      'SqlQueueTerminusModule',
+      'getHealthIndicatorToken',
     ]);
   });
 

@@ -6,6 +6,7 @@ type Verbs =
   | 'state'
   | 'queues'
   | 'occupancy'
+  | 'health'
   | 'start'
   | 'handle'
   | 'setConcurrency'

@@ -120,7 +120,8 @@ function* migrate(dialect: Dialect): Work<void> {
   }
 }
 
-function* currentVersion(): Work<number> {
+/** 0: there are no tables. */
+export function* currentVersion(): Work<number> {
   try {
     const [row] = yield* query<{ version: number | null }>(VERSION);
     return row?.version ?? 0;

@@ -1,4 +1,3 @@
-import type { DatabaseCall } from '../../job/instrumentation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { randomId } from '../../job/random-id.js';
 import type { ClaimRequest } from '../../store/jobs/job-store.js';

@@ -1,0 +1,29 @@
+import type { PollTimes } from './poll-health.js';
+
+/**
+ * `starting`: the worker registers itself in the database. `running`: it claims jobs. `stopping`: it claims no more jobs
+ * and waits for running ones.
+ */
+export type RunnerState = 'stopped' | 'starting' | 'running' | 'stopping';
+
+export interface WorkerHealth extends PollTimes {
+  /** The jobs whose handlers run. */
+  readonly running: number;
+  /** The jobs that are claimed and wait for a free slot. */
+  readonly prefetched: number;
+}
+
+/** The worker of this process. All times are those of this process. */
+export interface RunnerHealth extends WorkerHealth {
+  readonly state: RunnerState;
+  /** The option `worker.poll.max`, in milliseconds. A pause between two polls is up to a fifth longer. */
+  readonly maxPollPauseMs: number;
+}
+
+export const NO_WORKER: WorkerHealth = {
+  lastPollAt: null,
+  isPolling: false,
+  databaseDownSince: null,
+  running: 0,
+  prefetched: 0,
+};
