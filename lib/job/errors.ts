@@ -26,6 +26,7 @@ export {
   UnsafeJobIdError,
   type ClaimedBy,
 } from './errors/job-errors.js';
+export { ContentUnavailableError, UndecodableContentError, UnencodableContentError } from './errors/codec-errors.js';
 export { DuplicateStepError, StepNotAllowedError } from './errors/step-errors.js';
 export { FlowCycleError, FlowTooLargeError, PrerequisiteFailedError } from './errors/flow-errors.js';
 export { ScheduleConflictError, ScheduleNotFoundError } from './errors/schedule-errors.js';
