@@ -8,9 +8,24 @@ export type { AssignOptions } from './consumer/assign-options.js';
 export { QueueConsumer } from './consumer/queue-consumer.js';
 export type { SnoozeOptions } from './consumer/snooze-options.js';
 export type { CodeScheduleOptions, NamedQueueOptions, QueueOptionsByName } from './engine/engine-options.js';
+export type { ByteSize } from './common/byte-size.js';
+export { aesGcm, type AesGcmOptions, type AesKey } from './job/codec/aes-gcm.js';
+export type { CodecOption } from './job/codec/codec-options.js';
+export { compress, type CompressOptions } from './job/codec/compress.js';
+export {
+  isEnvelope,
+  readEnvelope,
+  toEnvelope,
+  type CodecContent,
+  type CodecContext,
+  type Envelope,
+  type PayloadCodec,
+} from './job/codec/payload-codec.js';
+export type { UndecodableContent } from './store/codec/stored-content.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
+  ContentUnavailableError,
   DuplicateKeyError,
   DuplicateStepError,
   FlowCycleError,
@@ -41,6 +56,8 @@ export {
   StepNotAllowedError,
   StoreUnavailableError,
   TransactionLostError,
+  UndecodableContentError,
+  UnencodableContentError,
   UnknownQueueError,
   UnsafeJobIdError,
   UnrecoverableError,

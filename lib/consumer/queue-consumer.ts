@@ -6,6 +6,7 @@ import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
 import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { leaseProblem } from '../job/lease.js';
+import { withDecoder } from '../job/failed-job.js';
 import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
 import { toDelay } from '../job/snooze.js';
@@ -85,9 +86,11 @@ export class QueueConsumer {
       id,
       holderOf(given),
       ({ queue }) => {
-        const { retention, maxPayloadBytes } = optionsFor(queue);
-        const result = encodeResult(queue, given.result, maxPayloadBytes);
-        return { outcome: { kind: 'complete', result }, retentionMs: retention.completedMs };
+        const options = optionsFor(queue);
+        return andThen(encodeResult(queue, given.result, options), (result) => ({
+          outcome: { kind: 'complete' as const, result },
+          retentionMs: options.retention.completedMs,
+        }));
       },
       given.result,
     );
@@ -106,8 +109,8 @@ export class QueueConsumer {
     ]);
     const { optionsFor } = this.#parts;
     const { outcome } = await this.#ender.end(id, holderOf(given), (job) => {
-      const { retry, retention, deadLetter } = optionsFor(job.queue);
-      const decided = outcomeAfterFailure(job, given, retry, this.#parts);
+      const { retry, retention, deadLetter, codec } = optionsFor(job.queue);
+      const decided = outcomeAfterFailure(job, given, retry, withDecoder(this.#parts, codec));
       return andThen(decided, (outcome) => ({ outcome, retentionMs: retention.deadMs, deadLetter }));
     });
     if (outcome.kind !== 'retry') return 'dead';

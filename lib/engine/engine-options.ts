@@ -1,4 +1,5 @@
 import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
+import { codecProblems, type CodecOption } from '../job/codec/codec-options.js';
 import { expected, isOptions, isWhole, shorten } from '../job/expectation.js';
 import { INSTRUMENTATION_METHODS, type QueueInstrumentation } from '../job/instrumentation.js';
 import { nameProblem } from '../job/job-names.js';
@@ -46,6 +47,12 @@ export interface EngineOptions {
    * out of date. `off`: neither.
    */
   schema?: { migrate?: MigrateMode };
+  /**
+   * Encodes the payloads, results, errors, progress, logs and steps of jobs before they are stored: `aesGcm()`, `compress()`,
+   * or codecs of your own; in a list, one after the other. Every process that enqueues, works or reads jobs needs the same.
+   * Queue and job names, keys, groups, headers, and the names and codes of errors are not encoded. Default: none.
+   */
+  codec?: CodecOption;
   /** Observe the jobs of this process. Default: none. */
   instrumentations?: readonly QueueInstrumentation[];
   /** How deployments change the schedules of @Schedule(). */
@@ -91,6 +98,7 @@ export const ENGINE_OPTIONS = {
   schema: group({ migrate: option(oneOf('run', 'check', 'off')) }, 'schema.'),
   schedules: group(CODE_SCHEDULES, 'schedules.'),
   hosts: checked(hostsProblems),
+  codec: checked(codecProblems),
   instrumentations: checked(instrumentationProblems),
 } satisfies SchemaOf<EngineOptions>;
 

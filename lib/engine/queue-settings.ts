@@ -1,3 +1,4 @@
+import type { ContentCodec } from '../job/codec/content-codec.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { overlay, resolveQueueOptions, type QueueOptions, type ResolvedQueueOptions } from '../job/queue-options.js';
 import { matches } from '../job/queue-pattern.js';
@@ -14,7 +15,11 @@ export class QueueSettings {
   readonly #defaults: QueueOptions;
   readonly #queues: Readonly<Record<string, NamedQueueOptions>>;
 
-  constructor(private readonly options: EngineOptions) {
+  /** @param codec the codecs of the module */
+  constructor(
+    private readonly options: EngineOptions,
+    private readonly codec?: ContentCodec,
+  ) {
     this.#defaults = options.defaults ?? {};
     this.#queues = (options.queues ?? {}) as Record<string, NamedQueueOptions>;
   }
@@ -84,7 +89,8 @@ export class QueueSettings {
   #resolve(queue: string): ResolvedQueueOptions {
     const options = this.#mergedOptions(queue);
     // `deadLetter` in `defaults` or for a prefix also applies to the dead-letter queue itself, which must not have one.
-    const resolved = resolveQueueOptions(options.deadLetter === queue ? { ...options, deadLetter: false } : options);
+    const own = resolveQueueOptions(options.deadLetter === queue ? { ...options, deadLetter: false } : options);
+    const resolved: ResolvedQueueOptions = this.codec ? { ...own, codec: this.codec } : own;
     if (this.#archiveOf(options) === undefined) return resolved;
     // Jobs reach the archive through the history, so the history must keep them at least briefly.
     const { completedMs, deadMs } = resolved.retention;

@@ -3,7 +3,9 @@ import { QueueAdmin } from '../admin/queue-admin.js';
 import { systemClock, type Clock } from '../common/clock.js';
 import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
+import { OutageLog } from '../common/outage-log.js';
 import { JobEventEmitter } from '../events/job-event-emitter.js';
+import { resolveCodec } from '../job/codec/codec-options.js';
 import { QueueEvents } from '../events/queue-events.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import { resolveOptions } from '../job/option-schema.js';
@@ -16,6 +18,7 @@ import { Waiter } from '../listen/waiter.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
+import { withCodec } from '../store/codec/with-codec.js';
 import { openStore, type OpenStore } from '../store/open-store.js';
 import type { FlowSettler } from '../worker/complete/flow-settler.js';
 import { HandlerTable } from '../worker/run/handler-table.js';
@@ -62,23 +65,29 @@ export interface EngineBase {
 
 export function createCore(given: EngineSettings) {
   const { options, declaredOptions, logger, clock = systemClock, random = Math.random, skewMs = () => 0 } = given;
-  const settings = new QueueSettings(options);
+  const codecOutage = new OutageLog(
+    logger,
+    'Jobs wait for a service of the codec',
+    'The service of the codec works again',
+  );
+  const codec = resolveCodec(options.codec, codecOutage);
+  const settings = new QueueSettings(options, codec);
   for (const [queue, declared] of declaredOptions ?? []) settings.setDecoratedOptions(queue, declared);
   const worker = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
   const { revision = clock.now().getTime(), keepUndeclared } = resolveOptions(CODE_SCHEDULES, options.schedules ?? {});
   const schedules = { revision: String(revision), keepUndeclared };
   const optionsFor = (queue: string): ResolvedQueueOptions => settings.of(queue);
   const databaseClock = new DatabaseClock(clock);
-  return { settings, worker, schedules, optionsFor, logger, clock, databaseClock, random, skewMs };
+  return { settings, codec, worker, schedules, optionsFor, logger, clock, databaseClock, random, skewMs };
 }
 
 export async function openStores(
-  { settings, worker, optionsFor, logger, clock, skewMs }: EngineCore,
+  { settings, codec, worker, optionsFor, logger, clock, skewMs }: EngineCore,
   { dataSource, prefix, options, openStore: open = openStore }: EngineSettings,
   onEventsCommitted: () => void,
   onRetry: (code: string) => void,
 ): Promise<OpenStore> {
-  const stores = await open({
+  const opened = await open({
     dataSource,
     prefix,
     hosts: hostList(options.hosts),
@@ -90,6 +99,7 @@ export async function openStores(
     recorder: { emitsEvents: (queue) => optionsFor(queue).events, onEventsCommitted },
     ...settings.extremes,
   });
+  const stores = codec ? withCodec(opened, codec) : opened;
   for (const notice of stores.notices) logger.warn(notice);
   if (worker.usesNotifications) return stores;
   return { ...stores, workerChannel: undefined, waiterChannel: undefined, eventChannel: undefined };

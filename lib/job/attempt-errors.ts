@@ -1,3 +1,4 @@
+import { isEnvelope } from './codec/payload-codec.js';
 import type { StoredError } from './stored-error.js';
 
 /** The error of an attempt that failed. */
@@ -35,7 +36,9 @@ export function encodeErrors(
 }
 
 function toEarlier({ attempt, at, name, message, code }: AttemptError): EarlierError {
-  return [attempt, at.getTime(), name, message.slice(0, MAX_EARLIER_MESSAGE), code ?? null];
+  // A part of an encoded message cannot be decoded.
+  const kept = isEnvelope(message) ? message : message.slice(0, MAX_EARLIER_MESSAGE);
+  return [attempt, at.getTime(), name, kept, code ?? null];
 }
 
 /** The errors of a parsed column, oldest first. Skips those that another program has written badly. */

@@ -1,6 +1,6 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
 import { expected, isOptions } from './expectation.js';
-import { toFailedJob, type FailedJob } from './failed-job.js';
+import { callWithJob, type FailedJob } from './failed-job.js';
 import type { ClaimedJob } from './job.js';
 import { duration, group, kind, oneOf, option, type Option, type SchemaOf } from './option-schema.js';
 import { evaluateRule, type MaybePromise, type RuleParts } from './user-rule.js';
@@ -59,7 +59,7 @@ export function resolveBackoff(backoff: Backoff = {}): ResolvedBackoff {
     return (job, error, parts) => {
       const rule = {
         name: 'backoff',
-        call: () => backoff(job.attempt, error, toFailedJob(job)),
+        call: () => callWithJob(job, parts, (failed) => backoff(job.attempt, error, failed)),
         parse: (answer: unknown) => (answer === false ? false : toMs(answer)),
         expected: `${DURATION_EXPECTED} or false`,
         fallback: () => delayOf({}, job.attempt, parts.random),

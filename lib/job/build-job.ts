@@ -4,11 +4,12 @@ import type { NewJob } from './job.js';
 import { checkQueueName } from './job-names.js';
 import { checkSize, encodePayload, encodeWithoutSchema } from './payload.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
+import { andThen } from './user-rule.js';
 
 // Enough for trace context. Larger values belong in the payload.
 const MAX_HEADER_BYTES = 16_384;
 
-/** Returns a promise only if the queue has a schema, which may be asynchronous. */
+/** Returns a promise only if the queue has a schema, which may be asynchronous, or if a codec returns one. */
 export function buildJob(
   queue: string,
   payload: unknown,
@@ -39,8 +40,8 @@ export function buildJob(
     key,
     group,
   });
-  if (!queueOptions.schema) return jobOf(encodeWithoutSchema(queue, payload, queueOptions));
-  return encodePayload(queue, payload, queueOptions).then(jobOf);
+  if (!queueOptions.schema) return andThen(encodeWithoutSchema(queue, payload, queueOptions, 'payload', name), jobOf);
+  return encodePayload(queue, payload, queueOptions, name).then(jobOf);
 }
 
 /** Null for no headers. Throws PayloadTooLargeError. */

@@ -1,3 +1,4 @@
+import { isEnvelope } from './codec/payload-codec.js';
 import { isOptions } from './expectation.js';
 import type { ClaimedJob, NewJob } from './job.js';
 import type { StoredError } from './stored-error.js';
@@ -15,7 +16,10 @@ export function deadLetterOf(job: ClaimedJob, error: StoredError, queue: string)
     [`${ORIGIN_PREFIX}queue`]: job.queue,
     [`${ORIGIN_PREFIX}id`]: String(job.id),
     [`${ORIGIN_PREFIX}attempts`]: String(job.attempt),
-    [`${ORIGIN_PREFIX}error`]: `${error.name}: ${error.message}`.slice(0, MAX_ERROR_LENGTH),
+    // Headers are not encoded, so the header of an encoded error has only its name.
+    [`${ORIGIN_PREFIX}error`]: isEnvelope(error.message)
+      ? error.name
+      : `${error.name}: ${error.message}`.slice(0, MAX_ERROR_LENGTH),
   };
   return {
     ...{ queue, name: job.name, payload: job.payload, priority: job.priority },

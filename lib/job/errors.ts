@@ -2,6 +2,7 @@ export * from './errors/sql-queue-error.js';
 export * from './errors/enqueue-errors.js';
 export * from './errors/run-errors.js';
 export * from './errors/job-errors.js';
+export * from './errors/codec-errors.js';
 export * from './errors/step-errors.js';
 export * from './errors/flow-errors.js';
 export * from './errors/schedule-errors.js';

@@ -1,6 +1,6 @@
 import type { AttemptError } from './attempt-errors.js';
 import type { JobOverrides } from './enqueue-options.js';
-import type { MalformedJobError } from './errors.js';
+import type { MalformedJobError, UndecodableContentError } from './errors.js';
 import type { JobKey } from './job-key.js';
 import type { JobState } from './job-state.js';
 import type { StoredError } from './stored-error.js';
@@ -48,8 +48,8 @@ export interface ClaimedJob {
   readonly countsInGroup?: false;
   /** No worker has started the job within its `expiresIn`. */
   readonly isExpired?: true;
-  /** A column of the row is invalid: the job cannot run, and becomes dead with this error. */
-  readonly malformed?: MalformedJobError;
+  /** A column of the row is invalid, or cannot be decoded: the job cannot run, and becomes dead with this error. */
+  readonly malformed?: MalformedJobError | UndecodableContentError;
 }
 
 /** A job in any state, as QueueAdmin and QueueConsumer return it. */

@@ -1,5 +1,5 @@
 import { resolveBackoff } from './backoff.js';
-import { toFailedJob } from './failed-job.js';
+import { callWithJob } from './failed-job.js';
 import { hasCode, JobExpiredError, LeaseExpiredError, WorkerLostError } from './errors.js';
 import type { ClaimedJob } from './job.js';
 import type { JobEventName } from './queue-event.js';
@@ -102,7 +102,7 @@ function isWorthRetrying(
   if (!retryIf) return true;
   const rule = {
     name: 'retryIf',
-    call: () => retryIf(error, job.attempt, toFailedJob(job)),
+    call: () => callWithJob(job, parts, (failed) => retryIf(error, job.attempt, failed)),
     parse: (answer: unknown) => (typeof answer === 'boolean' ? answer : undefined),
     expected: 'true or false',
     fallback: () => true,

@@ -1,21 +1,57 @@
+import { isEnvelope, type CodecContent } from './codec/payload-codec.js';
 import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { encodeJson } from './json.js';
 import type { Outcome } from './outcome.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
 import { validate } from './standard-schema.js';
 import { storedError } from './stored-error.js';
+import { andThen, type MaybePromise } from './user-rule.js';
 
-export async function encodePayload(queue: string, payload: unknown, options: ResolvedQueueOptions): Promise<string> {
+/** The options of a queue for all content that its jobs store. */
+export type ContentOptions = Pick<ResolvedQueueOptions, 'maxPayloadBytes' | 'codec'>;
+
+export async function encodePayload(
+  queue: string,
+  payload: unknown,
+  options: ResolvedQueueOptions,
+  name?: string,
+): Promise<string> {
   // Stores the input of the schema, because the worker applies the schema again.
   await checkPayload(queue, payload, options);
-  return encodeWithoutSchema(queue, payload, options);
+  return encodeWithoutSchema(queue, payload, options, 'payload', name);
 }
 
-export function encodeWithoutSchema(queue: string, payload: unknown, options: ResolvedQueueOptions): string {
+/** Returns a promise only if a codec does. */
+export function encodeWithoutSchema(
+  queue: string,
+  payload: unknown,
+  options: ContentOptions,
+  what: 'payload' | 'signal' = 'payload',
+  name?: string,
+): MaybePromise<string> {
   const encoded = encodeJson(payload);
   if ('problem' in encoded) throw new PayloadInvalidError(queue, encoded.problem);
-  checkSize(queue, 'payload', encoded.text, options.maxPayloadBytes);
+  const { codec, maxPayloadBytes } = options;
+  if (codec) return encodeContent(queue, what, encoded.text, { codec, maxPayloadBytes }, name);
+  checkSize(queue, 'payload', encoded.text, maxPayloadBytes);
+  if (isEnvelope(encoded.text)) throw new PayloadInvalidError(queue, RESERVED);
   return encoded.text;
+}
+
+const RESERVED = 'expected no first property "$sql-queue", which is reserved for encoded payloads, got one';
+
+/** The size of encoded content is the size that is stored. */
+function encodeContent(
+  queue: string,
+  what: CodecContent,
+  text: string,
+  { codec, maxPayloadBytes }: Required<ContentOptions>,
+  name?: string,
+): MaybePromise<string> {
+  return andThen(codec.encode(text, { what, queue, name }), (stored) => {
+    checkSize(queue, what === 'payload' || what === 'signal' ? 'payload' : 'result', stored, maxPayloadBytes);
+    return stored;
+  });
 }
 
 /** The output of the schema; the payload itself if the queue has no schema. */
@@ -26,24 +62,37 @@ export async function checkPayload(queue: string, payload: unknown, options: Res
   return checked.value;
 }
 
-export function encodeResult(queue: string, result: unknown, limit: number): string | null {
+/** Null for no result. Returns a promise only if a codec does. */
+export function encodeResult(
+  queue: string,
+  result: unknown,
+  options: ContentOptions,
+  what: 'result' | 'step' = 'result',
+): MaybePromise<string | null> {
   if (result === undefined) return null;
   const encoded = encodeJson(result);
   if ('problem' in encoded) throw new PayloadInvalidError(queue, `result: ${encoded.problem}`);
-  checkSize(queue, 'result', encoded.text, limit);
+  const { codec, maxPayloadBytes } = options;
+  if (codec) return encodeContent(queue, what, encoded.text, { codec, maxPayloadBytes });
+  checkSize(queue, 'result', encoded.text, maxPayloadBytes);
   return encoded.text;
 }
 
-/** The job completes even if its result cannot be stored. */
-export function completeOutcome(queue: string, result: unknown, limit: number): Extract<Outcome, { kind: 'complete' }> {
+type Completed = Extract<Outcome, { kind: 'complete' }>;
+
+/** The job completes even if its result cannot be stored. Never rejects. */
+export function completeOutcome(queue: string, result: unknown, options: ContentOptions): MaybePromise<Completed> {
+  const withoutResult = (error: unknown) => completeWithoutResult(storedError(error).message);
   try {
-    return { kind: 'complete', result: encodeResult(queue, result, limit) };
+    const encoded = encodeResult(queue, result, options);
+    if (!(encoded instanceof Promise)) return { kind: 'complete', result: encoded };
+    return encoded.then((text): Completed => ({ kind: 'complete', result: text }), withoutResult);
   } catch (error) {
-    return completeWithoutResult(storedError(error).message);
+    return withoutResult(error);
   }
 }
 
-export function completeWithoutResult(problem: string): Extract<Outcome, { kind: 'complete' }> {
+export function completeWithoutResult(problem: string): Completed {
   return {
     kind: 'complete',
     result: null,

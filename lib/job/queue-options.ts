@@ -25,6 +25,7 @@ import {
 import { RETENTION, type RetentionOptions } from './retention-options.js';
 import { asRetry, RETRY, type RetryOptions } from './retry-options.js';
 import type { QueueName } from './queue-jobs.js';
+import type { ContentCodec } from './codec/content-codec.js';
 import type { StandardSchemaV1 } from './standard-schema.js';
 
 /** The options of one queue. Each option has a default, which also applies if the option is `undefined`. */
@@ -147,7 +148,10 @@ export const QUEUE_OPTIONS = {
 } satisfies SchemaOf<QueueOptions>;
 
 /** Checked, with every default in place, durations in milliseconds. */
-export type ResolvedQueueOptions = Readonly<ReturnType<typeof resolveQueueOptions>>;
+export type ResolvedQueueOptions = Readonly<ReturnType<typeof resolveQueueOptions>> & {
+  /** The codecs of the module; undefined: none. */
+  readonly codec?: ContentCodec | undefined;
+};
 
 // A handler must know whether its argument is a batch, and every process that prunes must know the archives.
 const NEXT_TO_HANDLER = 'belongs to the options of @QueueProcessor(), next to the handler';

@@ -22,7 +22,7 @@ export async function sendSignal(
     ...unknownKeys(unknown, ['manager']),
   ]);
   const hash = signalHash(name, key);
-  const encoded = data === undefined ? null : encodeWithoutSchema(name, data, optionsFor(name));
+  const encoded = data === undefined ? null : await encodeWithoutSchema(name, data, optionsFor(name), 'signal');
   // The signal is stored by then. If this fails, a worker wakes the jobs within a minute.
   const wake = async () => {
     for (const { queue } of await steps.wakeWaiting(hash).catch(() => [])) notifier.wake(queue, 1);

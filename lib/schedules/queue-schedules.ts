@@ -4,7 +4,7 @@ import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED } from '../job/job-names.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type { NewSchedule } from '../job/schedules/schedule.js';
+import { digestOf, type NewSchedule } from '../job/schedules/schedule.js';
 import { resolveScheduleTimes, type ScheduleOptions, type ScheduleTimes } from '../job/schedules/schedule-options.js';
 import { nextTick } from '../job/schedules/ticks.js';
 import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
@@ -192,8 +192,13 @@ export async function buildSchedule(
   const timing = resolveScheduleTimes(name, given, ['payload', 'options', ...also]);
   const { payload = {}, options = {} } = given;
   InvalidOptionsError.throwIfAny(`Schedule "${name}"`, isOptions(options) ? unknownKeys(options, JOB_OPTIONS) : []);
-  const job = await buildJob(queue, payload, { ...options, name: jobName }, optionsFor);
-  return { name, ...timing, job };
+  const jobOptions = { ...options, name: jobName };
+  const job = await buildJob(queue, payload, jobOptions, optionsFor);
+  const schedule = { name, ...timing, job };
+  if (!optionsFor(queue).codec) return schedule;
+  const withoutCodec = (of: string) => ({ ...optionsFor(of), codec: undefined, maxPayloadBytes: Infinity });
+  const plain = { ...schedule, job: await buildJob(queue, payload, jobOptions, withoutCodec) };
+  return { ...schedule, digest: digestOf(plain) };
 }
 
 function checkName(name: unknown): void {

@@ -33,7 +33,7 @@ export class InlineQueueProducer extends QueueProducer {
     const result = async (id: number) => {
       if (!results.has(id)) throw new JobNotFoundError(id);
       const { queue, value } = results.get(id)!;
-      const { error } = completeOutcome(queue, value, resolveQueueOptions().maxPayloadBytes);
+      const { error } = await completeOutcome(queue, value, resolveQueueOptions());
       if (error) throw new ResultInvalidError(id, queue, error.message);
       return value;
     };

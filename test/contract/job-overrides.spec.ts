@@ -85,7 +85,12 @@ describeStrategies('a job with options of its own', (setup) => {
 
     const jobs = await world.jobs.claim(claimRequest({ limit: 9 }));
 
-    expect(jobs.map(({ malformed }) => malformed?.column)).toEqual(['options', 'options', 'options', 'options']);
+    expect(jobs.map(({ malformed }) => malformed && 'column' in malformed && malformed.column)).toEqual([
+      'options',
+      'options',
+      'options',
+      'options',
+    ]);
   });
 });
 

@@ -127,7 +127,9 @@ describeStoresOf(
 
       const { jobs } = await world.claim({ limit: 9 });
 
-      expect(jobs.map(({ id, malformed }) => [id, malformed?.column])).toEqual([
+      expect(
+        jobs.map(({ id, malformed }) => [id, malformed && 'column' in malformed ? malformed.column : undefined]),
+      ).toEqual([
         [ids[0], 'options'],
         [ids[1], undefined],
       ]);

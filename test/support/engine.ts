@@ -6,6 +6,7 @@ import * as engine from '../../lib/engine/engine.js';
 import type { QueueEvents } from '../../lib/events/queue-events.js';
 import type { QueueInstrumentation } from '../../lib/job/instrumentation.js';
 import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
+import type { CodecOption } from '../../lib/job/codec/codec-options.js';
 import { overlay, type QueueOptions } from '../../lib/job/queue-options.js';
 import { defined } from '../../lib/job/option-schema.js';
 import type { NewSchedule } from '../../lib/job/schedules/schedule.js';
@@ -13,6 +14,7 @@ import { subscriptionsOf, type SubscriptionOptions } from '../../lib/job/topics.
 import type { QueueProducer } from '../../lib/producer/queue-producer.js';
 import type { JobStore } from '../../lib/store/jobs/job-store.js';
 import type { QueueSchedules } from '../../lib/schedules/queue-schedules.js';
+import type { ArchiveOptions } from '../../lib/store/schema/archive-options.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
 import type { FlowStore } from '../../lib/store/flows/flow-store.js';
 import type { StepStore } from '../../lib/store/steps/step-store.js';
@@ -43,6 +45,8 @@ export interface EngineSettings {
   readonly skewMs?: (() => number) | undefined;
   readonly hosts?: readonly string[] | undefined;
   readonly instrumentations?: readonly QueueInstrumentation[] | undefined;
+  readonly codec?: CodecOption | undefined;
+  readonly archive?: ArchiveOptions | undefined;
 }
 
 /** An engine of the library with fast retries and polls, and with channels, events and a log that a test can observe. */
@@ -77,7 +81,7 @@ const FAST_POLL = { min: '1ms', max: '20ms' } as const;
 
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const { dataSource, hosts, queues = {}, worker = {}, clock, skewMs, storeClock = systemClock } = settings;
-  const { instrumentations = [] } = settings;
+  const { instrumentations = [], codec, archive } = settings;
   const log: string[] = [];
   const write = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
   let channels!: ObservedChannels;
@@ -88,6 +92,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       defaults: overlay(IMMEDIATE_RETRIES, settings.defaults ?? {}),
       queues,
       instrumentations,
+      ...defined({ codec, archive }),
       worker: { poll: FAST_POLL, ...worker },
       schedules: defined({ revision: settings.revision }),
     },

@@ -6,6 +6,7 @@ import * as testing from 'nestjs-sql-queue/testing';
 describe('the public surface', () => {
   it('of nestjs-sql-queue consists of these names', () => {
     expect(Object.keys(main).sort()).toEqual([
+      'ContentUnavailableError',
       'DuplicateKeyError',
       'DuplicateStepError',
       'FlowCycleError',
@@ -53,12 +54,19 @@ describe('the public surface', () => {
       'StepNotAllowedError',
       'StoreUnavailableError',
       'TransactionLostError',
+      'UndecodableContentError',
+      'UnencodableContentError',
       'UnknownQueueError',
       'UnrecoverableError',
       'UnsafeJobIdError',
       'UnsupportedDatabaseError',
       'WaitTimeoutError',
       'WorkerLostError',
+      'aesGcm',
+      'compress',
+      'isEnvelope',
+      'readEnvelope',
+      'toEnvelope',
       'getAdminToken',
       'getConsumerToken',
       'getProducerToken',

@@ -57,12 +57,14 @@ describe('a payload', () => {
 
 describe('a result', () => {
   it('is not stored if it is undefined', () => {
-    expect(encodeResult('q', undefined, 10)).toBeNull();
-    expect(encodeResult('q', null, 10)).toBe('null');
+    expect(encodeResult('q', undefined, { maxPayloadBytes: 10 })).toBeNull();
+    expect(encodeResult('q', null, { maxPayloadBytes: 10 })).toBe('null');
   });
 
   it('is checked like a payload', () => {
-    expect(() => encodeResult('q', 1n, 10)).toThrow(/result: .*BigInt/);
-    expect(() => encodeResult('q', 'x'.repeat(20), 10)).toThrow(/The result of a job for queue "q" has 22 bytes/);
+    expect(() => encodeResult('q', 1n, { maxPayloadBytes: 10 })).toThrow(/result: .*BigInt/);
+    expect(() => encodeResult('q', 'x'.repeat(20), { maxPayloadBytes: 10 })).toThrow(
+      /The result of a job for queue "q" has 22 bytes/,
+    );
   });
 });

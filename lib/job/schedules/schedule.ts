@@ -12,6 +12,8 @@ export interface NewSchedule extends ScheduleTiming {
   readonly name: string;
   /** Each tick enqueues a copy of this job. */
   readonly job: NewJob;
+  /** Of the schedule before its payload was encoded, which differs each time. Undefined: the payload is not encoded. */
+  readonly digest?: string | undefined;
 }
 
 /** The tick of a job, as the job's row stores it. */
@@ -46,6 +48,7 @@ export function jobOfTick({ name, job, jitterMs }: Pick<NewSchedule, 'name' | 'j
 
 /** Equal for equal schedules in all processes. */
 export function digestOf(schedule: NewSchedule): string {
+  if (schedule.digest !== undefined) return schedule.digest;
   return createHash('sha256')
     .update(JSON.stringify(schedule, Object.keys(schedule).concat(JOB_KEYS).sort()))
     .digest('hex');

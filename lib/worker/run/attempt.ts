@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
+import { withDecoder } from '../../job/failed-job.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { encodeJson } from '../../job/json.js';
 import { outcomeAfterError, type Delay, type Outcome } from '../../job/outcome.js';
@@ -17,7 +18,7 @@ import { Detachment } from './detachment.js';
 import { HandlerExit, type HandedOffJob, type HandlerOutcome, type JobActions } from './job-actions.js';
 import { JobChildren, type JobChildrenParts } from './job-children.js';
 import { JobContext } from './job-context.js';
-import { readJobInput, type JobInput } from './job-input.js';
+import { outcomeOfUnreadable, readJobInput, type JobInput } from './job-input.js';
 import type { JobLogWriter } from './job-log-writer.js';
 import { JobSteps } from './job-steps.js';
 import { toCompletion } from './to-completion.js';
@@ -99,8 +100,9 @@ export class Attempt implements JobActions {
     const error = this.#detachment?.transactionLostError ?? this.#steps?.unawaitedError;
     if (error) return this.endOnThrow(error);
     // The handler has succeeded, so the job is completed even if its result cannot be stored.
-    const outcome = completeOutcome(this.job.queue, result, this.options.maxPayloadBytes);
-    return toAttemptEnd(outcome, outcome.error ? undefined : result);
+    return andThen(completeOutcome(this.job.queue, result, this.options), (outcome) =>
+      toAttemptEnd(outcome, outcome.error ? undefined : result),
+    );
   }
 
   endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
@@ -118,9 +120,13 @@ export class Attempt implements JobActions {
     // Another job of the batch decided its own outcome. That ended the call for all of them.
     this.#thrown ??= thrown;
     const error = thrown instanceof HandlerExit ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
-    return (this.#failure ??= andThen(outcomeAfterError(this.job, error, this.options.retry, this.parts), (outcome) =>
-      toAttemptEnd(outcome),
-    ));
+    return (this.#failure ??= this.#outcomeAfter(error));
+  }
+
+  #outcomeAfter(error: Error): MaybePromise<AttemptEnd> {
+    const { retry, codec } = this.options;
+    const outcome = outcomeAfterError(this.job, error, retry, withDecoder(this.parts, codec));
+    return andThen(outcome, (decided) => toAttemptEnd(decided));
   }
 
   /** The first error of the attempt; undefined if it has not failed. */
@@ -162,7 +168,7 @@ export class Attempt implements JobActions {
 
   get steps(): JobSteps {
     const { job, claim, options, parts } = this;
-    return (this.#steps ??= new JobSteps(job, claim.id, parts.steps, options.maxPayloadBytes, this.signal));
+    return (this.#steps ??= new JobSteps(job, claim.id, parts.steps, options, this.signal));
   }
 
   get children(): JobChildren {
@@ -233,7 +239,7 @@ export class Attempt implements JobActions {
   }
 
   #rejectInput(error: unknown): never {
-    this.#decidedOutcome = { kind: 'dead', error: storedError(error) };
+    this.#decidedOutcome = outcomeOfUnreadable(error);
     throw error;
   }
 }

@@ -42,10 +42,11 @@ export class Detachment {
 
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { job } = this.attempt;
-    let outcome!: ReturnType<typeof completeOutcome>;
+    let outcome!: Awaited<ReturnType<typeof completeOutcome>>;
     const completing = this.store.completeWith(async (manager) => {
       const result = await work(manager);
-      outcome = completeOutcome(job.queue, result, this.options.maxPayloadBytes);
+      const completed = completeOutcome(job.queue, result, this.options);
+      outcome = completed instanceof Promise ? await completed : completed;
       return { value: result, completion: this.attempt.completionOf(outcome) };
     });
     const value = await completing.catch((error: unknown) => {

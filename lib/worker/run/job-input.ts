@@ -1,20 +1,32 @@
-import { MalformedJobError, PayloadInvalidError } from '../../job/errors.js';
+import { decodeWith } from '../../job/codec/content-codec.js';
+import { hasCode, MalformedJobError, PayloadInvalidError, type ContentUnavailableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { checkPayload } from '../../job/payload.js';
+import type { Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readHeaders } from '../../job/read-json.js';
-import type { MaybePromise } from '../../job/user-rule.js';
+import { storedError } from '../../job/stored-error.js';
+import { andThen, type MaybePromise } from '../../job/user-rule.js';
 
 export interface JobInput {
   readonly payload: unknown;
   readonly headers: Record<string, string>;
 }
 
-/** Throws or rejects with PayloadInvalidError or MalformedJobError. Returns a promise only if there is a schema. */
+/**
+ * Throws or rejects with PayloadInvalidError, MalformedJobError, UndecodableContentError or ContentUnavailableError. Returns a
+ * promise only if there is a schema, or if a codec returns one.
+ */
 export function readJobInput(job: ClaimedJob, options: ResolvedQueueOptions): MaybePromise<JobInput> {
-  const { id, queue } = job;
-  const parsed = parsePayload(job);
-  const parsedHeaders = readHeaders(job.headers);
+  const { queue, name } = job;
+  return andThen(decodeWith(options.codec, job.payload, { what: 'payload', queue, name }), (text) =>
+    readDecoded(job, text, options),
+  );
+}
+
+function readDecoded({ id, queue, headers: stored }: ClaimedJob, text: string, options: ResolvedQueueOptions) {
+  const parsed = parsePayload(queue, text);
+  const parsedHeaders = readHeaders(stored);
   if ('problem' in parsedHeaders) throw new MalformedJobError(id, queue, 'headers', parsedHeaders.problem);
   const { headers } = parsedHeaders;
   if (!options.schema) return { payload: parsed, headers };
@@ -26,10 +38,16 @@ export function readJobInput(job: ClaimedJob, options: ResolvedQueueOptions): Ma
   );
 }
 
-function parsePayload({ queue, payload }: ClaimedJob): unknown {
+function parsePayload(queue: string, payload: string): unknown {
   try {
     return JSON.parse(payload);
   } catch (error) {
     throw new PayloadInvalidError(queue, `expected JSON, got ${(error as Error).message}`);
   }
+}
+
+/** A retry cannot help a job with invalid input. If a service of a codec is down, the job waits without an attempt. */
+export function outcomeOfUnreadable(error: unknown): Outcome {
+  if (!hasCode(error, 'CONTENT_UNAVAILABLE')) return { kind: 'dead', error: storedError(error) };
+  return { kind: 'snooze', delayMs: (error as ContentUnavailableError).retryInMs };
 }

@@ -4,7 +4,8 @@ import { expected, isOptions } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { nameProblem } from '../../job/job-names.js';
 import type { Delay } from '../../job/outcome.js';
-import { encodeResult } from '../../job/payload.js';
+import { decodeWith } from '../../job/codec/content-codec.js';
+import { encodeResult, type ContentOptions } from '../../job/payload.js';
 import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
 import type { SignalWait, StepOwner, StepStore, StoredStep, StoredSteps } from '../../store/steps/step-store.js';
 
@@ -36,7 +37,7 @@ export class JobSteps {
     job: ClaimedJob,
     claimId: number,
     private readonly store: StepStore,
-    private readonly maxResultBytes: number,
+    private readonly options: ContentOptions,
     private readonly signal: AbortSignal,
   ) {
     this.#owner = { jobId: job.id, claimId, queue: job.queue };
@@ -55,21 +56,21 @@ export class JobSteps {
 
   run<T>(name: string, work: () => T | Promise<T>): Promise<T> {
     return this.#enter(name, async (remembered) => {
-      if (remembered) return decode<T>(remembered.result);
-      const result = this.#encode(await work());
+      if (remembered) return this.#decode<T>(remembered.result);
+      const result = await this.#encode(await work());
       if (this.#isOver) throw this.#notAllowed(name);
       this.#requireOwned(await this.store.writeStep(this.#owner, name, result));
-      return decode<T>(result);
+      return this.#decode<T>(result);
     });
   }
 
   runInTransaction<T>(name: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
     return this.#enter(name, async (remembered) => {
-      if (remembered) return decode<T>(remembered.result);
+      if (remembered) return this.#decode<T>(remembered.result);
       return this.store.transactStep(this.#owner, name, async (manager) => {
-        const result = this.#encode(await work(manager));
+        const result = await this.#encode(await work(manager));
         if (this.#isOver) throw this.#notAllowed(name);
-        return { value: decode<T>(result), result };
+        return { value: await this.#decode<T>(result), result };
       });
     });
   }
@@ -88,10 +89,12 @@ export class JobSteps {
   waitForSignal(name: string, hash: string, timeoutMs: number): Promise<SignalWait> {
     return this.#enter(name, async (remembered) => {
       if (remembered?.state !== 'done')
-        return this.#requireOwned(await this.store.waitForSignal(this.#owner, name, hash, timeoutMs));
+        return this.#decodeSignal(
+          this.#requireOwned(await this.store.waitForSignal(this.#owner, name, hash, timeoutMs)),
+        );
       if (remembered.result === null) return { state: 'timed-out' };
       // The store keeps the data of a signal in a list, so that a signal without data differs from none.
-      return { state: 'signalled', data: remembered.result.slice(1, -1) || null };
+      return this.#decodeSignal({ state: 'signalled', data: remembered.result.slice(1, -1) || null });
     });
   }
 
@@ -130,16 +133,23 @@ export class JobSteps {
     return answer;
   }
 
-  #encode(result: unknown): string | null {
-    return encodeResult(this.#owner.queue, result, this.maxResultBytes);
+  async #encode(result: unknown): Promise<string | null> {
+    return encodeResult(this.#owner.queue, result, this.options, 'step');
+  }
+
+  /** The first run gets the same value as all others: that which JSON has kept. */
+  async #decode<T>(result: string | null): Promise<T> {
+    if (result === null) return undefined as T;
+    return JSON.parse(await decodeWith(this.options.codec, result, { what: 'step', queue: this.#owner.queue })) as T;
+  }
+
+  async #decodeSignal(wait: SignalWait): Promise<SignalWait> {
+    if (wait.state !== 'signalled' || wait.data === null) return wait;
+    const { codec } = this.options;
+    return { ...wait, data: await decodeWith(codec, wait.data, { what: 'signal', queue: this.#owner.queue }) };
   }
 
   #notAllowed(name: string): StepNotAllowedError {
     return new StepNotAllowedError(this.#owner.jobId, this.#owner.queue, name);
   }
-}
-
-/** The first run gets the same value as all others: that which JSON has kept. */
-function decode<T>(result: string | null): T {
-  return (result === null ? undefined : JSON.parse(result)) as T;
 }

@@ -1,0 +1,90 @@
+import * as zlib from 'node:zlib';
+import { BYTE_SIZE_EXPECTED, toBytes, type ByteSize } from '../../common/byte-size.js';
+import { InvalidOptionsError } from '../errors.js';
+import {
+  kind,
+  oneOf,
+  option,
+  optionProblems,
+  requireOptions,
+  resolveOptions,
+  type SchemaOf,
+} from '../option-schema.js';
+import { readEnvelope, toEnvelope, type PayloadCodec } from './payload-codec.js';
+
+/** The options of `compress`. */
+export interface CompressOptions {
+  /** Shorter texts stay as they are. Default 4kb. */
+  over?: ByteSize;
+  /** `zstd` needs Node 22.15 or newer. All three are read, whatever this option says. Default `gzip`. */
+  algorithm?: 'gzip' | 'brotli' | 'zstd';
+  /** The largest text after decompression. A larger one is damaged or an attack, so its job is dead. Default 64mb. */
+  maxSize?: ByteSize;
+}
+
+const SIZE = kind(BYTE_SIZE_EXPECTED, (value): value is ByteSize => toBytes(value) !== undefined);
+
+const COMPRESS_OPTIONS = {
+  over: option(SIZE, '4kb'),
+  algorithm: option(oneOf('gzip', 'brotli', 'zstd'), 'gzip'),
+  maxSize: option(SIZE, '64mb'),
+} satisfies SchemaOf<CompressOptions>;
+
+interface Algorithm {
+  compress(bytes: Buffer): Buffer;
+  decompress(bytes: Buffer, options: { maxOutputLength: number }): Buffer;
+}
+
+// Quality 4 costs about as much time as gzip. The default of 11 costs a hundred times more.
+const BROTLI_OPTIONS = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } };
+
+/** Without zstd on lines of Node that lack it. */
+const ALGORITHMS: Readonly<Record<string, Algorithm | undefined>> = {
+  gzip: { compress: (bytes) => zlib.gzipSync(bytes), decompress: zlib.gunzipSync },
+  brotli: {
+    compress: (bytes) => zlib.brotliCompressSync(bytes, BROTLI_OPTIONS),
+    decompress: zlib.brotliDecompressSync,
+  },
+  zstd: zstd(),
+};
+
+/**
+ * Compresses texts over a size, if that makes them shorter. Put it before encryption: encrypted texts cannot be compressed.
+ *
+ * @throws InvalidOptionsError
+ */
+export function compress(options: CompressOptions = {}): PayloadCodec {
+  requireOptions('compress', options);
+  InvalidOptionsError.throwIfAny('compress', optionProblems(COMPRESS_OPTIONS, options));
+  const { over, algorithm, maxSize } = resolveOptions(COMPRESS_OPTIONS, options);
+  const chosen = ALGORITHMS[algorithm];
+  InvalidOptionsError.throwIfAny('compress', [
+    chosen ? undefined : `expected algorithm 'gzip' or 'brotli', got 'zstd', which needs Node 22.15 or newer`,
+  ]);
+  const overBytes = toBytes(over)!;
+  const maxOutputLength = toBytes(maxSize)!;
+  return {
+    encode: (text) => {
+      // A UTF-16 unit takes at most three bytes, so short texts need no count.
+      if (text.length * 3 <= overBytes || Buffer.byteLength(text) <= overBytes) return text;
+      const envelope = toEnvelope({ key: algorithm, content: chosen!.compress(Buffer.from(text)).toString('base64') });
+      return envelope.length < text.length ? envelope : text;
+    },
+    decode: (stored) => {
+      const envelope = readEnvelope(stored);
+      if (!envelope || !Object.hasOwn(ALGORITHMS, envelope.key)) return stored;
+      const used = ALGORITHMS[envelope.key];
+      if (!used) throw new Error(`it was compressed with ${envelope.key}, which this line of Node does not have`);
+      return used.decompress(Buffer.from(envelope.content, 'base64'), { maxOutputLength }).toString();
+    },
+  };
+}
+
+function zstd(): Algorithm | undefined {
+  const { zstdCompressSync, zstdDecompressSync } = zlib as unknown as {
+    zstdCompressSync?: typeof zlib.gzipSync;
+    zstdDecompressSync?: typeof zlib.gunzipSync;
+  };
+  if (!zstdCompressSync || !zstdDecompressSync) return undefined;
+  return { compress: (bytes) => zstdCompressSync(bytes), decompress: zstdDecompressSync };
+}

@@ -1,0 +1,53 @@
+import type { ClaimedJob } from '../../job/job.js';
+import { andThen, type MaybePromise } from '../../job/user-rule.js';
+import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from '../jobs/completion.js';
+import type { JobStore } from '../jobs/job-store.js';
+import { overriding } from './overriding.js';
+import type { StoredContent } from './stored-content.js';
+
+/** Encodes the errors of attempts. Payloads and results are encoded before, so that calls with too large ones reject. */
+export function encodingJobStore(store: JobStore, content: StoredContent): JobStore {
+  return overriding(store, {
+    complete: (batch) => withEncodedErrors(batch, content, (encoded) => store.complete(encoded)),
+    completeAndClaim: (batch, request) =>
+      withEncodedErrors(batch, content, (encoded) => store.completeAndClaim(encoded, request)),
+    completeWith: (work) =>
+      store.completeWith(async (manager) => {
+        const { value, completion } = await work(manager);
+        return { value, completion: await encodeErrorOf(completion, content, completion.job) };
+      }),
+  });
+}
+
+/** Returns a promise only if a codec does. */
+export function encodeErrorOf<Ended extends Pick<Completion, 'outcome'>>(
+  ended: Ended,
+  content: StoredContent,
+  job: Pick<ClaimedJob, 'queue' | 'name'>,
+): MaybePromise<Ended> {
+  const { outcome } = ended;
+  if (!('error' in outcome) || !outcome.error) return ended;
+  return andThen(content.encodeError(outcome.error, job), (error) => ({ ...ended, outcome: { ...outcome, error } }));
+}
+
+/** The caller compares the completions of the result with those that it has given. */
+async function withEncodedErrors<Result extends CompletionResult>(
+  batch: CompletionBatch,
+  content: StoredContent,
+  write: (batch: CompletionBatch) => Promise<Result>,
+): Promise<Result> {
+  if (!batch.completions.some(({ outcome }) => 'error' in outcome && outcome.error)) return write(batch);
+  const completions: Completion[] = [];
+  for (const completion of batch.completions) {
+    const encoded = encodeErrorOf(completion, content, completion.job);
+    completions.push(encoded instanceof Promise ? await encoded : encoded);
+  }
+  const given = new Map(completions.map((encoded, index) => [encoded, batch.completions[index]!]));
+  const givenOf = (encoded: ReadonlySet<Completion>) => new Set([...encoded].map((each) => given.get(each)!));
+  try {
+    const result = await write({ ...batch, completions });
+    return { ...result, lost: givenOf(result.lost), cancelled: givenOf(result.cancelled) };
+  } catch (error) {
+    throw error instanceof JobsLockedError ? new JobsLockedError(givenOf(error.completions)) : error;
+  }
+}

@@ -1,0 +1,144 @@
+import type { ContentCodec } from '../../job/codec/content-codec.js';
+import { isEnvelope } from '../../job/codec/payload-codec.js';
+import type { AdminStore } from '../admin/admin-store.js';
+import type { FlowStore } from '../flows/flow-store.js';
+import type { OpenStore } from '../open-store.js';
+import type { EventStore, RecordedEvent } from '../results/event-store.js';
+import type { JobLogEntry, JobLogStore } from '../results/job-log-store.js';
+import type { WaitStore } from '../results/wait-store.js';
+import type { ScheduleRecord, ScheduleStore } from '../schedules/schedule-store.js';
+import { decodingConsumerStore } from './decode-assignments.js';
+import { encodingJobStore } from './encode-completions.js';
+import { overriding } from './overriding.js';
+import { StoredContent } from './stored-content.js';
+
+/**
+ * The ports with a codec around them. Claimed jobs keep their encoded payloads until they start, so that the history and
+ * dead letters receive the stored text.
+ */
+export function withCodec(stores: OpenStore, codec: ContentCodec): OpenStore {
+  const content = new StoredContent(codec);
+  return {
+    ...stores,
+    jobs: encodingJobStore(stores.jobs, content),
+    admin: decodingAdminStore(stores.admin, content),
+    consumer: decodingConsumerStore(stores.consumer, content, codec),
+    waits: decodingWaitStore(stores.waits, content),
+    jobLogs: encodingJobLogStore(stores.jobLogs, content, codec),
+    events: decodingEventStore(stores.events, content),
+    schedules: decodingScheduleStore(stores.schedules, content),
+    flows: decodingFlowStore(stores.flows, content),
+  };
+}
+
+function decodingAdminStore(store: AdminStore, content: StoredContent): AdminStore {
+  return overriding(store, {
+    get: async (id) => {
+      const job = await store.get(id);
+      return job && content.decodeRecord(job);
+    },
+    find: async (search, page) => {
+      const found = await store.find(search, page);
+      return { ...found, jobs: await content.decodeRecords(found.jobs) };
+    },
+    logs: async (id, page) => {
+      const lines = await store.logs(id, page);
+      return Promise.all(lines.map(async (line) => ({ ...line, line: await content.decodeText(line.line, 'log') })));
+    },
+  });
+}
+
+function decodingWaitStore(store: WaitStore, content: StoredContent): WaitStore {
+  return overriding(store, {
+    readJobs: async (ids) => {
+      const jobs = [...(await store.readJobs(ids))];
+      return new Map(
+        await Promise.all(
+          jobs.map(async ([id, { result, error, ...job }]) => {
+            const { queue } = job;
+            // An undecodable result is no JSON, so the wait rejects with the reason.
+            const text = result === null ? null : await content.decodeText(result, 'result', { queue });
+            return [id, { ...job, result: text, error: await content.decodeError(error, { queue }) }] as const;
+          }),
+        ),
+      );
+    },
+  });
+}
+
+function encodingJobLogStore(store: JobLogStore, content: StoredContent, codec: ContentCodec): JobLogStore {
+  const encodeEntry = async ({ value, lines, ...entry }: JobLogEntry): Promise<JobLogEntry> => ({
+    ...entry,
+    value: value === undefined ? undefined : await codec.encode(value, { what: 'progress' }),
+    lines: await Promise.all(
+      lines.map(async ({ text, agoMs }) => ({ text: await codec.encode(text, { what: 'log' }), agoMs })),
+    ),
+  });
+  return overriding(store, {
+    writeJobLogs: async (entries) => store.writeJobLogs(await Promise.all(entries.map(encodeEntry))),
+    progressOf: async (ids) => {
+      const decoded = new Map<number, string>();
+      for (const [id, value] of await store.progressOf(ids)) {
+        const text = await content.decodeText(value, 'progress');
+        // A caller that waits for the job misses a progress that it cannot decode, and still gets the result.
+        if (text === value || !isEnvelope(value) || isJson(text)) decoded.set(id, text);
+      }
+      return decoded;
+    },
+  });
+}
+
+function decodingEventStore(store: EventStore, content: StoredContent): EventStore {
+  const decodeAll = (events: readonly RecordedEvent[]) =>
+    Promise.all(
+      events.map(async ({ id, event }) => {
+        const { result, error } = event;
+        if (result === undefined && error === undefined) return { id, event };
+        const decoded = {
+          ...(result !== undefined && { result: await content.decodeValue(result, 'result', event) }),
+          ...(error !== undefined && { error: await content.decodeError(error, event) }),
+        };
+        return { id, event: { ...event, ...decoded } };
+      }),
+    );
+  return overriding(store, {
+    readAfter: async (...args) => decodeAll(await store.readAfter(...args)),
+    readByIds: async (...args) => decodeAll(await store.readByIds(...args)),
+  });
+}
+
+function decodingScheduleStore(store: ScheduleStore, content: StoredContent): ScheduleStore {
+  const decode = async (schedule: ScheduleRecord): Promise<ScheduleRecord> => {
+    const { queue, jobName: name } = schedule;
+    return { ...schedule, payload: await content.decodeValue(schedule.payload, 'payload', { queue, name }) };
+  };
+  return overriding(store, {
+    get: async (name) => {
+      const schedule = await store.get(name);
+      return schedule && decode(schedule);
+    },
+    list: async () => Promise.all((await store.list()).map(decode)),
+  });
+}
+
+function decodingFlowStore(store: FlowStore, content: StoredContent): FlowStore {
+  return overriding(store, {
+    children: async (...args) =>
+      Promise.all(
+        (await store.children(...args)).map(async (child) => ({
+          ...child,
+          result: await content.decodeValue(child.result, 'result', child),
+          error: await content.decodeError(child.error, child),
+        })),
+      ),
+  });
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
