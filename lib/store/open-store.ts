@@ -3,6 +3,8 @@ import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/clock.js';
 import type { AdminStore } from './admin/admin-store.js';
 import { SqlAdminStore } from './admin/sql-admin-store.js';
+import type { AuditStore } from './audit/audit-store.js';
+import { SqlAuditStore } from './audit/sql-audit-store.js';
 import { CommitListener } from './core/commit-listener.js';
 import { withEventOutbox, type EventOutbox } from './core/event-outbox-database.js';
 import type { Dialect, SqlDatabase } from './core/sql-database.js';
@@ -65,6 +67,7 @@ export interface OpenStore {
   readonly jobs: JobStore;
   readonly workers: WorkerRegistry;
   readonly admin: AdminStore;
+  readonly audit: AuditStore;
   readonly queues: QueueStore;
   readonly consumer: ConsumerStore;
   readonly waits: WaitStore;
@@ -152,6 +155,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     ),
     workers: sqlWorkerRegistry(database, dialect),
     admin: new SqlAdminStore(blocking, dialect, keyed),
+    audit: new SqlAuditStore(database),
     queues: sqlQueueStore(database, dialect),
     consumer: new SqlConsumerStore(blocking, scanCursors),
     waits: sqlWaitStore(database),

@@ -3,7 +3,7 @@ import { aesGcm } from '../../lib/job/codec/aes-gcm.js';
 import { compress } from '../../lib/job/codec/compress.js';
 import { readEnvelope, toEnvelope, type PayloadCodec } from '../../lib/job/codec/payload-codec.js';
 import { ContentUnavailableError } from '../../lib/job/errors.js';
-import { buildSchedule } from '../../lib/schedules/queue-schedules.js';
+import { buildSchedule } from '../../lib/schedules/build-schedule.js';
 import { QueueSettings } from '../../lib/engine/queue-settings.js';
 import { ContentCodec } from '../../lib/job/codec/content-codec.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';

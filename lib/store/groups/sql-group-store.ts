@@ -1,3 +1,4 @@
+import { runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { changeGroupLimits, deleteUnusedGroup, findUnusedGroups, restGroup, setGroupPaused } from './edit-groups.js';
 import type { GroupStore } from './group-store.js';
@@ -7,10 +8,12 @@ export function sqlGroupStore(database: SqlDatabase, dialect: Dialect): GroupSto
   return {
     list: (search) => database.runIdempotent(() => listGroups(search)),
     counts: (queue, group) => database.runIdempotent(() => countGroup(queue, group)),
-    setPaused: (queue, group, paused) => database.transaction(() => setGroupPaused(dialect, { queue, group }, paused)),
-    setLimits: (queue, group, change) =>
-      database.transaction(() => changeGroupLimits(dialect, { queue, group }, change)),
-    rest: (queue, group, rest) => database.transaction(() => restGroup(dialect, { queue, group }, rest)),
+    setPaused: (queue, group, paused, change = {}) =>
+      runChange(database, change, () => setGroupPaused(dialect, { queue, group }, paused), one),
+    setLimits: (queue, group, limits, change = {}) =>
+      runChange(database, change, () => changeGroupLimits(dialect, { queue, group }, limits), one),
+    rest: (queue, group, rest, change = {}) =>
+      runChange(database, change, () => restGroup(dialect, { queue, group }, rest), one),
 
     async prune(limit) {
       const unused = await database.runIdempotent(() => findUnusedGroups(limit));
@@ -19,3 +22,5 @@ export function sqlGroupStore(database: SqlDatabase, dialect: Dialect): GroupSto
     },
   };
 }
+
+const one = () => 1;

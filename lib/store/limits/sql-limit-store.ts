@@ -1,6 +1,7 @@
 import { overridesAfter, type LimitChange, type Limits } from '../../job/limits/limit-options.js';
 import type { Delay } from '../../job/outcome.js';
 import { toDelay } from '../../job/snooze.js';
+import { runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, type Values, type Work } from '../core/statement.js';
 import type { LimitStore } from './limit-store.js';
@@ -50,7 +51,13 @@ export function sqlLimitStore(database: SqlDatabase, dialect: Dialect): LimitSto
       return replaced;
     },
 
-    setLimits: (queue, change) => database.transaction(() => changeLimits(dialect, queue, change)),
+    setLimits: (queue, limits, change = {}) =>
+      runChange(
+        database,
+        change,
+        () => changeLimits(dialect, queue, limits),
+        () => 1,
+      ),
     rest: (queue, rest) => database.transaction(() => restQueue(dialect, queue, rest)),
   };
 }

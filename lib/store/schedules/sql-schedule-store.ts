@@ -1,4 +1,4 @@
-import type { CallerTransaction } from '../core/caller-transaction.js';
+import { audited, runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import {
@@ -35,8 +35,6 @@ const DELETE_UNDECLARED = deleteFrom('schedules', "name = :name AND source = 'co
 
 /** @param blocking for verbs that wait for a schedule which a caller's transaction has locked */
 export function sqlScheduleStore(database: SqlDatabase, blocking: SqlDatabase, dialect: Dialect): ScheduleStore {
-  const run = <T>(work: () => Work<T>, transaction: CallerTransaction | undefined) =>
-    transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transaction(work);
   return {
     runTicks: (declared) => database.transaction(() => runTicks(declared)),
 
@@ -55,15 +53,15 @@ export function sqlScheduleStore(database: SqlDatabase, blocking: SqlDatabase, d
       return removed;
     },
 
-    upsert: (schedule, transaction) => run(() => upsertSchedule(dialect, schedule), transaction),
-    remove: (name, transaction) => run(() => removeSchedule(name), transaction),
-    setPaused: (name, paused, transaction) => run(() => setPaused(name, paused), transaction),
+    upsert: (schedule, change = {}) => runChange(blocking, change, () => upsertSchedule(dialect, schedule), one),
+    remove: (name, change = {}) => runChange(blocking, change, () => removeSchedule(name), Number),
+    setPaused: (name, paused, change = {}) => runChange(blocking, change, () => setPaused(name, paused), one),
 
     /** Exactly once: a lost answer to the commit does not enqueue a second job. */
-    runNow: (name, transaction) =>
-      transaction
-        ? blocking.inCallerTransaction(transaction, () => runNow(name))
-        : blocking.transactOnce(() => runNow(name)),
+    runNow(name, { audit, transaction } = {}) {
+      const work = () => audited(runNow(name), audit, one);
+      return transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transactOnce(work);
+    },
 
     async get(name) {
       const [row] = await database.runIdempotent(() => query<ScheduleRow>(GET, { name }));
@@ -73,3 +71,5 @@ export function sqlScheduleStore(database: SqlDatabase, blocking: SqlDatabase, d
     list: async () => (await database.runIdempotent(() => query<ScheduleRow>(LIST))).map(toScheduleRecord),
   };
 }
+
+const one = () => 1;

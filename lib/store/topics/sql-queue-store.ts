@@ -1,3 +1,4 @@
+import { runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import {
   diffDeclarations,
@@ -28,8 +29,15 @@ export function sqlQueueStore(database: SqlDatabase, dialect: Dialect): QueueSto
     },
 
     subscribers: (topic, transaction) => database.readLatest(() => findSubscribers(topic), transaction),
-    subscribe: (queue, subscriptions) => database.transaction(() => subscribe(dialect, queue, subscriptions)),
-    unsubscribe: (queue, topic) => database.transaction(() => deleteSubscriptions(queue, topic)),
+    subscribe: (queue, subscriptions, change = {}) =>
+      runChange(
+        database,
+        change,
+        () => subscribe(dialect, queue, subscriptions),
+        () => 1,
+      ),
+    unsubscribe: (queue, topic, change = {}) =>
+      runChange(database, change, () => deleteSubscriptions(queue, topic), Number),
     subscriptions: () => database.runIdempotent(listSubscriptions),
   };
 }
