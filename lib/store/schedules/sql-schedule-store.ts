@@ -1,6 +1,6 @@
 import { audited, runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { deleteFrom, execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query } from '../core/statement.js';
 import {
   declareSchedules,
   differingSchedules,
