@@ -3,7 +3,6 @@ import { QueueAdmin } from '../admin/queue-admin.js';
 import { systemClock, type Clock } from '../common/clock.js';
 import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
-import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { QueueEvents } from '../events/queue-events.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import { resolveOptions } from '../job/option-schema.js';
@@ -168,13 +167,12 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
 }
 
 export function createSchedules({ core, stores, events, notifier }: EngineBase): QueueSchedules {
-  const jobEvents = new JobEventEmitter(events.local);
   return new QueueSchedules({
     store: stores.schedules,
     jobs: stores.jobs,
     optionsFor: core.optionsFor,
     notifier,
-    emitEnqueued: (job) => jobEvents.emit('enqueued', [job]),
+    emitEnqueued: (job) => events.local.emit('enqueued', [job]),
     now: () => core.clock.now(),
   });
 }
@@ -194,7 +192,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler }: 
     optionsFor: core.optionsFor,
     notifier,
     waitNotifier: waits.waitNotifier,
-    events: new JobEventEmitter(events.local),
+    events: events.local,
   });
 }
 
@@ -214,6 +212,6 @@ export function createProducer({ core, stores, events, waits, notifier }: Engine
       waitFor: (id, options) => waiter.waitFor(id, options),
       waitForReply: (id, queue, options) => waiter.waitForReply(id, queue, options, cancel),
     },
-    events: new JobEventEmitter(events.local),
+    events: events.local,
   });
 }

@@ -12,9 +12,6 @@ const PAGE_SIZE = 500;
 
 export type JobChildrenParts = Pick<QueueWorkerParts, 'flows' | 'optionsFor' | 'onEnqueued'>;
 
-/** The part of JobChildren that the context of a job uses. */
-export type ChildActions = Pick<JobChildren, 'read' | 'fanOut'>;
-
 /** The jobs that one job waits for, or has waited for. */
 export class JobChildren {
   #fanOuts = 0;
