@@ -85,10 +85,8 @@ export class QueueSchedules {
    * @returns whether it existed
    * @throws ScheduleConflictError if @Schedule() declares the name: a worker would declare it again
    */
-  async remove(name: string, { manager, ...unknown }: ScheduleTransaction = {}): Promise<boolean> {
-    checkOptions(unknown);
-    checkName(name);
-    return this.#parts.store.remove(name, manager);
+  async remove(name: string, transaction: ScheduleTransaction = {}): Promise<boolean> {
+    return this.#parts.store.remove(name, managerOf(transaction, name));
   }
 
   /**
@@ -116,9 +114,8 @@ export class QueueSchedules {
    * @returns the id of the job
    * @throws ScheduleNotFoundError
    */
-  async runNow(name: string, { manager, ...unknown }: ScheduleTransaction = {}): Promise<number> {
-    checkOptions(unknown);
-    checkName(name);
+  async runNow(name: string, transaction: ScheduleTransaction = {}): Promise<number> {
+    const manager = managerOf(transaction, name);
     const { store, notifier, emitEnqueued } = this.#parts;
     const job = await store.runNow(name, manager);
     this.#afterCommit(manager, () => {
@@ -160,9 +157,8 @@ export class QueueSchedules {
     return ticks;
   }
 
-  async #setPaused(name: string, paused: boolean, { manager, ...unknown }: ScheduleTransaction): Promise<void> {
-    checkOptions(unknown);
-    checkName(name);
+  async #setPaused(name: string, paused: boolean, transaction: ScheduleTransaction): Promise<void> {
+    const manager = managerOf(transaction, name);
     const { queue, nextAtMs } = await this.#parts.store.setPaused(name, paused, manager);
     this.#afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
   }
@@ -202,4 +198,10 @@ function checkName(name: unknown): void {
 
 function checkOptions(unknown: object): void {
   InvalidOptionsError.throwIfAny('Schedule', unknownKeys(unknown, ['manager']));
+}
+
+function managerOf({ manager, ...unknown }: ScheduleTransaction, name: string): CallerTransaction | undefined {
+  checkOptions(unknown);
+  checkName(name);
+  return manager;
 }
