@@ -128,8 +128,7 @@ export type { PayloadOf, QueueJobs, QueueName, QueuePattern, ResultOf } from './
 export type { EnqueuedJob, InTransaction, JobOfQueue, JobToEnqueue, RequestOptions } from './producer/enqueued-job.js';
 export { QueueSchedules, type ScheduleDefinition, type ScheduleTransaction } from './schedules/queue-schedules.js';
 export type { ScheduleRecord } from './store/schedules/schedule-store.js';
-export type { FlowBuilder, FlowJob, FlowJobOptions } from './producer/flow-builder.js';
-export type { EnqueuedFlow } from './producer/store-flow.js';
+export type { EnqueuedFlow, FlowBuilder, FlowJob, FlowJobOptions } from './producer/flow-builder.js';
 export { QueueProducer } from './producer/queue-producer.js';
 export { Queue } from './nest/queue.js';
 export type { HandedOffJob } from './worker/run/job-actions.js';

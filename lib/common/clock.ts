@@ -35,3 +35,10 @@ export const systemClock: Clock = {
     });
   },
 };
+
+/** Calls `act` after `ms`, unless the returned controller is aborted before. */
+export function callAfter(clock: Pick<Clock, 'sleep'>, ms: number, act: () => void): AbortController {
+  const timer = new AbortController();
+  void clock.sleep(ms, timer.signal).then(() => timer.signal.aborted || act());
+  return timer;
+}

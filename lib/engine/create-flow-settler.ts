@@ -1,4 +1,3 @@
-import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { FlowSettler } from '../worker/complete/flow-settler.js';
 import type { EngineBase } from './subsystems.js';
 
@@ -12,7 +11,7 @@ export function createFlowSettler({
   return new FlowSettler({
     flows: stores.flows,
     retentionOf: (queue) => core.optionsFor(queue).retention.deadMs,
-    events: new JobEventEmitter(events.local),
+    events: events.local,
     waitNotifier: waits.waitNotifier,
     notifier,
   });

@@ -5,7 +5,6 @@ import { systemClock, type Clock } from '../common/clock.js';
 import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
-import { JobEventEmitter } from '../events/job-event-emitter.js';
 import { resolveCodec } from '../job/codec/codec-options.js';
 import { QueueEvents } from '../events/queue-events.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
@@ -186,14 +185,13 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
 }
 
 export function createSchedules({ core, stores, events, notifier, audit }: EngineBase): QueueSchedules {
-  const jobEvents = new JobEventEmitter(events.local);
   return new QueueSchedules({
     audit,
     store: stores.schedules,
     jobs: stores.jobs,
     optionsFor: core.optionsFor,
     notifier,
-    emitEnqueued: (job) => jobEvents.emit('enqueued', [job]),
+    emitEnqueued: (job) => events.local.emit('enqueued', [job]),
     now: () => core.clock.now(),
   });
 }
@@ -215,7 +213,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler, au
     optionsFor: core.optionsFor,
     notifier,
     waitNotifier: waits.waitNotifier,
-    events: new JobEventEmitter(events.local),
+    events: events.local,
   });
 }
 
@@ -239,6 +237,6 @@ export function createProducer(base: EngineBase) {
       waitFor: (id, options) => waiter.waitFor(id, options),
       waitForReply: (id, queue, options) => waiter.waitForReply(id, queue, options, cancel),
     },
-    events: new JobEventEmitter(events.local),
+    events: events.local,
   });
 }

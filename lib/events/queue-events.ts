@@ -1,8 +1,22 @@
+import type { JobLogger } from '../common/job-logger.js';
+import { LeaseLostError } from '../job/errors.js';
+import type { ClaimedJob } from '../job/job.js';
+import { eventsOf, type Outcome } from '../job/outcome.js';
 import type { QueueEvent, QueueEventName } from '../job/queue-event.js';
 import { storedError } from '../job/stored-error.js';
-import type { JobLogger } from '../common/job-logger.js';
+import type { PromotedJob } from '../store/jobs/job-store.js';
 
 export type QueueEventListener = (event: QueueEvent) => unknown;
+
+type EventDetails = Pick<QueueEvent, 'ranMs'> & Partial<Pick<QueueEvent, 'owner' | 'result' | 'error' | 'delayMs'>>;
+
+type ChangeEvent = 'enqueued' | 'promoted' | 'released' | 'cancelled' | 'retried' | 'removed';
+
+/** A job whose row was changed without a claim. */
+interface ChangedJob extends Omit<PromotedJob, 'attempt'> {
+  readonly attempt?: number;
+  readonly owner?: string | null;
+}
 
 /** Calls the event listeners of this process after the commit. A listener that fails has no effect on jobs. */
 export class QueueEvents {
@@ -27,10 +41,39 @@ export class QueueEvents {
     return this.#listeners.size > 0;
   }
 
-  emit(event: QueueEvent): void {
+  emit(event: ChangeEvent, jobs: readonly ChangedJob[]): void {
+    if (!this.hasListener(event)) return;
+    const hasOwner = event === 'cancelled' || event === 'released';
+    for (const { attempt = 0, owner = null, ...job } of jobs)
+      this.#emit(event, { ...job, attempt }, { ranMs: null, owner: hasOwner ? owner : null });
+  }
+
+  /** @param owner the owner for whom a consumer claimed the jobs */
+  emitClaimed(jobs: readonly ClaimedJob[], owner?: string): void {
+    for (const job of jobs) this.#emit('claimed', job, { ranMs: null, owner: owner || null });
+  }
+
+  emitStarted(job: ClaimedJob): void {
+    this.#emit('started', job, { ranMs: null });
+  }
+
+  emitLost(job: ClaimedJob, ranMs: number | null): void {
+    this.#emit('lost', job, { ranMs, error: storedError(new LeaseLostError(job.id, job.queue)) });
+  }
+
+  /** Call it after the outcome has committed. `ranMs` is null if the job did not run in this process. */
+  emitOutcome(job: ClaimedJob, outcome: Outcome, result: unknown, ranMs: number | null, owner?: string): void {
+    if (!this.hasAnyListener) return;
+    for (const { event, ...detail } of eventsOf(outcome)) {
+      const resultField = event === 'completed' && !detail.error && { result };
+      this.#emit(event, job, { ranMs, owner: owner || null, ...resultField, ...detail });
+    }
+  }
+
+  deliver(event: QueueEvent): void {
     for (const { queue, listener } of this.#listeners.get(event.event) ?? []) {
       if (queue !== undefined && queue !== event.queue) continue;
-      const delivery = this.#deliver(listener, event).finally(() => this.#deliveries.delete(delivery));
+      const delivery = this.#call(listener, event).finally(() => this.#deliveries.delete(delivery));
       this.#deliveries.add(delivery);
     }
   }
@@ -39,7 +82,12 @@ export class QueueEvents {
     while (this.#deliveries.size > 0) await Promise.all(this.#deliveries);
   }
 
-  async #deliver(listener: QueueEventListener, event: QueueEvent): Promise<void> {
+  #emit(event: QueueEventName, { id, queue, name, attempt }: PromotedJob, details: EventDetails): void {
+    if (!this.hasListener(event)) return;
+    this.deliver({ event, queue, jobId: id, name, attempt, owner: null, ...details });
+  }
+
+  async #call(listener: QueueEventListener, event: QueueEvent): Promise<void> {
     try {
       await listener(event);
     } catch (error) {

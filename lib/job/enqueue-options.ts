@@ -3,7 +3,7 @@ import type { BackoffOptions } from './backoff.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions } from './expectation.js';
 import { GROUP_KEY_EXPECTED, isGroupKey } from './groups/group-key.js';
-import { KEY_OPTIONS, keyOf, keyOverrides, missingKeyProblems, type JobKey, type KeyOptions } from './job-key.js';
+import { KEY_OPTIONS, keyOf, keyOverrides, missingKeyProblems, type KeyOptions } from './job-key.js';
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED, nameProblem } from './job-names.js';
 import {
   checked,
@@ -94,18 +94,6 @@ export interface JobOverrides {
   group?: string;
 }
 
-export interface ResolvedEnqueueOptions {
-  readonly name: string;
-  readonly delayMs: number | null;
-  readonly runAtMs: number | null;
-  readonly priority: number;
-  readonly attempts: number | null;
-  readonly overrides: JobOverrides | null;
-  readonly headers: Record<string, string> | null;
-  readonly key: JobKey | undefined;
-  readonly group: string | undefined;
-}
-
 export const HEADERS: Option<Record<string, string> | undefined> = {
   problems: (_name, headers) => headerProblems(headers),
   resolve: (headers) => headers as Record<string, string> | undefined,
@@ -128,18 +116,13 @@ const ENQUEUE_OPTIONS = {
   ...KEY_OPTIONS,
 } satisfies SchemaOf<EnqueueOptions>;
 
-const DEFAULTS: ResolvedEnqueueOptions = {
-  ...{ name: DEFAULT_JOB_NAME, delayMs: null, runAtMs: null, priority: 0 },
-  ...{ attempts: null, overrides: null, headers: null, key: undefined, group: undefined },
-};
-
 /** @param also further options in the same object, which the caller checks */
 export function resolveEnqueueOptions(
   queue: string,
   given?: EnqueueOptions,
   also: readonly string[] = [],
   where = `Cannot enqueue into "${queue}"`,
-): ResolvedEnqueueOptions {
+) {
   if (given === undefined) return DEFAULTS;
   requireOptions(where, given);
   InvalidOptionsError.throwIfAny(where, [
@@ -148,10 +131,16 @@ export function resolveEnqueueOptions(
     expiryProblem(given),
     ...missingKeyProblems(given),
   ]);
+  return resolveChecked(given);
+}
+
+const DEFAULTS = resolveChecked({});
+
+function resolveChecked(given: EnqueueOptions) {
   const { retry, headers, runAt } = given;
   const { attempts, backoff } = asRetry(retry) as JobRetryOptions;
   const key = keyOf(given);
-  const overrides = {
+  const overrides: JobOverrides = {
     backoff,
     timeoutMs: ENQUEUE_OPTIONS.timeout.resolve(given.timeout),
     expiresInMs: ENQUEUE_OPTIONS.expiresIn.resolve(given.expiresIn),

@@ -33,7 +33,7 @@ const MISSING_TIMEOUT_MS = 600_000;
 export class EventFeed {
   readonly #missingIds = new MissingIds();
   readonly #loop: PollLoop;
-  readonly #listener: WaitListener | undefined;
+  readonly #listener: WaitListener;
   readonly #outage: OutageLog;
   /** Undefined while the feed has found no event in the database. */
   #lastId: number | undefined;
@@ -50,17 +50,15 @@ export class EventFeed {
   ) {
     this.#outage = new OutageLog(logger, 'Cannot read job events, retrying', 'The database is available again.');
     this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
-    this.#listener =
-      channel &&
-      new WaitListener({
-        channel,
-        clock,
-        logger,
-        name: LISTEN_NAME,
-        isNeeded: () => !this.#isStopped,
-        gapMs: () => NOTIFICATION_GAP_MS,
-        onNotification: () => this.poll(),
-      });
+    this.#listener = new WaitListener({
+      channel,
+      clock,
+      logger,
+      name: LISTEN_NAME,
+      isNeeded: () => !this.#isStopped,
+      gapMs: () => NOTIFICATION_GAP_MS,
+      onNotification: () => this.poll(),
+    });
   }
 
   /** Emits the events stored from now on. Rejects with StoreUnavailableError if the database is unavailable. */
@@ -69,7 +67,7 @@ export class EventFeed {
     this.#isStarted = true;
     this.#lastId = await this.store.lastId();
     this.#loop.start();
-    this.#listener?.listen();
+    this.#listener.listen();
   }
 
   poll(): void {
@@ -82,7 +80,7 @@ export class EventFeed {
    */
   async stop(ms = STOP_TIMEOUT_MS): Promise<void> {
     this.#isStopped = true;
-    const stopped = Promise.all([this.#loop.stop(), this.#listener?.stop()]);
+    const stopped = Promise.all([this.#loop.stop(), this.#listener.stop()]);
     const handled = stopped.then(() => this.listeners.idle());
     await withTimeout(this.clock, Math.min(ms, STOP_TIMEOUT_MS), handled);
   }
@@ -95,12 +93,12 @@ export class EventFeed {
     if (stopping.aborted) return 0;
     for (const { id, event } of late) {
       this.#missingIds.remove(id);
-      this.listeners.emit(event);
+      this.listeners.deliver(event);
     }
     for (const { id, event } of page) {
       if (this.#lastId !== undefined) this.#missingIds.addGap(this.#lastId, id, clock.monotonic());
       this.#lastId = id;
-      this.listeners.emit(event);
+      this.listeners.deliver(event);
     }
     return page.length === PAGE_SIZE ? 0 : POLL_INTERVAL_MS;
   }

@@ -94,7 +94,9 @@ export class ListenLoop {
   }
 }
 
-export interface WaitListenerParts extends Pick<ListenLoopParts, 'channel' | 'clock' | 'logger'> {
+export interface WaitListenerParts extends Pick<ListenLoopParts, 'clock' | 'logger'> {
+  /** Undefined if this process receives no notifications. */
+  readonly channel: NotificationChannel | undefined;
   /** The name that other processes notify. */
   readonly name: string;
   readonly isNeeded: () => boolean;
@@ -106,38 +108,31 @@ export interface WaitListenerParts extends Pick<ListenLoopParts, 'channel' | 'cl
 
 /** Listens for notifications under one name while they are needed. Polls find the changes if one is lost. */
 export class WaitListener {
-  readonly #loop: ListenLoop;
+  readonly #loop: ListenLoop | undefined;
 
-  constructor(private readonly parts: WaitListenerParts) {
-    const { channel, clock, logger } = parts;
-    this.#loop = new ListenLoop({
-      channel,
-      clock,
-      logger,
-      listen: (stopping) => this.#listen(stopping),
-      unsupportedMessage: (problem) =>
-        `Other processes cannot notify this one of job changes (${problem}): it finds them by polling, within a second.`,
-    });
+  constructor({ channel, clock, logger, name, isNeeded, gapMs, onNotification }: WaitListenerParts) {
+    if (!channel) return;
+    const listen = async (stopping: AbortSignal): Promise<ListenPause> => {
+      if (!isNeeded()) {
+        channel.disconnect();
+        return { ms: Infinity, isResumable: true };
+      }
+      const received = await channel.listen([name], stopping, onNotification);
+      if (received !== 'none') onNotification();
+      return { ms: received === 'none' ? 0 : gapMs(), isResumable: false };
+    };
+    const unsupportedMessage = (problem: string) =>
+      `Other processes cannot notify this one of job changes (${problem}): it finds them by polling, within a second.`;
+    this.#loop = new ListenLoop({ channel, clock, logger, listen, unsupportedMessage });
   }
 
   /** Call it whenever notifications become necessary. */
   listen(): void {
-    this.#loop.start();
-    this.#loop.resume();
+    this.#loop?.start();
+    this.#loop?.resume();
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop();
-  }
-
-  async #listen(stopping: AbortSignal): Promise<ListenPause> {
-    const { channel, name, onNotification, isNeeded, gapMs } = this.parts;
-    if (!isNeeded()) {
-      channel.disconnect();
-      return { ms: Infinity, isResumable: true };
-    }
-    const received = await channel.listen([name], stopping, onNotification);
-    if (received !== 'none') onNotification();
-    return { ms: received === 'none' ? 0 : gapMs(), isResumable: false };
+  async stop(): Promise<void> {
+    await this.#loop?.stop();
   }
 }

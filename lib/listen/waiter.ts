@@ -50,7 +50,7 @@ export class Waiter {
   readonly #registration: WaitRegistration;
   readonly #schedule: WaitPollSchedule;
   readonly #loop: PollLoop;
-  readonly #listener: WaitListener | undefined;
+  readonly #listener: WaitListener;
   readonly #deletions: Batcher<number>;
   readonly #outage: OutageLog;
   readonly #awaitedOnClose = new Set<Promise<unknown>>();
@@ -65,17 +65,15 @@ export class Waiter {
     this.#schedule = new WaitPollSchedule(clock, random);
     this.#outage = new OutageLog(logger, 'Cannot poll for awaited jobs, retrying', 'The database is available again.');
     this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
-    this.#listener =
-      channel &&
-      new WaitListener({
-        channel,
-        clock,
-        logger,
-        name: this.name,
-        isNeeded: () => this.#waits.size > 0,
-        gapMs: () => this.#schedule.gapMs(this.#waits.size),
-        onNotification: () => this.#onNotification(),
-      });
+    this.#listener = new WaitListener({
+      channel,
+      clock,
+      logger,
+      name: this.name,
+      isNeeded: () => this.#waits.size > 0,
+      gapMs: () => this.#schedule.gapMs(this.#waits.size),
+      onNotification: () => this.#onNotification(),
+    });
     this.#deletions = new Batcher((ids) => store.deleteOutcomes(this.#id, ids));
   }
 
@@ -100,7 +98,7 @@ export class Waiter {
     this.#loop.start();
     if (this.#isStarted) this.#wake();
     this.#isStarted = true;
-    this.#listener?.listen();
+    this.#listener.listen();
     return wait.result;
   }
 
@@ -124,7 +122,7 @@ export class Waiter {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const waits of this.#waits.values()) for (const wait of waits) wait.reject(closedError());
-    await Promise.all([this.#loop.stop(), this.#listener?.stop(), ...this.#awaitedOnClose]);
+    await Promise.all([this.#loop.stop(), this.#listener.stop(), ...this.#awaitedOnClose]);
     await this.#deletions.idle();
     // If this fails, the registrations expire in ten minutes.
     await this.#registration.unregister().catch(() => undefined);

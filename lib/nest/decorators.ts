@@ -104,11 +104,7 @@ export function JobHandler(name?: string): MethodDecorator {
  * ```
  */
 export function Schedule(name: string, options: ScheduleOptions): MethodDecorator {
-  return (_target, _method, descriptor: PropertyDescriptor) => {
-    const method = descriptor.value as object;
-    const others = (Reflect.getMetadata(SCHEDULE, method) ?? []) as ScheduleMetadata[];
-    Reflect.defineMetadata(SCHEDULE, [{ name, options } satisfies ScheduleMetadata, ...others], method);
-  };
+  return addMetadata(SCHEDULE, { name, options } satisfies ScheduleMetadata);
 }
 
 export interface OnQueueEventOptions extends InstanceOptions {
@@ -130,11 +126,14 @@ export function OnQueueEvent(
   event: QueueEventName,
   { queue, instance, from = 'here' }: OnQueueEventOptions = {},
 ): MethodDecorator {
-  return (_target, _method, descriptor: PropertyDescriptor) => {
-    const method = descriptor.value as object;
-    const others = (Reflect.getMetadata(QUEUE_EVENT, method) ?? []) as QueueEventMetadata[];
-    const metadata: QueueEventMetadata = { event, instance, queue, from };
-    Reflect.defineMetadata(QUEUE_EVENT, [...others, metadata], method);
+  return addMetadata(QUEUE_EVENT, { event, instance, queue, from } satisfies QueueEventMetadata);
+}
+
+/** For a decorator that a method may have several times. */
+function addMetadata(key: string, metadata: object): MethodDecorator {
+  return (_target, _method, { value: method }: PropertyDescriptor) => {
+    const others = (Reflect.getMetadata(key, method as object) ?? []) as object[];
+    Reflect.defineMetadata(key, [metadata, ...others], method as object);
   };
 }
 

@@ -1,3 +1,4 @@
+import { Batcher } from '../common/batcher.js';
 import type { Clock } from '../common/clock.js';
 import { hasCode, StoreUnavailableError } from '../job/errors.js';
 import type { NewJob } from '../job/job.js';
@@ -88,8 +89,7 @@ export class EnqueueBatcher {
  * up to 30 ms, and delays no other call.
  */
 export class KeyedEnqueueBatcher {
-  #pending: KeyedCall[] = [];
-  #isFlushing = false;
+  readonly #batcher = new Batcher<KeyedCall>((calls) => this.#flushAll([...calls]));
 
   constructor(
     private readonly store: Pick<KeyStore, 'enqueueKeyed'>,
@@ -99,21 +99,13 @@ export class KeyedEnqueueBatcher {
   /** Rejects with StoreUnavailableError if another transaction keeps a key locked for 20 s. */
   enqueue(jobs: readonly NewJob[]): Promise<readonly KeyedJobResult[]> {
     return new Promise((resolve, reject) => {
-      this.#add({ jobs, calledAt: this.clock.monotonic(), tries: 0, resolve, reject });
+      void this.#batcher.add({ jobs, calledAt: this.clock.monotonic(), tries: 0, resolve, reject });
     });
   }
 
-  #add(call: KeyedCall): void {
-    this.#pending.push(call);
-    if (!this.#isFlushing) void this.#flushAll();
-  }
-
-  /** Starts after this turn of the event loop, so that all calls of the turn share one transaction. */
-  async #flushAll(): Promise<void> {
-    this.#isFlushing = true;
-    await new Promise((resolve) => setImmediate(resolve));
-    while (this.#pending.length > 0) await this.#flush(shiftBatch(this.#pending));
-    this.#isFlushing = false;
+  /** Never rejects. */
+  async #flushAll(calls: KeyedCall[]): Promise<void> {
+    while (calls.length > 0) await this.#flush(shiftBatch(calls));
   }
 
   async #flush(calls: readonly KeyedCall[]): Promise<void> {
@@ -135,7 +127,7 @@ export class KeyedEnqueueBatcher {
 
   async #retryLater(call: KeyedCall): Promise<void> {
     await this.clock.sleep(Math.random() * Math.min(2 ** ++call.tries, MAX_RETRY_DELAY_MS));
-    this.#add(call);
+    void this.#batcher.add(call);
   }
 }
 

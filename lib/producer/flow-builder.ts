@@ -1,11 +1,24 @@
 import { FlowCycleError, InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import { onFailureProblem, resolveFlowOptions, type FanOutOptions } from '../job/flows/flow-options.js';
+import { buildJob } from '../job/build-job.js';
 import { checkFlowSize, type NewEdge, type NewFlow, type OnFailure } from '../job/flows/flow.js';
 import type { EnqueueOptions } from '../job/enqueue-options.js';
 import type { NewJob } from '../job/job.js';
 import { checkQueueName } from '../job/job-names.js';
 import type { PayloadOf, QueueName } from '../job/queue-jobs.js';
+import { requireOptions } from '../job/option-schema.js';
+import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { EnqueuedJob, InTransaction } from './enqueued-job.js';
+import type { JobInserter } from './job-inserter.js';
+import type { ProducerParts } from './producer-parts.js';
+
+/** A stored flow. */
+export interface EnqueuedFlow {
+  readonly id: number;
+  /** In the order in which they were added. */
+  readonly jobs: readonly EnqueuedJob[];
+}
 
 /** The options of a job of a flow: those of `enqueue` without a key. A `delay` counts from the end of the other jobs. */
 export interface FlowJobOptions extends FanOutOptions {
@@ -118,6 +131,30 @@ export class FlowBuilder {
     }
     return { jobs, edges, added };
   }
+}
+
+/** Stores the jobs that `build` adds, all or none. */
+export async function storeFlow(
+  { optionsFor }: Pick<ProducerParts, 'optionsFor'>,
+  inserter: JobInserter,
+  build: (flow: FlowBuilder) => unknown,
+  given: InTransaction,
+  defaultManager: CallerTransaction | undefined,
+): Promise<EnqueuedFlow> {
+  const where = 'Cannot store the flow';
+  const { manager = defaultManager, ...unknown } = requireOptions(where, given);
+  InvalidOptionsError.throwIfAny(where, [
+    ...unknownKeys(unknown, ['manager']),
+    expected(typeof build === 'function', 'a function that adds jobs', build),
+  ]);
+  const builder = new FlowBuilder();
+  await build(builder);
+  const { added, ...flow } = await builder.finish(({ queue, payload, options }) =>
+    buildJob(queue, payload, options, optionsFor),
+  );
+  const stored = await inserter.insertFlow(flow, manager);
+  added.forEach((job, index) => job.setId(stored.jobs[index]!.id));
+  return stored;
 }
 
 /** The jobs of a cycle, the first one again at the end. Without recursion, because a chain may be long. */

@@ -15,8 +15,7 @@ import { JobInserter } from './job-inserter.js';
 import type { ProducerParts } from './producer-parts.js';
 import { resolveMessage } from './resolve-message.js';
 import { sendSignal } from './send-signal.js';
-import type { FlowBuilder } from './flow-builder.js';
-import { storeFlow, type EnqueuedFlow } from './store-flow.js';
+import { storeFlow, type EnqueuedFlow, type FlowBuilder } from './flow-builder.js';
 
 /**
  * Enqueues jobs, publishes messages, and waits for results.

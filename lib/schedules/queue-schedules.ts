@@ -100,12 +100,15 @@ export class QueueSchedules {
    * @returns whether it existed
    * @throws ScheduleConflictError if @Schedule() declares the name: a worker would declare it again
    */
-  async remove(name: string, { manager, ...unknown }: ScheduleTransaction = {}): Promise<boolean> {
-    checkOptions(unknown);
-    checkName(name);
-    const call = { verb: 'schedule.remove', which: name } as const;
+  async remove(name: string, transaction: ScheduleTransaction = {}): Promise<boolean> {
+    const manager = managerOf(transaction, name);
     const { store, audit } = this.#parts;
-    return audit.change(call, (change) => store.remove(name, change), Number, manager);
+    return audit.change(
+      { verb: 'schedule.remove', which: name },
+      (change) => store.remove(name, change),
+      Number,
+      manager,
+    );
   }
 
   /**
@@ -133,9 +136,8 @@ export class QueueSchedules {
    * @returns the id of the job
    * @throws ScheduleNotFoundError
    */
-  async runNow(name: string, { manager, ...unknown }: ScheduleTransaction = {}): Promise<number> {
-    checkOptions(unknown);
-    checkName(name);
+  async runNow(name: string, transaction: ScheduleTransaction = {}): Promise<number> {
+    const manager = managerOf(transaction, name);
     const { store, notifier, emitEnqueued } = this.#parts;
     const call = { verb: 'schedule.runNow', which: name } as const;
     const job = await this.#change(call, (change) => store.runNow(name, change), manager);
@@ -178,9 +180,8 @@ export class QueueSchedules {
     return ticks;
   }
 
-  async #setPaused(name: string, paused: boolean, { manager, ...unknown }: ScheduleTransaction): Promise<void> {
-    checkOptions(unknown);
-    checkName(name);
+  async #setPaused(name: string, paused: boolean, transaction: ScheduleTransaction): Promise<void> {
+    const manager = managerOf(transaction, name);
     const call = { verb: paused ? 'schedule.pause' : 'schedule.resume', which: name } as const;
     const { queue, nextAtMs } = await this.#change(
       call,
@@ -220,4 +221,10 @@ function checkName(name: unknown): void {
 
 function checkOptions(unknown: object): void {
   InvalidOptionsError.throwIfAny('Schedule', unknownKeys(unknown, ['manager']));
+}
+
+function managerOf({ manager, ...unknown }: ScheduleTransaction, name: string): CallerTransaction | undefined {
+  checkOptions(unknown);
+  checkName(name);
+  return manager;
 }

@@ -3,7 +3,7 @@ import type { NewJob } from '../job/job.js';
 import type { KeyOwnerJob } from '../job/key-decision.js';
 import { resolveQueueOptions } from '../job/queue-options.js';
 import type { ProducerParts } from '../producer/producer-parts.js';
-import { requireOpenTransaction } from '../store/core/caller-transaction.js';
+import { requireOpenTransaction, type CallerTransaction } from '../store/core/caller-transaction.js';
 import { KeyPlan } from '../store/keys/key-plan.js';
 import { keyIdOf, keysOf, type KeyRow } from '../store/keys/key-rows.js';
 import type { Subscriber } from '../store/topics/queue-store.js';
@@ -21,33 +21,22 @@ export function memoryParts(
   const options = resolveQueueOptions({ groups: { concurrency: 1 } });
   return {
     store: {
-      enqueue: async (jobs, manager) => {
-        if (manager) requireOpenTransaction(manager);
-        return enqueue(jobs);
-      },
+      enqueue: async (jobs, manager) => checkManager(manager) ?? enqueue(jobs),
       enqueueKeyed,
-      enqueueKeyedInTransaction: async (_jobs, manager) => {
-        requireOpenTransaction(manager);
-        return undefined;
-      },
+      enqueueKeyedInTransaction: async (_jobs, manager) => checkManager(manager),
       afterCommit: (_transaction, act) => act(),
       countWaiting: () => Promise.resolve(0),
     },
     queueStore: {
-      subscribers: async (topic, manager) => {
-        if (manager) requireOpenTransaction(manager);
-        return subscribers(topic);
-      },
+      subscribers: async (topic, manager) => checkManager(manager) ?? subscribers(topic),
     },
     steps: {
-      signal: async (_signal, manager) => {
-        if (manager) requireOpenTransaction(manager);
-      },
+      signal: async (_signal, manager) => checkManager(manager),
       wakeWaiting: () => Promise.resolve([]),
     },
     flows: {
       create: async ({ jobs }, manager) => {
-        if (manager) requireOpenTransaction(manager);
+        checkManager(manager);
         return { id: 1, jobIds: await enqueue(jobs) };
       },
     },
@@ -62,6 +51,10 @@ export function memoryParts(
     tracker,
     events: { emit: () => undefined },
   };
+}
+
+function checkManager(manager: CallerTransaction | undefined): undefined {
+  if (manager) requireOpenTransaction(manager);
 }
 
 const UNTIMED = { hasTime: false, keptUntilMs: 0, remainingRetentionMs: 0 };

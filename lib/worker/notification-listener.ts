@@ -1,7 +1,6 @@
 import { ListenLoop, type ListenPause } from '../listen/listen-loop.js';
 import type { Notification, NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { CancelRequestReader } from './cancel-request-reader.js';
-import type { PollEffects } from './poll-effects.js';
 import type { Poller } from './poller.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerParts } from './worker-parts.js';
@@ -39,7 +38,6 @@ export class NotificationListener {
     private readonly name: string,
     private readonly queues: QueueWorkers,
     private readonly poller: Poller,
-    private readonly pollEffects: Pick<PollEffects, 'stateChangeCount'>,
     private readonly cancelRequestReader: CancelRequestReader,
   ) {
     const { clock, logger, random, options } = parts;
@@ -121,7 +119,7 @@ export class NotificationListener {
   }
 
   #countFindings(): number {
-    return this.queues.claimedCount + this.pollEffects.stateChangeCount + this.cancelRequestReader.foundCount;
+    return this.queues.claimedCount + this.poller.stateChangeCount + this.cancelRequestReader.foundCount;
   }
 
   async #awaitClaims(): Promise<void> {

@@ -1,6 +1,7 @@
 import { PollLoop } from '../common/poll-loop.js';
-import type { PollEffects } from './poll-effects.js';
+import type { RescueEffects } from './complete/rescue-effects.js';
 import { PollHealth } from './poll-health.js';
+import type { QueuePauses } from './queue-pauses.js';
 import type { ScheduleRunner } from './schedule-runner.js';
 import type { QueueState, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
@@ -47,12 +48,14 @@ export class Poller {
   #lastRequested = 0;
   #lastAnswered = 0;
   #checking: Promise<void> | undefined;
+  #stateChangeCount = 0;
 
   constructor(
     private readonly parts: WorkerParts,
     private readonly queues: QueueWorkers,
     private readonly schedules: ScheduleRunner,
-    private readonly effects: PollEffects,
+    private readonly pauses: QueuePauses,
+    private readonly rescueEffects: RescueEffects,
     private readonly rules: RescueRules,
   ) {
     this.#restMs = parts.options.pollMinMs;
@@ -62,6 +65,14 @@ export class Poller {
       parts.clock,
       (error) => this.#retryAfterFailure(error),
     );
+  }
+
+  /**
+   * The number of polls that found something else than jobs to claim: a queue that was paused or resumed everywhere, a
+   * process that waits for jobs to end, or a job that is due sooner.
+   */
+  get stateChangeCount(): number {
+    return this.#stateChangeCount;
   }
 
   start(): void {
@@ -181,14 +192,15 @@ export class Poller {
 
   /** @param queues those that the summary was requested for: it knows nothing of queues that were added since */
   #applySummary(queues: readonly string[], summary: WorkSummary, readAt: number, newlyAvailable: number): boolean {
-    const { effects } = this;
     if (summary.atMs !== null) this.parts.databaseClock.learn(summary.atMs, readAt);
-    effects.onWaits(summary.awaited);
+    if (this.parts.waitNotifier.observeWaits(summary.awaited)) this.#stateChangeCount++;
     const busyQueues: string[] = [];
     for (const queue of queues) {
       // A queue without a row may still have jobs, so a claim finds out.
       const state = summary.queues.get(queue) ?? UNKNOWN_QUEUE;
-      if (effects.onQueueState(queue, state, readAt)) busyQueues.push(queue);
+      const worker = this.queues.of(queue);
+      if (worker && this.pauses.observePausedEverywhere(queue, state.paused)) this.#stateChangeCount++;
+      if (worker?.applyState(state, readAt)) busyQueues.push(queue);
       if (newlyAvailable > 0 && state.waiting && !state.paused) this.queues.announce(queue, newlyAvailable);
     }
     this.#busyQueues = busyQueues;
@@ -197,7 +209,7 @@ export class Poller {
 
   #recordNextDue({ dueInMs }: WorkSummary, polledAt: number): void {
     const dueAt = dueInMs === null ? Infinity : polledAt + dueInMs;
-    if (dueAt < this.#nextDueAt - DUE_TOLERANCE_MS) this.effects.onDueSooner();
+    if (dueAt < this.#nextDueAt - DUE_TOLERANCE_MS) this.#stateChangeCount++;
     this.#nextDueAt = dueAt;
   }
 
@@ -214,14 +226,15 @@ export class Poller {
   async #promoteDue({ dueInMs }: WorkSummary): Promise<number> {
     if (dueInMs !== 0) return 0;
     const promoted = await this.parts.store.promote(PROMOTE_BATCH_SIZE);
-    this.effects.onPromoted(promoted);
+    this.parts.events.emit('promoted', promoted);
+    this.queues.notifyOfUnworked(promoted);
     return promoted.length;
   }
 
   async #rescueExpired({ leaseExpiryInMs }: WorkSummary): Promise<number> {
     if (leaseExpiryInMs !== 0) return 0;
     const rescued = await this.parts.store.rescue(this.rules);
-    this.effects.onRescued(rescued);
+    this.rescueEffects.onRescued(rescued);
     return rescued.length;
   }
 

@@ -35,8 +35,12 @@ export class QueuePauses {
     this.#inProcess.add(queue);
   }
 
-  isPausedEverywhere(queue: string): boolean {
-    return this.#everywhere.has(queue);
+  /** Opens or closes the queue if that has changed, and returns whether it has. */
+  observePausedEverywhere(queue: string, isPaused: boolean): boolean {
+    if (isPaused === this.#everywhere.has(queue)) return false;
+    this.setPausedEverywhere(queue, isPaused);
+    this.apply();
+    return true;
   }
 
   /** Records whether the queue is paused in all processes, without opening or closing it yet. */

@@ -66,6 +66,7 @@ export class WorkNotifier {
     this.#queues?.cancel(jobId);
     if (workerId !== this.#worker?.id) this.channel?.notify(workerName(workerId), 1);
   }
+
   get #queues(): QueueWorkers | undefined {
     return this.#worker?.components.queues;
   }

@@ -1,5 +1,4 @@
 import { groupBy } from '../common/group-by.js';
-import { JobEventEmitter } from '../events/job-event-emitter.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
 import { rescueRules } from '../job/rescue-rules.js';
@@ -7,11 +6,9 @@ import type { RescueRules } from '../store/jobs/job-store.js';
 import { workerName } from '../store/notifications/notification-channel.js';
 import { CancelRequestReader } from './cancel-request-reader.js';
 import { Completer } from './complete/completer.js';
-import { FailureLog } from './complete/failure-log.js';
 import { RescueEffects } from './complete/rescue-effects.js';
 import { LeaseRenewer } from './heartbeat/lease-renewer.js';
 import { NotificationListener } from './notification-listener.js';
-import { PollEffects } from './poll-effects.js';
 import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
 import { ScheduleRunner } from './schedule-runner.js';
@@ -36,10 +33,8 @@ export class WorkerComponents {
   readonly poller: Poller;
   readonly listener: NotificationListener | undefined;
   readonly pruner: Pruner;
-  readonly #jobEvents: JobEventEmitter;
   readonly #jobLog: JobLogWriter;
   readonly #rescueRules: RescueRules;
-  readonly #failureLog: FailureLog;
   readonly #rescueEffects: RescueEffects;
   readonly #slots: Slots;
   #lockHolder: WorkerLockHolder | undefined;
@@ -68,27 +63,16 @@ export class WorkerComponents {
     this.leases = new LeaseRenewer(parts, workerId, queues, shortestLeaseMs);
     this.cancelRequestReader = new CancelRequestReader(store, clock, this.leases, queues);
     this.#slots = new Slots(options.concurrency);
-    this.#jobEvents = new JobEventEmitter(parts.events);
     this.#jobLog = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
     this.#rescueRules = rescueRules(optionsFor, parts);
-    this.#failureLog = new FailureLog(logger, optionsFor);
     const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
-    this.#rescueEffects = new RescueEffects({ ...parts, failureLog: this.#failureLog, announce, expectDue });
-    const effects = new PollEffects(queues, this.pauses, this.#jobEvents, this.#rescueEffects, waitNotifier);
+    this.#rescueEffects = new RescueEffects({ ...parts, announce, expectDue });
     this.schedules = new ScheduleRunner(parts, queueNames, announce);
-    this.poller = new Poller(parts, queues, this.schedules, effects, this.#rescueRules);
+    this.poller = new Poller(parts, queues, this.schedules, this.pauses, this.#rescueEffects, this.#rescueRules);
     const { poller, cancelRequestReader } = this;
     this.listener =
       workerChannel &&
-      new NotificationListener(
-        parts,
-        workerChannel,
-        workerName(workerId),
-        queues,
-        poller,
-        effects,
-        cancelRequestReader,
-      );
+      new NotificationListener(parts, workerChannel, workerName(workerId), queues, poller, cancelRequestReader);
     this.pruner = new Pruner(parts);
     for (const queue of queueNames) this.addQueue(queue);
   }
@@ -118,8 +102,6 @@ export class WorkerComponents {
       completer: this.completer,
       leases: this.leases,
       jobLog: this.#jobLog,
-      jobEvents: this.#jobEvents,
-      failureLog: this.#failureLog,
       ...this.parts.instrumentations.ofQueueWorkers,
       strategies: this.strategies,
       lockId: () => (this.strategies.isByLock(queue) ? this.#lockHolder?.id : 0),
@@ -133,7 +115,7 @@ export class WorkerComponents {
   }
 
   #onEnqueued(jobs: readonly { id: number; queue: string; name: string }[]): void {
-    this.#jobEvents.emit('enqueued', jobs);
+    this.parts.events.emit('enqueued', jobs);
     for (const [queue, { length }] of groupBy(jobs, (job) => job.queue)) this.queues.announce(queue, length);
   }
 

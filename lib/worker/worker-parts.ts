@@ -1,7 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
-import type { JobEventEmitter } from '../events/job-event-emitter.js';
 import type { QueueEvents } from '../events/queue-events.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
@@ -21,7 +20,6 @@ import type { QueueStore } from '../store/topics/queue-store.js';
 import type { WorkerLockStore } from '../store/workers/worker-lock-store.js';
 import type { WorkerRegistry } from '../store/workers/worker-registry.js';
 import type { Completer } from './complete/completer.js';
-import type { FailureLog } from './complete/failure-log.js';
 import type { FlowSettler } from './complete/flow-settler.js';
 import type { Heartbeat, HeartbeatSettings } from './heartbeat/heartbeat.js';
 import type { LeaseRenewer } from './heartbeat/lease-renewer.js';
@@ -82,8 +80,6 @@ export interface QueueWorkerParts extends Omit<WorkerParts, 'options'>, QueueIns
   readonly completer: Completer;
   readonly leases: LeaseRenewer;
   readonly jobLog: JobLogWriter;
-  readonly jobEvents: JobEventEmitter;
-  readonly failureLog: FailureLog;
   readonly strategies: QueueStrategies;
   /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
   readonly lockId: () => number | undefined;

@@ -1,29 +1,25 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
-import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { JobLogger } from '../../common/job-logger.js';
+import type { WorkerParts } from '../worker-parts.js';
 
 type FailedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt' | 'maxAttempts'>;
 
-/** Logs failed attempts after the commit, unless their queue has `logFailures: false`. Never logs a payload. */
-export class FailureLog {
-  constructor(
-    private readonly logger: JobLogger,
-    private readonly optionsFor: (queue: string) => Pick<ResolvedQueueOptions, 'logFailures'>,
-  ) {}
-
-  logFailure(job: FailedJob, outcome: Outcome): void {
-    if (!('error' in outcome) || !outcome.error || !this.optionsFor(job.queue).logFailures) return;
-    const { attempt, maxAttempts, queue, name, id } = job;
-    const { stack } = outcome.error;
-    const subject = `Job ${id} "${name}" of queue "${queue}"`;
-    const error = `${outcome.error.name}: ${outcome.error.message}`;
-    if (outcome.kind === 'dead') {
-      this.logger.error(`${subject} is dead after attempt ${attempt} of ${maxAttempts}: ${error}`, stack);
-    } else if (outcome.kind === 'retry') {
-      const delay = outcome.delayMs === 0 ? 'at once' : `in ${outcome.delayMs / 1_000} s`;
-      this.logger.warn(`${subject} failed in attempt ${attempt} of ${maxAttempts}, to be retried ${delay}: ${error}`);
-      if (stack !== undefined) this.logger.debug(stack);
-    } else this.logger.warn(`${subject} is completed, but its result was not kept: ${outcome.error.message}`);
-  }
+/** Logs a failed attempt after the commit, unless its queue has `logFailures: false`. Never logs a payload. */
+export function logFailure(
+  job: FailedJob,
+  outcome: Outcome,
+  { logger, optionsFor }: Pick<WorkerParts, 'logger' | 'optionsFor'>,
+): void {
+  if (!('error' in outcome) || !outcome.error || !optionsFor(job.queue).logFailures) return;
+  const { attempt, maxAttempts, queue, name, id } = job;
+  const { stack } = outcome.error;
+  const subject = `Job ${id} "${name}" of queue "${queue}"`;
+  const error = `${outcome.error.name}: ${outcome.error.message}`;
+  if (outcome.kind === 'dead') {
+    logger.error(`${subject} is dead after attempt ${attempt} of ${maxAttempts}: ${error}`, stack);
+  } else if (outcome.kind === 'retry') {
+    const delay = outcome.delayMs === 0 ? 'at once' : `in ${outcome.delayMs / 1_000} s`;
+    logger.warn(`${subject} failed in attempt ${attempt} of ${maxAttempts}, to be retried ${delay}: ${error}`);
+    if (stack !== undefined) logger.debug(stack);
+  } else logger.warn(`${subject} is completed, but its result was not kept: ${outcome.error.message}`);
 }

@@ -1,13 +1,13 @@
 import { Batcher } from '../../common/batcher.js';
 import { groupBy } from '../../common/group-by.js';
-import type { JobEventEmitter } from '../../events/job-event-emitter.js';
+import type { QueueEvents } from '../../events/queue-events.js';
 import type { FlowStore, RetentionOf, SettledJobs } from '../../store/flows/flow-store.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
 
 export interface FlowSettlerParts {
   readonly flows: Pick<FlowStore, 'settle' | 'recheck' | 'sweep'>;
   readonly retentionOf: RetentionOf;
-  readonly events: Pick<JobEventEmitter, 'emit'>;
+  readonly events: Pick<QueueEvents, 'emit'>;
   readonly waitNotifier: Pick<WaitNotifier, 'notifyAlways'>;
   readonly notifier: { wake(queue: string, jobs: number): void; expectDue(queue: string, ms: number): void };
 }

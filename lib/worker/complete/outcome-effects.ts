@@ -3,9 +3,9 @@ import type { ClaimedJob } from '../../job/job.js';
 import { isFinalOutcome, isClaimableAtOnce, type Outcome } from '../../job/outcome.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
 import type { Attempt } from '../run/attempt.js';
-import { toCompletion } from '../run/to-completion.js';
-import type { AttemptEnd } from '../run/attempt-end.js';
+import { toCompletion, type AttemptEnd } from '../run/attempt-end.js';
 import type { Completion } from '../../store/jobs/completion.js';
+import { logFailure } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import type { WrittenOutcome } from './completion-writer.js';
@@ -115,9 +115,9 @@ export class OutcomeEffects {
   }
 
   #onCommitted({ job, ranMs, startedAtMs }: EndedRun, outcome: Outcome, result: unknown): void {
-    this.parts.jobEvents.emitOutcome(job, outcome, result, ranMs);
+    this.parts.events.emitOutcome(job, outcome, result, ranMs);
     this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
-    this.parts.failureLog.logFailure(job, outcome);
+    logFailure(job, outcome, this.parts);
     if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
     if (outcome.kind === 'snooze' && outcome.signal !== undefined) void this.#wakeIfSignalled(job, outcome.signal);
@@ -134,7 +134,7 @@ export class OutcomeEffects {
 
   #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {
     if (claim.logLossOnce()) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
-    this.parts.jobEvents.emitLost(job, ranMs);
+    this.parts.events.emitLost(job, ranMs);
     this.parts.instrumentations.leaseLost(job);
   }
 }

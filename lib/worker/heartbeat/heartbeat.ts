@@ -26,8 +26,8 @@ export interface Heartbeat {
   start(): void;
   add(claimId: number): void;
   remove(claimId: number): void;
-  /** Calls `onResult` for results that have arrived, before it returns. */
-  deliverPending(): void;
+  /** Calls `onResult` for results that have arrived, before it returns. Undefined if none can be pending. */
+  deliverPending?(): void;
   stop(): Promise<void>;
 }
 
@@ -63,10 +63,6 @@ export class LoopHeartbeat implements Heartbeat {
 
   remove(claimId: number): void {
     this.#claimIds.delete(claimId);
-  }
-
-  deliverPending(): void {
-    // The caller runs on the same event loop, so no result can be pending.
   }
 
   stop(): Promise<void> {

@@ -87,7 +87,7 @@ export class LeaseRenewer {
   /** Whether the lease has ended, as far as this process can know. */
   hasExpired(claim: ActiveClaim): boolean {
     if (this.parts.clock.monotonic() < claim.leaseDeadline) return false;
-    this.#heartbeat.deliverPending();
+    this.#heartbeat.deliverPending?.();
     return this.parts.clock.monotonic() >= claim.leaseDeadline;
   }
 

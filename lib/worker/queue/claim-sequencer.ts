@@ -6,12 +6,6 @@ interface SequenceEntry<T> {
   answer: { readonly value: T } | undefined;
 }
 
-export interface SequencedClaim<T> {
-  markChoosing(): void;
-  markLocked(): void;
-  markAnswered(value: T): void;
-}
-
 /**
  * Orders the answers to the claims of one queue by the moment at which each claim chose its jobs. A claim that started
  * to choose before another one had locked its jobs may return older jobs. The jobs of the other one wait for them.
@@ -33,7 +27,7 @@ export class ClaimSequencer<T> {
     return [...this.#entries].some(({ lockedAt }) => lockedAt === Infinity);
   }
 
-  begin(): SequencedClaim<T> {
+  begin() {
     const entry: SequenceEntry<T> = { choosingSince: ++this.#sequence, lockedAt: Infinity, answer: undefined };
     this.#entries.add(entry);
     return {
@@ -42,7 +36,7 @@ export class ClaimSequencer<T> {
         entry.lockedAt = Infinity;
       },
       markLocked: () => void (entry.lockedAt = ++this.#sequence),
-      markAnswered: (value) => {
+      markAnswered: (value: T) => {
         entry.lockedAt = Math.min(entry.lockedAt, ++this.#sequence);
         entry.answer = { value };
       },

@@ -3,7 +3,7 @@ import { randomId } from '../../job/random-id.js';
 import type { ClaimRequest } from '../../store/jobs/job-store.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import { ActiveClaim } from './active-claim.js';
-import type { ClaimDemand } from './claim-demand.js';
+import type { ClaimDemand } from './prefetch-limits.js';
 import { ClaimSequencer } from './claim-sequencer.js';
 import type { LimitGate } from './limit-gate.js';
 import type { QueueGroups } from './queue-groups.js';

@@ -134,7 +134,7 @@ export class JobStarter {
     this.#runs.add(run);
     if (isPoisonCandidate(attempts[0]!.job)) this.#poisonRun = run;
     this.slots.acquire();
-    for (const { job } of attempts) this.parts.jobEvents.emitStarted(job);
+    for (const { job } of attempts) this.parts.events.emitStarted(job);
     void this.#execute(run, entry, now);
   }
 

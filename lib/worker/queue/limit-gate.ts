@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.js';
+import { callAfter, type Clock } from '../../common/clock.js';
 
 // A job of this process may have ended after the claim had counted it.
 const RECOUNT_MS = 100;
@@ -73,13 +73,6 @@ export class LimitGate {
   }
 
   #openIn(ms: number): void {
-    const timer = new AbortController();
-    this.#timer = timer;
-    void this.#openAfter(ms, timer.signal);
-  }
-
-  async #openAfter(ms: number, signal: AbortSignal): Promise<void> {
-    await this.clock.sleep(ms, signal);
-    if (!signal.aborted) this.#openNow();
+    this.#timer = callAfter(this.clock, ms, () => this.#openNow());
   }
 }

@@ -14,6 +14,20 @@ const MAX_START_AHEAD = 500;
 // The weight of a new run time in the moving average.
 const RUN_TIME_WEIGHT = 0.1;
 
+// With room for more jobs than this, one claim asks for half of the room. The next claim is then answered while the
+// jobs of the first one run.
+const MAX_UNDIVIDED_CLAIM = 100;
+// Larger claims cost hardly less for each job.
+const MAX_CLAIM_SIZE = 1_000;
+
+export interface ClaimDemand {
+  readonly limit: number;
+  /** How many of the jobs may start before the next completion batch. */
+  readonly startLimit: number;
+  /** How many free slots the jobs will use. */
+  readonly slots: number;
+}
+
 /** Limits how many jobs are prefetched, and how many start before the next batch. The shorter the jobs, the more. */
 export class PrefetchLimits {
   #averageRunMs: number | undefined;
@@ -78,6 +92,34 @@ export class PrefetchLimits {
   /** Jobs have one or two attempts. Only the claim whose jobs start next may raise its start limit ahead of time. */
   get hasNoSpareAttempt(): boolean {
     return this.options.retry.attempts <= 2;
+  }
+
+  /**
+   * The jobs to claim now; undefined for none.
+   *
+   * @param prefetchedCount jobs that are claimed and have not started, and jobs that claims under way may return
+   */
+  demand(
+    freeSlots: number,
+    maxBatchSize: number,
+    prefetchedCount: number,
+    hasRunningJobs: boolean,
+  ): ClaimDemand | undefined {
+    const free = freeSlots * maxBatchSize;
+    // No slot of this queue will become free, and the other queues may keep theirs for long.
+    if (free <= 0 && !hasRunningJobs) return undefined;
+    const { size, maxRunning } = this;
+    const room = free + size - prefetchedCount;
+    const capacity = maxRunning + size;
+    const claimShare =
+      capacity <= MAX_UNDIVIDED_CLAIM ? capacity : Math.max(MAX_UNDIVIDED_CLAIM, Math.ceil(capacity / 2));
+    // For a free slot claim at once. Prefetch when half of the prefetched jobs have started, not after each job.
+    if (free <= prefetchedCount && (size === 0 || room < Math.min(claimShare, size / 2))) return undefined;
+    const limit = Math.min(room, claimShare, this.maxClaimSize, MAX_CLAIM_SIZE);
+    if (limit <= 0) return undefined;
+    const mayStartNone = this.hasNoSpareAttempt && prefetchedCount > 0;
+    const slots = Math.ceil(Math.max(0, Math.min(limit, free - prefetchedCount)) / maxBatchSize);
+    return { limit, startLimit: mayStartNone ? 0 : Math.min(limit, free + this.startAheadLimit), slots };
   }
 
   #countStartableWithin(ms: number): number {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../common/clock.js';
+import { callAfter, type Clock } from '../../common/clock.js';
 import { DEFAULT_GROUP_RULES, type GroupRules } from '../../job/groups/group-options.js';
 
 /** The groups of one queue in this process: their rules, and the earliest time at which they may have more jobs. */
@@ -26,21 +26,15 @@ export class QueueGroups {
     if (dueAt >= this.#dueAt) return;
     this.cancel();
     this.#dueAt = dueAt;
-    const timer = new AbortController();
-    this.#timer = timer;
-    void this.#wakeAfter(ms, timer.signal);
+    this.#timer = callAfter(this.clock, ms, () => {
+      this.cancel();
+      this.wake();
+    });
   }
 
   cancel(): void {
     this.#timer?.abort();
     this.#timer = undefined;
     this.#dueAt = Infinity;
-  }
-
-  async #wakeAfter(ms: number, signal: AbortSignal): Promise<void> {
-    await this.clock.sleep(ms, signal);
-    if (signal.aborted) return;
-    this.cancel();
-    this.wake();
   }
 }

@@ -1,14 +1,14 @@
 import type { ClaimedJob } from '../../job/job.js';
 import { outcomeWithoutRun } from '../../job/outcome.js';
+import type { QueueState } from '../../store/jobs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import type { ActiveClaim } from './active-claim.js';
-import { claimDemand, type ClaimDemand } from './claim-demand.js';
 import { Claimer, type NewClaim } from './claimer.js';
 import { JobStarter } from './job-starter.js';
 import { LimitGate } from './limit-gate.js';
 import { PrefetchBuffer, type BufferedJob } from './prefetch-buffer.js';
-import { PrefetchLimits } from './prefetch-limits.js';
+import { PrefetchLimits, type ClaimDemand } from './prefetch-limits.js';
 import { QueueGroups } from './queue-groups.js';
 import { QueueSlots } from './queue-slots.js';
 
@@ -75,11 +75,6 @@ export class QueueWorker {
     return this.#slots.free === 0 || this.starter.waitsForPoisonCandidate;
   }
 
-  /** The limits of the queue leave no room for a further job. */
-  get isAtLimit(): boolean {
-    return this.#limitGate.isShut;
-  }
-
   startAheadLimit(claim: ActiveClaim): number {
     const { next } = this.#buffer;
     const mayStartNone = this.#prefetchLimits.hasNoSpareAttempt && next && next.claim !== claim;
@@ -124,6 +119,20 @@ export class QueueWorker {
     if (open) return this.wake();
     this.groups.cancel();
     this.#releaseBuffered();
+  }
+
+  /**
+   * Applies the state that a poll has read. Returns whether this process takes jobs of the queue now.
+   *
+   * @param readAt the monotonic time before the state was read
+   */
+  applyState({ waiting, isLimited, isResting, hasGroups }: QueueState, readAt: number): boolean {
+    this.setLimited(isLimited, readAt);
+    if (isResting) void this.rest();
+    if (hasGroups) this.groups.discover();
+    if (!this.#isOpen || !waiting) return false;
+    this.wake();
+    return !this.isFull && !this.#limitGate.isShut;
   }
 
   /**
@@ -196,12 +205,12 @@ export class QueueWorker {
 
   #computeDemand(): ClaimDemand | undefined {
     if (!this.#isOpen || this.#restCount > 0 || this.starter.waitsForPoisonCandidate) return undefined;
-    return claimDemand(this.#prefetchLimits, {
-      freeSlots: this.#slots.free,
-      maxBatchSize: this.#maxBatchSize,
-      prefetchedCount: this.#buffer.length + this.#claimer.expectedJobs,
-      hasRunningJobs: !this.starter.isIdle,
-    });
+    return this.#prefetchLimits.demand(
+      this.#slots.free,
+      this.#maxBatchSize,
+      this.#buffer.length + this.#claimer.expectedJobs,
+      !this.starter.isIdle,
+    );
   }
 
   #claim(): void {
@@ -222,7 +231,7 @@ export class QueueWorker {
     this.claimedCount += jobs.length;
     this.#announcedJobs = Math.max(0, this.#announcedJobs - jobs.length);
     this.#prefetchLimits.recordPayloadSizes(jobs);
-    this.parts.jobEvents.emitClaimed(jobs);
+    this.parts.events.emitClaimed(jobs);
     // The lease was lost while the jobs waited for those of an earlier claim.
     if (claim.isAbandoned) return;
     // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.

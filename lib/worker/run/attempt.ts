@@ -13,7 +13,7 @@ import { andThen, type MaybePromise } from '../../job/user-rule.js';
 import type { Completion } from '../../store/jobs/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
-import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
+import { toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
 import { Detachment } from './detachment.js';
 import { HandlerExit, type HandedOffJob, type HandlerOutcome, type JobActions } from './job-actions.js';
 import { JobChildren, type JobChildrenParts } from './job-children.js';
@@ -21,7 +21,6 @@ import { JobContext } from './job-context.js';
 import { outcomeOfUnreadable, readJobInput, type JobInput } from './job-input.js';
 import type { JobLogWriter } from './job-log-writer.js';
 import { JobSteps } from './job-steps.js';
-import { toCompletion } from './to-completion.js';
 
 export interface AttemptParts
   extends JobChildrenParts, Pick<QueueWorkerParts, 'workerId' | 'store' | 'steps' | 'clock' | 'logger' | 'random'> {
@@ -179,6 +178,7 @@ export class Attempt implements JobActions {
     if (!this.#isOver) this.parts.jobLog?.log(this, line);
   }
 
+  /** Sets the outcome, so that it applies even if the handler or an exception filter catches the HandlerExit. */
   decide(outcome: HandlerOutcome): void {
     this.#decidedOutcome = this.#toOutcome(outcome);
   }

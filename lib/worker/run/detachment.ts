@@ -1,22 +1,12 @@
 import type { EntityManager } from 'typeorm';
 import { hasCode, LeaseLostError } from '../../job/errors.js';
-import type { ClaimedJob } from '../../job/job.js';
-import type { Outcome } from '../../job/outcome.js';
 import { completeOutcome } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { randomId } from '../../job/random-id.js';
-import type { Completion } from '../../store/jobs/completion.js';
 import type { JobStore } from '../../store/jobs/job-store.js';
-import type { ActiveClaim } from '../queue/active-claim.js';
+import type { Attempt } from './attempt.js';
 import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
 import type { HandedOffJob } from './job-actions.js';
-
-export interface DetachableAttempt {
-  readonly claim: Pick<ActiveClaim, 'id'>;
-  readonly job: ClaimedJob;
-  completionOf(outcome: Outcome): Completion;
-  abort(reason: Error): void;
-}
 
 /** Ends or hands off a job while its handler still runs, apart from the other jobs of its claim. */
 export class Detachment {
@@ -24,7 +14,7 @@ export class Detachment {
   #transactionLostError: Error | undefined;
 
   constructor(
-    private readonly attempt: DetachableAttempt,
+    private readonly attempt: Pick<Attempt, 'claim' | 'job' | 'completionOf' | 'abort'>,
     private readonly options: ResolvedQueueOptions,
     private readonly store: Pick<JobStore, 'completeWith' | 'handOff'>,
     private readonly workerId: string,

@@ -15,9 +15,6 @@ export type JobChildrenParts = Pick<
   'flows' | 'optionsFor' | 'enqueueInstrumentations' | 'onEnqueued'
 >;
 
-/** The part of JobChildren that the context of a job uses. */
-export type ChildActions = Pick<JobChildren, 'read' | 'fanOut'>;
-
 /** The jobs that one job waits for, or has waited for. */
 export class JobChildren {
   #fanOuts = 0;

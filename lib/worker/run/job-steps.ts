@@ -9,9 +9,6 @@ import { encodeResult, type ContentOptions } from '../../job/payload.js';
 import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
 import type { SignalWait, StepOwner, StepStore, StoredStep, StoredSteps } from '../../store/steps/step-store.js';
 
-/** The part of JobSteps that the context of a job uses. */
-export type StepActions = Pick<JobSteps, 'run' | 'runInTransaction' | 'sleep' | 'waitForSignal'>;
-
 type StepArguments =
   [work: () => unknown] | [options: { transaction: true }, work: (manager: EntityManager) => Promise<unknown>];
 

@@ -2,7 +2,7 @@ import type { Outcome } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { MaybePromise } from '../../job/user-rule.js';
-import type { Clock } from '../../common/clock.js';
+import { callAfter, type Clock } from '../../common/clock.js';
 import type { EndedRun } from '../../job/instrumentation.js';
 import { OUTCOME_OF, type RunInstrumentations } from '../../metrics/instrumentations.js';
 import type { Attempt } from './attempt.js';
@@ -50,7 +50,10 @@ export class Run {
   /** Never rejects. */
   execute(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
     const limitMs = this.#shortestTimeoutMs();
-    if (limitMs !== false) void this.#expireAfter(limitMs);
+    if (limitMs !== false)
+      this.#timeout = callAfter(this.clock, limitMs, () =>
+        this.#decide(this.attempts.map((attempt) => attempt.endOnTimeout(limitMs))),
+      );
     this.#ended = new Promise((resolve) => (this.#resolve = resolve));
     void this.#handle(entry).then(
       (ends) => this.#decide(ends),
@@ -161,12 +164,6 @@ export class Run {
       if (own !== false) limitMs = limitMs === false ? own : Math.min(limitMs, own);
     }
     return limitMs;
-  }
-
-  async #expireAfter(limitMs: number): Promise<void> {
-    this.#timeout = new AbortController();
-    await this.clock.sleep(limitMs, this.#timeout.signal);
-    if (!this.#isDecided) this.#decide(this.attempts.map((attempt) => attempt.endOnTimeout(limitMs)));
   }
 }
 
