@@ -2,7 +2,7 @@ import { groupOverridesAfter, type GroupLimitChange } from '../../job/groups/gro
 import type { Delay } from '../../job/outcome.js';
 import type { Dialect } from '../core/sql-database.js';
 import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
-import { activeIdsOf, GROUP_COLUMNS, groupOverridesOf, type GroupRow, type GroupState } from './group-row.js';
+import { activeIdsOf, GROUP_COLUMNS, groupOverridesOf, type GroupRow } from './group-row.js';
 
 // The position before the first job of any group.
 const ADD = (lockDuplicate: string) => `
@@ -110,6 +110,6 @@ function* examineSoon(name: GroupName, { state, at }: LockedGroup): Work<void> {
   if (state === 'blocked' || state === 'idle') yield* setState(name, 'ready', Number(at));
 }
 
-function setState(name: GroupName, state: GroupState, turn: number): Work<number> {
+function setState(name: GroupName, state: GroupRow['state'], turn: number): Work<number> {
   return execute(SET_STATE, { ...name, state, turn });
 }

@@ -3,6 +3,7 @@ import type { KeyOwner } from '../../job/key-decision.js';
 import type { NewJob } from '../../job/job.js';
 import type { KeyName } from '../core/sql-database.js';
 import { execute, query, executeAll, type Statement, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // In the common lock order, keys come before claims, jobs and history: a transaction that has locked a claim or a job
 // never locks a key. Keys are locked in the order of the primary key.
@@ -67,18 +68,14 @@ export type LockedKey = Pick<KeyRow, 'jobId' | 'keptUntilMs'>;
 
 export type KeyRows = ReadonlyMap<string, KeyRow>;
 
-interface StoredKeyRow {
-  key_hash: string;
-  job_id: number;
-  key_until: JobKey['until'];
-  has_time: number | null;
-  kept_until: number;
-  at: number;
-  alive: number | null;
-  name: string | null;
-  claim_id: number | null;
-  attempt: number | null;
-}
+type StoredKeyRow = Pick<TableRow<'keys'>, 'key_hash' | 'job_id' | 'key_until' | 'kept_until'> & {
+  readonly has_time: number | null;
+  readonly at: number;
+  readonly alive: number | null;
+  readonly name: string | null;
+  readonly claim_id: number | null;
+  readonly attempt: number | null;
+};
 
 /** A unique text for each key, because two queues may use the same hash. */
 export function keyIdOf({ queue, hash }: KeyName): string {

@@ -9,6 +9,7 @@ import {
   tinyint,
   varchar,
   withDefault,
+  type StoredRow,
 } from './columns.js';
 import { flowTables } from './flow-tables.js';
 import { historyTable, jobTable } from './job-tables.js';
@@ -196,3 +197,6 @@ export const TABLE_SCHEMAS = {
 
   ...statsTables,
 };
+
+/** A row of the table, as a statement returns it. */
+export type TableRow<Table extends keyof typeof TABLE_SCHEMAS> = StoredRow<(typeof TABLE_SCHEMAS)[Table]['columns']>;
