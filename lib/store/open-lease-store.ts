@@ -28,8 +28,8 @@ export interface LeaseStoreOptions {
 export interface LeaseStore extends Pick<JobStore, 'extend' | 'close'>, Pick<WorkerRegistry, 'markSeen'> {}
 
 // Only these are passed on: a DataSource also has options that cannot be cloned, such as entities with functions.
-const CONNECTION_OPTIONS = ['type', 'url', 'host', 'port', 'username', 'password', 'database', 'ssl', 'socketPath'];
-const FURTHER_OPTIONS = ['connectTimeout', 'extra', 'replication', 'nativeBinding', 'key'];
+const CONNECTION_OPTIONS =
+  'type url host port username password database ssl socketPath connectTimeout extra replication nativeBinding key';
 
 /** Throws InvalidOptionsError if another thread cannot reach the database, or if the options cannot be cloned. */
 export function leaseStoreOptions(
@@ -37,10 +37,8 @@ export function leaseStoreOptions(
   { prefix, ...settings }: Omit<LeaseStoreOptions, 'options' | 'tables'> & { readonly prefix: string | undefined },
 ): LeaseStoreOptions {
   const given = dataSource.options as unknown as Record<string, unknown>;
-  const found = [...CONNECTION_OPTIONS, ...FURTHER_OPTIONS].flatMap((key) =>
-    given[key] === undefined ? [] : [[key, given[key]]],
-  );
-  const options = Object.fromEntries(found) as unknown as DataSourceOptions;
+  const found = CONNECTION_OPTIONS.split(' ').filter((key) => given[key] !== undefined);
+  const options = Object.fromEntries(found.map((key) => [key, given[key]])) as unknown as DataSourceOptions;
   const inMemory = options.type === 'better-sqlite3' && isInMemory(options.database);
   const problem = inMemory ? 'a database in memory, which no other thread can open' : cloneProblem(options);
   if (problem) {

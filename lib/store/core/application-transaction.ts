@@ -19,41 +19,32 @@ export function inApplicationTransaction<T>(
     const runner = manager.queryRunner!;
     const depth = depthOf(runner);
     const savepoint = `sql_queue_${randomId()}`;
+
+    const isStillOpen = async (): Promise<boolean> => {
+      if (!runner.isTransactionActive) return false;
+      // On SQLite all transactions of the application share one connection and one stack of savepoints. If they overlap,
+      // another transaction may have released this savepoint. On a server, the work has left a nested transaction open.
+      if (depthOf(runner) !== depth) return hasTransaction?.() ?? false;
+      try {
+        await runner.query(`RELEASE SAVEPOINT ${savepoint}`);
+        return true;
+      } catch (error) {
+        if (!isNoSuchSavepoint(error)) throw error;
+        return false;
+      }
+    };
+
     await runner.query(`SAVEPOINT ${savepoint}`);
     return work(manager, async () => {
-      const isOpen = await isStillOpen(runner, savepoint, depth, hasTransaction);
-      if (!isOpen) await endOpenTransaction(runner, hasTransaction);
-      return isOpen;
+      if (await isStillOpen()) return true;
+      // Ends a transaction that the work has started after its own one ended. Otherwise the next user of the connection
+      // would run inside it. TypeORM then rolls back, which SQLite rejects outside a transaction, so an empty one is
+      // started.
+      if (hasTransaction?.() ?? true) await runner.query('ROLLBACK');
+      if (runner.isTransactionActive && depthOf(runner) === 1) await runner.query('BEGIN');
+      return false;
     });
   });
-}
-
-async function isStillOpen(
-  runner: QueryRunner,
-  savepoint: string,
-  depth: number,
-  hasTransaction: (() => boolean) | undefined,
-): Promise<boolean> {
-  if (!runner.isTransactionActive) return false;
-  // On SQLite all transactions of the application share one connection and one stack of savepoints. If they overlap,
-  // another transaction may have released this savepoint. On a server, the work has left a nested transaction open.
-  if (depthOf(runner) !== depth) return hasTransaction?.() ?? false;
-  try {
-    await runner.query(`RELEASE SAVEPOINT ${savepoint}`);
-    return true;
-  } catch (error) {
-    if (!isNoSuchSavepoint(error)) throw error;
-    return false;
-  }
-}
-
-/**
- * Ends a transaction that the work has started after its own one ended. Otherwise the next user of the connection would
- * run inside it. TypeORM then rolls back, which SQLite rejects outside a transaction, so an empty one is started.
- */
-async function endOpenTransaction(runner: QueryRunner, hasTransaction: (() => boolean) | undefined): Promise<void> {
-  if (hasTransaction?.() ?? true) await runner.query('ROLLBACK');
-  if (runner.isTransactionActive && depthOf(runner) === 1) await runner.query('BEGIN');
 }
 
 /** TypeORM's count of nested transactions on the connection. All but the first are savepoints. */

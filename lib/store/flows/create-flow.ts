@@ -6,6 +6,7 @@ import { enqueue } from '../jobs/enqueue.js';
 import type { StepOwner } from '../steps/step-store.js';
 import { addEdges, edgeRows, type EdgeRow } from './edges.js';
 import type { StoredFlow } from './flow-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const ADD_FLOW = `
   INSERT INTO {flows} (created_at, expires_at)
@@ -31,11 +32,7 @@ const JOIN_FLOW = `
   SET options = :options
   WHERE id = :jobId`;
 
-interface ParentRow {
-  readonly queue: string;
-  readonly name: string;
-  readonly options: string | null;
-}
+type ParentRow = Pick<TableRow<'jobs'>, 'queue' | 'name' | 'options'>;
 
 export function* createFlow({ jobs, edges }: NewFlow): Work<StoredFlow> {
   const id = yield* addFlow();

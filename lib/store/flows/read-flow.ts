@@ -1,10 +1,10 @@
 import type { FlowChild, FlowNode, FlowRecord } from '../../job/flows/flow-record.js';
-import type { OnFailure } from '../../job/flows/flow.js';
 import { isFinalState, type FinalState, type JobState } from '../../job/job-state.js';
 import { readError } from '../../job/read-columns.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { batchesOf } from '../../common/batches-of.js';
 import { query, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const FLOW = `
   SELECT created_at
@@ -41,22 +41,8 @@ const STATES = `
 
 const BATCH_SIZE = 500;
 
-interface EdgeOfFlow {
-  readonly job_id: number;
-  readonly needs: number;
-  readonly queue: string;
-  readonly name: string;
-  readonly on_failure: OnFailure;
-  readonly outcome: string;
-}
-
-type ChildRow = Pick<EdgeOfFlow, 'needs' | 'queue' | 'name' | 'outcome'> & {
-  readonly result: string | null;
-  readonly error: string | null;
-};
-
 export function* readChildren(jobId: number, after: number, limit: number): Work<FlowChild[]> {
-  const rows = yield* query<ChildRow>(CHILDREN, { jobId, after, limit });
+  const rows = yield* query<TableRow<'edges'>>(CHILDREN, { jobId, after, limit });
   return rows.map(({ needs, queue, name, outcome, result, error }) => ({
     ...{ id: Number(needs), queue, name, state: toFinalState(outcome) },
     ...{ result: parseJsonOrNull(result), error: readError(error) },
@@ -91,7 +77,7 @@ function* readNodes(flowId: number): Work<Map<number, FlowNode>> {
   while (level.length > 0) {
     const next: number[] = [];
     for (const ids of batchesOf(level, BATCH_SIZE)) {
-      for (const edge of yield* query<EdgeOfFlow>(EDGES_OF, { ids })) {
+      for (const edge of yield* query<TableRow<'edges'>>(EDGES_OF, { ids })) {
         const state = toFinalState(edge.outcome);
         const needs = Number(edge.needs);
         nodes.get(Number(edge.job_id))?.needs.push({ id: needs, onFailure: edge.on_failure, state });

@@ -56,17 +56,14 @@ const READ_PAGE = `
   ORDER BY j.group_key, j.priority, j.id
   LIMIT :limit`;
 
-const LOCK_BLOCKED = `
+const lock = (condition: string) => `
   SELECT ${CLAIMED_COLUMNS}, queue, :now AS at
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND state = 'blocked'
+  WHERE id IN (:ids) AND ${condition}
   ORDER BY id /*! FOR UPDATE */`;
 
-const LOCK_IDLE = `
-  SELECT ${CLAIMED_COLUMNS}, queue, :now AS at
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE */`;
+const LOCK_BLOCKED = lock(`state = 'blocked'`);
+const LOCK_IDLE = lock('claim_id = 0');
 
 const UNBLOCK = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
@@ -81,17 +78,9 @@ const SCHEDULE = `
 const DELETE_IDLE = deleteFrom('jobs', ':ids AND claim_id = 0');
 
 /** A blocked job, and the edges that decide whether it may run. */
-export interface StandingRow {
-  readonly id: number;
-  readonly open_edge: number | null;
-  readonly failed_edge: number | null;
-}
+type StandingRow = Readonly<Record<'id', number> & Record<'open_edge' | 'failed_edge', number | null>>;
 
-export interface BlockedPosition {
-  readonly group: string;
-  readonly priority: number;
-  readonly id: number;
-}
+export type BlockedPosition = Readonly<{ group: string; priority: number; id: number }>;
 
 const BATCH_SIZE = 500;
 

@@ -18,16 +18,16 @@ const WHOLE_RANGE_INTERVAL_MS = 1_000;
 // Claims of other processes hold the locks of their groups for milliseconds.
 const LOCKED_GROUPS_RETRY_MS = 10;
 
-interface QueueTurns {
-  earliestTurn: number;
-  wholeRangeAt: number;
-  refreshedAt: number;
-  refreshTookMs: number;
-  nextGroup: string;
+class QueueTurns {
+  earliestTurn = 0;
+  wholeRangeAt = -Infinity;
+  refreshedAt = -Infinity;
+  refreshTookMs = 0;
+  nextGroup = '';
   /** There may be ready groups that the last claim has not examined. */
-  mayHaveMore: boolean;
+  mayHaveMore = false;
   /** The last claim found fewer jobs than it wanted. */
-  wasShort: boolean;
+  wasShort = true;
   refreshing: Promise<boolean> | undefined;
 }
 
@@ -85,13 +85,7 @@ export class GroupTurns {
 
   #of(queue: string): QueueTurns {
     let known = this.#queues.get(queue);
-    if (!known) {
-      known = {
-        ...{ earliestTurn: 0, wholeRangeAt: -Infinity, refreshedAt: -Infinity, refreshTookMs: 0 },
-        ...{ nextGroup: '', mayHaveMore: false, wasShort: true, refreshing: undefined },
-      };
-      this.#queues.set(queue, known);
-    }
+    if (!known) this.#queues.set(queue, (known = new QueueTurns()));
     return known;
   }
 

@@ -5,6 +5,7 @@ import type { Dialect } from '../core/sql-database.js';
 import { execute, executeAll, Ids, query, Rows, type Work } from '../core/statement.js';
 import { compareKeys, onDialects } from './group-row.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // Reads without locks. On SQLite, and in a queue that had no groups before, jobs of groups are runnable.
 const arrivals = (runnable: number, afterGroup = '') => `
@@ -75,12 +76,7 @@ const WAKE_DUE = `
 
 const BATCH_SIZE = 500;
 
-export interface Arrival {
-  readonly id: number;
-  readonly group_key: string;
-  readonly priority: number;
-  readonly runnable: number;
-}
+export type Arrival = Pick<TableRow<'jobs'>, 'id' | 'group_key' | 'priority' | 'runnable'>;
 
 export interface GroupNews {
   readonly arrivals: readonly Arrival[];

@@ -1,7 +1,7 @@
 import { allowedInMs, jobsAllowed, useAfter } from '../../job/limits/rate.js';
 import type { Dialect } from '../core/sql-database.js';
 import { Rows, type SqlValue, type Statement } from '../core/statement.js';
-import { compareKeys, onDialects, type GroupLimits, type GroupRow, type GroupState } from './group-row.js';
+import { compareKeys, onDialects, type GroupLimits, type GroupRow } from './group-row.js';
 
 // The claim has locked these rows, so each of them exists. One statement for all of them costs less than one for each.
 const UPDATE_GROUPS = onDialects(
@@ -94,7 +94,7 @@ function stateAfter(
   { row, limits, nowMs, waiting, mayHaveMore, taken, isHeadLocked }: Turn,
   active: number,
 ): {
-  state: GroupState;
+  state: GroupRow['state'];
   turn: number;
 } {
   const { concurrency, rate } = limits;

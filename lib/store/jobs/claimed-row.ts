@@ -4,24 +4,12 @@ import { isWhole } from '../../job/expectation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { columnProblem, readDate, readErrors, readOverrides } from '../../job/read-columns.js';
 import { safeId } from '../core/safe-id.js';
-
-export interface ClaimedRow {
-  id: number;
-  name: string;
-  priority: number;
-  attempt: number;
-  max_attempts: number | null;
-  created_at: number;
-  payload: string;
-  headers: string | null;
-  options: string | null;
-  error: string | null;
-  due_at: number | null;
-  group_key: string;
-}
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 export const CLAIMED_COLUMNS =
   'id, name, priority, attempt, max_attempts, created_at, payload, headers, options, error, due_at, group_key';
+
+export type ClaimedRow = Omit<TableRow<'jobs'>, 'queue' | 'state' | 'runnable' | 'run_at' | 'claim_id'>;
 
 // A larger value than an INT holds would fail the whole claim.
 const MAX_ATTEMPT = 2 ** 31 - 1;

@@ -5,12 +5,13 @@ import { jobEventsOf } from './job-events.js';
 import { readInsertedIds } from '../core/inserted-ids.js';
 import { chunksOf, emit, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
 
+// A job with a group arrives in its group before it can be claimed. A job of a flow may be blocked. run_at is the given
+// time, or now plus the delay, or NULL (now plus NULL) for a job without either.
 const INSERT_JOBS = `
-  INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options)
+  INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options, group_key)
   VALUES :rows`;
 
-// run_at is the given time, or now plus the delay, or NULL (now plus NULL) for a job without either.
-const JOB_ROW = `(?, ?, COALESCE(?, :now + ?), ?, ?, ?, ?, :now, ?, ?, ?)`;
+const JOB_ROW = `(?, ?, COALESCE(?, :now + ?), ?, ?, ?, ?, :now, ?, ?, ?, ?)`;
 
 // For jobs without a due time: two expressions per row less for the server to parse. created_at has the time of the
 // database as its default.
@@ -19,13 +20,6 @@ const INSERT_WAITING_JOBS = `
   VALUES :rows`;
 
 const WAITING_JOB_ROW = `(?, ?, 'waiting', 1, ?, ?, ?, ?, ?)`;
-
-// A job with a group arrives in its group before it can be claimed. A job of a flow may be blocked.
-const INSERT_GROUPED_JOBS = `
-  INSERT INTO {jobs} (queue, name, run_at, state, runnable, priority, max_attempts, created_at, payload, headers, options, group_key)
-  VALUES :rows`;
-
-const GROUPED_JOB_ROW = `(?, ?, COALESCE(?, :now + ?), ?, ?, ?, ?, :now, ?, ?, ?, ?)`;
 
 // For jobs without any option. Column defaults cost the server a fifth less than explicit values.
 const INSERT_PLAIN_JOBS = `
@@ -63,39 +57,38 @@ export function* enqueue(jobs: readonly NewJob[]): Work<number[]> {
 
 /** Chooses the shortest statement for the jobs. */
 export function insertJobs(jobs: readonly NewJob[]): Statement {
-  if (jobs.some(({ group, isBlocked }) => group !== undefined || isBlocked)) {
-    const rows = jobs.map((job) => [...toJobRow(job), job.group ?? '']);
-    return { sql: INSERT_GROUPED_JOBS, values: { rows: new Rows(GROUPED_JOB_ROW, rows) } };
-  }
-  if (jobs.some(isScheduled)) return { sql: INSERT_JOBS, values: { rows: new Rows(JOB_ROW, jobs.map(toJobRow)) } };
-  if (jobs.every(isPlain)) {
+  if (!jobs.every(isWaiting)) return insertRows(INSERT_JOBS, JOB_ROW, jobs.map(toJobRow));
+  if (!jobs.every(isPlainButOptions))
+    return insertRows(INSERT_WAITING_JOBS, WAITING_JOB_ROW, jobs.map(toWaitingJobRow));
+  if (jobs.every(({ overrides }) => overrides === null)) {
     const rows = jobs.map(({ queue, payload }) => [queue, payload]);
-    return { sql: INSERT_PLAIN_JOBS, values: { rows: new Rows(PLAIN_JOB_ROW, rows) } };
+    return insertRows(INSERT_PLAIN_JOBS, PLAIN_JOB_ROW, rows);
   }
-  if (jobs.every(isPlainButOptions)) {
-    const rows = jobs.map(({ queue, payload, overrides }) => [queue, payload, overrides]);
-    return { sql: INSERT_PLAIN_JOBS_WITH_OPTIONS, values: { rows: new Rows(PLAIN_JOB_WITH_OPTIONS_ROW, rows) } };
-  }
-  return { sql: INSERT_WAITING_JOBS, values: { rows: new Rows(WAITING_JOB_ROW, jobs.map(toWaitingJobRow)) } };
+  const rows = jobs.map(({ queue, payload, overrides }) => [queue, payload, overrides]);
+  return insertRows(INSERT_PLAIN_JOBS_WITH_OPTIONS, PLAIN_JOB_WITH_OPTIONS_ROW, rows);
+}
+
+function insertRows(sql: string, tuple: string, rows: SqlValue[][]): Statement {
+  return { sql, values: { rows: new Rows(tuple, rows) } };
 }
 
 export function isScheduled({ runAtMs, delayMs }: NewJob): boolean {
   return runAtMs !== null || delayMs !== null;
 }
 
-/** Whether all columns except queue and payload have their defaults. */
-function isPlain(job: NewJob): boolean {
-  return job.overrides === null && isPlainButOptions(job);
+function isWaiting(job: NewJob): boolean {
+  return job.group === undefined && !job.isBlocked && !isScheduled(job);
 }
 
+/** Whether all columns except queue, payload and options have their defaults. */
 function isPlainButOptions({ name, priority, maxAttempts, headers }: NewJob): boolean {
   return name === DEFAULT_JOB_NAME && priority === 0 && maxAttempts === null && headers === null;
 }
 
 function toJobRow(job: NewJob): SqlValue[] {
   const [state, runnable] = standingOf(job);
-  const { queue, name, runAtMs, delayMs, priority, maxAttempts, payload, headers, overrides } = job;
-  return [queue, name, runAtMs, delayMs, state, runnable, priority, maxAttempts ?? 0, payload, headers, overrides];
+  const { queue, name, runAtMs, delayMs, priority, maxAttempts: max, payload, headers, overrides, group = '' } = job;
+  return [queue, name, runAtMs, delayMs, state, runnable, priority, max ?? 0, payload, headers, overrides, group];
 }
 
 function standingOf(job: NewJob): [state: string, runnable: number] {

@@ -1,28 +1,30 @@
 import { isFinalOutcome } from '../../job/outcome.js';
 import { groupBy } from '../../common/group-by.js';
 import type { ClaimProgress, Completion } from './completion.js';
-import { executeAll, Ids, type StatementResult, type Statement, type Values, type Work } from '../core/statement.js';
+import {
+  deleteFrom,
+  executeAll,
+  Ids,
+  type StatementResult,
+  type Statement,
+  type Values,
+  type Work,
+} from '../core/statement.js';
 
 // No further job of a rescued claim may start: its jobs have their attempts back and belong to other claims.
-const RAISE_START_LIMIT = `
+const raiseStartLimit = (condition: string) => `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
   SET start_limit = :startLimit
-  WHERE id = :id AND lease_until > :now`;
-
-const END_CLAIMS = `
-  DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids)`;
+  WHERE id = :id AND lease_until > :now${condition}`;
 
 // A job may return to its queue only if its cancellation is not requested. A request is written under the lock of the
 // claim, so either this statement sees it, or the request finds that the job has left the claim.
-const RAISE_START_LIMIT_UNLESS_CANCEL_REQUESTED = `
-  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
-  SET start_limit = :startLimit
-  WHERE id = :id AND lease_until > :now AND cancel_requests IS NULL`;
+const UNLESS_CANCEL_REQUESTED = ' AND cancel_requests IS NULL';
 
-const END_CLAIMS_UNLESS_CANCEL_REQUESTED = `
-  DELETE /*! {claims} */ FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND cancel_requests IS NULL`;
+const RAISE_START_LIMIT = raiseStartLimit('');
+const RAISE_START_LIMIT_UNLESS_CANCEL_REQUESTED = raiseStartLimit(UNLESS_CANCEL_REQUESTED);
+const END_CLAIMS = deleteFrom('claims', 'id IN (:ids)');
+const END_CLAIMS_UNLESS_CANCEL_REQUESTED = deleteFrom('claims', `id IN (:ids)${UNLESS_CANCEL_REQUESTED}`);
 
 const LOCK_CLAIM_UNLESS_CANCEL_REQUESTED = `
   SELECT id

@@ -5,19 +5,16 @@ import { readHeaders } from '../../job/read-json.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { safeId } from '../core/safe-id.js';
 import type { ClaimedRow } from './claimed-row.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 /** A row of the jobs or of the history, with the same columns. */
-export interface RecordRow extends ClaimedRow {
-  queue: string;
-  state: JobState;
-  result: string | null;
-  run_at: number | null;
-  started_at: number | null;
-  finished_at: number | null;
-  worker_id: string | null;
-  owner: string | null;
-  progress: string | null;
-}
+export type RecordRow = ClaimedRow &
+  Pick<TableRow<'jobs'>, 'run_at'> &
+  Pick<TableRow<'history'>, 'queue' | 'result' | 'started_at' | 'worker_id' | 'owner'> & {
+    readonly state: JobState;
+    readonly finished_at: number | null;
+    readonly progress: string | null;
+  };
 
 /** A plain INSERT of another program with run_at may leave the state at its default. */
 export const LIVE_STATE = `CASE WHEN j.state = 'waiting' AND j.run_at IS NOT NULL THEN 'scheduled' ELSE j.state END`;

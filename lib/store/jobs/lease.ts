@@ -5,6 +5,7 @@ import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
 import type { ClaimRequest, ClaimLease } from './job-store.js';
 import { isLockWaitTimeout } from '../core/classify-error.js';
 import { statement, deleteFrom, execute, query, queryIds, type Statement, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // A lease length that another program has written could overflow, which would fail the renewal of all leases of the
 // worker. A length out of range counts as the default one.
@@ -74,11 +75,7 @@ const LIST_JOBS = `
 
 const DELETE_CLAIM = deleteFrom('claims', 'id = :claimId');
 
-export interface ListedClaim {
-  readonly id: number;
-  readonly queue: string;
-  readonly job_ids: string;
-}
+export type ListedClaim = Pick<TableRow<'claims'>, 'id' | 'queue' | 'job_ids'>;
 
 export function insertClaim(request: ClaimRequest, jobs: readonly ClaimedJob[]): Statement {
   const { claimId, workerId, queue, lockId = 0 } = request;

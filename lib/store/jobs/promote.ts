@@ -4,6 +4,7 @@ import type { Dialect } from '../core/sql-database.js';
 import { idsOf } from '../core/safe-id.js';
 import { execute, Ids, emit, query, type Work } from '../core/statement.js';
 import { RUNNABLE_WHEN_WAITING } from '../people/stages.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // Reads each queue by index queue, because an index on run_at would cost every enqueue. A plain INSERT of another
 // program may leave a delayed job runnable, hence both values.
@@ -46,7 +47,7 @@ const PROMOTE = `
   SET due_at = run_at, state = 'waiting', runnable = ${RUNNABLE_WHEN_WAITING}, run_at = NULL
   WHERE :ids AND run_at <= :now AND claim_id = 0`;
 
-type DueRow = Record<'id' | 'run_at' | 'priority', number> & { readonly group_key: string };
+type DueRow = Pick<TableRow<'jobs'>, 'id' | 'run_at' | 'group_key' | 'priority'>;
 
 /** Reads due jobs without locks, and then locks them in id order, in which every transaction locks jobs. */
 export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {

@@ -2,6 +2,7 @@ import { groupBy } from '../../common/group-by.js';
 import { inArchive, type Archives } from '../schema/archive-options.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // Skips rows that another transaction has locked, so that they delay no other row. The locks end with the statement.
 const EXPIRED = `
@@ -31,8 +32,7 @@ const SELECT_ARCHIVED = `
   WHERE :ids`;
 
 const COPY_TO_ARCHIVE = `
-  INSERT INTO {archive} (id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at, finished_at,
-         expires_at, payload, headers, options, result, error, due_at, owner)
+  INSERT INTO {archive} (${COLUMNS})
   SELECT ${COLUMNS}
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids`;
@@ -45,15 +45,8 @@ const NEVER_EXPIRE = `
   SET expires_at = ${Number.MAX_SAFE_INTEGER}
   WHERE :ids`;
 
-interface ArchivedRow {
-  id: number;
-  created_at: number;
-  finished_at: number;
-}
-
-interface ExpiredRow extends ArchivedRow {
-  queue: string;
-}
+type ArchivedRow = Pick<TableRow<'history'>, 'id' | 'created_at' | 'finished_at'>;
+type ExpiredRow = ArchivedRow & Pick<TableRow<'history'>, 'queue'>;
 
 export function* prune(limit: number): Work<number> {
   const expired = withSafeIds(yield* query<{ id: number }>(EXPIRED, { limit }));

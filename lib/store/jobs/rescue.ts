@@ -9,6 +9,7 @@ import { completeClaimed } from './complete-jobs.js';
 import { idsOf } from '../core/safe-id.js';
 import { execute, query, queryIds, type Work } from '../core/statement.js';
 import { requireDecisions, withDecisions } from '../core/with-decisions.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 export const EXPIRED_BATCH_SIZE = 100;
 
@@ -45,13 +46,8 @@ const LOCK_CLAIMED_JOBS = `
   WHERE id IN (:ids) AND claim_id = :claimId
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
 
-export interface ExpiredClaim extends ListedClaim {
-  worker_id: string;
-  owner: string | null;
-  start_limit: number;
-  cancel_requests: string | null;
-  dead_letter: string | null;
-}
+export type ExpiredClaim = ListedClaim &
+  Pick<TableRow<'claims'>, 'worker_id' | 'owner' | 'start_limit' | 'cancel_requests' | 'dead_letter'>;
 
 const CANCEL = { kind: 'cancel' } as const;
 

@@ -15,7 +15,7 @@ import { handOff } from '../people/hand-off.js';
 import { idsFrom } from '../core/inserted-ids.js';
 import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
 import { extend, deleteEmptyClaims } from './lease.js';
-import { hasUnusedKeys, pruneKeys } from '../keys/prune-keys.js';
+import { hasUnusedKeys, pruneKeys } from '../keys/key-rows.js';
 import { EXPIRED_BATCH_SIZE, findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
 import { completeBatch, type CompletedBatch } from './complete-batch.js';
 import { completeClaimed, FenceError } from './complete-jobs.js';
@@ -28,7 +28,7 @@ import { archiveExpired, prune } from './prune.js';
 import type { Archives } from '../schema/archive-options.js';
 import { cancelRequests } from './cancel-requests.js';
 import { withoutUnsafeIds } from './malformed-jobs.js';
-import { addQueues } from '../topics/add-queues.js';
+import { addQueues } from '../topics/queue-registration.js';
 
 /**
  * The port on any database: decides for each verb how its statements are sent, and repeated after a failure.

@@ -1,12 +1,13 @@
 import { expected } from '../../job/expectation.js';
 import { MAX_TIMESTAMP_MS, type ColumnProblem } from '../../job/read-columns.js';
 import { markMalformedDead, type MalformedRow } from './malformed-jobs.js';
-import { CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
+import { CLAIMED_COLUMNS } from './claimed-row.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
 import { findStaged } from '../people/stages.js';
 import { statement, deleteFrom, Ids, query, executeAll, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const SCAN_BATCH_SIZE = 10_000;
 
@@ -71,13 +72,7 @@ const LET_ARRIVE = `
 
 type ScannedPart = Readonly<{ last: number | null; scanned: number; stuck: number | null }>;
 
-interface StuckRow extends ClaimedRow {
-  queue: string;
-  state: string;
-  run_at: number | null;
-  runnable: number;
-  claim_id: number;
-}
+type StuckRow = TableRow<'jobs'>;
 
 /**
  * Finds jobs that no claim, promotion or rescue can find, because their state contradicts other columns. They become

@@ -90,22 +90,12 @@ const COUNT_WAITING = `
 type TimeColumn = 'due_at' | 'plain_due_at' | 'lapse_at' | 'tick_at';
 
 /** Times by the clock of the database, and its present time `at`. */
-interface NextTimes extends Record<TimeColumn, number | null> {
-  at: number;
-}
+type NextTimes = Record<TimeColumn, number | null> & { readonly at: number };
 
-interface WorkSummaryRow extends NextTimes {
-  queue: string;
-  paused: number;
-  waiting: number;
-  /** Null if the queue has no limits. */
-  rest_until: number | null;
-  arriving: number;
-  has_groups: number;
-  has_ready_groups: number;
-  next_due_group: number | null;
-  awaited: number | null;
-}
+/** `rest_until` is null if the queue has no limits. */
+type WorkSummaryRow = NextTimes &
+  Record<'paused' | 'waiting' | 'arriving' | 'has_groups' | 'has_ready_groups', number> &
+  Record<'rest_until' | 'next_due_group' | 'awaited', number | null> & { readonly queue: string };
 
 // No schedule has this name: a list must not be empty.
 const NO_SCHEDULE = '';

@@ -22,9 +22,6 @@ interface KeyAcquisition {
   readonly plannedJob: PlannedJob;
 }
 
-/** Returns the result of a call, after the ids are known. */
-export type PlannedAnswer = () => readonly KeyedJobResult[] | DuplicateKeyError;
-
 /** The changes of one call, before the plan accepts the whole call. */
 class Draft {
   readonly inserts: { job: NewJob; plannedJob: PlannedJob }[] = [];
@@ -61,12 +58,10 @@ export class KeyPlan {
   /** The new owner of each key, in the order of the keys. Valid after `setInsertedIds`. */
   get acquisitions(): readonly { queue: string; name: string; key: JobKey; jobId: number }[] {
     const inOrder = [...this.#accepted.acquisitions].sort(([a], [b]) => (a < b ? -1 : 1));
-    return inOrder.map(([, { job, key, plannedJob }]) => ({
-      queue: job.queue,
-      name: job.name,
-      key,
-      jobId: plannedJob.id!,
-    }));
+    return inOrder.map(([, { job, key, plannedJob }]) => {
+      const { queue, name } = job;
+      return { queue, name, key, jobId: plannedJob.id! };
+    });
   }
 
   /** @param ids the ids of `inserts`, in their order */
@@ -74,43 +69,38 @@ export class KeyPlan {
     this.#accepted.inserts.forEach(({ plannedJob }, index) => (plannedJob.id = ids[index]!));
   }
 
-  addCall(call: readonly NewJob[]): PlannedAnswer {
+  /** Returns a function that returns the result of the call when the ids are known. */
+  addCall(call: readonly NewJob[]): () => readonly KeyedJobResult[] | DuplicateKeyError {
     const draft = new Draft();
     const results: (() => KeyedJobResult)[] = [];
     for (const job of call) {
-      const result = this.#planJob(job, draft);
-      if (result instanceof Rejection) return () => result.toError(draft);
-      results.push(result);
+      const planned = this.#planJob(job, draft);
+      if ('rejection' in planned) return planned.rejection;
+      results.push(planned.result);
     }
     this.#accept(draft);
     return () => results.map((result) => result());
   }
 
-  #planJob(job: NewJob, draft: Draft): (() => KeyedJobResult) | Rejection {
+  #planJob(job: NewJob, draft: Draft): { result: () => KeyedJobResult } | { rejection: () => DuplicateKeyError } {
     const { key, queue, name } = job;
     if (!key) {
       const plannedJob = planInsert(job, draft);
-      return () => ({ id: plannedJob.id!, name, outcome: 'created' });
+      return { result: () => ({ id: plannedJob.id!, name, outcome: 'created' }) };
     }
     const id = keyIdOf({ queue, hash: key.hash });
     const owner = draft.owners.get(id) ?? this.#accepted.owners.get(id) ?? this.#storedOwner(id);
     const decision = decideKey(owner, key.onConflict);
-    if (decision === 'refuse') return new Rejection(job, key, owner);
-    if (decision === 'join') {
-      return () => ({ id: owner.plannedJob.id!, name: owner.name ?? name, outcome: 'existing' });
-    }
+    if (decision === 'refuse') return { rejection: () => duplicateKeyError(queue, key, owner, draft) };
+    if (decision === 'join')
+      return { result: () => ({ id: owner.plannedJob.id!, name: owner.name ?? name, outcome: 'existing' }) };
     const plannedJob = decision === 'put' ? planInsert(job, draft) : owner.plannedJob;
     if (decision === 'replace') draft.replaced.set(plannedJob, job);
     const { until } = key;
-    draft.owners.set(id, {
-      until,
-      hasTime: until === 'time',
-      job: { isUnclaimed: true, attempt: 0 },
-      plannedJob,
-      name,
-    });
+    const idle = { isUnclaimed: true, attempt: 0 };
+    draft.owners.set(id, { until, hasTime: until === 'time', job: idle, plannedJob, name });
     draft.acquisitions.set(id, { job, key, plannedJob });
-    return () => ({ id: plannedJob.id!, name, outcome: decision === 'put' ? 'created' : 'replaced' });
+    return { result: () => ({ id: plannedJob.id!, name, outcome: decision === 'put' ? 'created' : 'replaced' }) };
   }
 
   #storedOwner(id: string): PlannedKeyOwner {
@@ -130,21 +120,12 @@ export class KeyPlan {
   }
 }
 
-/** A job whose key rejects its call. */
-class Rejection {
-  constructor(
-    private readonly job: NewJob,
-    private readonly key: JobKey,
-    private readonly owner: PlannedKeyOwner,
-  ) {}
-
-  toError({ inserts }: Draft): DuplicateKeyError {
-    const { plannedJob, job } = this.owner;
-    // A job of the rejected call itself is not inserted, so it has no id.
-    const jobId = inserts.some((insert) => insert.plannedJob === plannedJob) ? null : plannedJob.id;
-    const state = job ? (job.isUnclaimed ? 'waiting' : 'active') : 'finished';
-    return new DuplicateKeyError(this.job.queue, this.key.text, jobId, state);
-  }
+function duplicateKeyError(queue: string, { text }: JobKey, owner: PlannedKeyOwner, { inserts }: Draft) {
+  const { plannedJob, job } = owner;
+  // A job of the rejected call itself is not inserted, so it has no id.
+  const jobId = inserts.some((insert) => insert.plannedJob === plannedJob) ? null : plannedJob.id;
+  const state = job ? (job.isUnclaimed ? 'waiting' : 'active') : 'finished';
+  return new DuplicateKeyError(queue, text, jobId, state);
 }
 
 function planInsert(job: NewJob, draft: Draft): PlannedJob {

@@ -3,6 +3,7 @@ import type { KeyOwner } from '../../job/key-decision.js';
 import type { NewJob } from '../../job/job.js';
 import type { KeyName } from '../core/sql-database.js';
 import { execute, query, executeAll, type Statement, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // In the common lock order, keys come before claims, jobs and history: a transaction that has locked a claim or a job
 // never locks a key. Keys are locked in the order of the primary key.
@@ -44,6 +45,15 @@ const DELETE_KEYS = `
   DELETE /*! {keys} */ FROM {keys} /*! FORCE INDEX (PRIMARY) */
   WHERE queue = :queue AND key_hash IN (:hashes)`;
 
+// Skips any number of locked rows, so that they do not delay the others. Selects job_id, which is unused here: if the
+// index alone could answer the query, MySQL would scan the whole small index.
+const UNUSED = `
+  SELECT queue, key_hash AS hash, job_id
+  FROM {keys} /*! FORCE INDEX ({keys}_unused) */
+  WHERE kept_until <= :now
+  ORDER BY kept_until
+  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+
 /** An unused row stays for this time, so that it is not deleted while a transaction is about to use it. */
 export const UNUSED_KEY_RETENTION_MS = 3_600_000;
 
@@ -67,18 +77,14 @@ export type LockedKey = Pick<KeyRow, 'jobId' | 'keptUntilMs'>;
 
 export type KeyRows = ReadonlyMap<string, KeyRow>;
 
-interface StoredKeyRow {
-  key_hash: string;
-  job_id: number;
-  key_until: JobKey['until'];
-  has_time: number | null;
-  kept_until: number;
-  at: number;
-  alive: number | null;
-  name: string | null;
-  claim_id: number | null;
-  attempt: number | null;
-}
+type StoredKeyRow = Pick<TableRow<'keys'>, 'key_hash' | 'job_id' | 'key_until' | 'kept_until'> & {
+  readonly has_time: number | null;
+  readonly at: number;
+  readonly alive: number | null;
+  readonly name: string | null;
+  readonly claim_id: number | null;
+  readonly attempt: number | null;
+};
 
 /** A unique text for each key, because two queues may use the same hash. */
 export function keyIdOf({ queue, hash }: KeyName): string {
@@ -145,8 +151,32 @@ export function* extendKeyRetention(keys: readonly KeyName[]): Work<void> {
     yield* execute(EXTEND_RETENTION, { ...values, keptMs: UNUSED_KEY_RETENTION_MS });
 }
 
-export function* deleteKeys(keys: readonly KeyName[]): Work<void> {
-  for (const values of hashBatchesOf(keys)) yield* execute(DELETE_KEYS, { ...values });
+/** The lock ends with the statement. */
+export function* hasUnusedKeys(): Work<boolean> {
+  return (yield* query(UNUSED, { limit: 1 })).length > 0;
+}
+
+/** Returns the number of examined keys, at most `limit`. A key in use is examined again in an hour. */
+export function* pruneKeys(limit: number): Work<number> {
+  const unused = inLockOrder(yield* query<KeyName>(UNUSED, { limit }));
+  if (unused.length === 0) return 0;
+  const { locked, rows } = yield* lockKeysSkipLocked(unused);
+  const prunable = [...rows.values()].filter(
+    ({ key, remainingRetentionMs }) => locked.has(keyIdOf(key)) && remainingRetentionMs <= 0,
+  );
+  yield* extendKeyRetention(namesOf(prunable.filter(isInUse)));
+  for (const values of hashBatchesOf(namesOf(prunable.filter((row) => !isInUse(row)))))
+    yield* execute(DELETE_KEYS, { ...values });
+  return unused.length;
+}
+
+// A started job does not own a key that is kept until `started`. The job may be released and own it again.
+function isInUse({ hasTime, job }: KeyRow): boolean {
+  return hasTime || job !== undefined;
+}
+
+function namesOf(rows: readonly KeyRow[]): KeyName[] {
+  return inLockOrder(rows.map(({ key }) => key));
 }
 
 function addRow(rows: Map<string, KeyRow>, queue: string, row: StoredKeyRow): void {

@@ -5,17 +5,14 @@ import { isScheduled, chunkJobs } from '../jobs/enqueue.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { query, executeAll, type Statement, type Work } from '../core/statement.js';
 
-const LOCK_IDLE_SKIP_LOCKED = `
+const lockIdle = (skipLocked: string) => `
   SELECT id
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
+  ORDER BY id /*! FOR UPDATE${skipLocked} */`;
 
-const LOCK_IDLE = `
-  SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id = 0
-  ORDER BY id /*! FOR UPDATE */`;
+const LOCK_IDLE = lockIdle('');
+const LOCK_IDLE_SKIP_LOCKED = lockIdle(' SKIP LOCKED');
 
 // Replaces all columns of a job but its id and its creation time.
 const REPLACE = `

@@ -45,16 +45,10 @@ const USE_FIXED_RATE = `
       rate_until_us = (:now - :now % :perMs + :perMs) * 1000
   WHERE queue = :queue`;
 
-interface LockedLimits extends LimitsRow {
-  readonly at: number;
-}
+type LockedLimits = LimitsRow & { readonly at: number };
 
-/** The jobs that a claim may take now. */
-interface Room {
-  readonly jobs: number;
-  /** Milliseconds until there is more room; null: when a job ends. */
-  readonly moreInMs: number | null;
-}
+/** The jobs that a claim may take now, and the milliseconds until there is more room; null: when a job ends. */
+type Room = Readonly<{ jobs: number; moreInMs: number | null }>;
 
 /**
  * Claims up to the limits of the queue: jobs that run at once, counted from the claims themselves, so that no process can

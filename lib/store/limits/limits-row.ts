@@ -1,18 +1,10 @@
 import { NO_LIMITS, readLimits, type LimitOverrides, type Limits } from '../../job/limits/limit-options.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 export const LIMIT_COLUMNS = `declared, overrides, rate_until_us, rate_used, rest_until`;
 
-/** A row of the table of limits, as the drivers return it. */
-export interface LimitsRow {
-  /** JSON: the limits from the options of the latest process that declared any. */
-  readonly declared: string | null;
-  /** JSON: the limits that the administrator has set. */
-  readonly overrides: string | null;
-  readonly rate_until_us: number;
-  readonly rate_used: number;
-  readonly rest_until: number;
-}
+export type LimitsRow = Omit<TableRow<'limits'>, 'queue' | 'claim_count'>;
 
 export function overridesOf({ overrides }: Pick<LimitsRow, 'overrides'>): LimitOverrides {
   return readLimits(parseJsonOrNull(overrides));

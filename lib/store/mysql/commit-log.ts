@@ -81,14 +81,10 @@ export class CommitLog {
 
   /** @param hasWritten whether the work has written, by its value; if not, there is nothing to count */
   transact<T>(work: () => Work<T>, hasWritten: (value: T) => boolean): Promise<T> {
-    let value: T;
-    return this.#commitOnce({
-      *work(count) {
-        // The count follows, so no step of the work is the last one of the transaction.
-        value = yield* relay(work(), ({ statements }) => executeAll(statements));
-        return hasWritten(value) ? (yield* executeFinal([count]))[0]! : undefined;
-      },
-      value: () => value,
+    return this.decide(function* () {
+      // The count follows, so no step of the work is the last one of the transaction.
+      const value = yield* relay(work(), ({ statements }) => executeAll(statements));
+      return { value, hasWritten: hasWritten(value), writes: [] };
     });
   }
 

@@ -1,7 +1,7 @@
 import { UnsupportedDatabaseError } from '../../job/errors.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { Dialect } from '../core/sql-database.js';
-import { query, type Work } from '../core/statement.js';
+import { query } from '../core/statement.js';
 import { mariadb, mysql } from './mysql.js';
 import type { MysqlPool } from './mysql-pool.js';
 
@@ -69,16 +69,11 @@ export async function findUnsupportedStrategies(
   pool: MysqlPool,
   queue: string,
 ): Promise<Readonly<Partial<Record<ClaimStrategy, string>>>> {
-  const locking = await pool.openDedicated();
-  try {
-    await locking.send(() => startTransaction());
+  const isIgnored = await withLockedQueue(pool, queue, (locked) =>
     // No row if another worker runs the same test now: SKIP LOCKED has then skipped its row, so the test has passed.
-    const locked = await locking.send(() => query(LOCK_QUEUE_IF_FREE, { queue }));
-    if (locked.length > 0 && (await returnsLockedRow(pool, queue)))
-      return { 'skip-locked': SKIP_LOCKED_IGNORED, lock: SKIP_LOCKED_IGNORED };
-  } finally {
-    locking.drop();
-  }
+    locked ? withLockedQueue(pool, queue, (isReturned) => Promise.resolve(isReturned)) : Promise.resolve(false),
+  );
+  if (isIgnored) return { 'skip-locked': SKIP_LOCKED_IGNORED, lock: SKIP_LOCKED_IGNORED };
   return (await hasSeveralWriters(pool)) ? { lock: SEVERAL_WRITERS } : {};
 }
 
@@ -93,16 +88,13 @@ async function readVariables(pool: MysqlPool, names: readonly string[]): Promise
   return Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
 }
 
-async function returnsLockedRow(pool: MysqlPool, queue: string): Promise<boolean> {
-  const other = await pool.openDedicated();
+/** @param act receives whether a transaction on a connection of its own was given the row of the queue */
+async function withLockedQueue<T>(pool: MysqlPool, queue: string, act: (locked: boolean) => Promise<T>): Promise<T> {
+  const connection = await pool.openDedicated();
   try {
-    await other.send(() => startTransaction());
-    return (await other.send(() => query(LOCK_QUEUE_IF_FREE, { queue }))).length > 0;
+    await connection.send(() => query('START TRANSACTION'));
+    return await act((await connection.send(() => query(LOCK_QUEUE_IF_FREE, { queue }))).length > 0);
   } finally {
-    other.drop();
+    connection.drop();
   }
-}
-
-function* startTransaction(): Work<void> {
-  yield* query('START TRANSACTION');
 }

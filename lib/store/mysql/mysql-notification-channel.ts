@@ -104,7 +104,7 @@ export class MysqlNotificationChannel implements NotificationChannel {
         .listen(this.#processList.markFor(connection.id, []))
         .then((isNotified) => (hasArrived = isNotified));
       const ended = withTimeout(this.clock, DELIVERY_TEST_TIMEOUT_MS, listening, stop).finally(() => over.abort());
-      const [isListed] = await Promise.all([this.#interruptOwn(connection, end), ended]);
+      const [isListed] = await Promise.all([this.#poll(end, () => this.#processList.interrupt(connection.id)), ended]);
       if (hasArrived) return undefined;
       this.disconnect();
       return isListed
@@ -121,11 +121,6 @@ export class MysqlNotificationChannel implements NotificationChannel {
     return this.#connection;
   }
 
-  /** Returns whether the process list showed the connection as listening before `over`. */
-  #interruptOwn(connection: ListenConnection, over: AbortSignal): Promise<boolean> {
-    return this.#poll(over, () => this.#processList.interrupt(connection.id));
-  }
-
   /** Other connections see this one in the process list after a moment. Returns false if `over` comes first. */
   async #poll(over: AbortSignal, isDone: () => Promise<boolean>): Promise<boolean> {
     for (let pauseMs = 1; !over.aborted; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
@@ -138,7 +133,7 @@ export class MysqlNotificationChannel implements NotificationChannel {
   /** Interrupts the sleep, because a server lists a closed connection as listening for some seconds. */
   async #endListening(connection: ListenConnection, over: AbortSignal): Promise<void> {
     const timeout = this.clock.sleep(INTERRUPT_TIMEOUT_MS, over).then(() => over.aborted || connection.close());
-    await this.#interruptOwn(connection, over).catch(() => connection.close());
+    await this.#poll(over, () => this.#processList.interrupt(connection.id)).catch(() => connection.close());
     await timeout;
   }
 }

@@ -34,24 +34,10 @@ const KILL_QUERY = `KILL QUERY :id`;
 // MariaDB can interrupt one statement by its id, so a later statement of the connection is safe.
 const KILL_QUERY_BY_ID = `KILL QUERY ID :queryId`;
 
-interface ProcessListRow {
-  id: number;
-  query_id?: number;
-  mark: string;
-}
-
 interface ListeningProcess {
   readonly id: number;
   readonly queryId: number | undefined;
   readonly marks: readonly string[];
-}
-
-interface NotificationRound {
-  /** By the digest of a queue: the number of jobs for which no listener was woken yet. */
-  readonly remaining: Map<string, number>;
-  /** The connections not to wake: this process's own, and those that were woken. */
-  readonly skippedIds: Set<number | undefined>;
-  readonly all?: boolean;
 }
 
 /** The listening connections in the server's process list: those of this account, database and table prefix. */
@@ -110,10 +96,10 @@ export class MysqlProcessList {
     this.#readAheadResult = undefined;
     const remaining = new Map([...queues].map(([queue, jobs]) => [digest(queue), jobs]));
     const skippedIds = new Set([own]);
-    if (ahead && !all) await this.#interruptListeners(await ahead.listeners, { remaining, skippedIds });
+    if (ahead && !all) await this.#interruptListeners(await ahead.listeners, remaining, skippedIds, false);
     // A worker that started to listen after that read may be the one with a free slot.
     if (all || [...remaining.values()].some((jobs) => jobs > 0))
-      await this.#interruptListeners(await this.#readListeners(), { remaining, skippedIds, all });
+      await this.#interruptListeners(await this.#readListeners(), remaining, skippedIds, all);
     return skippedIds.size - 1;
   }
 
@@ -121,9 +107,15 @@ export class MysqlProcessList {
     return this.#readAheadResult !== undefined && this.clock.monotonic() < this.#readAheadResult.until;
   }
 
+  /**
+   * @param remaining by the digest of a queue: the number of jobs for which no listener was woken yet
+   * @param skippedIds the connections not to wake: this process's own, and those that were woken
+   */
   async #interruptListeners(
     listeners: readonly ListeningProcess[],
-    { remaining, skippedIds, all = false }: NotificationRound,
+    remaining: Map<string, number>,
+    skippedIds: Set<number | undefined>,
+    all: boolean,
   ): Promise<void> {
     for (const listener of shuffled(listeners)) {
       const queues = [...remaining.keys()].filter((mark) => remaining.get(mark)! > 0 && listensTo(listener, mark));
@@ -137,7 +129,9 @@ export class MysqlProcessList {
   async #readListeners(): Promise<ListeningProcess[]> {
     const list = await (this.#list ??= this.#findList());
     const opening = `SELECT ${this.#comment} `;
-    const rows = await this.database.runIdempotent(() => query<ProcessListRow>(selectListenersIn(list), { opening }));
+    const rows = await this.database.runIdempotent(() =>
+      query<{ id: number; query_id?: number; mark: string }>(selectListenersIn(list), { opening }),
+    );
     return rows.flatMap(({ id, query_id, mark }) => {
       const [ownId, ...marks] = mark.slice(opening.length).trim().split(' ');
       return Number(ownId) === Number(id) ? [{ id: Number(id), queryId: query_id, marks }] : [];

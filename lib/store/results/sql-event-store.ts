@@ -1,9 +1,9 @@
-import type { JobEventName, QueueEvent } from '../../job/queue-event.js';
 import { readError } from '../../job/read-columns.js';
 import type { EventStore, RecordedEvent } from './event-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, Ids, query, type Values, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const LAST = `
   SELECT MAX(id) AS id
@@ -39,20 +39,9 @@ const DELETE_EXPIRED = deleteFrom('events', ':ids AND recorded_at <= :now - :kep
 /** A process that reconnects to the database within this time misses no event. */
 export const EVENT_RETENTION_MS = 600_000;
 
-interface EventRow extends Pick<QueueEvent, 'queue' | 'name' | 'attempt' | 'owner'> {
-  id: number;
-  event: JobEventName;
-  job_id: number;
-  ran_ms: number | null;
-  delay_ms: number | null;
-  result: string | null;
-  error: string | null;
-  recorded_at: number;
-}
-
 export function sqlEventStore(database: SqlDatabase): EventStore {
   const read = async (sql: string, values: Values) =>
-    (await database.runIdempotent(() => query<EventRow>(sql, values))).map(toRecordedEvent);
+    (await database.runIdempotent(() => query<TableRow<'events'>>(sql, values))).map(toRecordedEvent);
   return {
     async lastId() {
       const [row] = await database.runIdempotent(() => query<{ id: number | null }>(LAST));
@@ -73,7 +62,7 @@ function* pruneEvents(limit: number): Work<number> {
   return yield* execute(DELETE_EXPIRED, { ids: new Ids(expired.map(({ id }) => Number(id))), keptMs });
 }
 
-function toRecordedEvent({ event, queue, name, attempt, owner, ...row }: EventRow): RecordedEvent {
+function toRecordedEvent({ event, queue, name, attempt, owner, ...row }: TableRow<'events'>): RecordedEvent {
   const error = readError(row.error);
   return {
     id: Number(row.id),

@@ -4,6 +4,7 @@ import { ascending, idsOf } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { execute, query, rowChunks, Rows, executeAll, type SqlValue, type Work } from '../core/statement.js';
 import { readInBatches } from './in-batches.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const MAX_LINES = 1_000;
 // The time until the pruner first checks whether the job still exists.
@@ -82,11 +83,7 @@ const DELETE_LINES = `
   DELETE /*! {logs} */ FROM {logs} /*! FORCE INDEX (PRIMARY) */
   WHERE job_id = :id AND number >= 1 AND logged_at > 0`;
 
-interface ProgressRow {
-  job_id: number;
-  value: string | null;
-  lines_logged: number;
-}
+type ProgressRow = Pick<TableRow<'progress'>, 'job_id' | 'value' | 'lines_logged'>;
 
 export function sqlJobLogStore(database: SqlDatabase): JobLogStore {
   return {

@@ -9,6 +9,7 @@ import { statement, deleteFrom, execute, Ids, query, Rows, executeAll, type Work
 import type { RecordRow } from '../jobs/job-record.js';
 import { inBatches, readInBatches } from './in-batches.js';
 import { jobLogDeletions } from './sql-job-log-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // One statement, so that a job that moves between the tables is found in one of them.
 const AWAITED_JOBS = `
@@ -66,10 +67,7 @@ const REMOVED = `
   FROM {waits} /*! FORCE INDEX (PRIMARY) */
   WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at = 1`;
 
-interface WaitRow {
-  waiter: number;
-  job_id: number;
-}
+type WaitRow = Omit<TableRow<'waits'>, 'expires_at'>;
 
 type AwaitedRow = Pick<RecordRow, 'id' | 'queue' | 'state' | 'result' | 'error' | 'options'>;
 

@@ -6,6 +6,7 @@ import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { enqueue } from '../jobs/enqueue.js';
 import { toTickJob } from './run-ticks.js';
 import {
+  DEFINED_COLUMNS,
   definedValues,
   hasSameTicks,
   numberOrNull,
@@ -16,16 +17,9 @@ import {
 } from './schedule-row.js';
 import type { DeclarationResult, ScheduleStore, TickJob } from './schedule-store.js';
 
-// The columns that a declaration or an upsert sets.
 const INSERT = (lockDuplicate: string) => `
-  INSERT INTO {schedules} (
-    name, queue, job_name, payload, headers, options, priority, max_attempts, cron, every_ms, tz, until_at, missed,
-    missed_limit, overlap, jitter_ms, next_at, source, digest, revision, declared_at
-  )
-  VALUES (
-    :name, :queue, :job_name, :payload, :headers, :options, :priority, :max_attempts, :cron, :every_ms, :tz, :until_at,
-    :missed, :missed_limit, :overlap, :jitter_ms, NULL, :source, :digest, :revision, :now
-  )
+  INSERT INTO {schedules} (${DEFINED_COLUMNS.join(', ')}, next_at, source, digest, revision, declared_at)
+  VALUES (:${DEFINED_COLUMNS.join(', :')}, NULL, :source, :digest, :revision, :now)
   ${lockDuplicate}`;
 
 const LOCK = `
@@ -35,9 +29,7 @@ const LOCK = `
 
 const UPDATE = `
   UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
-  SET queue = :queue, job_name = :job_name, payload = :payload, headers = :headers, options = :options,
-      priority = :priority, max_attempts = :max_attempts, cron = :cron, every_ms = :every_ms, tz = :tz,
-      until_at = :until_at, missed = :missed, missed_limit = :missed_limit, overlap = :overlap, jitter_ms = :jitter_ms,
+  SET ${DEFINED_COLUMNS.map((column) => `${column} = :${column}`).join(', ')},
       next_at = :next, source = :source, digest = :digest, revision = :revision, declared_at = :now
   WHERE name = :name`;
 

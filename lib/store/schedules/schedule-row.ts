@@ -6,33 +6,20 @@ import { parseJsonOrNull } from '../core/parse-json.js';
 import type { SqlValue } from '../core/statement.js';
 import { toDate } from '../jobs/job-record.js';
 import type { ScheduleRecord } from './schedule-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
-export interface ScheduleRow extends Pick<ScheduleRecord, 'name' | 'queue' | 'cron' | 'tz' | 'revision' | 'source'> {
-  job_name: string;
-  every_ms: number | null;
-  payload: string;
-  headers: string | null;
-  options: string | null;
-  priority: number;
-  max_attempts: number | null;
-  missed: string;
-  missed_limit: number;
-  overlap: string;
-  jitter_ms: number;
-  until_at: number | null;
-  next_at: number | null;
-  last_at: number | null;
-  last_job_id: number | null;
-  paused: number;
-  digest: string | null;
-}
+export type ScheduleRow = Omit<TableRow<'schedules'>, 'declared_at'>;
 
 /** `at`: the time of the database when it read the row. */
 export type DatedRow = ScheduleRow & { readonly at: number };
 
-export const SCHEDULE_COLUMNS =
-  'name, queue, job_name, cron, every_ms, tz, payload, headers, options, priority, max_attempts, missed, ' +
-  'missed_limit, overlap, jitter_ms, until_at, next_at, last_at, last_job_id, paused, source, digest, revision';
+/** The columns that a schedule defines: see `definedValues`. */
+export const DEFINED_COLUMNS = [
+  ...['name', 'queue', 'job_name', 'payload', 'headers', 'options', 'priority', 'max_attempts'],
+  ...['cron', 'every_ms', 'tz', 'until_at', 'missed', 'missed_limit', 'overlap', 'jitter_ms'],
+];
+
+export const SCHEDULE_COLUMNS = `${DEFINED_COLUMNS.join(', ')}, next_at, last_at, last_job_id, paused, source, digest, revision`;
 
 /** The values of the columns that a schedule defines, by the names of the columns. */
 export function definedValues({ name, job, ...timing }: NewSchedule): Record<string, SqlValue> {
@@ -72,9 +59,7 @@ export function readSchedule(row: ScheduleRow): { schedule: NewSchedule } | { pr
       name,
       job: { ...job, delayMs: null, runAtMs: null },
       ...{ cron, everyMs, tz, jitterMs, untilMs: numberOrNull(row.until_at) },
-      missed: row.missed as NewSchedule['missed'],
-      missedLimit: row.missed_limit,
-      overlap: row.overlap as NewSchedule['overlap'],
+      ...{ missed: row.missed, missedLimit: row.missed_limit, overlap: row.overlap },
     },
   };
 }
@@ -85,8 +70,8 @@ export function toScheduleRecord(row: ScheduleRow): ScheduleRecord {
     ...{ name, queue, jobName: job_name, cron, tz, revision },
     everyMs: numberOrNull(row.every_ms),
     payload: parseJsonOrNull(row.payload),
-    missed: missed === 'all' ? { all: missed_limit } : (missed as 'skip' | 'once'),
-    overlap: overlap as ScheduleRecord['overlap'],
+    missed: missed === 'all' ? { all: missed_limit } : missed,
+    overlap,
     jitterMs: Number(row.jitter_ms),
     until: toDate(readDate(row.until_at)),
     nextAt: toDate(readDate(row.next_at)),

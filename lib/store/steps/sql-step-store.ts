@@ -6,6 +6,7 @@ import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
 import { hasExpiredSteps, pruneSignals, pruneSteps } from './prune-steps.js';
 import { findMissedSignals, storeSignal, wakeWaiting } from './signals.js';
 import type * as port from './step-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const STEPS = `
   SELECT name, state, result, until_at
@@ -39,13 +40,7 @@ const SIGNAL = `
   FROM {signals}
   WHERE hash = :hash`;
 
-interface StepRow {
-  readonly name: string;
-  readonly state: port.StoredStep['state'];
-  readonly result: string | null;
-  readonly until_at: number | null;
-}
-
+type StepRow = Pick<TableRow<'steps'>, 'name' | 'state' | 'result' | 'until_at'>;
 type CurrentStepRow = StepRow & { readonly at: number };
 
 const ENDED = { state: 'done', hash: null } as const;

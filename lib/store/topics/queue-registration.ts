@@ -1,7 +1,7 @@
 import type { Subscription } from '../../job/topics.js';
 import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
-import type { Dialect } from '../core/sql-database.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
@@ -11,6 +11,11 @@ import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues }
 
 const EXPIRIES = `
   SELECT queue, expires_after_ms
+  FROM {queues}
+  WHERE queue IN (:queues)`;
+
+const KNOWN_QUEUES = `
+  SELECT queue
   FROM {queues}
   WHERE queue IN (:queues)`;
 
@@ -67,14 +72,29 @@ const HAS_WORKER = `
 
 const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
 
-export interface DeclarationDiff {
-  /** The declarations that differ from the database, or whose use must be recorded. */
-  readonly toWrite: readonly DeclaredQueue[];
-  readonly undeclared: SubscriptionRecord[];
+/** Reads first, so that only the first worker of a queue writes. */
+export async function addQueues(
+  database: Pick<SqlDatabase, 'runIdempotent'>,
+  dialect: Pick<Dialect, 'addQueue'>,
+  queues: readonly string[],
+): Promise<void> {
+  for (const queue of await database.runIdempotent(() => findUnknownQueues(queues)))
+    await database.runIdempotent(() => dialect.addQueue(queue));
 }
 
-/** Compares without locks, so that a worker that restarts without changes writes nothing. */
-export function* diffDeclarations(declared: readonly DeclaredQueue[]): Work<DeclarationDiff> {
+function* findUnknownQueues(queues: readonly string[]): Work<string[]> {
+  if (queues.length === 0) return [];
+  const known = new Set((yield* query<{ queue: string }>(KNOWN_QUEUES, { queues })).map(({ queue }) => queue));
+  return queues.filter((queue) => !known.has(queue));
+}
+
+/**
+ * Compares without locks, so that a worker that restarts without changes writes nothing. Returns in `toWrite` the
+ * declarations that differ from the database, or whose use must be recorded.
+ */
+export function* diffDeclarations(
+  declared: readonly DeclaredQueue[],
+): Work<{ toWrite: readonly DeclaredQueue[]; undeclared: SubscriptionRecord[] }> {
   if (declared.length === 0) return { toWrite: [], undeclared: [] };
   const queues = declared.map(({ queue }) => queue);
   const rows = yield* query<{ queue: string; expires_after_ms: number | null }>(EXPIRIES, { queues });

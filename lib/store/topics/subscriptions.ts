@@ -11,16 +11,13 @@ const SUBSCRIBERS = `
   WHERE topic IN (:patterns)
   ORDER BY queue`;
 
-const ALL = `
+const select = (where: string) => `
   SELECT queue, topic, header_filter, created_at
-  FROM {subscriptions}
+  FROM {subscriptions} ${where}
   ORDER BY queue, topic`;
 
-const OF_QUEUES = `
-  SELECT queue, topic, header_filter, created_at
-  FROM {subscriptions}
-  WHERE queue IN (:queues)
-  ORDER BY queue, topic`;
+const ALL = select('');
+const OF_QUEUES = select('WHERE queue IN (:queues)');
 
 const ADD = `
   INSERT INTO {subscriptions} (queue, topic, header_filter, created_at)

@@ -1,6 +1,6 @@
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
-import { addQueues } from '../topics/add-queues.js';
+import { addQueues } from '../topics/queue-registration.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
 const REGISTER = `

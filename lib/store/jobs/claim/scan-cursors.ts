@@ -32,17 +32,18 @@ export interface ScanStart {
   readonly state: QueueScanState;
 }
 
-export interface QueueScanState {
-  readonly lastIds: Map<number, number>;
+class QueueScanState {
+  readonly lastIds = new Map<number, number>();
   /** Claims that have neither committed nor failed. */
-  readonly running: Set<ScanStart>;
-  /** When the last missed-work check outside of a claim ended. */
-  checkedAt: number;
-  checkTookMs: number;
+  readonly running = new Set<ScanStart>();
+  checkTookMs = 0;
   /** When a claim last made a missed-work check. */
-  claimCheckedAt: number;
+  claimCheckedAt = -Infinity;
   /** An optimistic claim picks from this multiple of the jobs that it needs. */
-  spread: number;
+  spread = 1;
+
+  /** @param checkedAt when the last missed-work check outside of a claim ended */
+  constructor(public checkedAt: number) {}
 }
 
 /**
@@ -59,18 +60,7 @@ export class ScanCursors {
   /** Returns the start of a scan. The caller calls `end` when the claim has committed or failed. */
   begin(queue: string): ScanStart {
     let known = this.#queues.get(queue);
-    if (!known) {
-      const now = this.clock.monotonic();
-      known = {
-        lastIds: new Map(),
-        running: new Set(),
-        checkedAt: now,
-        checkTookMs: 0,
-        claimCheckedAt: -Infinity,
-        spread: 1,
-      };
-      this.#queues.set(queue, known);
-    }
+    if (!known) this.#queues.set(queue, (known = new QueueScanState(this.clock.monotonic())));
     const committed = known.lastIds.size > MAX_PRIORITIES ? [] : committedCursorsOf(known);
     const start = {
       state: known,

@@ -18,6 +18,15 @@ export type RowOf<Table extends Columns> = {
   -readonly [Name in keyof Table]: Table[Name] extends Column<infer Value> ? Value : never;
 };
 
+/** A row with these columns, as a statement returns it. Columns have the names of their properties in snake case. */
+export type StoredRow<Table extends Columns> = {
+  readonly [Name in keyof Table & string as SnakeCase<Name>]: Table[Name] extends Column<infer Value> ? Value : never;
+};
+
+type SnakeCase<Name extends string> = Name extends `${infer Letter}${infer Rest}`
+  ? `${Letter extends Lowercase<Letter> ? Letter : `_${Lowercase<Letter>}`}${SnakeCase<Rest>}`
+  : '';
+
 export interface TableSchema<TableColumns extends Columns = Columns> {
   readonly entity: string;
   readonly columns: TableColumns;

@@ -9,6 +9,7 @@ import {
   tinyint,
   varchar,
   withDefault,
+  type StoredRow,
 } from './columns.js';
 import { auditTables } from './audit-tables.js';
 import { flowTables } from './flow-tables.js';
@@ -199,3 +200,6 @@ export const TABLE_SCHEMAS = {
 
   ...auditTables,
 };
+
+/** A row of the table, as a statement returns it. */
+export type TableRow<Table extends keyof typeof TABLE_SCHEMAS> = StoredRow<(typeof TABLE_SCHEMAS)[Table]['columns']>;
