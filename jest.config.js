@@ -8,6 +8,7 @@ const set = process.env.SQL_QUEUE_TEST_SET;
 const own = {
   '^(\\.{1,2}/.*)\\.js$': '$1',
   '^nestjs-sql-queue$': '<rootDir>/lib/index.ts',
+  '^nestjs-sql-queue/otel$': '<rootDir>/lib/otel/index.ts',
   '^nestjs-sql-queue/testing$': '<rootDir>/lib/testing/index.ts',
 };
 

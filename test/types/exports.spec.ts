@@ -1,4 +1,5 @@
 import * as main from 'nestjs-sql-queue';
+import * as otel from 'nestjs-sql-queue/otel';
 import * as testing from 'nestjs-sql-queue/testing';
 
 // Each exported name is a promise. A change belongs into the changelog.
@@ -68,6 +69,10 @@ describe('the public surface', () => {
       'sqlQueueEntities',
       'sqlQueueMigrations',
     ]);
+  });
+
+  it('of nestjs-sql-queue/otel consists of these names', () => {
+    expect(Object.keys(otel)).toEqual(['OpenTelemetryInstrumentation']);
   });
 
   it('of nestjs-sql-queue/testing consists of these names', () => {
