@@ -15,7 +15,7 @@ export async function build(dist = join(root, 'dist')) {
     tsc('-p', 'tsconfig.build.json', '--outDir', join(dist, 'esm')),
     tsc('-p', 'tsconfig.build.cjs.json', '--outDir', join(dist, 'cjs')),
   ]);
-  for (const name of ['worker/heartbeat/program-url.js', 'store/sqlite/sqlite-driver.js']) {
+  for (const name of ['worker/heartbeat/program-url.js', 'store/sqlite/sqlite-driver.js', 'otel/load-api.js']) {
     await replaceImportMeta(join(dist, 'cjs', name));
   }
   const scope = { type: 'commonjs', sideEffects: false };

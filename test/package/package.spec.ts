@@ -23,8 +23,8 @@ describe('the published package', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('exports the same names to import and to require, from both entry points', async () => {
-    for (const entry of ['nestjs-sql-queue', 'nestjs-sql-queue/testing']) {
+  it('exports the same names to import and to require, from all entry points', async () => {
+    for (const entry of ['nestjs-sql-queue', 'nestjs-sql-queue/testing', 'nestjs-sql-queue/otel']) {
       const names = `Object.keys(m).filter((name) => !['default', '__esModule', 'module.exports'].includes(name)).sort()`;
       const imported = await node('esm.mjs', `import * as m from '${entry}'; console.log(${names}.join());`);
       const required = await node('cjs.cjs', `const m = require('${entry}'); console.log(${names}.join());`);
@@ -41,9 +41,11 @@ describe('the published package', () => {
     await writeFile(
       join(consumer, 'consumer.ts'),
       `import { QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
+       import { OpenTelemetryInstrumentation } from 'nestjs-sql-queue/otel';
        import * as testing from 'nestjs-sql-queue/testing';
        import type { DynamicModule } from '@nestjs/common';
        export const module: DynamicModule = SqlQueueModule.forRoot();
+       export const telemetry = new OpenTelemetryInstrumentation({ parent: 'child' });
        export const names: string[] = Object.keys(testing);
        // @ts-expect-error the types are not any
        SqlQueueModule.noSuchMethod();
@@ -61,6 +63,22 @@ describe('the published package', () => {
     });
 
     await expect(result).resolves.toMatchObject({ stdout: '' });
+  });
+
+  it('loads the API of OpenTelemetry for its own entry point alone, and names it if it is missing', async () => {
+    const loaded = `Object.keys(require.cache).filter((file) => file.includes('opentelemetry')).length`;
+    const main = await node('main.cjs', `require('nestjs-sql-queue'); console.log(${loaded});`);
+    const entry = (source: string) => `import { OpenTelemetryInstrumentation } from 'nestjs-sql-queue/otel'; ${source}`;
+    const create = entry(`new OpenTelemetryInstrumentation(); console.log('created');`);
+    const created = await node('created.mjs', create);
+    const link = join(project, 'node_modules/@opentelemetry/api');
+    await rm(link);
+    const rejected = node('missing.mjs', create);
+    const message = await rejected.catch((error: unknown) => String(error));
+    await symlink(join(root, 'node_modules/@opentelemetry/api'), link, 'dir');
+
+    expect([main, created]).toEqual(['0', 'created']);
+    expect(message).toContain('npm install @opentelemetry/api');
   });
 
   it('imports only declared dependencies', async () => {

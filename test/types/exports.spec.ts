@@ -1,4 +1,5 @@
 import * as main from 'nestjs-sql-queue';
+import * as otel from 'nestjs-sql-queue/otel';
 import * as terminus from 'nestjs-sql-queue/terminus';
 import * as testing from 'nestjs-sql-queue/testing';
 
@@ -77,6 +78,10 @@ describe('the public surface', () => {
       'sqlQueueEntities',
       'sqlQueueMigrations',
     ]);
+  });
+
+  it('of nestjs-sql-queue/otel consists of these names', () => {
+    expect(Object.keys(otel)).toEqual(['OpenTelemetryInstrumentation']);
   });
 
   it('of nestjs-sql-queue/testing consists of these names', () => {
