@@ -1,5 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
+import { logText } from '../common/log-text.js';
 import { PollLoop } from '../common/poll-loop.js';
 
 const PRUNE_BATCH_SIZE = 500;
@@ -58,7 +59,7 @@ export class Pruner {
       return await prune(PRUNE_BATCH_SIZE);
     } catch (error) {
       this.#retryAt.set(prune, nowMs + PRUNE_INTERVAL_MS);
-      this.logger.warn(`Cannot prune: ${(error as Error).message}`);
+      this.logger.warn(`Cannot prune: ${logText((error as Error).message)}`);
       return 0;
     }
   }

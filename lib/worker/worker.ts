@@ -197,7 +197,9 @@ export class Worker {
     const { queues } = this.#components;
     const { running } = queues;
     if (running === 0) return;
-    this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`);
+    this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`, {
+      workerId: this.id,
+    });
     queues.abortAll(new ShutdownError());
     if (!(await withTimeout(this.parts.clock, ABORT_GRACE_MS, this.#untilIdle()))) queues.releaseAll();
   }
@@ -221,6 +223,7 @@ export class Worker {
     for (const queue of await this.parts.limits.declareLimits(limits))
       this.parts.logger.log(
         `Another process had declared other limits for queue "${queue}". Now those of this one hold.`,
+        { queue, workerId: this.id },
       );
   }
 

@@ -2,8 +2,10 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { JobLogger } from '../../common/job-logger.js';
+import { logStack, logText } from '../../common/log-text.js';
+import { jobLogParams } from '../../job/log-params.js';
 
-type FailedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt' | 'maxAttempts'>;
+type FailedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt' | 'maxAttempts'> & { headers?: string | null };
 
 /** Logs failed attempts after the commit, unless their queue has `logFailures: false`. Never logs a payload. */
 export class FailureLog {
@@ -12,18 +14,23 @@ export class FailureLog {
     private readonly optionsFor: (queue: string) => Pick<ResolvedQueueOptions, 'logFailures'>,
   ) {}
 
-  logFailure(job: FailedJob, outcome: Outcome): void {
+  logFailure(job: FailedJob, outcome: Outcome, workerId?: string | null): void {
     if (!('error' in outcome) || !outcome.error || !this.optionsFor(job.queue).logFailures) return;
     const { attempt, maxAttempts, queue, name, id } = job;
-    const { stack } = outcome.error;
+    const message = logText(outcome.error.message);
+    const stack = logStack(outcome.error.stack, outcome.error.message);
+    const params = jobLogParams(job, workerId);
     const subject = `Job ${id} "${name}" of queue "${queue}"`;
-    const error = `${outcome.error.name}: ${outcome.error.message}`;
+    const error = `${outcome.error.name}: ${message}`;
     if (outcome.kind === 'dead') {
-      this.logger.error(`${subject} is dead after attempt ${attempt} of ${maxAttempts}: ${error}`, stack);
+      this.logger.error(`${subject} is dead after attempt ${attempt} of ${maxAttempts}: ${error}`, stack, params);
     } else if (outcome.kind === 'retry') {
       const delay = outcome.delayMs === 0 ? 'at once' : `in ${outcome.delayMs / 1_000} s`;
-      this.logger.warn(`${subject} failed in attempt ${attempt} of ${maxAttempts}, to be retried ${delay}: ${error}`);
-      if (stack !== undefined) this.logger.debug(stack);
-    } else this.logger.warn(`${subject} is completed, but its result was not kept: ${outcome.error.message}`);
+      this.logger.warn(
+        `${subject} failed in attempt ${attempt} of ${maxAttempts}, to be retried ${delay}: ${error}`,
+        params,
+      );
+      if (stack !== undefined) this.logger.debug(stack, params);
+    } else this.logger.warn(`${subject} is completed, but its result was not kept: ${message}`, params);
   }
 }

@@ -1,5 +1,6 @@
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
+import { jobLogParams } from '../../job/log-params.js';
 import { isFinalOutcome, isClaimableAtOnce, type Delay, type Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
@@ -75,6 +76,7 @@ export class OutcomeEffects {
       this.parts.logger.warn(
         `No handler in this process for jobs named "${job.name}" of queue "${job.queue}". This process snoozes ` +
           `them for ${UNHANDLED_SNOOZE_MS / 1_000} s each time, so that a process with a handler can claim them.`,
+        jobLogParams(job, this.parts.workerId),
       );
     }
     this.completeUnstarted(claim, job, { kind: 'snooze', delayMs: UNHANDLED_SNOOZE_MS });
@@ -140,7 +142,7 @@ export class OutcomeEffects {
   #onCommitted({ job, ranMs, startedAtMs }: EndedRun, outcome: Outcome, result: unknown): void {
     this.parts.events.emitOutcome(job, outcome, result, ranMs);
     this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
-    this.parts.failureLog.logFailure(job, outcome);
+    this.parts.failureLog.logFailure(job, outcome, this.parts.workerId);
     if (isFinalOutcome(outcome)) this.parts.waitNotifier.notifyEnded(job);
     if (outcome.kind === 'retry' || outcome.kind === 'snooze') this.parts.expectDue(outcome.delayMs);
     if (outcome.kind === 'snooze' && outcome.signal !== undefined) void this.#wakeIfSignalled(job, outcome.signal);
@@ -156,7 +158,8 @@ export class OutcomeEffects {
   }
 
   #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {
-    if (claim.logLossOnce()) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
+    const { logger, workerId } = this.parts;
+    if (claim.logLossOnce()) logger.warn(new LeaseLostError(job.id, job.queue).message, jobLogParams(job, workerId));
     this.parts.events.emitLost(job, ranMs);
   }
 }

@@ -5,7 +5,7 @@ import type { WaitNotifier } from '../../listen/wait-notifier.js';
 import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { FlowSettler } from './flow-settler.js';
 import type { FailureLog } from './failure-log.js';
-import type { JobLogger } from '../../common/job-logger.js';
+import type { JobLogger, LogParams } from '../../common/job-logger.js';
 import type { QueueEvents } from '../../events/queue-events.js';
 
 export interface RescueEffectsParts {
@@ -25,7 +25,7 @@ export class RescueEffects {
 
   onRescued(rescued: readonly RescuedJob[]): void {
     const { events, waitNotifier, logger, failureLog, instrumentations, announce, expectDue } = this.parts;
-    const counts = new Map<string, number>();
+    const counts = new Map<string, { jobs: number; params: LogParams }>();
     for (const { job, outcome, deadLetter } of rescued) {
       const { id: jobId, queue, name, attempt, owner } = job;
       const error = storedError(expiredLeaseError(job));
@@ -37,16 +37,17 @@ export class RescueEffects {
       if (outcome.kind === 'cancel') events.emit({ ...eventFields, event: 'cancelled', error: undefined });
       if (outcome.kind === 'dead') {
         events.emit({ ...eventFields, event: 'dead' });
-        failureLog.logFailure(job, outcome);
+        failureLog.logFailure(job, outcome, job.workerId);
         if (deadLetter) announce(deadLetter, 1);
       } else if (delayMs > 0) expectDue(queue, delayMs);
       else if (outcome.kind !== 'cancel') announce(queue, 1);
       const source = `queue "${queue}" from ${describeLeaseHolder(job)}`;
-      counts.set(source, (counts.get(source) ?? 0) + 1);
+      const { jobs = 0 } = counts.get(source) ?? {};
+      counts.set(source, { jobs: jobs + 1, params: { queue, ...(job.owner === null && { workerId: job.workerId }) } });
     }
     const ended = rescued.filter(({ job, outcome }) => job.overrides?.flow !== undefined && isFinalOutcome(outcome));
     if (ended.length > 0) void this.parts.flowSettler.settle(ended.map(({ job }) => job.id));
-    for (const [from, jobs] of counts) logger.warn(`Rescued ${jobs} job(s) of ${from}.`);
+    for (const [from, { jobs, params }] of counts) logger.warn(`Rescued ${jobs} job(s) of ${from}.`, params);
   }
 }
 

@@ -4,6 +4,8 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { ClaimRequest, JobStore } from '../../store/jobs/job-store.js';
 import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/job-logger.js';
+import { logText } from '../../common/log-text.js';
+import { hasCode } from '../../job/errors.js';
 import type { Completer } from '../complete/completer.js';
 import type { LeaseRenewer } from '../heartbeat/lease-renewer.js';
 import { ActiveClaim } from './active-claim.js';
@@ -176,7 +178,10 @@ export class Claimer {
       mayHaveClaimed = jobs.length > 0;
     } catch (error) {
       // The next poll leads to a new claim. If this one committed although its answer was lost, its lease expires.
-      logger.warn(`Cannot claim jobs of queue "${request.queue}": ${(error as Error).message}`);
+      const { queue, workerId } = request;
+      // The log of the polls reports an outage.
+      const level = hasCode(error, 'STORE_UNAVAILABLE') ? 'debug' : 'warn';
+      logger[level](`Cannot claim jobs of queue "${queue}": ${logText((error as Error).message)}`, { queue, workerId });
       mayHaveClaimed = (error as { outcome?: string }).outcome === 'unknown';
     }
     // Other workers can rescue the jobs if the lock was lost meanwhile.

@@ -2,6 +2,8 @@ import type { EntityManager } from 'typeorm';
 import type { Clock } from '../../common/clock.js';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
 import type { JobLogger } from '../../common/job-logger.js';
+import { logStack, logText } from '../../common/log-text.js';
+import { JobLog } from '../../job/log-params.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { encodeJson } from '../../job/json.js';
@@ -115,7 +117,8 @@ export class Attempt implements JobActions {
     if (this.#detachedEnd) {
       const { message, stack } = storedError(thrown);
       const action = this.#detachedEnd.isHandedOff ? 'been handed off' : 'completed in its transaction';
-      this.parts.logger.error(`Job ${this.job.id} had ${action}, then its handler threw: ${message}`, stack);
+      const line = `Job ${this.job.id} had ${action}, then its handler threw: ${logText(message)}`;
+      this.#log.error(line, logStack(stack, message));
       return this.#detachedEnd;
     }
     if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
@@ -124,8 +127,9 @@ export class Attempt implements JobActions {
     if (reason?.code === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
     // Another job of the batch decided its own outcome. That ended the call for all of them.
     const error = thrown instanceof HandlerExit ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
-    return (this.#failure ??= andThen(outcomeAfterError(this.job, error, this.options.retry, this.parts), (outcome) =>
-      toAttemptEnd(outcome),
+    return (this.#failure ??= andThen(
+      outcomeAfterError(this.job, error, this.options.retry, { ...this.parts, logger: this.#log }),
+      (outcome) => toAttemptEnd(outcome),
     ));
   }
 
@@ -222,9 +226,13 @@ export class Attempt implements JobActions {
     return this.#detachment?.end;
   }
 
+  get #log(): JobLog {
+    return new JobLog(this.parts.logger, this.job, this.parts.workerId);
+  }
+
   #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
     const { id, queue, name, attempt, maxAttempts, createdAtMs, overrides, group } = this.job;
-    const { logger } = this.parts;
+    const logger = this.#log;
     const createdAt = new Date(createdAtMs);
     const schedule = overrides?.schedule && toJobSchedule(overrides.schedule);
     return new JobContext(
