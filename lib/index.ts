@@ -71,7 +71,18 @@ export type { DuplicateOptions, JobUpdate } from './admin/edit-job.js';
 export type { BulkOptions } from './job/bulk-options.js';
 export type { StatsOptions } from './admin/read-stats.js';
 export type { HistoryOptions, MetricsPoint, MetricsStep, Percentiles } from './admin/read-history.js';
-export type { EndedAttempt, QueueInstrumentation } from './job/instrumentation.js';
+export type {
+  AttemptOfJob,
+  DatabaseCall,
+  EndedAttempt,
+  EndedRun,
+  HandlerRun,
+  JobOfRun,
+  QueueInstrumentation,
+  Sending,
+  SentJob,
+  SentJobResult,
+} from './job/instrumentation.js';
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { SignalOptions } from './job/signal.js';
 export type { SnoozeUntil } from './job/snooze.js';
@@ -110,6 +121,7 @@ export type { QueueEvent, QueueEventName } from './job/queue-event.js';
 export type { UnregisterHandler, RuntimeHandler } from './worker/run/runtime-handler.js';
 export type { RunnerHealth, RunnerState } from './worker/runner-health.js';
 export { SqlQueueRunner } from './worker/sql-queue-runner.js';
+export type { QueueOccupancy } from './worker/queue/job-starter.js';
 export type { WorkerOptions } from './worker/worker-options.js';
 export type {
   JobCounts,

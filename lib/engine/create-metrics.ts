@@ -4,11 +4,19 @@ import { MetricsRecorder } from '../metrics/metrics-recorder.js';
 import type { OpenStore } from '../store/open-store.js';
 import type { EngineCore } from './subsystems.js';
 
+export function createInstrumentations(
+  { databaseClock, logger }: EngineCore,
+  given: readonly QueueInstrumentation[] = [],
+): Instrumentations {
+  return new Instrumentations(given, databaseClock, logger);
+}
+
 export function createMetrics(
   { clock, databaseClock, logger }: EngineCore,
   { metrics: store }: OpenStore,
-  others: readonly QueueInstrumentation[] = [],
+  instrumentations: Instrumentations,
 ) {
   const recorder = new MetricsRecorder({ store, clock, databaseClock, logger });
-  return { recorder, instrumentations: new Instrumentations([recorder, ...others], databaseClock, logger) };
+  instrumentations.add(recorder);
+  return { recorder, instrumentations };
 }

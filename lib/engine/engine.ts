@@ -7,7 +7,7 @@ import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
 import { EngineShutdown } from './engine-shutdown.js';
 import { createConsumer } from './create-consumer.js';
-import { createMetrics } from './create-metrics.js';
+import { createInstrumentations, createMetrics } from './create-metrics.js';
 import { createFlowSettler } from './create-flow-settler.js';
 import { createHeartbeatFactory } from './heartbeat-factory.js';
 import {
@@ -47,13 +47,15 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const core = createCore(given);
   // Before the store opens: it rejects a database that another thread cannot reach.
   const createHeartbeat = createHeartbeatFactory(core, given);
+  const instrumentations = createInstrumentations(core, given.options.instrumentations);
+  const onRetry = (code: string) => instrumentations.databaseRetried(code);
   // The store emits no event before a job changes, which is after this function.
-  const stores = await openStores(core, given, () => events.onCommitted());
+  const stores = await openStores(core, given, () => events.onCommitted(), onRetry);
   const events = createEvents(core, stores);
   const notifier = new WorkNotifier(stores.workerChannel, core.clock);
   const waits = createWaits(core, stores, notifier);
   const settler = createFlowSettler({ core, stores, events, waits, notifier });
-  const metrics = createMetrics(core, stores, given.options.instrumentations);
+  const metrics = createMetrics(core, stores, instrumentations);
   const built = { core, stores, events, waits, notifier, settler, metrics };
   const { runner, handlers, subscriptions, schedules } = createRunner(built, createHeartbeat);
   const admin = createAdmin(built);
@@ -71,6 +73,8 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     eventsAnywhere: events.anywhere,
     feed: events.feed,
     settler,
+    /** Those of the options, and those that an entry point adds. */
+    instrumentations,
     notifier,
     producer: createProducer(built, admin),
     admin,

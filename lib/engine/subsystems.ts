@@ -76,6 +76,7 @@ export async function openStores(
   { settings, worker, optionsFor, logger, clock, skewMs }: EngineCore,
   { dataSource, prefix, options, openStore: open = openStore }: EngineSettings,
   onEventsCommitted: () => void,
+  onRetry: (code: string) => void,
 ): Promise<OpenStore> {
   const stores = await open({
     dataSource,
@@ -85,6 +86,7 @@ export async function openStores(
     clock,
     skewMs,
     migrate: options.schema?.migrate ?? 'run',
+    onRetry,
     recorder: { emitsEvents: (queue) => optionsFor(queue).events, onEventsCommitted },
     ...settings.extremes,
   });
@@ -198,7 +200,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler }: 
   });
 }
 
-export function createProducer({ core, stores, events, waits, notifier }: EngineBase, admin: QueueAdmin) {
+export function createProducer({ core, stores, events, waits, notifier, metrics }: EngineBase, admin: QueueAdmin) {
   const { waiter } = waits;
   const cancel = (id: number) => admin.cancel(id);
   return new QueueProducer({
@@ -209,6 +211,7 @@ export function createProducer({ core, stores, events, waits, notifier }: Engine
     optionsFor: core.optionsFor,
     notifier,
     clock: core.clock,
+    instrumentations: metrics.instrumentations.ofProducers,
     tracker: {
       cancel,
       waitFor: (id, options) => waiter.waitFor(id, options),

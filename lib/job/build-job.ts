@@ -51,6 +51,11 @@ export function encodeHeaders(queue: string, headers: Record<string, string>): s
   return text;
 }
 
+/** Whether headers that are encoded as this text can be stored. */
+export function fitsHeaders(text: string): boolean {
+  return Buffer.byteLength(text) <= MAX_HEADER_BYTES;
+}
+
 function requireGroups(queue: string, { groups }: ResolvedQueueOptions, key: NewJob['key']): void {
   const runsAfter = key?.onConflict === 'after';
   const runsInOrder = groups?.concurrency === 1 && groups.onRetry === 'wait';

@@ -1,5 +1,7 @@
 import type { JobLogger, LogParams } from '../common/job-logger.js';
+import { logStack, logText } from '../common/log-text.js';
 import type { ClaimedJob } from './job.js';
+import type { StoredError } from './stored-error.js';
 
 type LoggedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt'> & { readonly headers?: string | null };
 
@@ -31,6 +33,13 @@ export class JobLog implements JobLogger {
 
   error(message: string, stack?: string, params?: LogParams): void {
     this.logger.error(message, stack, this.#with(params));
+  }
+
+  /** The handler threw after it had handed off the job, or completed it in its transaction. */
+  threwLate(isHandedOff: boolean, { message, stack }: StoredError): void {
+    const action = isHandedOff ? 'been handed off' : 'completed in its transaction';
+    const line = `Job ${this.job.id} had ${action}, then its handler threw: ${logText(message)}`;
+    this.error(line, logStack(stack, message));
   }
 
   debug(message: string, params?: LogParams): void {

@@ -1,11 +1,22 @@
 import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
-import type { EndedAttempt, QueueInstrumentation } from '../job/instrumentation.js';
-import type { ClaimedJob } from '../job/job.js';
+import type {
+  AttemptOfJob,
+  DatabaseCall,
+  EndedAttempt,
+  EndedRun,
+  HandlerRun,
+  QueueInstrumentation,
+  Sending,
+  SentJobResult,
+} from '../job/instrumentation.js';
+import type { ClaimedJob, NewJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
 import { storedError } from '../job/stored-error.js';
+import { SentJobs } from './sent-jobs.js';
+import { startWithin } from './start-within.js';
 
-const OUTCOME_OF = {
+export const OUTCOME_OF = {
   complete: 'completed',
   retry: 'failed',
   dead: 'dead',
@@ -18,32 +29,150 @@ const OUTCOME_OF = {
 type EndedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt'> &
   Partial<Pick<ClaimedJob, 'createdAtMs' | 'dueAtMs'>>;
 
+type Method = keyof QueueInstrumentation;
+
+/** An instrumentation that has the method. */
+type With<Name extends Method> = QueueInstrumentation & Required<Pick<QueueInstrumentation, Name>>;
+
+/** Surrounds the calls of producers. */
+export type EnqueueInstrumentations = Pick<Instrumentations, 'enqueue'>;
+
+/** Surrounds the calls of handlers. */
+export type RunInstrumentations = Pick<Instrumentations, 'run'>;
+
 /** Calls all instrumentations of this process. */
 export class Instrumentations {
   readonly #failed = new Set<QueueInstrumentation>();
+  readonly #all: QueueInstrumentation[];
 
   constructor(
-    private readonly all: readonly QueueInstrumentation[],
+    all: readonly QueueInstrumentation[],
     private readonly databaseClock: DatabaseClock,
     private readonly logger: JobLogger,
-  ) {}
+  ) {
+    this.#all = [...all];
+  }
+
+  add(instrumentation: QueueInstrumentation): void {
+    this.#all.push(instrumentation);
+  }
+
+  /** Undefined if no instrumentation surrounds calls of producers, so that they pay nothing for it. */
+  get ofProducers(): EnqueueInstrumentations | undefined {
+    return this.#with('enqueue').length > 0 ? this : undefined;
+  }
+
+  /** Undefined if no instrumentation surrounds handlers, so that runs pay nothing for it. */
+  get ofRuns(): RunInstrumentations | undefined {
+    return this.#with('run').length > 0 ? this : undefined;
+  }
+
+  /** Undefined if no instrumentation observes the calls of the database. */
+  get ofDatabase(): ((call: DatabaseCall) => void) | undefined {
+    return this.#with('databaseCalled').length > 0 ? (call) => this.#notify('databaseCalled', call) : undefined;
+  }
+
+  get ofQueueWorkers() {
+    return {
+      enqueueInstrumentations: this.ofProducers,
+      runInstrumentations: this.ofRuns,
+      onDatabaseCall: this.ofDatabase,
+    };
+  }
+
+  /** @param store stores the jobs, which may have further headers now */
+  enqueue<T>(
+    method: Sending['method'],
+    jobs: readonly NewJob[],
+    store: (jobs: readonly NewJob[]) => Promise<T>,
+    resultsOf: (stored: T) => readonly SentJobResult[],
+  ): Promise<T> {
+    const all = this.#with('enqueue');
+    const sent = new SentJobs(method, jobs);
+    let stored!: Promise<T>;
+    startWithin(
+      all.map((each) => (next: () => Promise<readonly SentJobResult[]>) => each.enqueue(sent, next)),
+      () => {
+        stored = store(sent.toNewJobs());
+        const results = stored.then(resultsOf);
+        // The caller gets the rejection of `stored`. An instrumentation need not handle that of `results`.
+        results.catch(() => undefined);
+        return results;
+      },
+      (index, error) => this.#onError(all[index]!, 'enqueue', error),
+    );
+    return stored;
+  }
+
+  /**
+   * Calls the handler and returns its promise.
+   *
+   * @param ended returns the ends of the jobs; called after the handler
+   */
+  run(run: HandlerRun, handle: () => unknown, ended: () => Promise<readonly EndedRun[]>): Promise<unknown> {
+    const all = this.#with('run');
+    let handled!: Promise<unknown>;
+    startWithin(
+      all.map((each) => (next: () => Promise<readonly EndedRun[]>) => each.run(run, next)),
+      () => {
+        handled = (async () => handle())();
+        return ended();
+      },
+      (index, error) => this.#onError(all[index]!, 'run', error),
+    );
+    return handled;
+  }
 
   /**
    * @param ranMs null if the attempt did not start in this process
    * @param startedAtMs the monotonic time at which the handler was called; null: it was not
    */
   ended(job: EndedJob, outcome: Outcome, ranMs: number | null, startedAtMs: number | null): void {
-    const { id: jobId, queue, name, attempt } = job;
+    this.#notify('ended', this.#endedAttempt(job, outcome, ranMs, startedAtMs));
+  }
+
+  leaseLost(job: EndedJob): void {
+    this.#notify('leaseLost', attemptOf(job));
+  }
+
+  rescued(job: EndedJob, outcome: Outcome): void {
+    const attempt = this.#endedAttempt(job, outcome, null, null);
+    this.#notify('ended', attempt);
+    this.#notify('rescued', attempt);
+  }
+
+  databaseRetried(code: string): void {
+    this.#notify('databaseRetried', code);
+  }
+
+  #endedAttempt(job: EndedJob, outcome: Outcome, ranMs: number | null, startedAtMs: number | null): EndedAttempt {
+    const { queue, name, id: jobId, attempt } = job;
     const error = 'error' in outcome ? outcome.error : undefined;
     const waitMs = startedAtMs === null ? null : this.#waitMs(job, startedAtMs);
-    const ended = { queue, name, jobId, attempt, outcome: OUTCOME_OF[outcome.kind], waitMs, ranMs, error };
-    for (const instrumentation of this.all) {
+    return { queue, name, jobId, attempt, outcome: OUTCOME_OF[outcome.kind], waitMs, ranMs, error };
+  }
+
+  #notify<Name extends 'ended' | 'leaseLost' | 'rescued' | 'databaseRetried' | 'databaseCalled'>(
+    method: Name,
+    value: Parameters<NonNullable<QueueInstrumentation[Name]>>[0],
+  ): void {
+    for (const instrumentation of this.#all) {
       try {
-        instrumentation.ended?.(ended);
+        const returned = (instrumentation[method] as ((value: unknown) => unknown) | undefined)?.call(
+          instrumentation,
+          value,
+        );
+        // A method may be asynchronous although it should not be. Its rejection would end the process.
+        if (returned instanceof Promise)
+          returned.catch((error: unknown) => this.#onError(instrumentation, method, error));
       } catch (error) {
-        this.#onError(instrumentation, error);
+        this.#onError(instrumentation, method, error);
       }
     }
+  }
+
+  #with<Name extends Method>(method: Name): With<Name>[] {
+    return this.#all.filter((each): each is With<Name> => typeof each[method] === 'function');
   }
 
   #waitMs({ dueAtMs, createdAtMs }: EndedJob, startedAtMs: number): number | null {
@@ -53,13 +182,17 @@ export class Instrumentations {
   }
 
   /** Logs the first error of each instrumentation: it may fail for every job. */
-  #onError(instrumentation: QueueInstrumentation, thrown: unknown): void {
+  #onError(instrumentation: QueueInstrumentation, method: Method, thrown: unknown): void {
     if (this.#failed.has(instrumentation)) return;
     this.#failed.add(instrumentation);
     const { name, message, stack } = storedError(thrown);
     this.logger.error(
-      `An instrumentation threw in ended(): ${name}: ${message}. Its later errors are not logged.`,
+      `An instrumentation failed in ${method}(): ${name}: ${message}. Its later errors are not logged.`,
       stack,
     );
   }
+}
+
+function attemptOf({ queue, name, id: jobId, attempt }: EndedJob): AttemptOfJob {
+  return { queue, name, jobId, attempt };
 }

@@ -1,4 +1,5 @@
 import { groupBy } from '../common/group-by.js';
+import type { Sending } from '../job/instrumentation.js';
 import type { NewFlow } from '../job/flows/flow.js';
 import type { NewJob } from '../job/job.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
@@ -10,6 +11,11 @@ import { WaitingLimit } from './waiting-limit.js';
 /** Counts jobs with keys against the `maxWaiting` of their queue, after they are stored. */
 type CountStored = (jobs: number) => void;
 
+interface InsertedFlow {
+  readonly id: number;
+  readonly jobs: EnqueuedJob[];
+}
+
 /** Stores checked jobs within the limits of their queues, emits `enqueued`, and notifies workers. */
 export class JobInserter {
   readonly #batcher: EnqueueBatcher;
@@ -17,7 +23,10 @@ export class JobInserter {
   readonly #waitingLimit: WaitingLimit;
 
   constructor(
-    private readonly parts: Pick<ProducerParts, 'store' | 'flows' | 'clock' | 'optionsFor' | 'notifier' | 'events'>,
+    private readonly parts: Pick<
+      ProducerParts,
+      'store' | 'flows' | 'clock' | 'optionsFor' | 'notifier' | 'events' | 'instrumentations'
+    >,
   ) {
     this.#batcher = new EnqueueBatcher(parts.store);
     this.#keyedBatcher = new KeyedEnqueueBatcher(parts.store, parts.clock);
@@ -25,7 +34,22 @@ export class JobInserter {
   }
 
   /** Stores all jobs or none. Returns the results in the order of the jobs. */
-  async insert(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {
+  insert(
+    method: Sending['method'],
+    jobs: readonly NewJob[],
+    manager: CallerTransaction | undefined,
+  ): Promise<EnqueuedJob[]> {
+    const { instrumentations } = this.parts;
+    if (!instrumentations) return this.#insert(jobs, manager);
+    return instrumentations.enqueue(
+      method,
+      jobs,
+      (sent) => this.#insert(sent, manager),
+      (enqueued) => enqueued,
+    );
+  }
+
+  async #insert(jobs: readonly NewJob[], manager: CallerTransaction | undefined): Promise<EnqueuedJob[]> {
     const { store, notifier } = this.parts;
     const counters = await this.#admit(jobs, manager);
     const isKeyed = jobs.some(hasKey);
@@ -44,10 +68,18 @@ export class JobInserter {
   }
 
   /** Stores all jobs of the flow or none. */
-  async insertFlow(
-    flow: NewFlow,
-    manager: CallerTransaction | undefined,
-  ): Promise<{ id: number; jobs: EnqueuedJob[] }> {
+  insertFlow(flow: NewFlow, manager: CallerTransaction | undefined): Promise<InsertedFlow> {
+    const { instrumentations } = this.parts;
+    if (!instrumentations) return this.#insertFlow(flow, manager);
+    return instrumentations.enqueue(
+      'flow',
+      flow.jobs,
+      (jobs) => this.#insertFlow({ ...flow, jobs }, manager),
+      ({ jobs }) => jobs,
+    );
+  }
+
+  async #insertFlow(flow: NewFlow, manager: CallerTransaction | undefined): Promise<InsertedFlow> {
     const { store, flows } = this.parts;
     await this.#admit(flow.jobs, manager);
     const { id, jobIds } = await flows.create(flow, manager);

@@ -62,7 +62,7 @@ export class QueueProducer {
   ): Promise<EnqueuedJob> {
     const { manager = this.#manager, ...options } = requireOptions('Cannot enqueue', given);
     const job = await this.#buildJob(queue, payload, Object.keys(options).length > 0 ? options : undefined);
-    const [enqueued] = await this.#inserter.insert([job], manager);
+    const [enqueued] = await this.#inserter.insert('enqueue', [job], manager);
     return enqueued!;
   }
 
@@ -104,7 +104,7 @@ export class QueueProducer {
       const newJob = this.#buildJob(queue ?? (job as JobOfQueue).queue, job.payload, job.options);
       built.push(newJob instanceof Promise ? await newJob : newJob);
     }
-    return built.length === 0 ? [] : this.#inserter.insert(built, manager);
+    return built.length === 0 ? [] : this.#inserter.insert('enqueueMany', built, manager);
   }
 
   /**
@@ -167,7 +167,7 @@ export class QueueProducer {
       const hasGroups = this.#parts.optionsFor(queue).groups !== null;
       copies.push(await this.#buildJob(queue, payload, hasGroups ? options : withoutGroup));
     }
-    return copies.length === 0 ? [] : this.#inserter.insert(copies, manager);
+    return copies.length === 0 ? [] : this.#inserter.insert('publish', copies, manager);
   }
 
   /**
@@ -221,7 +221,8 @@ export class QueueProducer {
     signal?.throwIfAborted();
     const job = await this.#buildJob(queue, payload, options);
     const overrides = { ...(job.overrides && (JSON.parse(job.overrides) as JobOverrides)), reply: true };
-    const [enqueued] = await this.#inserter.insert([{ ...job, overrides: JSON.stringify(overrides) }], undefined);
+    const request = { ...job, overrides: JSON.stringify(overrides) };
+    const [enqueued] = await this.#inserter.insert('request', [request], undefined);
     return this.#parts.tracker.waitForReply(enqueued!.id, queue, wait) as Promise<ResultOf<Queue>>;
   }
 

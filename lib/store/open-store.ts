@@ -8,7 +8,7 @@ import { EventOutboxDatabase, type EventOutbox } from './core/event-outbox-datab
 import type { Dialect, SqlDatabase } from './core/sql-database.js';
 import { checkDatabaseType } from './core/supported-database.js';
 import { Templates } from './core/template.js';
-import { withRetry } from './core/with-retry.js';
+import { withRetry, type OnRetry } from './core/with-retry.js';
 import { CLAIM_STRATEGIES, type UnsupportedStrategies } from './jobs/claim/claim-strategies.js';
 import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
@@ -102,6 +102,7 @@ export interface StoreSettings extends SchemaSettings {
   readonly largestPayloadBytes: number;
   /** The queues with stored events; undefined: none. */
   readonly recorder?: EventOutbox | undefined;
+  readonly onRetry?: OnRetry | undefined;
 }
 
 /** The parts that differ between the kinds of databases. */
@@ -173,7 +174,7 @@ async function openMysql(settings: StoreSettings, tables: Tables): Promise<OpenD
   const { dataSource, clock, shortestLeaseMs } = settings;
   const templates = new Templates(tables, mysql.now, settings.skewMs);
   const hosts = new Hosts(settings.hosts);
-  const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts);
+  const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry);
   const pool = await openPool();
   const { dialect, blockingDatabase } = await closeOnError(pool, async () => {
     const checked = await checkServer(pool, settings.largestPayloadBytes);
@@ -197,7 +198,12 @@ async function openMysql(settings: StoreSettings, tables: Tables): Promise<OpenD
 async function openSqlite(settings: StoreSettings, tables: Tables): Promise<OpenDatabase> {
   const { dataSource, clock } = settings;
   const { database } = dataSource.options as SqliteOptions;
-  const handle = await SqliteHandle.open(dataSource, new Templates(tables, sqlite.now, settings.skewMs), clock);
+  const handle = await SqliteHandle.open(
+    dataSource,
+    new Templates(tables, sqlite.now, settings.skewMs),
+    clock,
+    settings.onRetry,
+  );
   await closeOnError(handle, () => prepareSchema(handle, sqlite, settings));
   const channelOf = (beginCheck: NotificationCheck) =>
     isInMemory(database) ? undefined : new SqliteNotificationChannel(resolve(database), beginCheck, clock);

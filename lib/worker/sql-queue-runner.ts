@@ -4,11 +4,12 @@ import type { ProcessorOptions } from '../job/processor-options.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import type { HandlerEntry } from './run/run.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
 import { declareSchedules } from './schedule-runner.js';
-import { NO_WORKER, type RunnerHealth, type RunnerState } from './runner-health.js';
+import { runnerHealth, type RunnerHealth, type RunnerState } from './runner-health.js';
 import type { WorkNotifier } from './work-notifier.js';
 import type { WorkerParts } from './worker-parts.js';
 import { Worker } from './worker.js';
@@ -49,8 +50,7 @@ export class SqlQueueRunner {
 
   /** The state of the worker, for health checks. It comes from memory, so it needs no statement and cannot fail. */
   health(): RunnerHealth {
-    const { pollMaxMs } = this.#parts.options;
-    return { ...(this.#worker?.health ?? NO_WORKER), state: this.#state, maxPollPauseMs: pollMaxMs };
+    return runnerHealth(this.#state, this.#worker, this.#parts.options);
   }
 
   /** The queues that this process works: those with a handler that `worker.queues` allows. */
@@ -62,6 +62,11 @@ export class SqlQueueRunner {
         !matchesAny(exclude, queue) &&
         !this.#unregistering.has(queue),
     );
+  }
+
+  /** The slots of each queue of the worker at this moment, for gauges. Sends no statement. Empty while no worker runs. */
+  occupancy(): QueueOccupancy[] {
+    return this.#worker?.occupancy ?? [];
   }
 
   /** Starts to claim jobs. Does nothing if the worker runs already, or if this process has no handlers. */
@@ -150,10 +155,7 @@ export class SqlQueueRunner {
       throw error;
     });
     // Includes calls of `pause` and `resume` while the worker started.
-    for (const [queue, isPaused] of this.#paused) {
-      if (isPaused) worker.pause([queue]);
-      else worker.resume([queue]);
-    }
+    for (const [queue, isPaused] of this.#paused) worker[isPaused ? 'pause' : 'resume']([queue]);
     this.#worker = worker;
     this.#notifier.setWorker(worker);
     this.#state = 'running';

@@ -66,6 +66,7 @@ export class WorkerComponents {
       logger,
       (claim) => queues.of(claim.queue)?.startAheadLimit(claim) ?? 0,
       (claim) => queues.abandon(claim),
+      parts.instrumentations.ofDatabase,
     );
     this.leases = new LeaseRenewer({
       workerId,
@@ -166,6 +167,7 @@ export class WorkerComponents {
       waitNotifier,
       failureLog: this.#failureLog,
       instrumentations: this.parts.instrumentations,
+      ...this.parts.instrumentations.ofQueueWorkers,
       handlers,
       rest: (job, rest) => this.#rest(job, rest),
       expectDue: (ms) => this.poller.expectDue(ms),

@@ -37,7 +37,7 @@ export interface WorkerParts {
   readonly createHeartbeat?: ((settings: HeartbeatSettings) => Heartbeat) | undefined;
   readonly clock: Clock;
   readonly databaseClock: DatabaseClock;
-  readonly instrumentations: Pick<Instrumentations, 'ended'>;
+  readonly instrumentations: Instrumentations;
   readonly logger: JobLogger;
   readonly random: () => number;
   readonly handlers: HandlerTable;

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { withTimeout } from '../common/with-timeout.js';
 import { ShutdownError } from '../job/errors.js';
 import type { Limits } from '../job/limits/limit-options.js';
+import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import type { WorkerHealth } from './runner-health.js';
 import { WorkerComponents } from './worker-components.js';
@@ -39,7 +40,8 @@ export class Worker {
 
   get health(): WorkerHealth {
     const { poller, queues } = this.#components;
-    return { ...poller.health.read(), running: queues.running, prefetched: queues.prefetched };
+    const prefetched = queues.occupancy.reduce((sum, queue) => sum + queue.prefetched, 0);
+    return { ...poller.health.read(), running: queues.running, prefetched };
   }
 
   async start(): Promise<void> {
@@ -114,6 +116,10 @@ export class Worker {
 
   works(queue: string): boolean {
     return this.#components.queues.of(queue) !== undefined;
+  }
+
+  get occupancy(): QueueOccupancy[] {
+    return this.#components.queues.occupancy;
   }
 
   /** Up to `jobs` jobs wait. Returns whether this process has slots for all of them, as far as it knows. */

@@ -6,6 +6,7 @@ type Verbs =
   | 'state'
   | 'queues'
   | 'health'
+  | 'occupancy'
   | 'start'
   | 'handle'
   | 'setConcurrency'

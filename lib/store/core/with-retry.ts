@@ -6,13 +6,28 @@ import { classifyError, explainMissingPrivilege, isLockWaitTimeout } from './cla
 const MAX_TRIES = 20;
 const MAX_RECONNECTS = 2;
 
+/** Called before a statement or a transaction is repeated, with the code of the error. */
+export type OnRetry = (code: string) => void;
+
+/** The driver's code of an error after which the library retries, such as `ER_LOCK_DEADLOCK` or `SQLITE_BUSY`. */
+export function retryCode(error: unknown): string {
+  const { code, errno } = (error ?? {}) as { code?: string; errno?: number };
+  // mysql2 reports a closed connection without any code.
+  return code ?? (errno === undefined ? 'CONNECTION_CLOSED' : String(errno));
+}
+
 /**
  * Repeats a transaction after a deadlock, a lock wait timeout or a connection that died in the pool. `attempt` must run
  * the whole transaction each time, on a connection that was rolled back.
  *
  * @param maxLockWaits the number of lock waits, of one second each, after which it rejects; default 20
  */
-export async function withRetry<T>(clock: Clock, attempt: () => Promise<T>, maxLockWaits = MAX_TRIES): Promise<T> {
+export async function withRetry<T>(
+  clock: Clock,
+  attempt: () => Promise<T>,
+  maxLockWaits = MAX_TRIES,
+  onRetry?: OnRetry,
+): Promise<T> {
   for (let tries = 1, reconnects = 0, lockWaits = 0; ; tries++) {
     try {
       return await attempt();
@@ -20,11 +35,15 @@ export async function withRetry<T>(clock: Clock, attempt: () => Promise<T>, maxL
       const errorClass = classifyError(error);
       const isStuck = isLockWaitTimeout(error) && ++lockWaits >= maxLockWaits;
       if (errorClass === 'again' && tries < MAX_TRIES && !isStuck) {
+        onRetry?.(retryCode(error));
         await clock.sleep(Math.random() * Math.min(2 ** tries, 100));
         continue;
       }
       // The first failure may be a pooled connection that died unnoticed. A second one is an outage.
-      if (errorClass === 'reconnect' && ++reconnects < MAX_RECONNECTS) continue;
+      if (errorClass === 'reconnect' && ++reconnects < MAX_RECONNECTS) {
+        onRetry?.(retryCode(error));
+        continue;
+      }
       throw errorClass === 'none' ? explainMissingPrivilege(error) : storeUnavailableError(error, 'not-done');
     }
   }

@@ -5,7 +5,7 @@ import { withTimeout } from '../../common/with-timeout.js';
 import { inApplicationTransaction, type ApplicationWork } from '../core/application-transaction.js';
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
 import { classifyError, isUnsent, withMissingPrivilegeExplained } from '../core/classify-error.js';
-import { withRetry, storeUnavailableError } from '../core/with-retry.js';
+import { withRetry, storeUnavailableError, type OnRetry } from '../core/with-retry.js';
 import type { DedicatedConnection, SqlDatabase } from '../core/sql-database.js';
 import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../core/statement.js';
 import type { BoundStatement, Templates } from '../core/template.js';
@@ -43,6 +43,7 @@ export class MysqlPool implements SqlDatabase {
     private readonly clock: Clock,
     waitTimeoutS: number,
     hosts: Hosts,
+    private readonly onRetry: OnRetry | undefined,
   ) {
     this.#sockets = new MysqlSockets(pool);
     this.#wire = new MysqlWire(clock, waitTimeoutS);
@@ -58,6 +59,7 @@ export class MysqlPool implements SqlDatabase {
     clock: Clock,
     shortestLeaseMs: number,
     hosts = new Hosts(),
+    onRetry?: OnRetry,
   ): Promise<MysqlPool> {
     const options = dataSource.options as MysqlOptions;
     const { createPool } = await loadDriver(options);
@@ -77,12 +79,12 @@ export class MysqlPool implements SqlDatabase {
       keepAliveInitialDelay: 10_000,
       ...hosts.connectionOptions,
     });
-    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS, hosts);
+    return new MysqlPool(pool, dataSource, templates, clock, waitTimeoutS, hosts, onRetry);
   }
 
   transaction<T>(work: () => Work<T>, maxLockWaits?: number): Promise<T> {
     const attempt = () => this.#withConnection((connection, inDoubt) => this.#transact(connection, work, inDoubt));
-    return withRetry(this.clock, attempt, maxLockWaits);
+    return withRetry(this.clock, attempt, maxLockWaits, this.onRetry);
   }
 
   get hasFixedIdStep(): boolean {
@@ -90,7 +92,8 @@ export class MysqlPool implements SqlDatabase {
   }
 
   runIdempotent<T>(work: () => Work<T>): Promise<T> {
-    return withRetry(this.clock, () => this.#withConnection((connection) => this.#drive(connection, work)));
+    const attempt = () => this.#withConnection((connection) => this.#drive(connection, work));
+    return withRetry(this.clock, attempt, undefined, this.onRetry);
   }
 
   writeOnce(writes: readonly Statement[]): Promise<readonly StatementResult[]> {

@@ -4,7 +4,7 @@ import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
 import { inApplicationTransaction, type ApplicationWork } from '../core/application-transaction.js';
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
-import { storeClosedError } from '../core/with-retry.js';
+import { retryCode, storeClosedError, type OnRetry } from '../core/with-retry.js';
 import { sqliteIds } from '../core/inserted-ids.js';
 import { classifyError } from '../core/classify-error.js';
 import type { SqlDatabase } from '../core/sql-database.js';
@@ -41,19 +41,25 @@ export class SqliteHandle implements SqlDatabase {
     private readonly dataSource: DataSource,
     private readonly templates: Templates,
     private readonly clock: Clock,
+    private readonly onRetry: OnRetry | undefined,
   ) {}
 
-  static async open(dataSource: DataSource, templates: Templates, clock: Clock): Promise<SqliteHandle> {
+  static async open(
+    dataSource: DataSource,
+    templates: Templates,
+    clock: Clock,
+    onRetry?: OnRetry,
+  ): Promise<SqliteHandle> {
     const options = dataSource.options as SqliteOptions;
     checkSqliteDriver(options);
     if (isInMemory(options.database)) {
       // No other handle can open a database in memory, so the application's handle is shared.
-      return new SqliteHandle(applicationsHandle(dataSource), true, dataSource, templates, clock);
+      return new SqliteHandle(applicationsHandle(dataSource), true, dataSource, templates, clock, onRetry);
     }
     const loaded = (options.driver ?? (await import('better-sqlite3'))) as typeof import('better-sqlite3');
     const Sqlite = (loaded as { default?: typeof import('better-sqlite3') }).default ?? loaded;
     const handle = new Sqlite(options.database, { timeout: 0, nativeBinding: options.nativeBinding! });
-    const opened = new SqliteHandle(handle, false, dataSource, templates, clock);
+    const opened = new SqliteHandle(handle, false, dataSource, templates, clock, onRetry);
     try {
       await opened.#whenNotBusy(() => {
         if (options.key) handle.pragma(`key = ${JSON.stringify(options.key)}`);
@@ -168,6 +174,7 @@ export class SqliteHandle implements SqlDatabase {
         if (!this.isShared || !this.handle.inTransaction) return act();
       } catch (error) {
         if (classifyError(error) !== 'again') throw error;
+        this.onRetry?.(retryCode(error));
       }
       if (this.clock.monotonic() - since > BUSY_TIMEOUT_MS) throw busyError();
       await this.clock.sleep(1 + Math.random() * Math.min(2 ** tries, 30));

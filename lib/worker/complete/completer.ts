@@ -1,4 +1,5 @@
 import { hasCode } from '../../job/errors.js';
+import type { DatabaseCall } from '../../job/instrumentation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Completion } from '../../store/jobs/completion.js';
 import type { ClaimRequest, JobStore } from '../../store/jobs/job-store.js';
@@ -39,6 +40,8 @@ export class Completer {
     logger: JobLogger,
     startAheadLimit: (claim: ActiveClaim) => number,
     onLost: (claim: ActiveClaim) => void,
+    /** Undefined if no instrumentation observes it. */
+    private readonly onDatabaseCall?: (call: DatabaseCall) => void,
   ) {
     this.#writer = new CompletionWriter(store, clock, logger, this.#retryAbort.signal, startAheadLimit, onLost);
   }
@@ -171,10 +174,30 @@ export class Completer {
   async #flush(batch: EntryBatch, attempt?: Promise<unknown>): Promise<void> {
     for (const { claim } of batch.entries) this.#claimsInFlight.add(claim);
     try {
-      const deferred = await this.#writer.write(batch, attempt);
+      const deferred = await this.#observe(batch, () => this.#writer.write(batch, attempt));
       for (const each of deferred) this.#track(this.#defer(each));
     } finally {
       for (const { claim } of batch.entries) this.#claimsInFlight.delete(claim);
+    }
+  }
+
+  async #observe<T>({ entries }: EntryBatch, write: () => Promise<T>): Promise<T> {
+    const { onDatabaseCall, clock } = this;
+    if (!onDatabaseCall) return write();
+    const startedAt = clock.monotonic();
+    const queue = entries.every(({ claim }) => claim.queue === entries[0]!.claim.queue)
+      ? entries[0]!.claim.queue
+      : null;
+    const jobs = entries.filter(({ completion }) => completion).length;
+    const report = (error?: unknown) =>
+      onDatabaseCall({ kind: 'complete', queue, jobs, durationMs: clock.monotonic() - startedAt, error });
+    try {
+      const written = await write();
+      report();
+      return written;
+    } catch (error) {
+      report(error);
+      throw error;
     }
   }
 

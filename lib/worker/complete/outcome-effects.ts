@@ -27,7 +27,7 @@ export interface OutcomeEffectsParts extends AttemptParts {
   readonly events: JobEventEmitter;
   readonly waitNotifier: WaitNotifier;
   readonly failureLog: FailureLog;
-  readonly instrumentations: Pick<Instrumentations, 'ended'>;
+  readonly instrumentations: Pick<Instrumentations, 'ended' | 'leaseLost'>;
   readonly leases: Pick<LeaseRenewer, 'add' | 'remove' | 'hasExpired'>;
   /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
   readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
@@ -161,6 +161,7 @@ export class OutcomeEffects {
     const { logger, workerId } = this.parts;
     if (claim.logLossOnce()) logger.warn(new LeaseLostError(job.id, job.queue).message, jobLogParams(job, workerId));
     this.parts.events.emitLost(job, ranMs);
+    this.parts.instrumentations.leaseLost(job);
   }
 }
 

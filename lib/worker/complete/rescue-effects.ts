@@ -13,7 +13,7 @@ export interface RescueEffectsParts {
   readonly waitNotifier: WaitNotifier;
   readonly logger: JobLogger;
   readonly failureLog: Pick<FailureLog, 'logFailure'>;
-  readonly instrumentations: Pick<Instrumentations, 'ended'>;
+  readonly instrumentations: Pick<Instrumentations, 'rescued'>;
   readonly flowSettler: Pick<FlowSettler, 'settle'>;
   readonly announce: (queue: string, jobs: number) => void;
   readonly expectDue: (queue: string, ms: number) => void;
@@ -32,7 +32,7 @@ export class RescueEffects {
       const eventFields = { jobId, queue, name, attempt, owner: owner || null, ranMs: null, error };
       const delayMs = outcome.kind === 'retry' ? outcome.delayMs : 0;
       events.emit({ ...eventFields, event: 'rescued', delayMs });
-      instrumentations.ended(job, outcome, null, null);
+      instrumentations.rescued(job, outcome);
       if (isFinalOutcome(outcome)) waitNotifier.notifyEnded(job);
       if (outcome.kind === 'cancel') events.emit({ ...eventFields, event: 'cancelled', error: undefined });
       if (outcome.kind === 'dead') {

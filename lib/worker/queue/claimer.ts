@@ -1,3 +1,4 @@
+import type { DatabaseCall } from '../../job/instrumentation.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { randomId } from '../../job/random-id.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
@@ -28,6 +29,8 @@ export interface ClaimerParts {
   readonly strategies: Pick<QueueStrategies, 'of'>;
   /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
   readonly lockId: () => number | undefined;
+  /** Undefined if no instrumentation observes it. */
+  readonly onDatabaseCall?: ((call: DatabaseCall) => void) | undefined;
 }
 
 export interface NewClaim {
@@ -176,7 +179,9 @@ export class Claimer {
         ? completer.completeAndClaim(request)
         : store.claim(request));
       mayHaveClaimed = jobs.length > 0;
+      this.#observeCall(request, requestedAt, jobs.length);
     } catch (error) {
+      this.#observeCall(request, requestedAt, 0, error);
       // The next poll leads to a new claim. If this one committed although its answer was lost, its lease expires.
       const { queue, workerId } = request;
       // The log of the polls reports an outage.
@@ -191,6 +196,11 @@ export class Claimer {
     const claim = new ActiveClaim(request, jobs, requestedAt);
     leases.add(claim);
     return { count: jobs.length, claimed: { claim, jobs } };
+  }
+
+  #observeCall({ queue }: ClaimRequest, requestedAt: number, jobs: number, error?: unknown): void {
+    const { onDatabaseCall, clock } = this.parts;
+    onDatabaseCall?.({ kind: 'claim', queue, jobs, durationMs: clock.monotonic() - requestedAt, error });
   }
 
   /** No job of the claim has started or will, so a rescue shall count no attempt. If this fails, it counts one. */

@@ -1,6 +1,7 @@
 import { JobCancelledError, LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { isPoisonCandidate } from '../../job/outcome.js';
+import type { RunInstrumentations } from '../../metrics/instrumentations.js';
 import type { OutcomeEffects, OutcomeEffectsParts } from '../complete/outcome-effects.js';
 import { Attempt } from '../run/attempt.js';
 import type { HandlerTable } from '../run/handler-table.js';
@@ -15,8 +16,20 @@ import type { QueueSlots } from './queue-slots.js';
 export interface JobStarterParts extends OutcomeEffectsParts {
   readonly queue: string;
   readonly handlers: HandlerTable;
+  /** Undefined if none surrounds the calls of handlers. */
+  readonly runInstrumentations?: RunInstrumentations | undefined;
   /** Called when a slot of the process is free for the next job of any queue. */
   readonly onSlotFree: () => void;
+}
+
+/** The slots of one queue in this process, and the jobs in its prefetch buffer. */
+export interface QueueOccupancy {
+  readonly queue: string;
+  /** How many calls of its handlers may run at once: its `concurrency`. */
+  readonly slots: number;
+  /** How many of them run. A batch is one call. */
+  readonly busy: number;
+  readonly prefetched: number;
 }
 
 /** Starts the prefetched jobs of one queue in their order, and ends them early if they are cancelled or lost. */
@@ -34,14 +47,15 @@ export class JobStarter {
     private readonly onChange: () => void,
   ) {}
 
-  get prefetchedCount(): number {
-    return this.buffer.length;
-  }
-
   /** A poison candidate runs alone, so jobs that were claimed now would wait for it. */
   get waitsForPoisonCandidate(): boolean {
     const { next } = this.buffer;
     return this.runs.hasPoisonCandidate || (next !== undefined && isPoisonCandidate(next.job));
+  }
+
+  get occupancy(): QueueOccupancy {
+    const { slots, buffer } = this;
+    return { queue: this.parts.queue, slots: slots.limit, busy: slots.used, prefetched: buffer.length };
   }
 
   startAll(): void {
@@ -108,7 +122,7 @@ export class JobStarter {
   }
 
   #run(attempts: readonly Attempt[], entry: HandlerEntry, now: number): void {
-    const run = new Run(attempts, this.parts.options, this.parts.clock);
+    const run = new Run(attempts, this.parts.options, this.parts.clock, this.parts.runInstrumentations);
     this.runs.add(run);
     this.slots.acquire();
     for (const { job } of attempts) this.parts.events.emitStarted(job);

@@ -45,6 +45,14 @@ export class QueueSlots {
     return Math.max(0, free);
   }
 
+  get used(): number {
+    return this.#used;
+  }
+
+  get limit(): number {
+    return this.concurrency;
+  }
+
   setConcurrency(concurrency: number): void {
     this.concurrency = concurrency;
   }

@@ -11,7 +11,8 @@ import { PrefetchLimits } from './prefetch-limits.js';
 import { QueueGroups } from './queue-groups.js';
 import { QueueSlots, type Slots } from './queue-slots.js';
 
-export interface QueueWorkerParts extends JobStarterParts, Pick<ClaimerParts, 'strategies' | 'lockId'> {
+export interface QueueWorkerParts
+  extends JobStarterParts, Pick<ClaimerParts, 'strategies' | 'lockId' | 'onDatabaseCall'> {
   readonly slots: Slots;
   /** Called when the queue, or a part of it, has become idle. */
   readonly onIdle: () => void;

@@ -1,4 +1,5 @@
 import type { ActiveClaim } from './active-claim.js';
+import type { QueueOccupancy } from './job-starter.js';
 import type { QueueWorker } from './queue-worker.js';
 
 /** The queue workers of this process, which share its slots. */
@@ -10,8 +11,8 @@ export class QueueWorkers {
     return this.#all.reduce((sum, { starter }) => sum + starter.runs.attempts.length, 0);
   }
 
-  get prefetched(): number {
-    return this.#all.reduce((sum, { starter }) => sum + starter.prefetchedCount, 0);
+  get occupancy(): QueueOccupancy[] {
+    return this.#all.map(({ starter }) => starter.occupancy);
   }
 
   /** How many jobs this process has claimed so far. */

@@ -2,7 +2,6 @@ import type { EntityManager } from 'typeorm';
 import type { Clock } from '../../common/clock.js';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
 import type { JobLogger } from '../../common/job-logger.js';
-import { logStack, logText } from '../../common/log-text.js';
 import { JobLog } from '../../job/log-params.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
@@ -47,6 +46,7 @@ export class Attempt implements JobActions {
   #detachment: Detachment | undefined;
   /** The end after the first error. Later errors of the attempt do not change it. */
   #failure: MaybePromise<AttemptEnd> | undefined;
+  #thrown: unknown;
   #isOver = false;
   /** Undefined while the handler has used no steps. */
   #steps: JobSteps | undefined;
@@ -115,10 +115,7 @@ export class Attempt implements JobActions {
   endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
     const thrown = readableError(value);
     if (this.#detachedEnd) {
-      const { message, stack } = storedError(thrown);
-      const action = this.#detachedEnd.isHandedOff ? 'been handed off' : 'completed in its transaction';
-      const line = `Job ${this.job.id} had ${action}, then its handler threw: ${logText(message)}`;
-      this.#log.error(line, logStack(stack, message));
+      this.#log.threwLate(this.#detachedEnd.isHandedOff, storedError(thrown));
       return this.#detachedEnd;
     }
     if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
@@ -126,11 +123,17 @@ export class Attempt implements JobActions {
     if (reason?.code === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
     if (reason?.code === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
     // Another job of the batch decided its own outcome. That ended the call for all of them.
+    this.#thrown ??= thrown;
     const error = thrown instanceof HandlerExit ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
     return (this.#failure ??= andThen(
       outcomeAfterError(this.job, error, this.options.retry, { ...this.parts, logger: this.#log }),
       (outcome) => toAttemptEnd(outcome),
     ));
+  }
+
+  /** The first error of the attempt; undefined if it has not failed. */
+  get thrown(): unknown {
+    return this.#thrown;
   }
 
   endOnTimeout(limitMs: number): MaybePromise<AttemptEnd> {
@@ -215,8 +218,7 @@ export class Attempt implements JobActions {
           `got a second call.`,
       );
     }
-    const { store, workerId } = this.parts;
-    this.#detachment = new Detachment(this, this.options, store, workerId);
+    this.#detachment = new Detachment(this, this.options, this.parts.store, this.parts.workerId);
     this.#abortController?.signal.throwIfAborted();
     this.claim.markDetached();
     return this.#detachment;

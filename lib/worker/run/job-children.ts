@@ -3,9 +3,10 @@ import { expected } from '../../job/expectation.js';
 import { buildJob } from '../../job/build-job.js';
 import type { FlowChild } from '../../job/flows/flow-record.js';
 import { resolveFlowOptions, type FanOutOptions } from '../../job/flows/flow-options.js';
-import { checkFlowSize } from '../../job/flows/flow.js';
+import { checkFlowSize, type OnFailure } from '../../job/flows/flow.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { EnqueueInstrumentations } from '../../metrics/instrumentations.js';
 import type { FlowStore } from '../../store/flows/flow-store.js';
 import type { JobSteps } from './job-steps.js';
 
@@ -14,6 +15,8 @@ const PAGE_SIZE = 500;
 export interface JobChildrenParts {
   readonly flows: Pick<FlowStore, 'fanOut' | 'mustWait' | 'children'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  /** Undefined if none surrounds these calls. */
+  readonly enqueueInstrumentations?: EnqueueInstrumentations | undefined;
   /** Called after the children were stored. */
   readonly onEnqueued: (jobs: readonly { id: number; queue: string; name: string }[]) => void;
 }
@@ -56,11 +59,24 @@ export class JobChildren {
         const job = buildJob(queue, payload, options, this.parts.optionsFor);
         jobs.push(job instanceof Promise ? await job : job);
       }
-      const ids = await this.parts.flows.fanOut({ jobId, claimId: this.claimId }, step, jobs, onFailure);
+      const ids = await this.#store(step, jobs, onFailure);
       if (ids && ids.length > 0)
         this.parts.onEnqueued(jobs.map((job, index) => ({ id: ids[index]!, queue: job.queue, name: job.name })));
       return ids && true;
     });
     return this.parts.flows.mustWait(jobId, step);
+  }
+
+  /** Undefined if the claim has lost the job. */
+  #store(step: string, jobs: readonly NewJob[], onFailure: OnFailure): Promise<readonly number[] | undefined> {
+    const { flows, enqueueInstrumentations } = this.parts;
+    const owner = { jobId: this.job.id, claimId: this.claimId };
+    if (!enqueueInstrumentations || jobs.length === 0) return flows.fanOut(owner, step, jobs, onFailure);
+    return enqueueInstrumentations.enqueue(
+      'fanOut',
+      jobs,
+      (sent) => flows.fanOut(owner, step, sent, onFailure),
+      (ids = []) => ids.map((id) => ({ id, outcome: 'created' })),
+    );
   }
 }

@@ -3,6 +3,8 @@ import { storedError } from '../../job/stored-error.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { MaybePromise } from '../../job/user-rule.js';
 import type { Clock } from '../../common/clock.js';
+import type { EndedRun } from '../../job/instrumentation.js';
+import { OUTCOME_OF, type RunInstrumentations } from '../../metrics/instrumentations.js';
 import type { Attempt } from './attempt.js';
 import type { AttemptEnd } from './attempt-end.js';
 import type { JobContext } from './job-context.js';
@@ -22,6 +24,7 @@ export type HandlerEntry =
 /** One call of a handler, with one attempt or the attempts of a batch. */
 export class Run {
   #resolve!: (ends: readonly AttemptEnd[]) => void;
+  #ended!: Promise<readonly AttemptEnd[]>;
   #isDecided = false;
   /** Set if the run has a time limit; aborted when the run is over. */
   #timeout: AbortController | undefined;
@@ -30,6 +33,8 @@ export class Run {
     readonly attempts: readonly Attempt[],
     private readonly options: ResolvedQueueOptions,
     private readonly clock: Clock,
+    /** Undefined if none surrounds the calls of handlers. */
+    private readonly instrumentations?: RunInstrumentations,
   ) {}
 
   abort(reason: Error): void {
@@ -46,13 +51,12 @@ export class Run {
   execute(entry: HandlerEntry): Promise<readonly AttemptEnd[]> {
     const limitMs = this.#shortestTimeoutMs();
     if (limitMs !== false) void this.#expireAfter(limitMs);
-    return new Promise<readonly AttemptEnd[]>((resolve) => {
-      this.#resolve = resolve;
-      void this.#handle(entry).then(
-        (ends) => this.#decide(ends),
-        (error: unknown) => this.#fail(error),
-      );
-    });
+    this.#ended = new Promise((resolve) => (this.#resolve = resolve));
+    void this.#handle(entry).then(
+      (ends) => this.#decide(ends),
+      (error: unknown) => this.#fail(error),
+    );
+    return this.#ended;
   }
 
   /** The handler or the time limit decides, whichever is first. Functions of the options may still delay the end. */
@@ -80,8 +84,10 @@ export class Run {
   async #handleOne(handle: Handler): Promise<readonly MaybePromise<AttemptEnd>[]> {
     const [attempt] = this.attempts as [Attempt];
     try {
-      const context = attempt.createContext(this.clock.now());
-      return [attempt.endOnReturn(await handle(context instanceof Promise ? await context : context))];
+      const created = attempt.createContext(this.clock.now());
+      const context = created instanceof Promise ? await created : created;
+      if (!this.instrumentations) return [attempt.endOnReturn(await handle(context))];
+      return [attempt.endOnReturn(await this.#callWithin(this.instrumentations, [context], () => handle(context)))];
     } catch (error) {
       return [attempt.endOnThrow(error)];
     }
@@ -113,7 +119,11 @@ export class Run {
   ): Promise<(attempt: Attempt, index: number) => MaybePromise<AttemptEnd>> {
     try {
       const jobs = contexts.length;
-      const results = settledResults(await handle(contexts), jobs);
+      const { instrumentations } = this;
+      const returned = await (instrumentations
+        ? this.#callWithin(instrumentations, contexts, () => handle(contexts))
+        : handle(contexts));
+      const results = settledResults(returned, jobs);
       return (attempt, index) => {
         const result = results?.[index];
         if (result?.status === 'rejected') return attempt.endOnThrow(result.reason);
@@ -122,6 +132,26 @@ export class Run {
     } catch (error) {
       return (attempt) => attempt.endOnThrow(error);
     }
+  }
+
+  #callWithin(
+    instrumentations: RunInstrumentations,
+    contexts: readonly JobContext[],
+    handle: () => unknown,
+  ): Promise<unknown> {
+    const jobs = [...contexts];
+    const ended = async () => {
+      const byId = new Map<number, EndedRun>();
+      (await this.#ended).forEach((end, index) => byId.set(this.attempts[index]!.job.id, this.#endOf(end, index)));
+      return jobs.map(({ id }) => byId.get(id)!);
+    };
+    return instrumentations.run({ queue: jobs[0]!.queue, jobs }, handle, ended);
+  }
+
+  #endOf({ outcome, isHandedOff }: AttemptEnd, index: number): EndedRun {
+    const error = 'error' in outcome && outcome.kind !== 'complete' ? outcome.error : undefined;
+    const thrown = error && (this.attempts[index]!.thrown ?? error);
+    return { outcome: isHandedOff ? 'handed-off' : OUTCOME_OF[outcome.kind], error, thrown };
   }
 
   #shortestTimeoutMs(): number | false {
