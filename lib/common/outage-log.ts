@@ -1,4 +1,5 @@
 import type { JobLogger } from './job-logger.js';
+import { logText } from './log-text.js';
 
 /** Logs once when an operation starts to fail and once when it works again, however often it is tried in between. */
 export class OutageLog {
@@ -15,7 +16,9 @@ export class OutageLog {
   ) {}
 
   onFailure(error: unknown): void {
-    if (!this.#isFailing) this.logger.warn(`${this.problem}: ${(error as Error).message}`);
+    const line = `${this.problem}: ${logText((error as Error).message)}`;
+    // The library goes on to try. Only the first failure is news.
+    this.logger[this.#isFailing ? 'debug' : 'warn'](line);
     this.#isFailing = true;
   }
 

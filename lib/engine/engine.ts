@@ -79,6 +79,8 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     eventsAnywhere: events.anywhere,
     feed: events.feed,
     settler,
+    /** Those of the options, and those that an entry point adds. */
+    instrumentations,
     notifier,
     producer: createProducer(built),
     admin: createAdmin(built),

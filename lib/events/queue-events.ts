@@ -5,6 +5,7 @@ import { eventsOf, type Outcome } from '../job/outcome.js';
 import type { QueueEvent, QueueEventName } from '../job/queue-event.js';
 import { storedError } from '../job/stored-error.js';
 import type { PromotedJob } from '../store/jobs/job-store.js';
+import { logStack, logText } from '../common/log-text.js';
 
 export type QueueEventListener = (event: QueueEvent) => unknown;
 
@@ -92,7 +93,9 @@ export class QueueEvents {
       await listener(event);
     } catch (error) {
       const { name, message, stack } = storedError(error);
-      this.logger.error(`A listener for "${event.event}" threw: ${name}: ${message}`, stack);
+      const { queue, jobId, name: jobName, attempt } = event;
+      const line = `A listener for "${event.event}" threw: ${name}: ${logText(message)}`;
+      this.logger.error(line, logStack(stack, message), { queue, jobId, name: jobName, attempt });
     }
   }
 }

@@ -1,9 +1,9 @@
-import { Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import { openEngine } from '../engine/engine.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import { chooseDataSource, EMBEDDED_FILE } from './choose-data-source.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
+import { NestJobLogger } from './nest-job-logger.js';
 
 /** Internal: the module provides its parts. */
 export type ModuleEngine = Awaited<ReturnType<typeof openModuleEngine>>;
@@ -18,7 +18,7 @@ export async function openModuleEngine(
 ) {
   checkModuleOptions(options);
   const { name, prefix } = given;
-  const logger = new Logger(name ? `SqlQueue:${name}` : 'SqlQueue');
+  const logger = new NestJobLogger(name ? `SqlQueue:${name}` : 'SqlQueue', options.logFormat);
   const { dataSource, isFallback } = chooseDataSource(options, given, resolved, found);
   if (isFallback) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
   // Milliseconds added to the time of the database. Only the test harness changes it.

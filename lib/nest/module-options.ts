@@ -5,6 +5,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
 import { checked, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
 import { tableNames } from '../store/tables.js';
+import { LOG_FORMATS, type LogFormat } from './nest-job-logger.js';
 
 /** Options that decide an injection token or an entity. They cannot come from a factory. */
 export interface StaticOptions {
@@ -37,6 +38,12 @@ export interface SqlQueueModuleOptions extends EngineOptions {
    * `all`: also the global ones of the application. `none`: only pipes. Default `local`.
    */
   enhancers?: 'local' | 'all' | 'none';
+  /**
+   * How the parameters of log lines (`queue`, `jobId`, `name`, `attempt`, `workerId`, `traceId`) reach the logger of the
+   * application. `params`: as an object after the message (ConsoleLogger of Nest 12). `object`: in one object, with the message
+   * as `msg` (nestjs-pino). `text`: after the message (all other loggers). Default `auto`: recognizes the logger.
+   */
+  logFormat?: LogFormat;
 }
 
 export const OPTIONS_PLACE = 'SqlQueueModule options';
@@ -44,6 +51,7 @@ export const OPTIONS_PLACE = 'SqlQueueModule options';
 const MODULE_OPTIONS = {
   ...ENGINE_OPTIONS,
   enhancers: option(oneOf('local', 'all', 'none')),
+  logFormat: option(oneOf(...LOG_FORMATS)),
   connection: checked((connection) => [connectionProblem(connection)]),
 } satisfies SchemaOf<SqlQueueModuleOptions>;
 

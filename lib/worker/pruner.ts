@@ -1,3 +1,4 @@
+import { logText } from '../common/log-text.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { WorkerParts } from './worker-parts.js';
 
@@ -52,7 +53,7 @@ export class Pruner {
       return await prune(PRUNE_BATCH_SIZE);
     } catch (error) {
       this.#retryAt.set(prune, nowMs + PRUNE_INTERVAL_MS);
-      this.parts.logger.warn(`Cannot prune: ${(error as Error).message}`);
+      this.parts.logger.warn(`Cannot prune: ${logText((error as Error).message)}`);
       return 0;
     }
   }

@@ -20,10 +20,18 @@ export interface RunnerHealth extends WorkerHealth {
   readonly maxPollPauseMs: number;
 }
 
-export const NO_WORKER: WorkerHealth = {
+const NO_WORKER: WorkerHealth = {
   lastPollAt: null,
   isPolling: false,
   databaseDownSince: null,
   running: 0,
   prefetched: 0,
 };
+
+export function runnerHealth(
+  state: RunnerState,
+  worker: { readonly health: WorkerHealth } | undefined,
+  { pollMaxMs }: { readonly pollMaxMs: number },
+): RunnerHealth {
+  return { ...(worker?.health ?? NO_WORKER), state, maxPollPauseMs: pollMaxMs };
+}

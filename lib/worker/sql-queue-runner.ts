@@ -8,7 +8,7 @@ import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
 import type { HandlerEntry } from './run/run.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
-import { NO_WORKER, type RunnerHealth, type RunnerState } from './runner-health.js';
+import { runnerHealth, type RunnerHealth, type RunnerState } from './runner-health.js';
 import { ScheduleRunner } from './schedule-runner.js';
 import type { WorkNotifier } from './work-notifier.js';
 import type { WorkerParts } from './worker-parts.js';
@@ -50,8 +50,7 @@ export class SqlQueueRunner {
 
   /** The state of the worker, for health checks. It comes from memory, so it needs no statement and cannot fail. */
   health(): RunnerHealth {
-    const { pollMaxMs } = this.#parts.options;
-    return { ...(this.#worker?.health ?? NO_WORKER), state: this.#state, maxPollPauseMs: pollMaxMs };
+    return runnerHealth(this.#state, this.#worker, this.#parts.options);
   }
 
   /** The queues that this process works: those with a handler that `worker.queues` allows. */
@@ -156,10 +155,7 @@ export class SqlQueueRunner {
       throw error;
     });
     // Includes calls of `pause` and `resume` while the worker started.
-    for (const [queue, isPaused] of this.#paused) {
-      if (isPaused) worker.components.pauses.pause([queue]);
-      else worker.components.pauses.resume([queue]);
-    }
+    for (const [queue, isPaused] of this.#paused) worker.components.pauses[isPaused ? 'pause' : 'resume']([queue]);
     this.#worker = worker;
     this.#notifier.setWorker(worker);
     this.#state = 'running';

@@ -1,4 +1,5 @@
 import { groupBy } from '../common/group-by.js';
+import { logText } from '../common/log-text.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
 import { rescueRules } from '../job/rescue-rules.js';
@@ -124,7 +125,7 @@ export class WorkerComponents {
     const what = group === null ? `queue "${queue}"` : `group "${group}" of queue "${queue}"`;
     // Without the rest, the next call fails like this one and asks for it again.
     const stored = (group === null ? limits.rest(queue, rest) : groups.rest(queue, group, rest)).catch((error: Error) =>
-      logger.warn(`Cannot let ${what} rest: ${error.message}`),
+      logger.warn(`Cannot let ${what} rest: ${logText(error.message)}`, { queue, workerId: this.workerId }),
     );
     if (group !== null) return stored;
     void this.queues.of(queue)?.rest(stored);

@@ -39,7 +39,8 @@ export class Worker {
 
   get health(): WorkerHealth {
     const { poller, queues } = this.components;
-    return { ...poller.health.read(), running: queues.running, prefetched: queues.prefetched };
+    const prefetched = queues.occupancy.reduce((sum, queue) => sum + queue.prefetched, 0);
+    return { ...poller.health.read(), running: queues.running, prefetched };
   }
 
   async start(): Promise<void> {
@@ -159,7 +160,9 @@ export class Worker {
     const { queues } = this.components;
     const { running } = queues;
     if (running === 0) return;
-    this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`);
+    this.parts.logger.warn(`${running} job(s) still running after ${timeoutMs} ms: aborting and releasing them.`, {
+      workerId: this.id,
+    });
     queues.abortAll(new ShutdownError());
     if (!(await withTimeout(this.parts.clock, ABORT_GRACE_MS, this.#untilIdle()))) queues.releaseAll();
   }
@@ -183,6 +186,7 @@ export class Worker {
     for (const queue of await this.parts.limits.declareLimits(limits))
       this.parts.logger.log(
         `Another process had declared other limits for queue "${queue}". Now those of this one hold.`,
+        { queue, workerId: this.id },
       );
   }
 

@@ -12,6 +12,8 @@ import {
 import type { JobStore } from '../../store/jobs/job-store.js';
 import type { Clock } from '../../common/clock.js';
 import type { JobLogger } from '../../common/job-logger.js';
+import { logText } from '../../common/log-text.js';
+import { jobLogParams } from '../../job/log-params.js';
 import { OutageLog } from '../../common/outage-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 
@@ -176,7 +178,11 @@ export class CompletionWriter {
       return [{ entries: [{ ...entry, rejections: rejections + 1 }], mayHaveCommitted, delayMs }];
     }
     const { name, message } = storedError(error);
-    this.logger.error(`The database rejected the outcome of job ${completion?.job.id ?? '(none)'}: ${message}`);
+    this.logger.error(
+      `The database rejected the outcome of job ${completion?.job.id ?? '(none)'}: ${logText(message)}`,
+      undefined,
+      completion && jobLogParams(completion.job),
+    );
     if (!completion || isSubstitute) return this.#abandon(entries);
     const { outcome, isLast } = substituteOutcome(completion, { name, message: message.slice(0, 500) });
     const substitute = { ...entry, rejections: 0, completion: { ...completion, outcome } };
@@ -194,7 +200,8 @@ export class CompletionWriter {
     const isLocked = ({ completion }: CompletionEntry) => completion !== undefined && completions.has(completion);
     const locked = entries.filter(isLocked);
     const unlocked = entries.filter((entry) => !isLocked(entry));
-    if (locked.some(({ wasLocked }) => !wasLocked)) this.logger.warn(`${message} Their outcomes wait until it ends.`);
+    const [first] = locked.filter(({ wasLocked }) => !wasLocked);
+    if (first) this.logger.warn(`${message} Their outcomes wait until it ends.`, jobLogParams(first.completion!.job));
     const retried = locked.map((entry) => ({ ...entry, wasLocked: true as const }));
     const deferred = this.retryAbort.aborted
       ? this.#abandon(locked)

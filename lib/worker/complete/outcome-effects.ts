@@ -1,5 +1,6 @@
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
+import { jobLogParams } from '../../job/log-params.js';
 import { isFinalOutcome, isClaimableAtOnce, type Outcome } from '../../job/outcome.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
 import type { Attempt } from '../run/attempt.js';
@@ -52,6 +53,7 @@ export class OutcomeEffects {
       this.parts.logger.warn(
         `No handler in this process for jobs named "${job.name}" of queue "${job.queue}". This process snoozes ` +
           `them for ${UNHANDLED_SNOOZE_MS / 1_000} s each time, so that a process with a handler can claim them.`,
+        jobLogParams(job, this.parts.workerId),
       );
     }
     this.completeUnstarted(claim, job, { kind: 'snooze', delayMs: UNHANDLED_SNOOZE_MS });
@@ -133,7 +135,8 @@ export class OutcomeEffects {
   }
 
   #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {
-    if (claim.logLossOnce()) this.parts.logger.warn(new LeaseLostError(job.id, job.queue).message);
+    const { logger, workerId } = this.parts;
+    if (claim.logLossOnce()) logger.warn(new LeaseLostError(job.id, job.queue).message, jobLogParams(job, workerId));
     this.parts.events.emitLost(job, ranMs);
     this.parts.instrumentations.leaseLost(job);
   }

@@ -2,6 +2,7 @@ import { groupBy } from '../../common/group-by.js';
 import { isFinalOutcome, expiredLeaseError } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
 import type { RescuedJob } from '../../store/jobs/job-store.js';
+import type { LogParams } from '../../common/job-logger.js';
 import type { WorkerParts } from '../worker-parts.js';
 import { logFailure } from './failure-log.js';
 
@@ -30,19 +31,23 @@ export class RescueEffects {
       if (outcome.kind === 'cancel') events.deliver({ ...eventFields, event: 'cancelled', error: undefined });
       if (outcome.kind === 'dead') {
         events.deliver({ ...eventFields, event: 'dead' });
-        logFailure(job, outcome, this.parts);
+        logFailure(job, outcome, { ...this.parts, workerId: job.workerId });
         if (deadLetter) announce(deadLetter, 1);
       } else if (delayMs > 0) expectDue(queue, delayMs);
       else if (outcome.kind !== 'cancel') announce(queue, 1);
     }
     const ended = rescued.filter(({ job, outcome }) => job.overrides?.flow !== undefined && isFinalOutcome(outcome));
     if (ended.length > 0) void this.parts.flowSettler.settle(ended.map(({ job }) => job.id));
-    for (const [source, { length }] of groupBy(rescued, ({ job }) => describeSource(job)))
-      logger.warn(`Rescued ${length} job(s) of ${source}.`);
+    for (const [source, jobs] of groupBy(rescued, ({ job }) => describeSource(job)))
+      logger.warn(`Rescued ${jobs.length} job(s) of ${source}.`, paramsOf(jobs[0]!.job));
   }
 }
 
 function describeSource({ queue, workerId, owner }: RescuedJob['job']): string {
   const holder = owner === '' ? 'the bearer of a token' : `owner "${owner}"`;
   return `queue "${queue}" from ${owner === null ? `worker ${workerId}` : holder}, whose lease expired`;
+}
+
+function paramsOf({ queue, workerId, owner }: RescuedJob['job']): LogParams {
+  return owner === null ? { queue, workerId } : { queue };
 }

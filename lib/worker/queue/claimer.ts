@@ -1,5 +1,7 @@
 import type { ClaimedJob } from '../../job/job.js';
 import { randomId } from '../../job/random-id.js';
+import { logText } from '../../common/log-text.js';
+import { hasCode } from '../../job/errors.js';
 import type { ClaimRequest } from '../../store/jobs/job-store.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import { ActiveClaim } from './active-claim.js';
@@ -159,7 +161,10 @@ export class Claimer {
     } catch (error) {
       this.#observeCall(request, requestedAt, 0, error);
       // The next poll leads to a new claim. If this one committed although its answer was lost, its lease expires.
-      logger.warn(`Cannot claim jobs of queue "${request.queue}": ${(error as Error).message}`);
+      const { queue, workerId } = request;
+      // The log of the polls reports an outage.
+      const level = hasCode(error, 'STORE_UNAVAILABLE') ? 'debug' : 'warn';
+      logger[level](`Cannot claim jobs of queue "${queue}": ${logText((error as Error).message)}`, { queue, workerId });
       mayHaveClaimed = (error as { outcome?: string }).outcome === 'unknown';
     }
     // Other workers can rescue the jobs if the lock was lost meanwhile.

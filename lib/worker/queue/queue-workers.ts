@@ -19,10 +19,6 @@ export class QueueWorkers {
     return this.#all.map(({ starter }) => starter.occupancy);
   }
 
-  get prefetched(): number {
-    return this.#all.reduce((sum, { starter }) => sum + starter.occupancy.prefetched, 0);
-  }
-
   /** How many jobs this process has claimed so far. */
   get claimedCount(): number {
     return this.#all.reduce((sum, { claimedCount }) => sum + claimedCount, 0);

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
+import { JobLog } from '../../job/log-params.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
 import { withDecoder } from '../../job/failed-job.js';
 import type { ClaimedJob } from '../../job/job.js';
@@ -107,9 +108,7 @@ export class Attempt implements JobActions {
   endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
     const thrown = readableError(value);
     if (this.#detachedEnd) {
-      const { message, stack } = storedError(thrown);
-      const action = this.#detachedEnd.isHandedOff ? 'been handed off' : 'completed in its transaction';
-      this.parts.logger.error(`Job ${this.job.id} had ${action}, then its handler threw: ${message}`, stack);
+      this.#log.threwLate(this.#detachedEnd.isHandedOff, storedError(thrown));
       return this.#detachedEnd;
     }
     if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
@@ -124,7 +123,7 @@ export class Attempt implements JobActions {
 
   #outcomeAfter(error: Error): MaybePromise<AttemptEnd> {
     const { retry, codec } = this.options;
-    const outcome = outcomeAfterError(this.job, error, retry, withDecoder(this.parts, codec));
+    const outcome = outcomeAfterError(this.job, error, retry, withDecoder({ ...this.parts, logger: this.#log }, codec));
     return andThen(outcome, (decided) => toAttemptEnd(decided));
   }
 
@@ -216,8 +215,7 @@ export class Attempt implements JobActions {
           `got a second call.`,
       );
     }
-    const { store, workerId } = this.parts;
-    this.#detachment = new Detachment(this, this.options, store, workerId);
+    this.#detachment = new Detachment(this, this.options, this.parts.store, this.parts.workerId);
     this.#abortController?.signal.throwIfAborted();
     this.claim.markDetached();
     return this.#detachment;
@@ -227,9 +225,13 @@ export class Attempt implements JobActions {
     return this.#detachment?.end;
   }
 
+  get #log(): JobLog {
+    return new JobLog(this.parts.logger, this.job, this.parts.workerId);
+  }
+
   #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
     const { id, queue, name, attempt, maxAttempts, createdAtMs, overrides, group } = this.job;
-    const { logger } = this.parts;
+    const logger = this.#log;
     const createdAt = new Date(createdAtMs);
     const schedule = overrides?.schedule && toJobSchedule(overrides.schedule);
     return new JobContext(

@@ -66,6 +66,8 @@ export function queueModule(options: SqlQueueModuleOptions & StaticOptions = {})
   const { defaults, worker, ...rest } = options;
   return SqlQueueModule.forRoot({
     connection: IN_MEMORY,
+    // The log of these tests has texts alone.
+    logFormat: 'params',
     defaults: { retry: { attempts: 1, backoff: 0 }, ...defaults },
     worker: typeof worker === 'object' ? { ...FAST_POLL, ...worker } : (worker ?? FAST_POLL),
     ...rest,
