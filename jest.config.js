@@ -8,7 +8,7 @@ const set = process.env.SQL_QUEUE_TEST_SET;
 const own = {
   '^(\\.{1,2}/.*)\\.js$': '$1',
   '^nestjs-sql-queue$': '<rootDir>/lib/index.ts',
-  '^nestjs-sql-queue/testing$': '<rootDir>/lib/testing/index.ts',
+  '^nestjs-sql-queue/(testing|board)$': '<rootDir>/lib/$1/index.ts',
 };
 
 const project = {
