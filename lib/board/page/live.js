@@ -34,11 +34,13 @@ export function startLive(onQueues, onState) {
   };
   const stream = () => {
     stop();
+    let isFailing = false;
     const opened = new EventSource(LIVE_URL);
     source = opened;
     expectWithin(FIRST_EVENT_MS, poll);
     opened.addEventListener('queues', ({ data }) => {
       clearTimeout(deadline);
+      isFailing = false;
       onState('live');
       onQueues(JSON.parse(data).queues);
     });
@@ -46,8 +48,12 @@ export function startLive(onQueues, onState) {
       clearTimeout(deadline);
       onState('outage');
     });
-    // The browser connects again, unless the server refuses. The server ends each stream after some minutes.
-    opened.addEventListener('error', () => expectWithin(LOST_MS, poll));
+    // The browser connects again, unless the server refuses. The server ends each stream after some minutes. Each failed
+    // try is an error, so only the first one starts the time.
+    opened.addEventListener('error', () => {
+      if (!isFailing) expectWithin(LOST_MS, poll);
+      isFailing = true;
+    });
   };
   const poll = () => {
     stop();

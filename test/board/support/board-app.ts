@@ -14,6 +14,7 @@ import {
   QueueSchedules,
   SqlQueueModule,
   SqlQueueRunner,
+  type QueueOptionsByName,
 } from 'nestjs-sql-queue';
 import { SqlQueueBoardModule, type BoardOptions, type BoardStaticOptions } from 'nestjs-sql-queue/board';
 
@@ -39,6 +40,7 @@ export interface BoardAppOptions {
   adapter?: 'express' | 'fastify';
   providers?: Provider[];
   connection?: object;
+  queues?: QueueOptionsByName;
   prefix?: string;
   configure?: (app: INestApplication) => void;
 }
@@ -66,12 +68,14 @@ export async function startBoard({
   providers = [],
   connection = { type: 'better-sqlite3', database: ':memory:' },
   prefix,
+  queues = {},
   configure,
 }: BoardAppOptions = {}): Promise<BoardApp> {
   const errors: string[] = [];
   const imports = [
     SqlQueueModule.forRoot({
       connection: connection as never,
+      queues,
       defaults: { retry: { attempts: 1, backoff: 0 } },
       worker: { poll: { min: '1ms', max: '20ms' } },
     }),

@@ -32,23 +32,24 @@ export class BoardWindow {
     });
   }
 
+  /** @param hash undefined: the window is empty */
   static async open(
     browser: Browser,
     url: string,
-    hash = '',
+    hash: string | undefined,
     options: BrowserContextOptions = {},
   ): Promise<BoardWindow> {
     const context = await browser.newContext(options);
     const page = await context.newPage();
     const opened = new BoardWindow(page, url);
-    await opened.go(hash);
+    if (hash !== undefined) await opened.go(hash);
     return opened;
   }
 
   /** Opens a page of the board, such as `queue?queue=email`, and waits until it shows its content. */
   async go(hash: string): Promise<void> {
     await this.page.goto(`${this.url}#/${hash}`);
-    await this.page.locator('main .page > *').first().waitFor();
+    await this.page.locator('main .page > *').first().waitFor({ state: 'attached' });
     await this.page.getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
   }
 
