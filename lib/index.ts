@@ -1,5 +1,7 @@
 export { QueueAdmin, type AllQueues } from './admin/queue-admin.js';
 export type { AllJobs, JobSelection } from './admin/job-selection.js';
+export type { AuditPage } from './admin/list-audit.js';
+export type { AuditHook } from './audit/audit-trail.js';
 export type { ClaimOptions } from './consumer/claim-options.js';
 export type { FailOptions } from './consumer/fail-options.js';
 export type { AssignedJob } from './consumer/assigned-job.js';
@@ -118,6 +120,7 @@ export type {
   QueueRecord,
   WorkerRecord,
 } from './store/admin/admin-store.js';
+export type { AuditFilter, AuditRecord, AuditVerb } from './store/audit/audit-store.js';
 export type { JobCount, QueueStats } from './store/stats/stats-store.js';
 export type { AssignedJobPage, AssignedJobRecord } from './store/people/consumer-store.js';
 export type { ArchiveOptions } from './store/schema/archive-options.js';

@@ -1,6 +1,8 @@
+import type { AuditTrail } from '../audit/audit-trail.js';
 import type { Clock } from '../common/clock.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
+import type { AuditStore } from '../store/audit/audit-store.js';
 import type { JobStore } from '../store/jobs/job-store.js';
 import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
@@ -21,8 +23,10 @@ export interface ChangedJob {
 
 export interface AdminParts {
   readonly clock: Clock;
+  readonly audit: AuditTrail;
+  readonly auditEntries: Pick<AuditStore, 'list'>;
   readonly store: AdminStore;
-  readonly jobs: Pick<JobStore, 'prune' | 'enqueue'>;
+  readonly jobs: Pick<JobStore, 'prune'>;
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly stats: StatsStore;

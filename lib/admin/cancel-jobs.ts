@@ -1,23 +1,78 @@
+import type { RecordedChanges } from '../audit/audit-trail.js';
+import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import { checkJobId } from '../job/job-id.js';
 import type { AdminParts } from './admin-parts.js';
+import { JobActions } from './job-actions.js';
+import { callOf, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
 
-export type CancelParts = Pick<AdminParts, 'store' | 'flowSettler' | 'optionsFor' | 'waitNotifier' | 'events'>;
+export type CancelParts = Pick<
+  AdminParts,
+  'store' | 'audit' | 'notifier' | 'flowSettler' | 'optionsFor' | 'waitNotifier' | 'events'
+>;
+
+const STATES = ['scheduled', 'waiting', 'blocked', 'active'] as const;
+
+/** Returns whether the job of a single id is cancelled or will be, else the number of such jobs. */
+export async function cancelJobs(
+  parts: CancelParts,
+  which: JobSelection,
+  options: BulkOptions,
+): Promise<boolean | number> {
+  if (typeof which === 'number') {
+    const isPlain = Object.keys(options).length === 0;
+    InvalidOptionsError.throwIfAny('Cannot cancel', [
+      expected(isPlain, 'no options for a single id (pass a list of ids)', options),
+    ]);
+    checkJobId(which);
+    return parts.audit.record({ verb: 'cancel', which }, (changes) => cancelOne(parts, which, changes));
+  }
+  const bulk = resolveBulk('Cannot cancel', options);
+  const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, STATES);
+  return parts.audit.record(callOf('cancel', which, options), (changes) =>
+    new JobActions(parts).inBatches(undefined, selections, STATES, bulk, (ids) => cancelAll(parts, ids, changes)),
+  );
+}
 
 /**
- * Cancels a batch of jobs in one transaction, except those that a claim has.
+ * Cancels a batch of jobs in one transaction, except those that a claim has, which it cancels one by one.
  *
- * @param cancelOne cancels a job that a claim may have. Returns whether it is cancelled or will be
  * @returns the ids of the jobs that are cancelled or will be
  */
 export async function cancelAll(
-  { store, optionsFor, waitNotifier, events, flowSettler }: CancelParts,
+  parts: CancelParts,
   ids: readonly number[],
-  cancelOne: (id: number) => Promise<boolean>,
+  changes: RecordedChanges,
 ): Promise<number[]> {
-  const idle = await store.cancelIdle(ids, (queue) => optionsFor(queue).retention.deadMs);
+  const { store, waitNotifier, events, flowSettler } = parts;
+  const idle = await changes.run((change) => store.cancelIdle(ids, retentionOf(parts), change), lengthOf);
   const cancelled = new Set(idle.map(({ id }) => id));
   for (const id of cancelled) waitNotifier.notifyAlways(id);
   events.emit('cancelled', idle);
-  for (const id of ids) if (!cancelled.has(id) && (await cancelOne(id))) cancelled.add(id);
+  for (const id of ids) if (!cancelled.has(id) && (await cancelOne(parts, id, changes))) cancelled.add(id);
   await flowSettler.settle([...cancelled]);
   return [...cancelled];
 }
+
+/** Returns whether the job is cancelled or will be. */
+async function cancelOne(parts: CancelParts, id: number, changes: RecordedChanges): Promise<boolean> {
+  const { store, notifier, waitNotifier, events, flowSettler } = parts;
+  const before = await new JobActions(parts).readForEvent('cancelled', [id]);
+  const result = await changes.run(
+    (change) => store.cancel(id, retentionOf(parts), change),
+    ({ state }) => (state === 'too-late' ? 0 : 1),
+  );
+  if (result.state === 'requested') notifier.cancel(id, result.workerId);
+  if (result.state !== 'cancelled') return result.state === 'requested';
+  waitNotifier.notifyAlways(id);
+  events.emit('cancelled', before);
+  if (result.isInFlow) await flowSettler.settle([id]);
+  return true;
+}
+
+function retentionOf({ optionsFor }: Pick<AdminParts, 'optionsFor'>): (queue: string) => number | false {
+  return (queue) => optionsFor(queue).retention.deadMs;
+}
+
+const lengthOf = ({ length }: { readonly length: number }) => length;

@@ -21,9 +21,13 @@ export interface DuplicateOptions extends Pick<EnqueueOptions, 'delay' | 'runAt'
   payload?: unknown;
 }
 
-type EditParts = Pick<AdminParts, 'store' | 'jobs' | 'notifier' | 'optionsFor' | 'events'>;
+type EditParts = Pick<AdminParts, 'store' | 'audit' | 'notifier' | 'optionsFor' | 'events'>;
 
-export async function updateJob({ store, optionsFor }: EditParts, id: number, update: JobUpdate): Promise<boolean> {
+export async function updateJob(
+  { store, audit, optionsFor }: EditParts,
+  id: number,
+  update: JobUpdate,
+): Promise<boolean> {
   checkJobId(id);
   const where = `Cannot update job ${id}`;
   const { headers, ...others } = requireOptions(where, update);
@@ -38,10 +42,12 @@ export async function updateJob({ store, optionsFor }: EditParts, id: number, up
   if (!job) return false;
   const { queue } = job;
   const encoded = hasPayload ? (await buildJob(queue, payload, undefined, optionsFor)).payload : undefined;
-  return store.edit(id, queue, {
+  const edit = {
     ...(encoded !== undefined && { payload: encoded }),
     ...(headers !== undefined && { headers: encodeHeaders(queue, headers) }),
-  });
+  };
+  const call = { verb: 'update', which: id, options: { changes: Object.keys(edit) }, queue } as const;
+  return audit.change(call, (change) => store.edit(id, queue, edit, change), Number);
 }
 
 export async function duplicateJob(parts: EditParts, id: number, given: DuplicateOptions): Promise<number | null> {
@@ -66,8 +72,13 @@ export async function duplicateJob(parts: EditParts, id: number, given: Duplicat
     priority: priority === undefined ? copy.priority : newPriority,
     ...('payload' in others && { payload: (await buildJob(queue, payload, undefined, parts.optionsFor)).payload }),
   };
-  const [newId] = await parts.jobs.enqueue([job]);
-  parts.events.emit('enqueued', [{ id: newId!, queue, name: job.name }]);
+  const call = { verb: 'duplicate', which: id, options, queue } as const;
+  const newId = await parts.audit.change(
+    call,
+    (change) => parts.store.enqueueCopy(job, change),
+    () => 1,
+  );
+  parts.events.emit('enqueued', [{ id: newId, queue, name: job.name }]);
   parts.notifier.poll();
-  return newId!;
+  return newId;
 }

@@ -6,6 +6,7 @@ import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelAll, type CancelParts } from './cancel-jobs.js';
+import { retryJobs, type RestartParts } from './restart-jobs.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
 /** Which jobs of a flow to change. */
@@ -22,26 +23,32 @@ export function checkFlowId(id: unknown): void {
   ]);
 }
 
-/** @param cancelOne cancels one job, which a claim may have */
 export async function cancelFlow(
   parts: FlowParts & CancelParts,
   flowId: number,
   selection: FlowSelection,
-  cancelOne: (id: number) => Promise<boolean>,
 ): Promise<number> {
   const selected = await select(parts, flowId, selection);
   const unfinished = selected.filter(({ state }) => ['waiting', 'scheduled', 'active', 'blocked'].includes(state));
   // The last jobs first, so that none of them runs because those before it have ended.
   const ids = unfinished.map(({ id }) => id).reverse();
-  let count = 0;
-  for (const batch of batchesOf(ids, ADMIN_BATCH_SIZE)) count += (await cancelAll(parts, batch, cancelOne)).length;
-  return count;
+  const call = { verb: 'cancelFlow', which: flowId, options: selection } as const;
+  return parts.audit.record(call, async (changes) => {
+    let count = 0;
+    for (const batch of batchesOf(ids, ADMIN_BATCH_SIZE)) count += (await cancelAll(parts, batch, changes)).length;
+    return count;
+  });
 }
 
-/** The ids of the selected jobs that are dead or cancelled, each after those that it needs. */
-export async function failedJobsOf(parts: FlowParts, flowId: number, selection: FlowSelection): Promise<number[]> {
+/** Starts the dead and cancelled ones of the selected jobs anew, each after those that it needs. */
+export async function retryFlow(
+  parts: FlowParts & RestartParts,
+  flowId: number,
+  selection: FlowSelection,
+): Promise<number> {
   const selected = await select(parts, flowId, selection);
-  return selected.filter(({ state }) => state === 'dead' || state === 'cancelled').map(({ id }) => id);
+  const failed = selected.filter(({ state }) => state === 'dead' || state === 'cancelled').map(({ id }) => id);
+  return retryJobs(parts, failed, {}, { verb: 'retryFlow', which: flowId, options: selection });
 }
 
 async function select({ flows }: FlowParts, flowId: number, given: FlowSelection): Promise<FlowNode[]> {

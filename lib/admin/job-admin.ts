@@ -1,36 +1,28 @@
+import type { AuditedCall } from '../audit/audit-trail.js';
 import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
 import { PRIORITY } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { JobRecord } from '../job/job.js';
-import { expected } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
 import { JOB_STATES } from '../job/job-state.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
-import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
+import type { ReplayOptions } from '../job/replay-options.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
-import type { JobCounts, JobFilter, JobPage, LogPage } from '../store/admin/admin-store.js';
+import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
-import { cancelAll } from './cancel-jobs.js';
+import { cancelJobs } from './cancel-jobs.js';
 import { duplicateJob, updateJob, type DuplicateOptions, type JobUpdate } from './edit-job.js';
 import { JobActions } from './job-actions.js';
-import {
-  checkFilter,
-  filterOf,
-  isJobIds,
-  searchesOf,
-  withoutUnrecoverable,
-  type JobSelection,
-} from './job-selection.js';
+import { callOf, checkFilter, filterOf, isJobIds, type JobSelection } from './job-selection.js';
+import { promoteJobs, retryJobs } from './restart-jobs.js';
 
 /** The part of QueueAdmin that reads and changes jobs. */
 export abstract class JobAdmin {
   readonly #parts: AdminParts;
-  readonly #actions: JobActions;
 
   constructor(parts: AdminParts) {
     this.#parts = parts;
-    this.#actions = new JobActions(parts);
   }
 
   /** The number of jobs in each state, in one queue or in all. */
@@ -88,21 +80,8 @@ export abstract class JobAdmin {
    * jobs. Resolves with the number of jobs that are cancelled, or that are running and will be.
    */
   cancel(which: Exclude<JobSelection, number>, options?: BulkOptions): Promise<number>;
-  async cancel(which: JobSelection, options: BulkOptions = {}): Promise<boolean | number> {
-    const cancelOne = (id: number) => this.#cancelOne(id);
-    if (typeof which === 'number') {
-      const isPlain = Object.keys(options).length === 0;
-      InvalidOptionsError.throwIfAny('Cannot cancel', [
-        expected(isPlain, 'no options for a single id (pass a list of ids)', options),
-      ]);
-      return cancelOne(which);
-    }
-    const bulk = resolveBulk('Cannot cancel', options);
-    const states = ['scheduled', 'waiting', 'blocked', 'active'] as const;
-    const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, states);
-    return this.#actions.inBatches(undefined, selections, states, bulk, (ids) =>
-      cancelAll(this.#parts, ids, cancelOne),
-    );
+  cancel(which: JobSelection, options: BulkOptions = {}): Promise<boolean | number> {
+    return cancelJobs(this.#parts, which, options);
   }
 
   /**
@@ -115,37 +94,16 @@ export abstract class JobAdmin {
    *
    * @example await admin.retry({ queue: 'email.send', state: 'dead', error: 'ECONNREFUSED' }, { rate: '10/s' });
    */
-  async retry(which: JobSelection, options: ReplayOptions = {}): Promise<number> {
-    const { to, intervalMs, ...bulk } = resolveReplay(options);
-    const completed = bulk.completed || (!isJobIds(which) && (which as JobFilter | undefined)?.state === 'completed');
-    const isPlain = to === undefined && intervalMs === 0 && !completed;
-    const finished = completed ? (['completed', 'dead', 'cancelled'] as const) : (['dead', 'cancelled'] as const);
-    const states = isPlain ? (['scheduled', ...finished] as const) : finished;
-    const { store, notifier, flowSettler } = this.#parts;
-    const selections = isJobIds(which) ? [which] : withoutUnrecoverable(searchesOf('Cannot retry', which, states));
-    const moved = await this.#actions.inBatches('retried', selections, states, bulk, async (ids, before) => {
-      const firstMs = before * intervalMs;
-      const retried = await (isPlain ? store.retry(ids) : store.replay(ids, { to, firstMs, intervalMs, completed }));
-      // A job of a flow may wait for others, which may have ended meanwhile.
-      await flowSettler.recheck(retried);
-      return retried;
-    });
-    if (moved > 0) notifier.poll();
-    return moved;
+  retry(which: JobSelection, options: ReplayOptions = {}): Promise<number> {
+    return retryJobs(this.#parts, which, options);
   }
 
   /**
    * Makes scheduled jobs due now: delayed, snoozed and retried ones. Selects and works like `retry`. Resolves with the
    * number of jobs.
    */
-  async promote(which: JobSelection, options: BulkOptions = {}): Promise<number> {
-    const bulk = resolveBulk('Cannot promote', options);
-    const states = ['scheduled'] as const;
-    const selections = isJobIds(which) ? [which] : searchesOf('Cannot promote', which, states);
-    const { store, notifier } = this.#parts;
-    const promoted = await this.#actions.inBatches('promoted', selections, states, bulk, (ids) => store.promote(ids));
-    if (promoted > 0) notifier.poll();
-    return promoted;
+  promote(which: JobSelection, options: BulkOptions = {}): Promise<number> {
+    return promoteJobs(this.#parts, which, options);
   }
 
   /**
@@ -155,8 +113,12 @@ export abstract class JobAdmin {
    */
   async release(id: number): Promise<boolean> {
     checkJobId(id);
-    const { store, notifier, events } = this.#parts;
-    const released = await store.release(id);
+    const { store, audit, notifier, events } = this.#parts;
+    const released = await audit.change(
+      { verb: 'release', which: id },
+      (change) => store.release(id, change),
+      (job) => (job ? 1 : 0),
+    );
     if (!released) return false;
     events.emit('released', [released]);
     if (released.owner === null) notifier.readCancelRequests(released.workerId);
@@ -173,10 +135,7 @@ export abstract class JobAdmin {
   async reschedule(id: number, until: SnoozeUntil): Promise<boolean> {
     checkJobId(id);
     InvalidOptionsError.throwIfAny(`Cannot reschedule job ${id}`, [snoozeProblem(until)]);
-    const { store, notifier } = this.#parts;
-    const isScheduled = await store.edit(id, undefined, { delay: toDelay(until, 0) });
-    if (isScheduled) notifier.poll();
-    return isScheduled;
+    return this.#edit({ verb: 'reschedule', which: id, options: { until } }, id, { delay: toDelay(until, 0) });
   }
 
   /**
@@ -186,9 +145,7 @@ export abstract class JobAdmin {
   async reprioritise(id: number, priority: number): Promise<boolean> {
     checkJobId(id);
     InvalidOptionsError.throwIfAny(`Cannot reprioritise job ${id}`, PRIORITY.problems('priority', priority));
-    const isChanged = await this.#parts.store.edit(id, undefined, { priority });
-    if (isChanged) this.#parts.notifier.poll();
-    return isChanged;
+    return this.#edit({ verb: 'reprioritise', which: id, options: { priority } }, id, { priority });
   }
 
   /**
@@ -216,27 +173,26 @@ export abstract class JobAdmin {
    */
   async remove(which: JobSelection, options: BulkOptions = {}): Promise<number> {
     const bulk = resolveBulk('Cannot remove', options);
-    const { store, waitNotifier, flowSettler } = this.#parts;
+    const { store, audit, waitNotifier, flowSettler } = this.#parts;
     const states = JOB_STATES.filter((state) => state !== 'active');
     const selections = [isJobIds(which) ? which : filterOf(which)];
-    return this.#actions.inBatches('removed', selections, states, bulk, async (ids) => {
-      const removed = await store.remove(ids);
-      for (const id of removed) waitNotifier.notifyAlways(id);
-      await flowSettler.settle(removed);
-      return removed;
-    });
+    return audit.record(callOf('remove', which, options), (changes) =>
+      new JobActions(this.#parts).inBatches('removed', selections, states, bulk, async (ids) => {
+        const removed = await changes.run(
+          (change) => store.remove(ids, change),
+          ({ length }) => length,
+        );
+        for (const id of removed) waitNotifier.notifyAlways(id);
+        await flowSettler.settle(removed);
+        return removed;
+      }),
+    );
   }
 
-  async #cancelOne(id: number): Promise<boolean> {
-    checkJobId(id);
-    const { store, notifier, optionsFor, waitNotifier, events, flowSettler } = this.#parts;
-    const before = await this.#actions.readForEvent('cancelled', [id]);
-    const result = await store.cancel(id, (queue) => optionsFor(queue).retention.deadMs);
-    if (result.state === 'requested') notifier.cancel(id, result.workerId);
-    if (result.state !== 'cancelled') return result.state === 'requested';
-    waitNotifier.notifyAlways(id);
-    events.emit('cancelled', before);
-    if (result.isInFlow) await flowSettler.settle([id]);
-    return true;
+  async #edit(call: AuditedCall, id: number, edit: JobEdit): Promise<boolean> {
+    const { store, audit, notifier } = this.#parts;
+    const isChanged = await audit.change(call, (change) => store.edit(id, undefined, edit, change), Number);
+    if (isChanged) notifier.poll();
+    return isChanged;
   }
 }

@@ -1,4 +1,6 @@
+import type { AuditedCall } from '../audit/audit-trail.js';
 import { batchesOf } from '../common/batches-of.js';
+import type { BulkOptions } from '../job/bulk-options.js';
 import { HEADERS, isDate } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
@@ -86,6 +88,17 @@ export function searchesOf(where: string, which: JobFilter | AllJobs, states: re
 /** The jobs of the searches, except those that are meant to stay dead unless the filter names their error. */
 export function withoutUnrecoverable(searches: readonly JobSearch[]): JobSearch[] {
   return searches.map((search) => (search.error === undefined ? { ...search, otherThan: 'UNRECOVERABLE' } : search));
+}
+
+/** The call of a verb in the audit. A dry run changes nothing, so it has no entry. */
+export function callOf(
+  verb: 'cancel' | 'retry' | 'promote' | 'remove',
+  which: JobSelection,
+  options: BulkOptions,
+): AuditedCall {
+  const { dryRun: _dryRun, onProgress: _onProgress, signal: _signal, ...others } = options;
+  const queue = isJobIds(which) ? undefined : (which as JobFilter).queue;
+  return { verb, which, queue, ...(Object.keys(others).length > 0 && { options: others }) };
 }
 
 export function checkFilter(filter: JobFilter): void {

@@ -4,11 +4,14 @@ import { isOptions } from '../job/expectation.js';
 import type { FlowRecord } from '../job/flows/flow-record.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
+import type { PageOptions } from '../job/page-options.js';
 import type { QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
+import type { AuditFilter } from '../store/audit/audit-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
-import { cancelFlow, checkFlowId, failedJobsOf, type FlowSelection } from './flow-actions.js';
+import { listAudit, type AuditPage } from './list-audit.js';
+import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
 import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
@@ -32,6 +35,30 @@ export class QueueAdmin extends JobAdmin {
   constructor(parts: AdminParts) {
     super(parts);
     this.#parts = parts;
+  }
+
+  /**
+   * The same verbs in the name of a person or a program: each change by them stands in the audit with this name.
+   *
+   * @param author 1 to 255 characters
+   * @example await admin.as(request.user.email).retry(id);
+   */
+  as(author: string): QueueAdmin {
+    return new QueueAdmin({ ...this.#parts, audit: this.#parts.audit.as(author) });
+  }
+
+  /**
+   * The changes that administrators have made by QueueAdmin and QueueSchedules, in all processes, kept for the
+   * `auditRetention` of the module. A call that changed nothing, a dry run and a read have no entry. A call that changes
+   * many jobs has one entry, whose count grows.
+   *
+   * @example
+   * ```ts
+   * const { entries, next } = await admin.audit({ by: 'ann@example.com', queue: 'email.send' }, { order: 'newest' });
+   * ```
+   */
+  audit(filter: AuditFilter = {}, page: PageOptions = {}): Promise<AuditPage> {
+    return listAudit(this.#parts, filter, page);
   }
 
   /** All queues that have jobs, or that were ever served by a worker, paused or subscribed, by name. */
@@ -83,7 +110,9 @@ export class QueueAdmin extends JobAdmin {
    */
   async subscribe(queue: string, subscription: SubscriptionOptions): Promise<void> {
     checkSubscription(queue, subscription);
-    await this.#parts.queues.subscribe(queue, subscriptionsOf(subscription));
+    const call = { verb: 'subscribe', which: queue, options: subscription, queue } as const;
+    const { audit, queues } = this.#parts;
+    await audit.change(call, (change) => queues.subscribe(queue, subscriptionsOf(subscription), change), one);
   }
 
   /**
@@ -93,7 +122,10 @@ export class QueueAdmin extends JobAdmin {
    */
   async unsubscribe(queue: string, topic?: string): Promise<number> {
     checkUnsubscribe(queue, topic);
-    return this.#parts.queues.unsubscribe(queue, topic);
+    const options = topic === undefined ? undefined : { topic };
+    const call = { verb: 'unsubscribe', which: queue, options, queue } as const;
+    const { audit, queues } = this.#parts;
+    return audit.change(call, (change) => queues.unsubscribe(queue, topic, change), Number);
   }
 
   /** The subscriptions of all queues, by queue and topic. */
@@ -124,7 +156,9 @@ export class QueueAdmin extends JobAdmin {
   async limit(queue: string, change: LimitChange | null): Promise<void> {
     checkQueueName(queue);
     InvalidOptionsError.throwIfAny('Cannot limit the queue', limitChangeProblems(change));
-    await this.#parts.limits.setLimits(queue, change);
+    const call = { verb: 'limit', which: queue, options: change, queue } as const;
+    const { audit, limits } = this.#parts;
+    await audit.change(call, (recorded) => limits.setLimits(queue, change, recorded), one);
     this.#parts.notifier.poll();
   }
 
@@ -136,12 +170,12 @@ export class QueueAdmin extends JobAdmin {
 
   /** Cancels the jobs of a flow that are not finished, as `cancel` does. Resolves with their number. */
   cancelFlow(id: number, which: FlowSelection = {}): Promise<number> {
-    return cancelFlow(this.#parts, id, which, (jobId) => this.cancel(jobId));
+    return cancelFlow(this.#parts, id, which);
   }
 
   /** Starts the dead and cancelled jobs of a flow anew, each after those that it needs. Resolves with their number. */
-  async retryFlow(id: number, which: FlowSelection = {}): Promise<number> {
-    return this.retry(await failedJobsOf(this.#parts, id, which));
+  retryFlow(id: number, which: FlowSelection = {}): Promise<number> {
+    return retryFlow(this.#parts, id, which);
   }
 
   /** One group of the queue, whether it has jobs or not. */
@@ -172,10 +206,15 @@ export class QueueAdmin extends JobAdmin {
   async #setPaused(which: string | AllQueues, paused: boolean): Promise<void> {
     if (!isAllQueues(which)) checkQueueName(which);
     const queues = isAllQueues(which) ? (await this.queues()).map(({ queue }) => queue) : [which];
-    for (const queue of queues) await this.#parts.store.setPaused(queue, paused);
+    const queue = isAllQueues(which) ? undefined : which;
+    await this.#parts.audit.record({ verb: paused ? 'pause' : 'resume', which, queue }, async (changes) => {
+      for (const each of queues) await changes.run((change) => this.#parts.store.setPaused(each, paused, change), one);
+    });
     this.#parts.notifier.poll();
   }
 }
+
+const one = () => 1;
 
 function isAllQueues(which: unknown): which is AllQueues {
   return isOptions(which) && JSON.stringify(which) === '{"all":true}';

@@ -5,6 +5,7 @@ import { groupLimitChangeProblems, type GroupLimitChange } from '../job/groups/g
 import { checkQueueName } from '../job/job-names.js';
 import { oneOf, option, optionProblems, requireOptions, resolveOptions, whole } from '../job/option-schema.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
+import type { AuditVerb, Change } from '../store/audit/audit-store.js';
 import type { GroupCounts, GroupRecord, GroupStatus } from '../store/groups/group-store.js';
 import type { AdminParts } from './admin-parts.js';
 
@@ -38,11 +39,11 @@ const PAGE = {
 
 /** One group of a queue, in all processes. Calls reject like those of QueueAdmin. */
 export class QueueGroup {
-  readonly #parts: Pick<AdminParts, 'groups' | 'notifier'>;
+  readonly #parts: Pick<AdminParts, 'groups' | 'notifier' | 'audit'>;
 
   /** @internal `QueueAdmin.group` creates it. */
   constructor(
-    parts: Pick<AdminParts, 'groups' | 'notifier'>,
+    parts: Pick<AdminParts, 'groups' | 'notifier' | 'audit'>,
     readonly queue: string,
     readonly group: string,
   ) {
@@ -60,11 +61,15 @@ export class QueueGroup {
 
   /** Starts no further job of the group. Running jobs continue, and other groups are not affected. */
   pause(): Promise<void> {
-    return this.#parts.groups.setPaused(this.queue, this.group, true);
+    return this.#change('group.pause', undefined, (change) =>
+      this.#parts.groups.setPaused(this.queue, this.group, true, change),
+    );
   }
 
   async resume(): Promise<void> {
-    await this.#parts.groups.setPaused(this.queue, this.group, false);
+    await this.#change('group.resume', undefined, (change) =>
+      this.#parts.groups.setPaused(this.queue, this.group, false, change),
+    );
     this.#parts.notifier.wake(this.queue);
   }
 
@@ -76,15 +81,25 @@ export class QueueGroup {
    */
   async limit(change: GroupLimitChange | null): Promise<void> {
     InvalidOptionsError.throwIfAny('Cannot limit the group', groupLimitChangeProblems(change));
-    await this.#parts.groups.setLimits(this.queue, this.group, change);
+    await this.#change('group.limit', change, (recorded) =>
+      this.#parts.groups.setLimits(this.queue, this.group, change, recorded),
+    );
     this.#parts.notifier.wake(this.queue);
   }
 
   /** No job of the group starts before a date, or for a duration from now. False: the rest ends. */
   async rest(until: SnoozeUntil | false): Promise<void> {
     if (until !== false) InvalidOptionsError.throwIfAny('Cannot let the group rest', [snoozeProblem(until)]);
-    await this.#parts.groups.rest(this.queue, this.group, until === false ? null : toDelay(until, 0));
+    const rest = until === false ? null : toDelay(until, 0);
+    await this.#change('group.rest', { until }, (change) =>
+      this.#parts.groups.rest(this.queue, this.group, rest, change),
+    );
     this.#parts.notifier.wake(this.queue);
+  }
+
+  #change(verb: AuditVerb, options: unknown, act: (change: Change) => Promise<void>): Promise<void> {
+    const { queue, group } = this;
+    return this.#parts.audit.change({ verb, which: { queue, group }, options, queue }, act, () => 1);
   }
 }
 

@@ -1,3 +1,4 @@
+import { hostname, userInfo } from 'node:os';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { CLAIM_STRATEGIES, type ClaimStrategy } from '../job/claim-strategy.js';
 import { hasCode } from '../job/errors.js';
@@ -67,7 +68,9 @@ async function runOn(
   });
   try {
     const ask = (question: string) => confirm(terminal, question, options.flag('yes'));
-    await command.run({ engine, args, options, output, terminal, confirm: ask });
+    const author = authorOf();
+    const named = { ...engine, admin: engine.admin.as(author), schedules: engine.schedules.as(author) };
+    await command.run({ engine: named, args, options, output, terminal, confirm: ask });
   } finally {
     await engine.shutdown.close();
   }
@@ -109,6 +112,20 @@ function urlOf(options: CallOptions, env: NodeJS.ProcessEnv): string {
 
 function isStrategy(strategy: string): strategy is ClaimStrategy {
   return (CLAIM_STRATEGIES as readonly string[]).includes(strategy);
+}
+
+/** The name of the user in the audit. */
+function authorOf(): string {
+  return `cli:${userName()}@${hostname()}`.slice(0, 255);
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // The account of a container may have no name.
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }
 
 function help(): string {

@@ -8,7 +8,7 @@ export function createFlowSettler({
   events,
   waits,
   notifier,
-}: Omit<EngineBase, 'settler' | 'metrics'>): FlowSettler {
+}: Omit<EngineBase, 'settler' | 'metrics' | 'audit'>): FlowSettler {
   return new FlowSettler({
     flows: stores.flows,
     retentionOf: (queue) => core.optionsFor(queue).retention.deadMs,

@@ -1,8 +1,9 @@
+import type { AuditHook } from '../audit/audit-trail.js';
 import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
 import { expected, isOptions, isWhole, shorten } from '../job/expectation.js';
 import { INSTRUMENTATION_METHODS, type QueueInstrumentation } from '../job/instrumentation.js';
 import { nameProblem } from '../job/job-names.js';
-import { checked, durationOf, either, group, kind, oneOf, option, type SchemaOf } from '../job/option-schema.js';
+import { checked, durationOf, either, func, group, kind, oneOf, option, type SchemaOf } from '../job/option-schema.js';
 import type { QueuePattern } from '../job/queue-jobs.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import { hostProblem } from '../store/mysql/hosts.js';
@@ -48,6 +49,14 @@ export interface EngineOptions {
   schema?: { migrate?: MigrateMode };
   /** Observe the jobs of this process. Default: none. */
   instrumentations?: readonly QueueInstrumentation[];
+  /**
+   * Called after each change of QueueAdmin, QueueGroup and QueueSchedules in this process, with its author, to write it to
+   * a log of your own. The call does not wait for it. If it throws, the error is logged. Default: none; the changes of
+   * all processes are in `QueueAdmin.audit` anyway.
+   */
+  audit?: AuditHook;
+  /** How long `QueueAdmin.audit` keeps a change: 1h or more. False: for ever. Default 90d. */
+  auditRetention?: Duration | false;
   /** How deployments change the schedules of @Schedule(). */
   schedules?: CodeScheduleOptions;
 }
@@ -80,6 +89,13 @@ export const CODE_SCHEDULES = {
   keepUndeclared: option(either(false, durationOf(`${DURATION_EXPECTED} from 2h`, MIN_UNDECLARED_MS)), '1d'),
 } satisfies SchemaOf<CodeScheduleOptions>;
 
+const MIN_AUDIT_RETENTION_MS = 3_600_000;
+
+export const AUDIT_RETENTION = option(
+  either(false, durationOf(`${DURATION_EXPECTED} from 1h`, MIN_AUDIT_RETENTION_MS)),
+  '90d',
+);
+
 /** A caller with options of its own adds them. */
 export const ENGINE_OPTIONS = {
   defaults: checked((defaults) => prefixProblems('defaults', queueOptionProblems(defaults))),
@@ -92,6 +108,8 @@ export const ENGINE_OPTIONS = {
   schedules: group(CODE_SCHEDULES, 'schedules.'),
   hosts: checked(hostsProblems),
   instrumentations: checked(instrumentationProblems),
+  audit: option(func<AuditHook>()),
+  auditRetention: AUDIT_RETENTION,
 } satisfies SchemaOf<EngineOptions>;
 
 function queuesProblems(queues: unknown): (string | undefined)[] {

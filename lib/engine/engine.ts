@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import { AuditTrail } from '../audit/audit-trail.js';
 import { systemClock } from '../common/clock.js';
 import { closeDataSource } from '../store/close-data-source.js';
 import { explainMissingPrivilege } from '../store/core/classify-error.js';
@@ -54,9 +55,14 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const waits = createWaits(core, stores, notifier);
   const settler = createFlowSettler({ core, stores, events, waits, notifier });
   const metrics = createMetrics(core, stores, given.options.instrumentations);
-  const built = { core, stores, events, waits, notifier, settler, metrics };
+  const audit = new AuditTrail({
+    hook: given.options.audit,
+    clock: core.clock,
+    jobs: stores.jobs,
+    logger: core.logger,
+  });
+  const built = { core, stores, events, waits, notifier, settler, metrics, audit };
   const { runner, handlers, subscriptions, schedules } = createRunner(built, createHeartbeat);
-  const admin = createAdmin(built);
   return {
     settings: core.settings,
     stores,
@@ -72,8 +78,8 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     feed: events.feed,
     settler,
     notifier,
-    producer: createProducer(built, admin),
-    admin,
+    producer: createProducer(built),
+    admin: createAdmin(built),
     consumer: createConsumer(built),
     schedules: createSchedules(built),
     runner,

@@ -7,11 +7,12 @@ import type { ScheduleParts } from '../worker/schedule-runner.js';
 
 /** The tables from which every worker deletes old rows. */
 export function pruneTasks(
-  { jobs, queues, waits, jobLogs, events, steps, groups, flows }: OpenStore,
+  { jobs, queues, waits, jobLogs, events, steps, groups, flows, audit }: OpenStore,
   notifier: Pick<WorkNotifier, 'wake'>,
   settler: Pick<FlowSettler, 'sweep'>,
   schedules: ScheduleParts,
   keepUndeclaredMs: number | false,
+  auditRetentionMs: number | false,
   logger: JobLogger,
 ): PruneTask[] {
   return [
@@ -25,6 +26,7 @@ export function pruneTasks(
     (limit) => steps.pruneSteps(limit),
     (limit) => groups.prune(limit),
     (limit) => flows.prune(limit),
+    ...(auditRetentionMs === false ? [] : [(limit: number) => audit.prune(auditRetentionMs, limit)]),
     () => settler.sweep().then(() => 0),
     () => wakeMissed(steps, notifier),
     () => pruneSchedules(schedules, keepUndeclaredMs, logger),

@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import { QueueAdmin } from '../admin/queue-admin.js';
+import { AuditTrail } from '../audit/audit-trail.js';
 import { systemClock, type Clock } from '../common/clock.js';
 import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
@@ -24,7 +25,7 @@ import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
 import type { createMetrics } from './create-metrics.js';
-import { CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
+import { AUDIT_RETENTION, CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
 import type { HeartbeatFactory } from './heartbeat-factory.js';
 import { pruneTasks } from './prune-tasks.js';
 import { QueueSettings } from './queue-settings.js';
@@ -58,6 +59,7 @@ export interface EngineBase {
   readonly notifier: WorkNotifier;
   readonly settler: FlowSettler;
   readonly metrics: ReturnType<typeof createMetrics>;
+  readonly audit: AuditTrail;
 }
 
 export function createCore(given: EngineSettings) {
@@ -69,7 +71,8 @@ export function createCore(given: EngineSettings) {
   const schedules = { revision: String(revision), keepUndeclared };
   const optionsFor = (queue: string): ResolvedQueueOptions => settings.of(queue);
   const databaseClock = new DatabaseClock(clock);
-  return { settings, worker, schedules, optionsFor, logger, clock, databaseClock, random, skewMs };
+  const auditRetentionMs = AUDIT_RETENTION.resolve(options.auditRetention);
+  return { settings, worker, schedules, auditRetentionMs, optionsFor, logger, clock, databaseClock, random, skewMs };
 }
 
 export async function openStores(
@@ -154,7 +157,7 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     steps: stores.steps,
     flows: stores.flows,
     flowSettler: settler,
-    pruneTasks: pruneTasks(stores, notifier, settler, schedules, keepUndeclared, logger),
+    pruneTasks: pruneTasks(stores, notifier, settler, schedules, keepUndeclared, core.auditRetentionMs, logger),
     options: worker,
     optionsFor,
     defineQueue: (queue: string, given: ProcessorOptions) => {
@@ -167,9 +170,10 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
   return { runner: new SqlQueueRunner(parts, notifier), handlers, subscriptions, schedules: schedules.declared };
 }
 
-export function createSchedules({ core, stores, events, notifier }: EngineBase): QueueSchedules {
+export function createSchedules({ core, stores, events, notifier, audit }: EngineBase): QueueSchedules {
   const clientEvents = new ClientEvents(events.local);
   return new QueueSchedules({
+    audit,
     store: stores.schedules,
     jobs: stores.jobs,
     optionsFor: core.optionsFor,
@@ -179,9 +183,11 @@ export function createSchedules({ core, stores, events, notifier }: EngineBase):
   });
 }
 
-export function createAdmin({ core, stores, events, waits, notifier, settler }: EngineBase): QueueAdmin {
+export function createAdmin({ core, stores, events, waits, notifier, settler, audit }: EngineBase): QueueAdmin {
   return new QueueAdmin({
     clock: core.clock,
+    audit,
+    auditEntries: stores.audit,
     store: stores.admin,
     stats: stores.stats,
     metrics: stores.metrics,
@@ -198,8 +204,11 @@ export function createAdmin({ core, stores, events, waits, notifier, settler }: 
   });
 }
 
-export function createProducer({ core, stores, events, waits, notifier }: EngineBase, admin: QueueAdmin) {
+export function createProducer(base: EngineBase) {
+  const { core, stores, events, waits, notifier } = base;
   const { waiter } = waits;
+  // A producer cancels its own jobs, which is no act of an administrator.
+  const admin = createAdmin({ ...base, audit: new AuditTrail(undefined) });
   const cancel = (id: number) => admin.cancel(id);
   return new QueueProducer({
     store: stores.jobs,

@@ -34,6 +34,7 @@ const POSITIONS = {
   unassigned: [NUMBER, NUMBER],
   assigned: [NUMBER],
   stage: [NUMBER, NUMBER],
+  audit: [NUMBER, NUMBER],
 } as const;
 
 export type PagedList = keyof typeof POSITIONS;

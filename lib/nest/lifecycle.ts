@@ -20,7 +20,7 @@ import {
 } from './explorer.js';
 import type { StaticOptions } from './module-options.js';
 import type { QueueSettings } from '../engine/queue-settings.js';
-import { buildSchedule } from '../schedules/queue-schedules.js';
+import { buildSchedule } from '../schedules/build-schedule.js';
 import { HandlerCaller } from './handler-caller.js';
 import { unworkedQueues } from './unworked-queues.js';
 import { getQueueToken, instanceOfEngineToken } from './tokens.js';

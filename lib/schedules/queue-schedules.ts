@@ -1,14 +1,15 @@
-import { buildJob } from '../job/build-job.js';
+import type { AuditedCall, AuditTrail } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
+import { expected, isWhole, unknownKeys } from '../job/expectation.js';
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED } from '../job/job-names.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
-import type { NewSchedule } from '../job/schedules/schedule.js';
 import { resolveScheduleTimes, type ScheduleOptions, type ScheduleTimes } from '../job/schedules/schedule-options.js';
 import { nextTick } from '../job/schedules/ticks.js';
+import type { Change } from '../store/audit/audit-store.js';
 import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
 import type { ScheduleRecord, ScheduleStore, TickJob } from '../store/schedules/schedule-store.js';
+import { buildSchedule } from './build-schedule.js';
 
 /** A schedule of QueueSchedules. */
 export interface ScheduleDefinition extends ScheduleOptions {
@@ -26,6 +27,7 @@ export interface ScheduleTransaction {
 }
 
 export interface QueueSchedulesParts {
+  readonly audit: AuditTrail;
   readonly store: ScheduleStore;
   readonly jobs: Pick<JobStore, 'afterCommit'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
@@ -35,7 +37,6 @@ export interface QueueSchedulesParts {
 }
 
 const MAX_PREVIEW = 1_000;
-const JOB_OPTIONS = ['priority', 'retry', 'timeout', 'expiresIn', 'lease', 'retention', 'headers'];
 
 /**
  * Stores and controls schedules at run time, in every process that uses the database. Some worker must run: workers
@@ -58,6 +59,15 @@ export class QueueSchedules {
   }
 
   /**
+   * The same verbs in the name of a person or a program: each change by them stands in `QueueAdmin.audit` with this name.
+   *
+   * @param author 1 to 255 characters
+   */
+  as(author: string): QueueSchedules {
+    return new QueueSchedules({ ...this.#parts, audit: this.#parts.audit.as(author) });
+  }
+
+  /**
    * Creates or replaces the schedule of this name. A schedule whose `cron`, `every`, `tz` and `until` are the same keeps
    * its next tick, and a paused one stays paused.
    *
@@ -74,7 +84,12 @@ export class QueueSchedules {
     const { queue, jobName = DEFAULT_JOB_NAME } = definition ?? {};
     const also = ['queue', 'jobName'];
     const schedule = await buildSchedule(name, { queue, name: jobName }, definition, this.#parts.optionsFor, also);
-    const nextAtMs = await this.#parts.store.upsert(schedule, manager);
+    const options = { queue, jobName, ...timesOf(definition) };
+    const nextAtMs = await this.#change(
+      { verb: 'schedule.upsert', which: name, options, queue },
+      (change) => this.#parts.store.upsert(schedule, change),
+      manager,
+    );
     this.#afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
     return nextAtMs === null ? null : new Date(nextAtMs);
   }
@@ -88,7 +103,9 @@ export class QueueSchedules {
   async remove(name: string, { manager, ...unknown }: ScheduleTransaction = {}): Promise<boolean> {
     checkOptions(unknown);
     checkName(name);
-    return this.#parts.store.remove(name, manager);
+    const call = { verb: 'schedule.remove', which: name } as const;
+    const { store, audit } = this.#parts;
+    return audit.change(call, (change) => store.remove(name, change), Number, manager);
   }
 
   /**
@@ -120,7 +137,8 @@ export class QueueSchedules {
     checkOptions(unknown);
     checkName(name);
     const { store, notifier, emitEnqueued } = this.#parts;
-    const job = await store.runNow(name, manager);
+    const call = { verb: 'schedule.runNow', which: name } as const;
+    const job = await this.#change(call, (change) => store.runNow(name, change), manager);
     this.#afterCommit(manager, () => {
       emitEnqueued(job);
       notifier.wake(job.queue, 1);
@@ -163,8 +181,22 @@ export class QueueSchedules {
   async #setPaused(name: string, paused: boolean, { manager, ...unknown }: ScheduleTransaction): Promise<void> {
     checkOptions(unknown);
     checkName(name);
-    const { queue, nextAtMs } = await this.#parts.store.setPaused(name, paused, manager);
+    const call = { verb: paused ? 'schedule.pause' : 'schedule.resume', which: name } as const;
+    const { queue, nextAtMs } = await this.#change(
+      call,
+      (change) => this.#parts.store.setPaused(name, paused, change),
+      manager,
+    );
     this.#afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
+  }
+
+  /** A change of one schedule. */
+  #change<T>(
+    call: AuditedCall,
+    act: (change: Change) => Promise<T>,
+    transaction: CallerTransaction | undefined,
+  ): Promise<T> {
+    return this.#parts.audit.change(call, act, () => 1, transaction);
   }
 
   #expectTick(queue: string, nextAtMs: number | null): void {
@@ -177,23 +209,9 @@ export class QueueSchedules {
   }
 }
 
-/**
- * Checks a schedule and encodes its job.
- *
- * @param also further options in the same object, which the caller checks
- */
-export async function buildSchedule(
-  name: string,
-  { queue, name: jobName }: { readonly queue: string; readonly name: string },
-  given: ScheduleOptions,
-  optionsFor: (queue: string) => ResolvedQueueOptions,
-  also: readonly string[] = [],
-): Promise<NewSchedule> {
-  const timing = resolveScheduleTimes(name, given, ['payload', 'options', ...also]);
-  const { payload = {}, options = {} } = given;
-  InvalidOptionsError.throwIfAny(`Schedule "${name}"`, isOptions(options) ? unknownKeys(options, JOB_OPTIONS) : []);
-  const job = await buildJob(queue, payload, { ...options, name: jobName }, optionsFor);
-  return { name, ...timing, job };
+/** For the audit. */
+function timesOf({ cron, every, tz, missed, overlap, jitter, until }: ScheduleTimes): ScheduleTimes {
+  return JSON.parse(JSON.stringify({ cron, every, tz, missed, overlap, jitter, until })) as ScheduleTimes;
 }
 
 function checkName(name: unknown): void {

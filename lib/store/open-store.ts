@@ -3,6 +3,8 @@ import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/clock.js';
 import type { AdminStore } from './admin/admin-store.js';
 import { SqlAdminStore } from './admin/sql-admin-store.js';
+import type { AuditStore } from './audit/audit-store.js';
+import { SqlAuditStore } from './audit/sql-audit-store.js';
 import { CommitListener } from './core/commit-listener.js';
 import { EventOutboxDatabase, type EventOutbox } from './core/event-outbox-database.js';
 import type { Dialect, SqlDatabase } from './core/sql-database.js';
@@ -63,6 +65,7 @@ export interface OpenStore {
   readonly jobs: JobStore;
   readonly workers: WorkerRegistry;
   readonly admin: AdminStore;
+  readonly audit: AuditStore;
   readonly queues: QueueStore;
   readonly consumer: ConsumerStore;
   readonly waits: WaitStore;
@@ -147,6 +150,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     ),
     workers: new SqlWorkerRegistry(database, dialect),
     admin: new SqlAdminStore(blocking, dialect, keyed),
+    audit: new SqlAuditStore(database),
     queues: new SqlQueueStore(database, dialect),
     consumer: new SqlConsumerStore(blocking, scanCursors),
     waits: new SqlWaitStore(database),

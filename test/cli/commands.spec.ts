@@ -2,7 +2,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -119,6 +119,17 @@ describeEngines('the command line', (setup) => {
       out: 'Cancel: 0 jobs changed.\n',
       err: '1 job not changed: unknown, or in another state.\n',
     });
+  });
+
+  it('stands in the audit with the user and the host', async () => {
+    const world = await setup();
+    const { admin, producer } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+
+    await cli({ SQL_QUEUE_URL: urlOf(world) }, ['cancel', String(id), '--yes']);
+
+    const [entry] = (await admin.audit()).entries;
+    expect(entry).toMatchObject({ verb: 'cancel', which: [id], by: `cli:${userInfo().username}@${hostname()}` });
   });
 
   it('replays the dead jobs of a queue at a rate into another queue', async () => {

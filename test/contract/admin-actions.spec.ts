@@ -63,7 +63,7 @@ describeStores('a cancellation', (setup) => {
 
     const answer = await admin.cancel(id!, forever);
 
-    expect(answer).toEqual({ state: 'requested', workerId: 'me' });
+    expect(answer).toEqual({ state: 'requested', workerId: 'me', queue: 'q' });
     expect(await jobs.extend([taken.id])).toEqual([{ claimId: taken.id, cancelRequested: [id] }]);
   });
 

@@ -203,7 +203,7 @@ describeStoresOf(
 
       expect(await world.admin.counts('q')).toMatchObject({ active: 1, waiting: 1 });
       expect(await world.admin.remove([id!, other!])).toEqual([other]);
-      expect(await world.admin.cancel(id!, () => 60_000)).toEqual({ state: 'requested', workerId: 'worker-2' });
+      expect(await world.admin.cancel(id!, () => 60_000)).toMatchObject({ state: 'requested', workerId: 'worker-2' });
     });
 
     it('also expires with its lease, independently of the lock', async () => {

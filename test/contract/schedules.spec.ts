@@ -185,10 +185,12 @@ describeStores('schedules', (setup, { server }) => {
         })
         .catch((error: Error) => expect(error.message).toBe('rolled back'));
 
-    await roll('rollback', (manager) => world.schedules.upsert(newSchedule({ name: 'lost' }), manager));
-    await roll('commit', (manager) => world.schedules.upsert(newSchedule({ name: 'kept' }), manager));
-    await roll('rollback', (manager) => world.schedules.remove('kept', manager));
-    await roll('rollback', (manager) => world.schedules.runNow('kept', manager));
+    await roll('rollback', (manager) =>
+      world.schedules.upsert(newSchedule({ name: 'lost' }), { transaction: manager }),
+    );
+    await roll('commit', (manager) => world.schedules.upsert(newSchedule({ name: 'kept' }), { transaction: manager }));
+    await roll('rollback', (manager) => world.schedules.remove('kept', { transaction: manager }));
+    await roll('rollback', (manager) => world.schedules.runNow('kept', { transaction: manager }));
 
     expect((await world.schedules.list()).map(({ name }) => name)).toEqual(['kept']);
     expect(await storedJobs(world)).toEqual([]);
@@ -204,7 +206,7 @@ describeStores('schedules', (setup, { server }) => {
         const stored = await Promise.all(
           Array.from({ length: 8 }, (_, n) =>
             world.dataSource.transaction((manager) =>
-              world.schedules.upsert(newSchedule({ name: 'same', jitterMs: n }), manager),
+              world.schedules.upsert(newSchedule({ name: 'same', jitterMs: n }), { transaction: manager }),
             ),
           ),
         );
@@ -220,7 +222,7 @@ describeStores('schedules', (setup, { server }) => {
       world.advance(HOUR_MS);
 
       await world.dataSource.transaction(async (manager) => {
-        await world.schedules.setPaused('locked', false, manager);
+        await world.schedules.setPaused('locked', false, { transaction: manager });
         expect((await world.schedules.runTicks([])).jobs).toHaveLength(1);
       });
 

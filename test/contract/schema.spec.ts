@@ -1,7 +1,10 @@
 import { DataSource } from 'typeorm';
+import { MIGRATIONS } from '../../lib/store/schema/migrations/migrations.js';
 import { sqlQueueMigrations } from '../../lib/store/schema/migrations/typeorm-migrations.js';
 import { claimRequest } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
+
+const ALL_VERSIONS = MIGRATIONS.map(({ version }) => ({ version }));
 
 describeStores('the tables', (setup, { inMemory, server }) => {
   it('are created once by any number of concurrent processes', async () => {
@@ -76,16 +79,7 @@ describeStores('the tables', (setup, { inMemory, server }) => {
     const { admin } = await open({ prefix: 'part_' });
 
     expect(await admin.counts()).toMatchObject({ waiting: 0 });
-    expect(await sql('SELECT version FROM part_schema ORDER BY version')).toEqual([
-      { version: 1 },
-      { version: 2 },
-      { version: 3 },
-      { version: 4 },
-      { version: 5 },
-      { version: 6 },
-      { version: 7 },
-      { version: 8 },
-    ]);
+    expect(await sql('SELECT version FROM part_schema ORDER BY version')).toEqual(ALL_VERSIONS);
   });
 
   it('are created and dropped by TypeORM’s migrations, and pass the check in between', async () => {
@@ -96,7 +90,7 @@ describeStores('the tables', (setup, { inMemory, server }) => {
     const opened = await open({ dataSource, prefix: 'orm_', migrate: 'check' });
     expect(await opened.admin.counts()).toMatchObject({ waiting: 0 });
     await opened.jobs.close();
-    for (const version of [7, 6, 5, 4, 3, 2, 1]) {
+    for (const { version } of ALL_VERSIONS.slice(0, -1).reverse()) {
       await dataSource.undoLastMigration();
       await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(
         `have version ${version}, expected`,
@@ -111,8 +105,7 @@ describeStores('the tables', (setup, { inMemory, server }) => {
     const { connect, open } = await setup();
     const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'old_' }) });
     await dataSource.runMigrations();
-    // Undoes the versions 8 to 2.
-    for (let undone = 0; undone < 7; undone++) await dataSource.undoLastMigration();
+    for (let undone = 1; undone < ALL_VERSIONS.length; undone++) await dataSource.undoLastMigration();
     await dataSource.query(`INSERT INTO old_jobs (queue, payload)
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
       SELECT 'q', CONCAT('', (a.n - 1) * 100 + b.n) FROM numbers a, (SELECT n FROM numbers WHERE n <= 100) AS b`);
@@ -140,16 +133,7 @@ describeStores('the tables', (setup, { inMemory, server }) => {
 
     await dataSource.runMigrations();
 
-    expect(await dataSource.query('SELECT version FROM both_schema ORDER BY version')).toEqual([
-      { version: 1 },
-      { version: 2 },
-      { version: 3 },
-      { version: 4 },
-      { version: 5 },
-      { version: 6 },
-      { version: 7 },
-      { version: 8 },
-    ]);
+    expect(await dataSource.query('SELECT version FROM both_schema ORDER BY version')).toEqual(ALL_VERSIONS);
   });
 
   it('are unchanged by a DataSource that synchronizes', async () => {

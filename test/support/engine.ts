@@ -1,5 +1,6 @@
 import type { DataSource } from 'typeorm';
 import type { QueueAdmin } from '../../lib/admin/queue-admin.js';
+import type { AuditHook } from '../../lib/audit/audit-trail.js';
 import { systemClock, type Clock } from '../../lib/common/clock.js';
 import type { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import * as engine from '../../lib/engine/engine.js';
@@ -43,6 +44,7 @@ export interface EngineSettings {
   readonly skewMs?: (() => number) | undefined;
   readonly hosts?: readonly string[] | undefined;
   readonly instrumentations?: readonly QueueInstrumentation[] | undefined;
+  readonly audit?: AuditHook | undefined;
 }
 
 /** An engine of the library with fast retries and polls, and with channels, events and a log that a test can observe. */
@@ -88,6 +90,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       defaults: overlay(IMMEDIATE_RETRIES, settings.defaults ?? {}),
       queues,
       instrumentations,
+      ...(settings.audit && { audit: settings.audit }),
       worker: { poll: FAST_POLL, ...worker },
       schedules: defined({ revision: settings.revision }),
     },

@@ -37,6 +37,7 @@ export async function everyVerb(
     flows,
     stats,
     metrics,
+    audit,
   }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
@@ -204,7 +205,12 @@ export async function everyVerb(
   await waits.deleteOutcomes(7, awaited.slice(25, 26));
   advance(120_000);
   await waits.pruneWaits(100);
-  await admin.setPaused('q', true);
+  const entry = { id: 1, verb: 'pause', queue: 'q', by: 'ann', details: '{}', count: 0 } as const;
+  await admin.setPaused('q', true, { audit: entry });
+  await audit.list({}, { limit: 10, order: 'oldest' });
+  await audit.list({ by: 'ann', queue: 'q' }, { after: [0, 0], limit: 10, order: 'newest' });
+  advance(1);
+  await audit.prune(0, 10);
   await admin.counts();
   await admin.queues();
   await stats.read();

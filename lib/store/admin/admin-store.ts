@@ -2,6 +2,7 @@ import type { JobRecord, NewJob } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
 import type { Delay } from '../../job/outcome.js';
+import type { Change } from '../audit/audit-store.js';
 import type { EventJob } from '../jobs/job-events.js';
 
 /** Selects jobs that meet all given conditions. */
@@ -129,7 +130,9 @@ export interface JobEdit {
 
 /** `too-late`: the job is finished or unknown. */
 export type CancelResult =
-  { state: 'cancelled'; isInFlow?: true } | { state: 'requested'; workerId: string } | { state: 'too-late' };
+  | { state: 'cancelled'; isInFlow?: true }
+  | { state: 'requested'; workerId: string; queue: string }
+  | { state: 'too-late' };
 
 export interface ReleasedJob extends EventJob {
   readonly workerId: string;
@@ -147,30 +150,36 @@ export interface AdminStore {
   logs(id: number, page: PageRequest): Promise<LogLine[]>;
   queues(): Promise<QueueRecord[]>;
   workers(): Promise<WorkerRecord[]>;
-  setPaused(queue: string, paused: boolean): Promise<void>;
+  setPaused(queue: string, paused: boolean, change?: Change): Promise<void>;
   /**
    * Cancels a job that no worker runs. For a running job it stores a cancellation request, which the worker reads with
    * its next heartbeat.
    */
-  cancel(id: number, retentionMs: (queue: string) => number | false): Promise<CancelResult>;
+  cancel(id: number, retentionMs: (queue: string) => number | false, change?: Change): Promise<CancelResult>;
   /** Takes an active job from its claim: it waits again, and its attempt does not count. Undefined if it is not active. */
-  release(id: number): Promise<ReleasedJob | undefined>;
+  release(id: number, change?: Change): Promise<ReleasedJob | undefined>;
   /** Cancels those of the jobs that no claim has. Returns them. */
-  cancelIdle(ids: readonly number[], retentionMs: (queue: string) => number | false): Promise<readonly EventJob[]>;
+  cancelIdle(
+    ids: readonly number[],
+    retentionMs: (queue: string) => number | false,
+    change?: Change,
+  ): Promise<readonly EventJob[]>;
   /** Makes scheduled jobs due. Returns the ids of the changed jobs. */
-  promote(ids: readonly number[]): Promise<number[]>;
+  promote(ids: readonly number[], change?: Change): Promise<number[]>;
   /** Starts dead and cancelled jobs anew and makes scheduled jobs due. Returns the ids of the changed jobs. */
-  retry(ids: readonly number[]): Promise<number[]>;
+  retry(ids: readonly number[], change?: Change): Promise<number[]>;
   /** Starts finished jobs anew, in the order of ids. Returns the ids of the changed jobs. */
-  replay(ids: readonly number[], replay: Replay): Promise<number[]>;
+  replay(ids: readonly number[], replay: Replay, change?: Change): Promise<number[]>;
   /**
    * Changes a job that no claim has. Returns whether it did: not if the job is unknown, or blocked and to be scheduled.
    *
    * @param queue the job must be in this queue. Undefined: in any
    */
-  edit(id: number, queue: string | undefined, edit: JobEdit): Promise<boolean>;
+  edit(id: number, queue: string | undefined, edit: JobEdit, change?: Change): Promise<boolean>;
   /** A new job like this one, without its key and its flow; undefined if it does not exist or its row is malformed. */
   copyOf(id: number): Promise<NewJob | undefined>;
+  /** Enqueues the job exactly once. Returns its id. */
+  enqueueCopy(job: NewJob, change?: Change): Promise<number>;
   /** Deletes jobs that are not active. Returns their ids. */
-  remove(ids: readonly number[]): Promise<number[]>;
+  remove(ids: readonly number[], change?: Change): Promise<number[]>;
 }

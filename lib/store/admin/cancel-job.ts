@@ -11,7 +11,7 @@ import { jobEventsOf } from '../jobs/job-events.js';
 import { execute, executeAll, emit, query, type Work } from '../core/statement.js';
 
 export const SELECT_CLAIM_ID = `
-  SELECT claim_id
+  SELECT claim_id, queue
   FROM {jobs}
   WHERE id = :id`;
 
@@ -45,12 +45,12 @@ export const MAX_TRIES = 5;
 
 export function* cancelJob(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const [job] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
+    const [job] = yield* query<{ claim_id: number; queue: string }>(SELECT_CLAIM_ID, { id });
     if (!job) return { state: 'too-late' };
     const result =
       Number(job.claim_id) === 0
         ? yield* cancelIdle(id, retentionMs)
-        : yield* cancelClaimed(id, Number(job.claim_id), retentionMs);
+        : yield* cancelClaimed(id, job.queue, Number(job.claim_id), retentionMs);
     if (result) return result;
   }
   return { state: 'too-late' };
@@ -77,6 +77,7 @@ function* cancelIdle(id: number, retentionMs: (queue: string) => number | false)
 
 function* cancelClaimed(
   id: number,
+  queue: string,
   claimId: number,
   retentionMs: (queue: string) => number | false,
 ): Work<CancelResult | undefined> {
@@ -89,7 +90,7 @@ function* cancelClaimed(
     return cancelled(locked.job);
   }
   yield* requestCancel(id, claimId, claim);
-  return { state: 'requested', workerId: claim.worker_id };
+  return { state: 'requested', workerId: claim.worker_id, queue };
 }
 
 function cancelled({ overrides }: ClaimedJob): CancelResult {

@@ -59,13 +59,13 @@ interface CopiedRow {
   readonly group_key: string;
 }
 
-/** Changes a job that no claim has. Returns whether it did. */
-export function* editJob(id: number, queue: string | undefined, edit: JobEdit): Work<boolean> {
+/** Changes a job that no claim has. Returns its queue, or undefined if it has changed nothing. */
+export function* editJob(id: number, queue: string | undefined, edit: JobEdit): Work<string | undefined> {
   const [job] = yield* query<{ queue: string; state: string }>(LOCK_IDLE, { id });
-  if (!job || job.queue !== (queue ?? job.queue)) return false;
+  if (!job || job.queue !== (queue ?? job.queue)) return undefined;
   const { payload, headers, priority, delay } = edit;
   // A blocked job is due when the jobs that it needs have ended.
-  if (delay && job.state.trim() === 'blocked') return false;
+  if (delay && job.state.trim() === 'blocked') return undefined;
   const statements: Statement[] = [];
   if (payload !== undefined) statements.push({ sql: SET_PAYLOAD, values: { id, payload } });
   if (headers !== undefined) statements.push({ sql: SET_HEADERS, values: { id, headers } });
@@ -74,7 +74,7 @@ export function* editJob(id: number, queue: string | undefined, edit: JobEdit): 
   yield* executeAll(statements);
   if (priority !== undefined && (yield* findStaged([id])).length > 0)
     yield* execute(SET_STAGE_PRIORITY, { id, priority });
-  return true;
+  return job.queue;
 }
 
 /** A new job like this one, without its key and its flow; undefined if it does not exist or cannot be read. */

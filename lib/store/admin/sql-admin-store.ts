@@ -3,6 +3,9 @@ import type { PageOrder, PageRequest } from '../../job/page-options.js';
 import type * as port from './admin-store.js';
 import { readNames } from '../../job/read-columns.js';
 import { startValueOf, orderKeywordsOf } from './candidates.js';
+import type { Change } from '../audit/audit-store.js';
+import { audited, runChange } from '../audit/run-change.js';
+import { enqueue } from '../jobs/enqueue.js';
 import { cancelJob } from './cancel-job.js';
 import { releaseJob } from './release-job.js';
 import { countJobs } from './count-jobs.js';
@@ -92,40 +95,49 @@ export class SqlAdminStore implements port.AdminStore {
     }));
   }
 
-  async setPaused(queue: string, paused: boolean): Promise<void> {
-    const set = () => this.database.runIdempotent(() => execute(SET_PAUSED, { queue, paused: paused ? 1 : 0 }));
-    // A new queue has no row, and that of a temporary queue may expire at any moment. A row that was just added stays.
-    if ((await set()) > 0) return;
-    await this.database.runIdempotent(() => this.dialect.addQueue(queue));
-    await set();
+  setPaused(queue: string, paused: boolean, change: Change = {}): Promise<void> {
+    return runChange(this.database, change, () => setPaused(this.dialect, queue, paused), one);
   }
 
-  cancel(id: number, retentionMs: (queue: string) => number | false): Promise<port.CancelResult> {
-    return this.database.transaction(() => cancelJob(id, retentionMs));
+  cancel(id: number, retentionMs: (queue: string) => number | false, change: Change = {}): Promise<port.CancelResult> {
+    const work = () => cancelJob(id, retentionMs);
+    const queueOf = (result: port.CancelResult) => (result.state === 'requested' ? result.queue : undefined);
+    return runChange(this.database, change, work, ({ state }) => (state === 'too-late' ? 0 : 1), queueOf);
   }
 
-  release(id: number): Promise<port.ReleasedJob | undefined> {
-    return this.database.transaction(() => releaseJob(id));
+  release(id: number, change: Change = {}): Promise<port.ReleasedJob | undefined> {
+    return runChange(
+      this.database,
+      change,
+      () => releaseJob(id),
+      (released) => (released ? 1 : 0),
+    );
   }
 
-  cancelIdle(ids: readonly number[], retentionMs: (queue: string) => number | false): Promise<readonly EventJob[]> {
-    return this.database.transaction(() => cancelIdleJobs(ids, retentionMs));
+  cancelIdle(
+    ids: readonly number[],
+    retentionMs: (queue: string) => number | false,
+    change: Change = {},
+  ): Promise<readonly EventJob[]> {
+    return runChange(this.database, change, () => cancelIdleJobs(ids, retentionMs), lengthOf);
   }
 
-  promote(ids: readonly number[]): Promise<number[]> {
-    return this.database.transaction(() => makeDue(ids, 'promoted'));
+  promote(ids: readonly number[], change: Change = {}): Promise<number[]> {
+    return runChange(this.database, change, () => makeDue(ids, 'promoted'), lengthOf);
   }
 
-  retry(ids: readonly number[]): Promise<number[]> {
-    return this.#withKeys(ids, (mayReenqueue) => retryJobs(ids, mayReenqueue));
+  retry(ids: readonly number[], change: Change = {}): Promise<number[]> {
+    return this.#withKeys(ids, (mayReenqueue) => retryJobs(ids, mayReenqueue), change);
   }
 
-  replay(ids: readonly number[], replay: port.Replay): Promise<number[]> {
-    return this.#withKeys(ids, (mayReenqueue) => replayJobs(ids, replay, mayReenqueue), replay.to);
+  replay(ids: readonly number[], replay: port.Replay, change: Change = {}): Promise<number[]> {
+    return this.#withKeys(ids, (mayReenqueue) => replayJobs(ids, replay, mayReenqueue), change, replay.to);
   }
 
-  edit(id: number, queue: string | undefined, edit: port.JobEdit): Promise<boolean> {
-    return this.database.transaction(() => editJob(id, queue, edit));
+  async edit(id: number, queue: string | undefined, edit: port.JobEdit, change: Change = {}): Promise<boolean> {
+    const work = () => editJob(id, queue, edit);
+    const edited = await runChange(this.database, change, work, (found) => (found === undefined ? 0 : 1), same);
+    return edited !== undefined;
   }
 
   async copyOf(id: number): Promise<NewJob | undefined> {
@@ -133,21 +145,43 @@ export class SqlAdminStore implements port.AdminStore {
     return (await read()) ?? (await read());
   }
 
-  remove(ids: readonly number[]): Promise<number[]> {
-    return this.database.transaction(() => removeJobs(ids));
+  async enqueueCopy(job: NewJob, { audit, transaction }: Change = {}): Promise<number> {
+    const work = () => audited(enqueue([job]), audit, lengthOf);
+    const { database } = this;
+    const [id] = await (transaction ? database.inCallerTransaction(transaction, work) : database.transactOnce(work));
+    return id!;
+  }
+
+  remove(ids: readonly number[], change: Change = {}): Promise<number[]> {
+    return runChange(this.database, change, () => removeJobs(ids), lengthOf);
   }
 
   /** @param to the new queue of the jobs; undefined: each keeps its own */
   async #withKeys(
     ids: readonly number[],
     reenqueue: (mayReenqueue: MayReenqueue) => Work<number[]>,
+    change: Change,
     to?: string,
   ): Promise<number[]> {
     const reenqueues = await this.database.runIdempotent(() => findKeyedReenqueues(ids, to));
     if (reenqueues.length > 0) await this.keyed.ensureRows(reenqueues);
-    return this.database.transaction(() => reenqueueKeyed(reenqueues, reenqueue));
+    return runChange(this.database, change, () => reenqueueKeyed(reenqueues, reenqueue), lengthOf);
   }
 }
+
+function* setPaused(dialect: Pick<Dialect, 'addQueue'>, queue: string, paused: boolean): Work<void> {
+  const values = { queue, paused: paused ? 1 : 0 };
+  // A new queue has no row.
+  if ((yield* execute(SET_PAUSED, values)) > 0) return;
+  yield* dialect.addQueue(queue);
+  yield* execute(SET_PAUSED, values);
+}
+
+const one = () => 1;
+
+const same = (queue: string | undefined) => queue;
+
+const lengthOf = ({ length }: { readonly length: number }) => length;
 
 function* readJob(id: number): Work<JobRecord | null> {
   const [live] = yield* query<RecordRow>(GET_LIVE, { id });

@@ -1,5 +1,6 @@
 import type { GroupLimitChange } from '../../job/groups/group-options.js';
 import type { Delay } from '../../job/outcome.js';
+import type { Change } from '../audit/audit-store.js';
 
 /**
  * `ready`: jobs wait, and the group takes part in the turns. `blocked`: it has reached a limit, or it rests. `idle`: no job
@@ -45,13 +46,13 @@ export interface GroupStore {
   counts(queue: string, group: string): Promise<GroupCounts>;
 
   /** No job of a paused group starts. Running jobs continue. */
-  setPaused(queue: string, group: string, paused: boolean): Promise<void>;
+  setPaused(queue: string, group: string, paused: boolean, recorded?: Change): Promise<void>;
 
   /** Null: the limits are as in the options of the queue again, and the weight is 1. */
-  setLimits(queue: string, group: string, change: GroupLimitChange | null): Promise<void>;
+  setLimits(queue: string, group: string, change: GroupLimitChange | null, recorded?: Change): Promise<void>;
 
   /** No job of the group starts until then. Null: the rest ends. */
-  rest(queue: string, group: string, rest: Delay | null): Promise<void>;
+  rest(queue: string, group: string, rest: Delay | null, recorded?: Change): Promise<void>;
 
   /** Deletes at most `limit` groups that were idle for an hour and have no limits of their own. Returns their number. */
   prune(limit: number): Promise<number>;

@@ -1,5 +1,7 @@
 import type { GroupLimitChange } from '../../job/groups/group-options.js';
 import type { Delay } from '../../job/outcome.js';
+import type { Change } from '../audit/audit-store.js';
+import { runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { changeGroupLimits, deleteUnusedGroup, findUnusedGroups, restGroup, setGroupPaused } from './edit-groups.js';
 import type { GroupCounts, GroupRecord, GroupSearch, GroupStore } from './group-store.js';
@@ -19,16 +21,31 @@ export class SqlGroupStore implements GroupStore {
     return this.database.runIdempotent(() => countGroup(queue, group));
   }
 
-  setPaused(queue: string, group: string, paused: boolean): Promise<void> {
-    return this.database.transaction(() => setGroupPaused(this.dialect, { queue, group }, paused));
+  setPaused(queue: string, group: string, paused: boolean, recorded: Change = {}): Promise<void> {
+    return runChange(
+      this.database,
+      recorded,
+      () => setGroupPaused(this.dialect, { queue, group }, paused),
+      () => 1,
+    );
   }
 
-  setLimits(queue: string, group: string, change: GroupLimitChange | null): Promise<void> {
-    return this.database.transaction(() => changeGroupLimits(this.dialect, { queue, group }, change));
+  setLimits(queue: string, group: string, change: GroupLimitChange | null, recorded: Change = {}): Promise<void> {
+    return runChange(
+      this.database,
+      recorded,
+      () => changeGroupLimits(this.dialect, { queue, group }, change),
+      () => 1,
+    );
   }
 
-  rest(queue: string, group: string, rest: Delay | null): Promise<void> {
-    return this.database.transaction(() => restGroup(this.dialect, { queue, group }, rest));
+  rest(queue: string, group: string, rest: Delay | null, recorded: Change = {}): Promise<void> {
+    return runChange(
+      this.database,
+      recorded,
+      () => restGroup(this.dialect, { queue, group }, rest),
+      () => 1,
+    );
   }
 
   async prune(limit: number): Promise<number> {

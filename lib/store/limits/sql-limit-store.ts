@@ -1,5 +1,7 @@
 import type { LimitChange, Limits } from '../../job/limits/limit-options.js';
 import type { Delay } from '../../job/outcome.js';
+import type { Change } from '../audit/audit-store.js';
+import { runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { changeLimits, declareLimits, findDiffering, restQueue } from './edit-limits.js';
 import type { LimitStore } from './limit-store.js';
@@ -18,8 +20,13 @@ export class SqlLimitStore implements LimitStore {
     return replaced;
   }
 
-  setLimits(queue: string, change: LimitChange | null): Promise<void> {
-    return this.database.transaction(() => changeLimits(this.dialect, queue, change));
+  setLimits(queue: string, change: LimitChange | null, recorded: Change = {}): Promise<void> {
+    return runChange(
+      this.database,
+      recorded,
+      () => changeLimits(this.dialect, queue, change),
+      () => 1,
+    );
   }
 
   rest(queue: string, rest: Delay): Promise<void> {

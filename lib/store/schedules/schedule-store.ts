@@ -1,5 +1,5 @@
 import type { NewSchedule } from '../../job/schedules/schedule.js';
-import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { Change } from '../audit/audit-store.js';
 
 /** A schedule, as QueueSchedules returns it. */
 export interface ScheduleRecord {
@@ -52,7 +52,7 @@ export interface DeclarationResult {
   readonly newer: readonly string[];
 }
 
-/** Each verb is atomic. A verb without a transaction of the caller is repeated after a lost connection. */
+/** Each verb is atomic. A change without a transaction of the caller is repeated after a lost connection. */
 export interface ScheduleStore {
   /**
    * Enqueues the jobs of due ticks, and moves each schedule to its next tick in the same transaction: each tick has
@@ -75,20 +75,20 @@ export interface ScheduleStore {
   removeUndeclared(afterMs: number): Promise<string[]>;
 
   /** Returns the next tick. Throws ScheduleConflictError if the schedule is from code. */
-  upsert(schedule: NewSchedule, transaction?: CallerTransaction): Promise<number | null>;
+  upsert(schedule: NewSchedule, change?: Change): Promise<number | null>;
 
   /** Returns whether it existed. Throws ScheduleConflictError if the schedule is from code. */
-  remove(name: string, transaction?: CallerTransaction): Promise<boolean>;
+  remove(name: string, change?: Change): Promise<boolean>;
 
   /** Returns the queue and the next tick. Throws ScheduleNotFoundError. */
   setPaused(
     name: string,
     paused: boolean,
-    transaction?: CallerTransaction,
+    change?: Change,
   ): Promise<{ readonly queue: string; readonly nextAtMs: number | null }>;
 
   /** Enqueues a job now. The ticks of the schedule are unchanged. Throws ScheduleNotFoundError. */
-  runNow(name: string, transaction?: CallerTransaction): Promise<TickJob>;
+  runNow(name: string, change?: Change): Promise<TickJob>;
 
   /** Null if there is none. */
   get(name: string): Promise<ScheduleRecord | null>;

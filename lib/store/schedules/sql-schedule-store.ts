@@ -1,7 +1,8 @@
 import type { NewSchedule } from '../../job/schedules/schedule.js';
-import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { Change } from '../audit/audit-store.js';
+import { audited, runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { execute, query } from '../core/statement.js';
 import {
   declareSchedules,
   differingSchedules,
@@ -65,22 +66,22 @@ export class SqlScheduleStore implements ScheduleStore {
     return removed;
   }
 
-  upsert(schedule: NewSchedule, transaction?: CallerTransaction): Promise<number | null> {
-    return this.#run(() => upsertSchedule(this.dialect, schedule), transaction);
+  upsert(schedule: NewSchedule, change: Change = {}): Promise<number | null> {
+    return runChange(this.blocking, change, () => upsertSchedule(this.dialect, schedule), one);
   }
 
-  remove(name: string, transaction?: CallerTransaction): Promise<boolean> {
-    return this.#run(() => removeSchedule(name), transaction);
+  remove(name: string, change: Change = {}): Promise<boolean> {
+    return runChange(this.blocking, change, () => removeSchedule(name), Number);
   }
 
-  setPaused(name: string, paused: boolean, transaction?: CallerTransaction) {
-    return this.#run(() => setPaused(name, paused), transaction);
+  setPaused(name: string, paused: boolean, change: Change = {}) {
+    return runChange(this.blocking, change, () => setPaused(name, paused), one);
   }
 
   /** Exactly once: a lost answer to the commit does not enqueue a second job. */
-  runNow(name: string, transaction?: CallerTransaction): Promise<TickJob> {
-    if (transaction) return this.blocking.inCallerTransaction(transaction, () => runNow(name));
-    return this.blocking.transactOnce(() => runNow(name));
+  runNow(name: string, { audit, transaction }: Change = {}): Promise<TickJob> {
+    const work = () => audited(runNow(name), audit, one);
+    return transaction ? this.blocking.inCallerTransaction(transaction, work) : this.blocking.transactOnce(work);
   }
 
   async get(name: string): Promise<ScheduleRecord | null> {
@@ -91,8 +92,6 @@ export class SqlScheduleStore implements ScheduleStore {
   async list(): Promise<ScheduleRecord[]> {
     return (await this.database.runIdempotent(() => query<ScheduleRow>(LIST))).map(toScheduleRecord);
   }
-
-  #run<T>(work: () => Work<T>, transaction: CallerTransaction | undefined): Promise<T> {
-    return transaction ? this.blocking.inCallerTransaction(transaction, work) : this.blocking.transaction(work);
-  }
 }
+
+const one = () => 1;

@@ -1,4 +1,5 @@
 import type { HeaderFilter, Subscription } from '../../job/topics.js';
+import type { Change } from '../audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 
 /** The declaration of a queue by a worker that serves it. */
@@ -50,10 +51,10 @@ export interface QueueStore {
   subscribers(topic: string, transaction?: CallerTransaction): Promise<Subscriber[]>;
 
   /** Adds subscriptions and creates the queue if it does not exist. Replaces subscriptions to the same topics. */
-  subscribe(queue: string, subscriptions: readonly Subscription[]): Promise<void>;
+  subscribe(queue: string, subscriptions: readonly Subscription[], change?: Change): Promise<void>;
 
   /** Deletes one subscription of a queue, or all, and returns their number. Copies in the queue stay. */
-  unsubscribe(queue: string, topic?: string): Promise<number>;
+  unsubscribe(queue: string, topic?: string, change?: Change): Promise<number>;
 
   /** All subscriptions, by queue and topic. */
   subscriptions(): Promise<SubscriptionRecord[]>;

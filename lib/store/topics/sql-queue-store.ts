@@ -1,5 +1,7 @@
 import type { Subscription } from '../../job/topics.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { Change } from '../audit/audit-store.js';
+import { runChange } from '../audit/run-change.js';
 import type * as port from './queue-store.js';
 import {
   diffDeclarations,
@@ -40,12 +42,17 @@ export class SqlQueueStore implements port.QueueStore {
     return this.database.readLatest(() => findSubscribers(topic), transaction);
   }
 
-  subscribe(queue: string, subscriptions: readonly Subscription[]): Promise<void> {
-    return this.database.transaction(() => subscribe(this.dialect, queue, subscriptions));
+  subscribe(queue: string, subscriptions: readonly Subscription[], change: Change = {}): Promise<void> {
+    return runChange(
+      this.database,
+      change,
+      () => subscribe(this.dialect, queue, subscriptions),
+      () => 1,
+    );
   }
 
-  unsubscribe(queue: string, topic?: string): Promise<number> {
-    return this.database.transaction(() => deleteSubscriptions(queue, topic));
+  unsubscribe(queue: string, topic?: string, change: Change = {}): Promise<number> {
+    return runChange(this.database, change, () => deleteSubscriptions(queue, topic), Number);
   }
 
   subscriptions(): Promise<port.SubscriptionRecord[]> {

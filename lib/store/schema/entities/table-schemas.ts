@@ -10,6 +10,7 @@ import {
   varchar,
   withDefault,
 } from './columns.js';
+import { auditTables } from './audit-tables.js';
 import { flowTables } from './flow-tables.js';
 import { historyTable, jobTable } from './job-tables.js';
 import { limitTables } from './limit-tables.js';
@@ -195,4 +196,6 @@ export const TABLE_SCHEMAS = {
   ...limitTables,
 
   ...statsTables,
+
+  ...auditTables,
 };

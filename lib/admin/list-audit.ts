@@ -1,0 +1,31 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { NAME_EXPECTED, isName } from '../job/job-names.js';
+import { kind, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
+import { AUDIT_VERBS, type AuditFilter, type AuditRecord } from '../store/audit/audit-store.js';
+import type { AdminParts } from './admin-parts.js';
+
+/** A page of the audit, by the times of the changes. */
+export interface AuditPage {
+  entries: AuditRecord[];
+  /** The `after` of the next page; undefined at the end of the list. */
+  next?: string;
+}
+
+const FILTER = {
+  by: option(kind('the name of an administrator', (value): value is string => typeof value === 'string')),
+  verb: option(oneOf(...AUDIT_VERBS)),
+  queue: option(kind(`a queue: ${NAME_EXPECTED}`, isName)),
+} satisfies SchemaOf<AuditFilter>;
+
+export async function listAudit(
+  { auditEntries }: Pick<AdminParts, 'auditEntries'>,
+  filter: AuditFilter,
+  page: PageOptions,
+): Promise<AuditPage> {
+  const where = 'Cannot list the audit';
+  InvalidOptionsError.throwIfAny(where, optionProblems(FILTER, requireOptions(where, filter)));
+  const request = resolvePage(where, page, 'audit');
+  const { entries, next } = await auditEntries.list(filter, request);
+  return { entries, ...(next && { next: cursorOf(next, 'audit', request.order)! }) };
+}

@@ -1,0 +1,55 @@
+import type { AuditedCall } from '../audit/audit-trail.js';
+import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
+import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
+import type { JobFilter } from '../store/admin/admin-store.js';
+import type { AdminParts } from './admin-parts.js';
+import { JobActions } from './job-actions.js';
+import { callOf, isJobIds, searchesOf, withoutUnrecoverable, type JobSelection } from './job-selection.js';
+
+export type RestartParts = Pick<AdminParts, 'store' | 'audit' | 'notifier' | 'flowSettler' | 'events'>;
+
+/** @param call the call in the audit, if it is not a retry */
+export async function retryJobs(
+  parts: RestartParts,
+  which: JobSelection,
+  options: ReplayOptions,
+  call?: AuditedCall,
+): Promise<number> {
+  const { to, intervalMs, ...bulk } = resolveReplay(options);
+  const completed = bulk.completed || (!isJobIds(which) && (which as JobFilter | undefined)?.state === 'completed');
+  const isPlain = to === undefined && intervalMs === 0 && !completed;
+  const finished = completed ? (['completed', 'dead', 'cancelled'] as const) : (['dead', 'cancelled'] as const);
+  const states = isPlain ? (['scheduled', ...finished] as const) : finished;
+  const { store, audit, notifier, flowSettler } = parts;
+  const selections = isJobIds(which) ? [which] : withoutUnrecoverable(searchesOf('Cannot retry', which, states));
+  const moved = await audit.record(call ?? callOf('retry', which, options), (changes) =>
+    new JobActions(parts).inBatches('retried', selections, states, bulk, async (ids, before) => {
+      const replay = { to, firstMs: before * intervalMs, intervalMs, completed };
+      const retried = await changes.run(
+        (change) => (isPlain ? store.retry(ids, change) : store.replay(ids, replay, change)),
+        lengthOf,
+      );
+      // A job of a flow may wait for others, which may have ended meanwhile.
+      await flowSettler.recheck(retried);
+      return retried;
+    }),
+  );
+  if (moved > 0) notifier.poll();
+  return moved;
+}
+
+export async function promoteJobs(parts: RestartParts, which: JobSelection, options: BulkOptions): Promise<number> {
+  const bulk = resolveBulk('Cannot promote', options);
+  const states = ['scheduled'] as const;
+  const selections = isJobIds(which) ? [which] : searchesOf('Cannot promote', which, states);
+  const { store, audit, notifier } = parts;
+  const promoted = await audit.record(callOf('promote', which, options), (changes) =>
+    new JobActions(parts).inBatches('promoted', selections, states, bulk, (ids) =>
+      changes.run((change) => store.promote(ids, change), lengthOf),
+    ),
+  );
+  if (promoted > 0) notifier.poll();
+  return promoted;
+}
+
+const lengthOf = ({ length }: { readonly length: number }) => length;

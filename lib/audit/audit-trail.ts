@@ -1,0 +1,148 @@
+import type { Clock } from '../common/clock.js';
+import type { JobLogger } from '../common/job-logger.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import { randomId } from '../job/random-id.js';
+import { storedError } from '../job/stored-error.js';
+import type { AuditEntry, AuditRecord, AuditVerb, Change } from '../store/audit/audit-store.js';
+import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
+
+/** Receives each change of an administrator in this process. */
+export type AuditHook = (entry: AuditRecord) => unknown;
+
+/** The call of a verb. */
+export interface AuditedCall {
+  readonly verb: AuditVerb;
+  readonly which: unknown;
+  /** Without payloads and headers. */
+  readonly options?: unknown;
+  /** Undefined: the queue of the changed jobs, if it is one. */
+  readonly queue?: string | undefined;
+}
+
+export interface AuditParts {
+  readonly hook: AuditHook | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly jobs: Pick<JobStore, 'afterCommit'>;
+  readonly logger: Pick<JobLogger, 'error'>;
+}
+
+const MAX_AUTHOR_LENGTH = 255;
+// A longer list of ids is cut: the number of changed jobs stands in `count`.
+const MAX_IDS = 1_000;
+
+/** Gives each change of an administrator its entry in the audit, and calls the hook of the module. */
+export class AuditTrail {
+  /** @param parts undefined: changes have no entries */
+  constructor(
+    private readonly parts: AuditParts | undefined,
+    private readonly author: string | null = null,
+  ) {}
+
+  /** The trail of one administrator. */
+  as(author: string): AuditTrail {
+    InvalidOptionsError.throwIfAny('Cannot name the administrator', [
+      expected(
+        typeof author === 'string' && author.trim() !== '' && author.length <= MAX_AUTHOR_LENGTH,
+        `the administrator to be a text of 1 to ${MAX_AUTHOR_LENGTH} characters`,
+        author,
+      ),
+    ]);
+    return new AuditTrail(this.parts, author);
+  }
+
+  /**
+   * Runs a verb, and calls the hook after its last commit, unless it has changed nothing.
+   *
+   * @param transaction the open transaction of the caller to which the changes belong
+   */
+  async record<T>(
+    call: AuditedCall,
+    act: (changes: RecordedChanges) => Promise<T>,
+    transaction?: CallerTransaction,
+  ): Promise<T> {
+    const changes = new RecordedChanges(this.parts && entryOf(call, this.author), transaction);
+    try {
+      return await act(changes);
+    } finally {
+      // A verb that has failed may have changed jobs before.
+      if (changes.count > 0) {
+        const callHook = () => void this.#callHook(call, changes);
+        if (transaction) this.parts?.jobs.afterCommit(transaction, callHook);
+        else callHook();
+      }
+    }
+  }
+
+  /** Runs a verb of one transaction. */
+  change<T>(
+    call: AuditedCall,
+    act: (change: Change) => Promise<T>,
+    countOf: (value: T) => number,
+    transaction?: CallerTransaction,
+  ): Promise<T> {
+    return this.record(call, (changes) => changes.run(act, countOf), transaction);
+  }
+
+  async #callHook(call: AuditedCall, changes: RecordedChanges): Promise<void> {
+    if (!this.parts?.hook) return;
+    const { hook, clock, logger } = this.parts;
+    const { verb, which, options } = call;
+    const { id, count, queue } = changes;
+    const more = options === undefined ? {} : { options };
+    try {
+      await hook({ id, verb, which: shortened(which), ...more, queue, by: this.author, count, at: clock.now() });
+    } catch (error) {
+      const { name, message, stack } = storedError(error);
+      logger.error(`The function \`audit\` failed for "${verb}": ${name}: ${message}`, stack);
+    }
+  }
+}
+
+/** The changes of one call of a verb. */
+export class RecordedChanges {
+  #count = 0;
+
+  constructor(
+    private readonly entry: Omit<AuditEntry, 'count'> | undefined,
+    private readonly transaction: CallerTransaction | undefined,
+  ) {}
+
+  /**
+   * Runs one transaction of the call.
+   *
+   * @param countOf how many things it has changed, by its value
+   */
+  async run<T>(act: (change: Change) => Promise<T>, countOf: (value: T) => number): Promise<T> {
+    const { entry, transaction } = this;
+    const value = await act({ transaction, audit: entry && { ...entry, count: this.#count } });
+    this.#count += countOf(value);
+    return value;
+  }
+
+  get id(): number {
+    return this.entry?.id ?? 0;
+  }
+
+  get queue(): string | null {
+    return this.entry?.queue ?? null;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+}
+
+function entryOf({ verb, which, options, queue }: AuditedCall, by: string | null): Omit<AuditEntry, 'count'> {
+  return {
+    id: randomId(),
+    verb,
+    queue: queue ?? null,
+    by,
+    details: JSON.stringify({ which: shortened(which), options }),
+  };
+}
+
+function shortened(which: unknown): unknown {
+  return Array.isArray(which) ? which.slice(0, MAX_IDS) : which;
+}

@@ -1,0 +1,27 @@
+import { buildJob } from '../job/build-job.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { isOptions, unknownKeys } from '../job/expectation.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { NewSchedule } from '../job/schedules/schedule.js';
+import { resolveScheduleTimes, type ScheduleOptions } from '../job/schedules/schedule-options.js';
+
+const JOB_OPTIONS = ['priority', 'retry', 'timeout', 'expiresIn', 'lease', 'retention', 'headers'];
+
+/**
+ * Checks a schedule and encodes its job.
+ *
+ * @param also further options in the same object, which the caller checks
+ */
+export async function buildSchedule(
+  name: string,
+  { queue, name: jobName }: { readonly queue: string; readonly name: string },
+  given: ScheduleOptions,
+  optionsFor: (queue: string) => ResolvedQueueOptions,
+  also: readonly string[] = [],
+): Promise<NewSchedule> {
+  const timing = resolveScheduleTimes(name, given, ['payload', 'options', ...also]);
+  const { payload = {}, options = {} } = given;
+  InvalidOptionsError.throwIfAny(`Schedule "${name}"`, isOptions(options) ? unknownKeys(options, JOB_OPTIONS) : []);
+  const job = await buildJob(queue, payload, { ...options, name: jobName }, optionsFor);
+  return { name, ...timing, job };
+}

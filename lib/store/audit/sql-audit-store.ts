@@ -1,0 +1,92 @@
+import type { PageOrder, PagePosition, PageRequest } from '../../job/page-options.js';
+import { orderKeywordsOf } from '../admin/candidates.js';
+import { parseJsonOrNull } from '../core/parse-json.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { execute, query, type Work } from '../core/statement.js';
+import type * as port from './audit-store.js';
+
+const CONDITIONS = {
+  by: 'made_by = :by',
+  queue: 'queue = :queue',
+  verb: 'verb = :verb',
+} satisfies Record<keyof port.AuditFilter, string>;
+
+// Each index ends with the order of the list. The first condition of the filter chooses it.
+const INDEXES = { by: 'made_by', queue: 'queue', verb: 'verb' } satisfies Record<keyof port.AuditFilter, string>;
+
+const OLD = `
+  SELECT id
+  FROM {audit} /*! FORCE INDEX ({audit}_time) */
+  WHERE changed_at < :now - :olderThanMs
+  ORDER BY changed_at, id
+  LIMIT :limit`;
+
+const DELETE = `
+  DELETE /*! {audit} */ FROM {audit} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND changed_at < :now - :olderThanMs`;
+
+interface AuditRow {
+  id: number;
+  verb: string;
+  queue: string | null;
+  made_by: string | null;
+  details: string;
+  changed: number;
+  changed_at: number;
+}
+
+export class SqlAuditStore implements port.AuditStore {
+  constructor(private readonly database: SqlDatabase) {}
+
+  async list(filter: port.AuditFilter, { after, limit, order }: PageRequest) {
+    const conditions = (['by', 'queue', 'verb'] as const).filter((name) => filter[name] !== undefined);
+    const [at, id] = (after ?? []) as readonly (number | undefined)[];
+    const values = { ...filter, at: at ?? null, id: id ?? null, limit: limit + 1 };
+    const rows = await this.database.runIdempotent(() =>
+      query<AuditRow>(selectPage(conditions, after !== undefined, order), values),
+    );
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const next: PagePosition | undefined =
+      last && rows.length > limit ? [Number(last.changed_at), Number(last.id)] : undefined;
+    return { entries: page.map(toRecord), ...(next && { next }) };
+  }
+
+  prune(olderThanMs: number, limit: number): Promise<number> {
+    return this.database.runIdempotent(() => pruneAudit(olderThanMs, limit));
+  }
+}
+
+function selectPage(conditions: readonly (keyof port.AuditFilter)[], hasPosition: boolean, order: PageOrder): string {
+  const { beyond, way } = orderKeywordsOf(order);
+  const index = conditions.length > 0 ? INDEXES[conditions[0]!] : 'time';
+  // The first comparison gives the index its range.
+  const position = `changed_at ${beyond}= :at AND (changed_at ${beyond} :at OR id ${beyond} :id)`;
+  const where = [...conditions.map((name) => CONDITIONS[name]), ...(hasPosition ? [position] : [])];
+  return `
+    SELECT id, verb, queue, made_by, details, changed, changed_at
+    FROM {audit} /*! FORCE INDEX ({audit}_${index}) */
+    WHERE ${where.length > 0 ? where.join(' AND ') : '1 = 1'}
+    ORDER BY changed_at ${way}, id ${way}
+    LIMIT :limit`;
+}
+
+function* pruneAudit(olderThanMs: number, limit: number): Work<number> {
+  const old = yield* query<{ id: number }>(OLD, { olderThanMs, limit });
+  for (const { id } of old) yield* execute(DELETE, { id: Number(id), olderThanMs });
+  return old.length;
+}
+
+function toRecord(row: AuditRow): port.AuditRecord {
+  const { which = null, options } = parseJsonOrNull<{ which?: unknown; options?: unknown }>(row.details) ?? {};
+  return {
+    id: Number(row.id),
+    verb: row.verb as port.AuditVerb,
+    which,
+    ...(options !== undefined && { options }),
+    queue: row.queue,
+    by: row.made_by,
+    count: Number(row.changed),
+    at: new Date(Number(row.changed_at)),
+  };
+}
