@@ -1,7 +1,7 @@
 // npm run build: builds lib as ES modules and as CommonJS. `node scripts/build.mjs DIR` builds into DIR instead of
 // dist.
 import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -15,8 +15,14 @@ export async function build(dist = join(root, 'dist')) {
     tsc('-p', 'tsconfig.build.json', '--outDir', join(dist, 'esm')),
     tsc('-p', 'tsconfig.build.cjs.json', '--outDir', join(dist, 'cjs')),
   ]);
-  for (const name of ['worker/heartbeat/program-url.js', 'store/sqlite/sqlite-driver.js', 'otel/load-api.js']) {
+  const withUrl = ['worker/heartbeat/program-url.js', 'store/sqlite/sqlite-driver.js'];
+  for (const name of [...withUrl, 'otel/load-api.js', 'board/page-folder.js']) {
     await replaceImportMeta(join(dist, 'cjs', name));
+  }
+  // Browsers load these files as they are.
+  const isShipped = (file) => !file.endsWith('.json');
+  for (const format of ['esm', 'cjs']) {
+    await cp(join(root, 'lib/board/page'), join(dist, format, 'board/page'), { recursive: true, filter: isShipped });
   }
   const scope = { type: 'commonjs', sideEffects: false };
   await writeFile(join(dist, 'cjs', 'package.json'), JSON.stringify(scope, null, 2) + '\n');

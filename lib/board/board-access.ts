@@ -1,0 +1,56 @@
+import { BoardRefusal } from './board-refusal.js';
+import type { BoardRequest, ResolvedBoardOptions } from './board-options.js';
+import { isWriteVerb, type BoardVerb } from './board-verbs.js';
+
+/** The rights of one request. Asks `can` once per verb and queue. */
+export class BoardAccess {
+  readonly #answers = new Map<string, Promise<boolean>>();
+
+  constructor(
+    private readonly options: Pick<ResolvedBoardOptions, 'can' | 'readOnly' | 'user'>,
+    private readonly request: BoardRequest,
+  ) {}
+
+  get isReadOnly(): boolean {
+    return this.options.readOnly;
+  }
+
+  get user(): string | undefined {
+    return this.options.user?.(this.request);
+  }
+
+  allows(verb: BoardVerb, queue?: string): Promise<boolean> {
+    const question = `${verb} ${queue ?? ''}`;
+    const known = this.#answers.get(question);
+    if (known) return known;
+    const answer = this.#ask(verb, queue);
+    this.#answers.set(question, answer);
+    return answer;
+  }
+
+  /** Throws the refusal with status 403. */
+  async require(verb: BoardVerb, queue?: string): Promise<void> {
+    if (await this.allows(verb, queue)) return;
+    const where = queue === undefined ? '' : ` in queue "${queue}"`;
+    const message =
+      isWriteVerb(verb) && this.options.readOnly ? `The board is read-only.` : `No right to ${verb}${where}.`;
+    throw new BoardRefusal(403, 'FORBIDDEN', message);
+  }
+
+  /** The items of queues for which the verb is allowed. */
+  async filter<Item extends { readonly queue: string }>(
+    items: readonly Item[],
+    verb: BoardVerb = 'read',
+  ): Promise<Item[]> {
+    const allowed = await Promise.all(items.map(({ queue }) => this.allows(verb, queue)));
+    return items.filter((_, index) => allowed[index]);
+  }
+
+  async #ask(verb: BoardVerb, queue: string | undefined): Promise<boolean> {
+    const { can, readOnly } = this.options;
+    if (readOnly && isWriteVerb(verb)) return false;
+    // Any other value than true is a mistake in `can`, and must not open the board.
+    const answer: unknown = can ? await can(this.request, verb, queue) : true;
+    return answer === true;
+  }
+}

@@ -1,0 +1,170 @@
+import type { CanActivate, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
+import type { Duration } from '../common/duration.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import {
+  checked,
+  durationOf,
+  flag,
+  func,
+  kind,
+  option,
+  optionProblems,
+  requireOptions,
+  resolveOptions,
+  type SchemaOf,
+} from '../job/option-schema.js';
+import type { BoardVerb } from './board-verbs.js';
+import type { Redact } from './redactor.js';
+
+/** The request of Express or Fastify. Guards add to it, for example `user`. */
+export interface BoardRequest {
+  headers: Record<string, string | string[] | undefined>;
+  // oxlint-disable-next-line typescript/no-explicit-any
+  [field: string]: any;
+}
+
+/** The options of the board. One of `guards` and `can` is required. */
+export interface BoardOptions {
+  /**
+   * Decides on the server about each verb. `queue` is undefined for the lists of workers, which belong to no queue. Queues that
+   * may not be read are in no list. Default: everything that the guards let in.
+   */
+  can?(request: BoardRequest, verb: BoardVerb, queue?: string): boolean | Promise<boolean>;
+  /**
+   * Hides parts of payloads, headers, results, progress, errors, log lines and the payloads of schedules, on the server.
+   * Patterns match the keys whose values are hidden. A function returns the value to show instead. Default: keys that match
+   * /pass|secret|token|authorization|card|iban/i.
+   */
+  redact?: Redact;
+  /** Refuses every write. Default false. */
+  readOnly?: boolean;
+  /** The name of the user, for the audit and the page. Default: none. */
+  user?(request: BoardRequest): string | undefined;
+  /**
+   * Public origins of the board, such as `https://ops.example.com`, if a proxy changes the Host header. Default: the host of
+   * each request.
+   */
+  origins?: readonly string[];
+  /** The time between two updates of an open page, 1s to 1h. Default 5s. All viewers share the statistics. */
+  refresh?: Duration;
+}
+
+/** Options that decide the routes. They cannot come from a factory. */
+export interface BoardStaticOptions {
+  /** The path of the board, below the global prefix of the application. Default `queues`. */
+  path?: string;
+  /** The guards of all routes of the board: classes, which Nest injects, or objects. */
+  guards?: readonly (Type<CanActivate> | CanActivate)[];
+  /** Modules that export the dependencies of the guards, or of the factory of the options. */
+  imports?: ModuleMetadata['imports'];
+  /** The `name` of the SqlQueueModule, if the application has several. */
+  instance?: string;
+}
+
+/** The source of the options, beside the options that decide the routes. */
+export interface BoardAsyncOptions extends BoardStaticOptions {
+  useFactory: FactoryProvider<BoardOptions | Promise<BoardOptions>>['useFactory'];
+  inject?: NonNullable<FactoryProvider['inject']>;
+}
+
+export interface ResolvedBoardOptions {
+  readonly can: NonNullable<BoardOptions['can']> | undefined;
+  readonly redact: Redact | undefined;
+  readonly readOnly: boolean;
+  readonly user: NonNullable<BoardOptions['user']> | undefined;
+  readonly origins: readonly string[];
+  readonly refresh: number;
+}
+
+const PLACE = 'SqlQueueBoardModule options';
+const BESIDE_FACTORY = 'decides the routes and has to stand beside useFactory';
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
+
+const OPTIONS = {
+  can: option(func<NonNullable<BoardOptions['can']>>()),
+  redact: option(
+    kind('a function, a RegExp or a list of them', (value): value is Redact =>
+      isList(value) ? value.every(isPattern) : typeof value === 'function' || isPattern(value),
+    ),
+  ),
+  readOnly: option(flag, false),
+  user: option(func<NonNullable<BoardOptions['user']>>()),
+  origins: option(
+    kind(`a list of origins such as 'https://ops.example.com'`, (value): value is readonly string[] =>
+      isList(value) ? value.every(isOrigin) : false,
+    ),
+    [],
+  ),
+  refresh: option(durationOf('a duration from 1s to 1h', 1_000, 3_600_000), '5s'),
+} satisfies SchemaOf<BoardOptions>;
+
+const STATIC_OPTIONS = {
+  path: option(
+    kind('a path such as ops/queues, without a parameter', (value): value is string =>
+      isText(value) ? /^\/?(?!\.+(\/|$))[\w.~-]+(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/.test(value) : false,
+    ),
+  ),
+  guards: option(
+    kind('a list of guards', (value): value is readonly unknown[] => isList(value) && value.every(isGuard)),
+  ),
+  imports: option(kind('a list of modules', isList)),
+  instance: option(kind('the name of an instance', isText)),
+} satisfies SchemaOf<BoardStaticOptions>;
+
+const FACTORY_OPTIONS = {
+  ...STATIC_OPTIONS,
+  useFactory: option(func()),
+  inject: checked(() => []),
+} satisfies SchemaOf<BoardAsyncOptions>;
+
+export function checkAsyncOptions(given: BoardAsyncOptions): void {
+  const options = requireOptions(PLACE, given);
+  InvalidOptionsError.throwIfAny(PLACE, [
+    ...optionProblems(FACTORY_OPTIONS, options),
+    expected(options.useFactory !== undefined, 'useFactory to be a function', options.useFactory),
+  ]);
+}
+
+/** Static options and others together. */
+export function checkAllOptions(given: BoardOptions & BoardStaticOptions): void {
+  const options = requireOptions(PLACE, given);
+  InvalidOptionsError.throwIfAny(PLACE, [
+    ...optionProblems({ ...OPTIONS, ...STATIC_OPTIONS }, options),
+    closedProblem(options, options.guards),
+  ]);
+}
+
+/** @param guards those that stand beside the factory of the options */
+export function resolveBoardOptions(given: BoardOptions, guards: BoardStaticOptions['guards']): ResolvedBoardOptions {
+  const options = requireOptions(PLACE, given);
+  const misplaced = Object.fromEntries(Object.keys(STATIC_OPTIONS).map((name) => [name, BESIDE_FACTORY]));
+  InvalidOptionsError.throwIfAny(PLACE, [
+    ...optionProblems(OPTIONS, options, { misplaced }),
+    closedProblem(options, guards),
+  ]);
+  return resolveOptions(OPTIONS, options);
+}
+
+/** The board is closed by default, because it shows and changes all jobs. */
+function closedProblem({ can }: BoardOptions, guards: BoardStaticOptions['guards']): string | undefined {
+  if (can !== undefined || (isList(guards) && guards.length > 0)) return undefined;
+  return (
+    'expected guards or can, got none: the board would be open to everyone who reaches it. Pass guards: [YourAdminGuard], ' +
+    'or can: (request, verb, queue) => …'
+  );
+}
+
+function isPattern(value: unknown): boolean {
+  return value instanceof RegExp;
+}
+
+function isOrigin(value: unknown): boolean {
+  return isText(value) && URL.canParse(value) && new URL(value).origin === value;
+}
+
+function isGuard(value: unknown): boolean {
+  return typeof value === 'function' || typeof (value as CanActivate | null)?.canActivate === 'function';
+}

@@ -1,0 +1,24 @@
+import type { QueueAdmin } from '../admin/queue-admin.js';
+import type { QueueRecord } from '../store/admin/admin-store.js';
+import type { QueueStats } from '../store/stats/stats-store.js';
+
+export type BoardQueue = QueueRecord & Omit<QueueStats, 'sampledAt'> & { sampledAt: Date | null };
+
+const NONE = { value: 0, atLeast: false };
+
+/** All queues with their statistics. A queue that is younger than the last sample has none yet. */
+export async function readQueues(admin: Pick<QueueAdmin, 'queues' | 'stats'>): Promise<BoardQueue[]> {
+  const [records, stats] = await Promise.all([admin.queues(), admin.stats()]);
+  const byQueue = new Map(stats.map((one) => [one.queue, one]));
+  // The pause of the record is newer than that of the sample.
+  return records.map((record) => ({ ...(byQueue.get(record.queue) ?? withoutStats(record.queue)), ...record }));
+}
+
+function withoutStats(queue: string): Omit<BoardQueue, keyof QueueRecord> & { queue: string } {
+  return {
+    queue,
+    ...{ waiting: NONE, scheduled: NONE, blocked: NONE, staged: NONE, dead: NONE },
+    ...{ active: 0, prefetched: 0, workers: 0 },
+    ...{ oldestWaitingMs: null, nextDueInMs: null, sampledAt: null },
+  };
+}

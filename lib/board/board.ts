@@ -1,0 +1,94 @@
+import { Logger, type OnModuleDestroy } from '@nestjs/common';
+import { systemClock } from '../common/clock.js';
+import { BoardAccess } from './board-access.js';
+import type { BoardAction, BoardParts } from './board-call.js';
+import { answerOf, BoardRefusal, type ErrorAnswer } from './board-refusal.js';
+import type { BoardRequest, ResolvedBoardOptions } from './board-options.js';
+import { isWriteVerb } from './board-verbs.js';
+import { BoardInput } from './input.js';
+import { LiveStats } from './live-stats.js';
+import { READS } from './reads.js';
+import { Redactor } from './redactor.js';
+import { checkReadOrigin, checkWriteOrigin } from './request-origin.js';
+import { Throughput } from './throughput.js';
+import { WRITES } from './writes.js';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: object;
+}
+
+/** Answers the requests of the page, whatever the HTTP framework. */
+export class Board implements OnModuleDestroy {
+  readonly #logger = new Logger('SqlQueueBoard');
+  readonly #parts: BoardParts;
+  readonly live: LiveStats;
+
+  constructor(
+    parts: Pick<BoardParts, 'admin' | 'consumer' | 'schedules'>,
+    private readonly options: ResolvedBoardOptions,
+  ) {
+    const redactor = new Redactor(options.redact);
+    this.#parts = { ...parts, redactor, throughput: new Throughput(parts.admin, systemClock) };
+    this.live = new LiveStats(parts.admin, systemClock, options.refresh, this.#logger);
+  }
+
+  /** Runs before Nest closes the HTTP server, which waits for open streams. */
+  async onModuleDestroy(): Promise<void> {
+    await this.live.close();
+  }
+
+  async read(name: string, request: BoardRequest): Promise<Answer> {
+    return this.#answer(async () => {
+      checkReadOrigin(request, this.options.origins);
+      if (!Object.hasOwn(READS, name)) throw unknown(name);
+      return this.#call(READS[name]!, request, request['query'] ?? {});
+    });
+  }
+
+  async write(verb: string, request: BoardRequest): Promise<Answer> {
+    return this.#answer(async () => {
+      checkWriteOrigin(request, this.options.origins);
+      if (!isWriteVerb(verb)) throw unknown(verb);
+      if (this.options.readOnly) throw new BoardRefusal(403, 'FORBIDDEN', 'The board is read-only.');
+      return this.#call(WRITES[verb], request, request['body']);
+    });
+  }
+
+  /** The rights of the viewer of a stream, or the refusal. */
+  async openStream(request: BoardRequest): Promise<BoardAccess | Answer> {
+    try {
+      checkReadOrigin(request, this.options.origins);
+      return new BoardAccess(this.options, request);
+    } catch (error) {
+      return this.#failure(error);
+    }
+  }
+
+  #call(action: BoardAction, request: BoardRequest, values: unknown): Promise<object> {
+    const access = new BoardAccess(this.options, request);
+    return action({ ...this.#parts, access, input: new BoardInput({ ...(values as object) }) });
+  }
+
+  async #answer(run: () => Promise<object>): Promise<Answer> {
+    try {
+      return { status: 200, body: await run() };
+    } catch (error) {
+      return this.#failure(error);
+    }
+  }
+
+  #failure(error: unknown): ErrorAnswer {
+    const answer = answerOf(error);
+    if (answer) return answer;
+    this.#logger.error(error);
+    return {
+      status: 500,
+      body: { code: 'INTERNAL', message: 'The board failed. The log of the server has the error.' },
+    };
+  }
+}
+
+function unknown(name: string): BoardRefusal {
+  return new BoardRefusal(404, 'NOT_FOUND', `The board has no "${name.slice(0, 80)}".`);
+}

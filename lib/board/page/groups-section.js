@@ -1,0 +1,81 @@
+import { actionButton } from './action.js';
+import { el, link, section, table } from './dom.js';
+import { ago, number, rateText } from './format.js';
+import { LIMIT_FIELDS, limitChange } from './limit-fields.js';
+import { refresh } from './refresh.js';
+
+/**
+ * The groups of a queue; nothing if it has none.
+ *
+ * @param {string} queue
+ * @param {{ groups: any[], next: string | null }} page
+ * @param {{ verbs: string[] }} rights
+ */
+export function groupsSection(queue, { groups, next }, rights) {
+  if (groups.length === 0) return [];
+  const list = table({
+    caption: 'Groups',
+    rows: groups,
+    columns: [
+      { title: 'Group', cell: ({ group }) => group },
+      { title: 'State', cell: ({ state }) => state },
+      { title: 'Waiting', isNumber: true, cell: ({ counts }) => number(counts.waiting) },
+      { title: 'Scheduled', isNumber: true, cell: ({ counts }) => number(counts.scheduled) },
+      { title: 'Active', isNumber: true, cell: ({ counts }) => number(counts.active) },
+      { title: 'Limit', cell: ({ concurrency, rate }) => limitText(concurrency, rate) },
+      { title: 'Weight', isNumber: true, cell: ({ weight }) => number(weight) },
+      { title: 'Rests until', cell: ({ restsUntil }) => ago(restsUntil) },
+      { title: '', cell: (group) => groupButtons(rights, queue, group) },
+    ],
+  });
+  const more = next ? el('p', {}, link('More groups', 'queue', { queue, group: next })) : null;
+  return [section('Groups', list, more)];
+}
+
+/**
+ * @param {number | null | undefined} concurrency
+ * @param {any} rate
+ */
+function limitText(concurrency, rate) {
+  const running = concurrency === undefined ? [] : [concurrency === null ? 'no limit' : `${concurrency} running`];
+  return [...running, ...(rate === undefined ? [] : [rateText(rate)])].join(', ') || 'as in the options';
+}
+
+/**
+ * @param {{ verbs: string[] }} rights
+ * @param {string} queue
+ * @param {any} record
+ */
+function groupButtons(rights, queue, { group, state }) {
+  const isPaused = state === 'paused';
+  const verb = isPaused ? 'resume' : 'pause';
+  return el(
+    'span',
+    { class: 'buttons' },
+    actionButton(
+      rights,
+      {
+        verb: `${verb}-group`,
+        text: isPaused ? 'Resume' : 'Pause',
+        label: `${isPaused ? 'Resume' : 'Pause'} group ${group}`,
+        body: () => ({ queue, group }),
+        done: () => `Group ${group} is ${verb}d.`,
+      },
+      refresh,
+    ),
+    actionButton(
+      rights,
+      {
+        ...{ verb: 'limit-group', text: 'Limit …', label: `Limit group ${group}`, confirm: `Limit group ${group}` },
+        fields: [
+          { name: 'concurrency', label: 'Running at once', hint: 'A number, or "none". Empty: as it is.' },
+          ...LIMIT_FIELDS,
+          { name: 'weight', label: 'Weight', type: 'number', hint: '1 to 1,000' },
+        ],
+        body: (values) => ({ queue, group, change: limitChange(values, 'concurrency') }),
+        done: () => `The limits of group ${group} are changed.`,
+      },
+      refresh,
+    ),
+  );
+}

@@ -1,0 +1,125 @@
+import { actionButton } from './action.js';
+import { read } from './api.js';
+import { sparkline } from './charts.js';
+import { el, link, table } from './dom.js';
+import { badge, count, duration, number } from './format.js';
+import { refresh } from './refresh.js';
+import { rightsFor } from './rights.js';
+
+/** @type {Promise<any> | undefined} */
+let throughput;
+let throughputAt = 0;
+
+export function queuesPage() {
+  return { title: 'Queues', draw };
+}
+
+/** @param {import('./app.js').Context} context */
+async function draw({ queues: pushed }) {
+  const current = pushed ?? read('queues').then(({ queues }) => queues);
+  const [queues, rights, lines] = await Promise.all([current, rightsFor(), lastHour()]);
+  const line = (/** @type {any} */ row) => lines.find((/** @type {any} */ one) => one.queue === row.queue);
+  const list = table({
+    caption: `${number(queues.length)} queues`,
+    rows: queues,
+    empty: 'No queue has had a job yet.',
+    columns: [
+      { title: 'Queue', cell: (row) => link(row.queue, 'queue', { queue: row.queue }) },
+      { title: 'State', cell: (row) => (row.paused ? badge('paused') : row.workers > 0 ? 'running' : 'no worker') },
+      { title: 'Waiting', isNumber: true, cell: (row) => jobsLink(row, 'waiting') },
+      { title: 'Scheduled', isNumber: true, cell: (row) => jobsLink(row, 'scheduled') },
+      {
+        title: 'Active',
+        isNumber: true,
+        cell: (row) => link(number(row.active), 'jobs', { queue: row.queue, state: 'active' }),
+      },
+      { title: 'Dead', isNumber: true, cell: (row) => deadLink(row) },
+      { title: 'Oldest waits', isNumber: true, cell: (row) => duration(row.oldestWaitingMs) },
+      { title: 'Next due', isNumber: true, cell: (row) => duration(row.nextDueInMs) },
+      { title: 'Workers', isNumber: true, cell: (row) => number(row.workers) },
+      { title: 'Last hour', cell: (row) => sparkline(row.queue, line(row)) },
+      { title: '', cell: (row) => pauseButton(rights, row) },
+    ],
+  });
+  const all = queues.length > 1 ? el('p', { class: 'buttons' }, pauseAllButtons(rights)) : null;
+  return [list, ...(all ? [all] : [])];
+}
+
+/**
+ * @param {any} row
+ * @param {'waiting' | 'scheduled'} state
+ */
+function jobsLink(row, state) {
+  return link(count(row[state]), 'jobs', { queue: row.queue, state });
+}
+
+/** @param {any} row */
+function deadLink(row) {
+  if (row.dead.value === 0) return '0';
+  return el('strong', {}, link(`${count(row.dead)} dead`, 'dead', { queue: row.queue }));
+}
+
+/**
+ * @param {{ verbs: string[] }} rights
+ * @param {any} row
+ */
+export function pauseButton(rights, { queue, paused }) {
+  const verb = paused ? 'resume' : 'pause';
+  return actionButton(
+    rights,
+    {
+      verb,
+      text: paused ? 'Resume' : 'Pause',
+      label: `${paused ? 'Resume' : 'Pause'} ${queue}`,
+      body: () => ({ queue }),
+      done: () => `Queue ${queue} is ${paused ? 'resumed' : 'paused'}. Running jobs continue.`,
+    },
+    refresh,
+  );
+}
+
+/** @param {{ verbs: string[] }} rights */
+function pauseAllButtons(rights) {
+  const done =
+    (/** @type {string} */ text) =>
+    (/** @type {any} */ { changed }) =>
+      `${number(changed)} queues are ${text}.`;
+  const body = () => ({ all: true });
+  return [
+    actionButton(
+      rights,
+      {
+        verb: 'pause',
+        text: 'Pause all queues',
+        confirm: 'Pause all queues?',
+        isDangerous: true,
+        body,
+        done: done('paused'),
+      },
+      refresh,
+    ),
+    actionButton(
+      rights,
+      { verb: 'resume', text: 'Resume all queues', confirm: 'Resume all queues?', body, done: done('resumed') },
+      refresh,
+    ),
+  ];
+}
+
+/** The lines change once a minute. The list does not wait for their first answer, which reads every queue. */
+async function lastHour() {
+  if (!throughput || Date.now() - throughputAt > 60_000) {
+    throughputAt = Date.now();
+    throughput = read('throughput').then(({ queues }) => queues);
+    throughput.then(
+      () => /^(#\/queues)?$/.test(location.hash) && refresh(),
+      () => (throughput = undefined),
+    );
+    return lastLines;
+  }
+  lastLines = await throughput.catch(() => lastLines);
+  return lastLines;
+}
+
+/** @type {any[]} */
+let lastLines = [];

@@ -1,0 +1,100 @@
+import { actionButton } from './action.js';
+import { announceError } from './announce.js';
+import { read } from './api.js';
+import { ask } from './dialog.js';
+import { el, link, table } from './dom.js';
+import { ago, badge, duration, exact } from './format.js';
+import { refresh } from './refresh.js';
+import { rightsFor } from './rights.js';
+
+export function schedulesPage() {
+  return { title: 'Schedules', draw };
+}
+
+async function draw() {
+  const { schedules } = await read('schedules');
+  const queues = [...new Set(schedules.map((/** @type {any} */ { queue }) => queue))];
+  const rights = new Map(
+    await Promise.all(queues.map(async (queue) => /** @type {const} */ ([queue, await rightsFor(queue)]))),
+  );
+  return [
+    table({
+      caption: 'Schedules',
+      rows: schedules,
+      empty: 'No schedules.',
+      columns: [
+        { title: 'Name', cell: ({ name }) => name },
+        { title: 'Queue', cell: ({ queue }) => link(queue, 'queue', { queue }) },
+        {
+          title: 'Times',
+          cell: ({ cron, tz, everyMs }) => (cron === null ? `every ${duration(everyMs)}` : `${cron} (${tz})`),
+        },
+        { title: 'State', cell: ({ isPaused, nextAt }) => (isPaused ? badge('paused') : nextAt ? 'on' : 'ended') },
+        { title: 'Next tick', cell: ({ nextAt }) => ago(nextAt) },
+        {
+          title: 'Last tick',
+          cell: (row) => [
+            ago(row.lastAt),
+            ' ',
+            row.lastJobId && link(`#${row.lastJobId}`, 'job', { id: row.lastJobId }),
+          ],
+        },
+        { title: 'From', cell: ({ source, revision }) => (revision ? `${source}, revision ${revision}` : source) },
+        { title: '', cell: (row) => buttons(rights.get(row.queue), row) },
+      ],
+    }),
+  ];
+}
+
+/**
+ * @param {{ verbs: string[] }} rights
+ * @param {any} schedule
+ */
+function buttons(rights, { name, isPaused, payload }) {
+  const verb = isPaused ? 'resume' : 'pause';
+  const text = isPaused ? 'Resume' : 'Pause';
+  const done = `Schedule ${name} is ${verb}d.`;
+  const showTicks = el(
+    'button',
+    {
+      ...{ type: 'button', 'aria-label': `Next ticks of ${name}`, 'data-focus': `preview ${name}` },
+      onclick: () => preview(name, payload).catch(announceError),
+    },
+    'Next ticks',
+  );
+  return el(
+    'span',
+    { class: 'buttons' },
+    showTicks,
+    actionButton(
+      rights,
+      { verb: `${verb}-schedule`, text, label: `${text} ${name}`, body: () => ({ name }), done: () => done },
+      refresh,
+    ),
+    actionButton(
+      rights,
+      {
+        ...{
+          verb: 'run-schedule',
+          text: 'Run now',
+          label: `Run ${name} now`,
+          confirm: `Enqueue a job of ${name} now?`,
+        },
+        ...{ body: () => ({ name }), done: ({ id }) => `Job ${id} of ${name} is enqueued.` },
+      },
+      refresh,
+    ),
+  );
+}
+
+/**
+ * @param {string} name
+ * @param {{ text: string } | null} payload
+ */
+async function preview(name, payload) {
+  const { ticks } = await read('preview', { name, count: 10 });
+  const items = ticks.map((/** @type {string} */ tick) => el('li', {}, exact(tick)));
+  const list = items.length > 0 ? el('ol', {}, items) : el('p', {}, 'It has no further tick.');
+  const content = payload ? [list, el('h3', {}, 'Payload'), el('pre', { tabindex: '0' }, payload.text)] : [list];
+  ask({ title: `Next ticks of ${name}`, content, submit: 'Close', act: async () => {} });
+}

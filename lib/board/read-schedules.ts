@@ -1,0 +1,32 @@
+import type { ScheduleRecord } from '../store/schedules/schedule-store.js';
+import type { BoardCall } from './board-call.js';
+import { notFound } from './board-refusal.js';
+
+export async function readSchedules({ schedules, access, redactor }: BoardCall) {
+  const visible = await access.filter(await schedules.list());
+  const withPayload = new Set(await access.filter(visible, 'read-payload'));
+  return {
+    schedules: visible.map((schedule) => {
+      const { payload, ...others } = schedule;
+      const context = { queue: schedule.queue, name: schedule.jobName, what: 'payload' } as const;
+      const isShown = withPayload.has(schedule) && payload !== undefined;
+      return { ...others, payload: isShown ? redactor.show(payload, context) : null };
+    }),
+  };
+}
+
+/** The next ticks of a stored schedule. */
+export async function previewSchedule({ schedules, access, input }: BoardCall) {
+  const name = input.required('name');
+  const schedule = await schedules.get(name);
+  if (!schedule) throw notFound(`Schedule "${name}"`);
+  await access.require('read', schedule.queue);
+  return { ticks: schedules.preview(timesOf(schedule), input.number('count') ?? 5) };
+}
+
+function timesOf({ cron, everyMs, tz, until }: ScheduleRecord) {
+  return {
+    ...(cron !== null ? { cron, tz } : { every: everyMs! }),
+    ...(until && { until }),
+  };
+}

@@ -1,0 +1,98 @@
+import { WRITE_VERBS } from './board-verbs.js';
+import type { BoardAction, BoardCall } from './board-call.js';
+import { readQueues } from './board-queues.js';
+import { notFound } from './board-refusal.js';
+import { groupDeadJobs } from './dead-groups.js';
+import { assignedRow, jobRow } from './job-views.js';
+import { readFlow, readJob, readLogs } from './read-job.js';
+import { previewSchedule, readSchedules } from './read-schedules.js';
+
+/** The reads of the board by the last part of their URL. Each checks the right to read. */
+export const READS: Readonly<Record<string, BoardAction>> = {
+  rights: readRights,
+  queues: async ({ admin, access }) => ({ queues: await access.filter(await readQueues(admin)) }),
+  throughput: async ({ throughput, access }) => ({ queues: await access.filter(await throughput.lastHour()) }),
+  queue: readQueue,
+  history: readHistory,
+  jobs: findJobs,
+  job: readJob,
+  logs: readLogs,
+  groups: readGroups,
+  dead: async ({ admin, access, input, redactor }) => {
+    const queue = input.required('queue');
+    await access.require('read', queue);
+    return groupDeadJobs(admin, redactor, queue);
+  },
+  people: readPeople,
+  schedules: readSchedules,
+  preview: previewSchedule,
+  flow: readFlow,
+  workers: async ({ admin, access }) => {
+    await access.require('read');
+    return { workers: await admin.workers() };
+  },
+  subscriptions: async ({ admin, access }) => ({ subscriptions: await access.filter(await admin.subscriptions()) }),
+};
+
+/** The page hides the buttons of verbs that are not allowed. The server checks each verb again. */
+async function readRights({ access, input }: BoardCall) {
+  const queue = input.text('queue');
+  const verbs = ['read', 'read-payload', ...WRITE_VERBS] as const;
+  const allowed = await Promise.all(verbs.map((verb) => access.allows(verb, queue)));
+  return {
+    isReadOnly: access.isReadOnly,
+    user: access.user ?? null,
+    verbs: verbs.filter((_, index) => allowed[index]),
+  };
+}
+
+async function readQueue({ admin, access, input }: BoardCall) {
+  const queue = input.required('queue');
+  await access.require('read', queue);
+  const found = (await readQueues(admin)).find((one) => one.queue === queue);
+  if (!found) throw notFound(`Queue "${queue}"`);
+  return found;
+}
+
+async function readHistory({ admin, access, input }: BoardCall) {
+  const queue = input.required('queue');
+  await access.require('read', queue);
+  const range = { from: input.date('from'), to: input.date('to'), step: input.text('step') as 'minute' | undefined };
+  const given = Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined));
+  return { points: await admin.history(queue, given) };
+}
+
+async function findJobs({ admin, access, input, redactor }: BoardCall) {
+  const filter = input.filter();
+  if (filter.queue !== undefined) await access.require('read', filter.queue);
+  // A filter finds out values of headers as well as showing them does.
+  if (filter.headers !== undefined) await access.require('read-payload', filter.queue);
+  const { jobs, next } = await admin.find(filter, input.page());
+  const visible = await access.filter(jobs);
+  return { jobs: visible.map((job) => jobRow(job, redactor)), next: next ?? null };
+}
+
+async function readGroups({ admin, access, input }: BoardCall) {
+  const queue = input.required('queue');
+  await access.require('read', queue);
+  const state = input.text('state') as 'ready' | undefined;
+  const { limit = 50, after } = input.page();
+  const { groups, next } = await admin.groups(queue, { limit, after, ...(state !== undefined && { state }) });
+  const counts = await Promise.all(groups.map(({ group }) => admin.group(queue, group).counts()));
+  return { groups: groups.map((group, index) => ({ ...group, counts: counts[index] })), next: next ?? null };
+}
+
+/** The jobs of an owner, of a stage, or those without an owner. */
+async function readPeople({ consumer, access, input, redactor }: BoardCall) {
+  const [owner, queue, stage] = [input.text('owner'), input.text('queue'), input.text('stage')];
+  const page = input.page();
+  if (queue !== undefined) await access.require('read', queue);
+  const { jobs, next } =
+    owner !== undefined
+      ? await consumer.assigned(owner, { ...page, ...(queue !== undefined && { queue }) })
+      : stage !== undefined
+        ? await consumer.inStage(input.required('queue'), stage, page)
+        : await consumer.unassigned(input.required('queue'), page);
+  const visible = await access.filter(jobs);
+  return { jobs: visible.map((job) => assignedRow(job, redactor)), next: next ?? null };
+}

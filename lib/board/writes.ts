@@ -1,0 +1,125 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import type { ReplayOptions } from '../job/replay-options.js';
+import type { BoardAction, BoardCall } from './board-call.js';
+import { BoardRefusal, notFound } from './board-refusal.js';
+import type { BoardWriteVerb } from './board-verbs.js';
+import { bulkOptions, selectJobs } from './bulk-actions.js';
+import { hasMask } from './redactor.js';
+
+/** The writes of the board by their verb. Each checks the right for the queue that it changes. */
+export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
+  pause: (call) => setPaused(call, 'pause'),
+  resume: (call) => setPaused(call, 'resume'),
+  limit: async ({ admin, access, input }) => {
+    const queue = input.required('queue');
+    await access.require('limit', queue);
+    await admin.limit(queue, input.raw('change') as null);
+    return {};
+  },
+  'pause-group': async (call) => done(await (await groupOf(call, 'pause-group')).pause()),
+  'resume-group': async (call) => done(await (await groupOf(call, 'resume-group')).resume()),
+  'limit-group': async (call) =>
+    done(await (await groupOf(call, 'limit-group')).limit(call.input.raw('change') as null)),
+  retry: retryJobs,
+  cancel: async (call) => changed(await call.admin.cancel(await selectJobs(call, 'cancel'), bulkOptions(call.input))),
+  promote: async (call) =>
+    changed(await call.admin.promote(await selectJobs(call, 'promote'), bulkOptions(call.input))),
+  remove: async (call) => changed(await call.admin.remove(await selectJobs(call, 'remove'), bulkOptions(call.input))),
+  release: async (call) => oneChanged(await call.admin.release(await jobOf(call, 'release'))),
+  reschedule: async (call) => {
+    const { admin, input } = call;
+    const until = input.has('runAt') ? input.date('runAt') : input.raw('delay');
+    return oneChanged(await admin.reschedule(await jobOf(call, 'reschedule'), until as Date));
+  },
+  reprioritise: async (call) =>
+    oneChanged(await call.admin.reprioritise(await jobOf(call, 'reprioritise'), call.input.number('priority')!)),
+  update: async (call) => {
+    const payload = newPayload(call.input.raw('payload'));
+    return oneChanged(await call.admin.update(await jobOf(call, 'update'), { payload }));
+  },
+  duplicate: async (call) => {
+    const id = await call.admin.duplicate(await jobOf(call, 'duplicate'));
+    if (id === null) throw notFound(`Job ${call.input.id()}`);
+    return { id };
+  },
+  'cancel-flow': async (call) => changed(await call.admin.cancelFlow(await flowOf(call, 'cancel-flow'))),
+  'retry-flow': async (call) => changed(await call.admin.retryFlow(await flowOf(call, 'retry-flow'))),
+  'pause-schedule': async (call) => done(await call.schedules.pause(await scheduleOf(call, 'pause-schedule'))),
+  'resume-schedule': async (call) => done(await call.schedules.resume(await scheduleOf(call, 'resume-schedule'))),
+  'run-schedule': async (call) => ({ id: await call.schedules.runNow(await scheduleOf(call, 'run-schedule')) }),
+};
+
+const done = (_result: void) => ({});
+const changed = (count: number) => ({ changed: count });
+const oneChanged = (isChanged: boolean) => ({ changed: isChanged ? 1 : 0 });
+
+/** One queue, or all queues that the caller may change. */
+async function setPaused({ admin, access, input }: BoardCall, verb: 'pause' | 'resume'): Promise<object> {
+  const queue = input.text('queue');
+  if (queue !== undefined) {
+    await access.require(verb, queue);
+    await admin[verb](queue);
+    return changed(1);
+  }
+  InvalidOptionsError.throwIfAny('Invalid request', [
+    expected(input.raw('all') === true, 'queue, or all: true', input.raw('all')),
+  ]);
+  const queues = await access.filter(await admin.queues(), verb);
+  if (queues.length === 0) throw new BoardRefusal(403, 'FORBIDDEN', `No right to ${verb} any queue.`);
+  for (const one of queues) await admin[verb](one.queue);
+  return changed(queues.length);
+}
+
+async function retryJobs(call: BoardCall): Promise<object> {
+  const { admin, access, input } = call;
+  const [rate, to] = [input.text('rate'), input.text('to')];
+  const selection = await selectJobs(call, 'retry');
+  if (to !== undefined) await access.require('retry', to);
+  const options: ReplayOptions = {
+    ...bulkOptions(input),
+    ...(rate !== undefined && { rate: rate as '1/s' }),
+    ...(to !== undefined && { to }),
+    ...(input.has('completed') && { completed: input.raw('completed') as boolean }),
+  };
+  return changed(await admin.retry(selection, options));
+}
+
+async function groupOf({ admin, access, input }: BoardCall, verb: BoardWriteVerb) {
+  const queue = input.required('queue');
+  await access.require(verb, queue);
+  return admin.group(queue, input.required('group'));
+}
+
+async function jobOf({ admin, access, input }: BoardCall, verb: BoardWriteVerb): Promise<number> {
+  const id = input.id();
+  const job = await admin.get(id);
+  if (!job) throw notFound(`Job ${id}`);
+  await access.require(verb, job.queue);
+  return id;
+}
+
+async function flowOf({ admin, access, input }: BoardCall, verb: BoardWriteVerb): Promise<number> {
+  const id = input.id();
+  const flow = await admin.flow(id);
+  if (!flow) throw notFound(`Flow ${id}`);
+  for (const { queue } of flow.jobs) await access.require(verb, queue);
+  return id;
+}
+
+async function scheduleOf({ schedules, access, input }: BoardCall, verb: BoardWriteVerb): Promise<string> {
+  const name = input.required('name');
+  const schedule = await schedules.get(name);
+  if (!schedule) throw notFound(`Schedule "${name}"`);
+  await access.require(verb, schedule.queue);
+  return name;
+}
+
+/** The page shows masks in place of secrets. They must not overwrite the secrets. */
+function newPayload(payload: unknown): unknown {
+  InvalidOptionsError.throwIfAny('Cannot update', [
+    expected(payload !== undefined, 'a payload', payload),
+    expected(!hasMask(payload), 'the new payload to have values in place of ••••', 'hidden values'),
+  ]);
+  return payload;
+}

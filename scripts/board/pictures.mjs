@@ -1,0 +1,91 @@
+// node scripts/board/pictures.mjs [--serve]: draws the pictures of docs/board.md from a demonstration with the built
+// library. --serve starts the demonstration alone, until Ctrl-C.
+import 'reflect-metadata';
+import { NestFactory } from '@nestjs/core';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { chromium } from 'playwright-core';
+import { DataSource } from 'typeorm';
+import { findChromium } from '../browser/chromium.mjs';
+import { build } from '../build.mjs';
+import { onStopSignal } from '../stop-signal.mjs';
+import { HANDLERS, OPTIONS, seed, seedHistory } from './seed.mjs';
+
+const root = resolve(import.meta.dirname, '../..');
+const WIDTH = 1160;
+
+const folder = await mkdtemp(join(tmpdir(), 'sql-queue-board-'));
+await build();
+const library = await import(join(root, 'dist/esm/index.js'));
+const { SqlQueueBoardModule } = await import(join(root, 'dist/esm/board/index.js'));
+
+const demo = await start(join(folder, 'demo.sqlite'));
+if (process.argv.includes('--serve')) {
+  console.log(`Open ${demo.url} in a browser. Ctrl-C ends the demonstration.`);
+  onStopSignal(() => void end());
+} else {
+  try {
+    await draw(demo);
+  } finally {
+    await end();
+  }
+}
+
+async function start(database) {
+  const { QueueAdmin, QueueConsumer, QueueProducer, QueueSchedules, SqlQueueModule, SqlQueueRunner } = library;
+  const connection = { type: 'better-sqlite3', database };
+  class AppModule {}
+  const imports = [
+    SqlQueueModule.forRoot({ connection, ...OPTIONS }),
+    // The demonstration listens on this machine only.
+    SqlQueueBoardModule.forRoot({ path: 'ops/queues', can: () => true, user: () => 'ann' }),
+  ];
+  const app = await NestFactory.create({ module: AppModule, imports }, { logger: ['fatal'] });
+  const runner = app.get(SqlQueueRunner, { strict: false });
+  await app.listen(0, '127.0.0.1');
+  for (const [queue, handler] of Object.entries(HANDLERS)) await runner.handle(queue, {}, handler);
+  const get = (token) => app.get(token, { strict: false });
+  const parts = {
+    producer: get(QueueProducer),
+    admin: get(QueueAdmin),
+    consumer: get(QueueConsumer),
+    schedules: get(QueueSchedules),
+  };
+  const { flow } = await seed({ ...parts, runner });
+  const source = await new DataSource(connection).initialize();
+  await seedHistory((text, values) => source.query(text, values), Date.now());
+  await source.destroy();
+  const [dead] = (await parts.admin.find({ queue: 'email.send', state: 'dead' }, { limit: 1 })).jobs;
+  return { app, url: `${await app.getUrl()}/ops/queues`, flow, dead };
+}
+
+async function draw({ url, flow, dead }) {
+  const pictures = join(root, 'docs/board');
+  await mkdir(pictures, { recursive: true });
+  const browser = await chromium.launch({ executablePath: await findChromium(), args: ['--no-sandbox'] });
+  const views = {
+    queues: '',
+    queue: 'queue?queue=email.send',
+    job: `job?id=${dead.id}`,
+    dead: 'dead?queue=email.send',
+    flow: `flow?id=${flow}`,
+  };
+  try {
+    const page = await browser.newPage({ viewport: { width: WIDTH, height: 760 }, colorScheme: 'light' });
+    for (const [name, hash] of Object.entries(views)) {
+      await page.goto(`${url}#/${hash}`);
+      await page.locator('main .page').getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
+      if (name === 'queues') await page.locator('.sparkline').first().waitFor();
+      await page.screenshot({ path: join(pictures, `${name}.png`) });
+      console.log(`docs/board/${name}.png`);
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+async function end() {
+  await demo.app.close();
+  await rm(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,370 @@
+import type { Browser } from 'playwright-core';
+import { openBrowser } from '../support/browser.js';
+import { BoardWindow } from './support/board-page.js';
+import { startBoard, type BoardApp, type BoardAppOptions } from './support/board-app.js';
+
+let browser: Browser;
+const windows: BoardWindow[] = [];
+
+// Downloads the browser once if the machine has none.
+beforeAll(async () => {
+  browser = await openBrowser();
+}, 300_000);
+
+afterEach(async () => {
+  const problems = windows.flatMap((window) => window.problems);
+  for (const window of windows.splice(0)) await window.close();
+  expect(problems).toEqual([]);
+});
+
+afterAll(() => browser?.close());
+
+describe('the pages of the board', () => {
+  it('show the queues, and pause and resume one or all', async () => {
+    const { board, admin, producer } = await start();
+    await producer.enqueueMany('email', [{ payload: 1 }, { payload: 2 }]);
+    await producer.enqueue('report', 1, { delay: '1h' });
+    const window = await board('');
+
+    const cells = await window.row('email').getByRole('cell').allInnerTexts();
+    await window.button('Pause email').click();
+    await window.announced('Queue email is paused. Running jobs continue.');
+    await window.button('Resume email').click();
+    await window.announced('Queue email is resumed. Running jobs continue.');
+    await window.button('Pause all queues').click();
+    await window.confirm('Pause all queues');
+    await window.announced('2 queues are paused.');
+
+    expect(cells.slice(0, 6)).toEqual(['email', 'no worker', '2', '0', '0', '0']);
+    expect((await admin.queues()).map(({ paused }) => paused)).toEqual([true, true]);
+  });
+
+  it('show changes without a reload, and report a lost connection', async () => {
+    const { board, producer, close } = await start({ board: { refresh: '1s' } });
+    const window = await board('');
+    await window.page.getByText('No queue has had a job yet.').waitFor();
+
+    await producer.enqueue('email', 1);
+    await window.row('email').waitFor();
+    const live = await window.page.locator('#connection').innerText();
+    await close();
+    await window.page.getByRole('alert').filter({ hasText: 'Connection lost. This page shows the state of' }).waitFor();
+    // The browser reports each request that the server does not answer.
+    window.problems.splice(0);
+
+    expect(live).toBe('● Live');
+  });
+
+  it('fall back to requests if the stream does not arrive', async () => {
+    const { url, producer } = await start();
+    const window = await BoardWindow.open(browser, url, undefined);
+    await window.page.route('**/api/live', (route) => route.fulfill({ status: 502, body: '' }));
+    await producer.enqueue('email', 1);
+    windows.push(window);
+
+    await window.page.goto(url);
+    await window.page.getByText('◐ Every 5 seconds').waitFor();
+    window.problems.splice(0);
+
+    expect(await window.row('email').count()).toBe(1);
+  });
+
+  it('show a queue with its charts, and change its limits and groups', async () => {
+    const { board, admin, producer, runner } = await start();
+    await runner.handle('email', {}, () => undefined);
+    await producer.enqueueMany('email', [{ payload: 1 }, { payload: 2 }]);
+    await runner.whenIdle();
+    await runner.stop();
+    const window = await board('queue?queue=email');
+
+    await window.page.getByText('Attempts per minute', { exact: true }).waitFor();
+    const charts = await window.page
+      .getByRole('img')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+    await window.button('Limit …').first().click();
+    await window.page.getByLabel('Running at once').fill('7');
+    await window.page.getByLabel('Rate').fill('100/1m');
+    await window.confirm('Limit …');
+    await window.announced('The limits of email are changed.');
+    await window.button('Limit …').first().click();
+    await window.page.getByLabel('Running at once').fill('many');
+    await window.confirm('Limit …');
+    const problem = await window.page.getByRole('dialog').getByRole('alert').filter({ hasText: /./ }).innerText();
+    await window.confirm('Keep as it is');
+    await window.page.getByRole('link', { name: 'Last 60 hours' }).click();
+    await window.page.getByText('Attempts per hour', { exact: true }).waitFor();
+
+    expect(charts[0]).toMatch(/^Attempts per minute\. Completed: at most \d+\. Failed: at most 0\.$/);
+    expect(problem).toContain('expected maxRunning to be false or a whole number from 1 to 1000000');
+    expect(await admin.queues()).toMatchObject([{ maxRunning: 7, rate: { limit: 100, perMs: 60_000 } }]);
+  });
+
+  it('pause and limit a group', async () => {
+    const { board, admin, producer, runner } = await start({ queues: { email: { groups: { concurrency: 2 } } } });
+    await producer.enqueue('email', 1, { group: 'acme', delay: '1h' });
+    await admin.group('email', 'acme').limit({ weight: 2 });
+    await runner.whenIdle();
+    const window = await board('queue?queue=email');
+
+    await window.button('Pause group acme').click();
+    await window.announced('Group acme is paused.');
+    await window.button('Limit group acme').click();
+    await window.page.getByLabel('Weight').fill('5');
+    await window.confirm('Limit …');
+    await window.announced('The limits of group acme are changed.');
+    const { groups } = await admin.groups('email');
+    await window.button('Resume group acme').click();
+    await window.announced('Group acme is resumed.');
+
+    expect(groups).toMatchObject([{ group: 'acme', state: 'paused', weight: 5 }]);
+  });
+
+  it('find jobs by a filter, page by page, and change them after a dry run', async () => {
+    const { board, admin, producer, dead } = await start();
+    await dead('email', 60, 'E550');
+    await producer.enqueue('email', 1, { name: 'late', delay: '1h', headers: { tenant: 'acme' } });
+    const window = await board('jobs?queue=email');
+
+    await window.page.getByLabel('Header, as name:value').fill('tenant:acme');
+    await window.button('Show').click();
+    await window.row('late').waitFor();
+    const byHeader = await window.page.getByRole('row').count();
+    await window.button('Promote …').click();
+    await window.page.getByText('A dry run counted 1 jobs.').waitFor();
+    await window.confirm('Promote');
+    await window.announced('1 jobs promoted.');
+    await window.go('jobs?queue=email&state=dead&error=E550');
+    const first = await window.page.getByRole('row').count();
+    await window.page.getByRole('link', { name: 'Next page' }).click();
+    await window.page.getByRole('link', { name: 'First page' }).waitFor();
+    const second = await window.page.getByRole('row').count();
+    await window.page.getByRole('checkbox').first().check();
+    await window.page.getByText('1 selected').waitFor();
+    await window.button('Remove …').click();
+    await window.page.getByText('A dry run counted 1 jobs.').waitFor();
+    await window.confirm('Remove');
+    await window.announced('1 jobs removed.');
+    await window.button('Cancel …').click();
+    await window.page.getByText(/The dry run failed: Cannot cancel.*expected state to be one of/).waitFor();
+    await window.confirm('Keep as it is');
+    // The browser reports the refused dry run.
+    window.problems.splice(0);
+
+    expect([byHeader, first, second]).toEqual([2, 51, 11]);
+    expect(await admin.counts('email')).toMatchObject({ dead: 59, scheduled: 0 });
+  });
+
+  it('group dead jobs by error, and replay one group at a rate into another queue', async () => {
+    const { board, admin, dead } = await start();
+    await dead('email', 3, 'E550');
+    await dead('email', 2, 'ECONNREFUSED');
+    const window = await board('dead');
+
+    await window.page.getByRole('link', { name: 'email' }).click();
+    await window.page.getByText('These are all 5 dead jobs.').waitFor();
+    const groups = await window.page.getByRole('row').filter({ hasText: /^E/ }).getByRole('cell').nth(1).innerText();
+    await window.button('Replay the jobs with E550').click();
+    await window.page.getByText('A dry run counted 3 jobs.').waitFor();
+    await window.page.getByLabel('Rate').fill('1/h');
+    await window.page.getByLabel('Into queue').fill('retry');
+    await window.confirm('Retry');
+    await window.announced('3 jobs retried.');
+
+    expect(groups).toBe('3');
+    expect(await admin.counts('retry')).toMatchObject({ waiting: 1, scheduled: 2 });
+    expect(await admin.counts('email')).toMatchObject({ dead: 2 });
+  });
+
+  it('show a job with its attempts and log lines, and change it with every verb', async () => {
+    const { board, admin, producer, runner } = await start();
+    const stop = await runner.handle('email', { retry: { attempts: 2, backoff: 0 } }, async (job) => {
+      await job.log(`line of attempt ${job.attempt}`);
+      throw Object.assign(new Error(`mailbox ${job.attempt}`), { code: 'E550' });
+    });
+    const { id } = await producer.enqueue('email', { to: 'ann' });
+    await runner.whenIdle();
+    await stop();
+    const window = await board(`job?id=${id}`);
+
+    const text = await window.page.locator('main').innerText();
+    await window.button('Retry').click();
+    await window.announced(`Job ${id} waits again.`);
+    await window.button('Reschedule …').click();
+    await window.page.getByLabel('In', { exact: true }).fill('2h');
+    await window.confirm('Reschedule …');
+    await window.announced(`Job ${id} is scheduled.`);
+    await window.button('Priority …').click();
+    await window.page.getByRole('spinbutton', { name: 'Priority' }).fill('-5');
+    await window.confirm('Priority …');
+    await window.announced('has a new priority');
+    await window.button('Payload …').click();
+    const editor = window.page.getByLabel('Payload as JSON');
+    const before = await editor.inputValue();
+    await editor.fill('{"to":"bob"');
+    await window.confirm('Payload …');
+    await window.page.getByText('The payload is no JSON').waitFor();
+    await editor.fill('{"to":"bob"}');
+    await window.confirm('Payload …');
+    await window.announced('has a new payload');
+    await window.button('Run now').click();
+    await window.announced(`Job ${id} is due.`);
+    const edited = await admin.get(id);
+    await window.button('Duplicate').click();
+    await window.confirm('Duplicate');
+    await window.page.getByRole('heading', { name: `Job ${id + 1}` }).waitFor();
+    await window.button('Cancel').click();
+    await window.confirm('Cancel');
+    await window.announced(`Job ${id + 1} is cancelled`);
+    await window.button('Remove').click();
+    await window.confirm('Remove');
+    await window.announced(`Job ${id + 1} is deleted.`);
+
+    for (const part of [
+      'Attempt 1 failed',
+      'mailbox 1',
+      'Attempt 2 failed',
+      'E550: mailbox 2',
+      'line of attempt 2',
+      '"to": "ann"',
+    ])
+      expect(text).toContain(part);
+    expect(JSON.parse(before)).toEqual({ to: 'ann' });
+    expect(edited).toMatchObject({ state: 'waiting', priority: -5, payload: { to: 'bob' } });
+    expect(await admin.get(id + 1)).toBeNull();
+  });
+
+  it('show the work of people, and take it back', async () => {
+    const { board, admin, producer, consumer } = await start();
+    await producer.enqueueMany('review', [{ payload: 1 }, { payload: 2 }]);
+    const [first, second] = await consumer.claim('review', { owner: 'ann', lease: '1h', limit: 2 });
+    await consumer.move(second!.id, { owner: 'ann', stage: 'second' });
+    const window = await board('people');
+
+    await window.page.getByRole('link', { name: 'ann' }).click();
+    await window.page.getByRole('heading', { name: 'Jobs assigned to ann' }).waitFor();
+    await window.button(`Take back job ${first!.id}`).click();
+    await window.confirm('Take back');
+    await window.announced(`Job ${first!.id} waits again.`);
+    await window.page.getByLabel('Owner', { exact: true }).fill('');
+    await window.page.getByLabel('Queue', { exact: true }).fill('review');
+    await window.page.getByLabel('Stage of the queue').fill('second');
+    await window.button('Show').click();
+    await window.page.getByRole('heading', { name: 'Jobs in stage second of review' }).waitFor();
+
+    expect(await window.page.getByRole('row').nth(1).innerText()).toContain(`#${second!.id}`);
+    expect(await admin.get(first!.id)).toMatchObject({ state: 'waiting', owner: null });
+  });
+
+  it('show schedules with their next ticks, and pause, resume and run them', async () => {
+    const { board, admin, schedules } = await start();
+    await schedules.upsert('daily', {
+      queue: 'report',
+      cron: '0 3 * * *',
+      tz: 'Europe/Berlin',
+      payload: { kind: 'all' },
+    });
+    await schedules.upsert('often', { queue: 'report', every: '15m' });
+    const window = await board('schedules');
+
+    await window.button('Next ticks of daily').click();
+    const ticks = await window.page.getByRole('dialog').getByRole('listitem').count();
+    await window.confirm('Close');
+    await window.button('Pause daily').click();
+    await window.announced('Schedule daily is paused.');
+    const paused = (await schedules.get('daily'))!.isPaused;
+    await window.button('Resume daily').click();
+    await window.announced('Schedule daily is resumed.');
+    await window.button('Run often now').click();
+    await window.confirm('Run now');
+    await window.announced(/Job \d+ of often is enqueued/);
+
+    expect([ticks, paused]).toEqual([10, true]);
+    expect(await admin.counts('report')).toMatchObject({ waiting: 1 });
+  });
+
+  it('draw a flow, and retry and cancel it', async () => {
+    const { board, admin, producer, dead } = await start();
+    const flow = await producer.flow((flow) => {
+      const charge = flow.add('order', { failing: true });
+      flow.add('ship', 1, { after: flow.add('pick', 1, { after: charge, onFailure: 'wait' }) });
+    });
+    await dead('order', 0, 'E402');
+    const window = await board(`flow?id=${flow.id}`);
+
+    const nodes = await window.page
+      .locator('svg a')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+    await window.button('Retry failed jobs').click();
+    await window.confirm('Retry failed jobs');
+    await window.announced(`1 jobs of flow ${flow.id} are retried.`);
+    await window.button('Cancel flow').click();
+    await window.confirm('Cancel flow');
+    await window.announced(`3 jobs of flow ${flow.id} are cancelled.`);
+    await window.page.locator('svg a').first().click();
+    await window.page.getByRole('heading', { name: `Job ${flow.jobs[0]!.id}` }).waitFor();
+
+    expect(nodes).toEqual([
+      `Job ${flow.jobs[0]!.id}, order default, dead`,
+      `Job ${flow.jobs[1]!.id}, pick default, blocked`,
+      `Job ${flow.jobs[2]!.id}, ship default, blocked`,
+    ]);
+    expect((await admin.flow(flow.id))!.jobs.map(({ state }) => state)).toEqual([
+      'cancelled',
+      'cancelled',
+      'cancelled',
+    ]);
+  });
+
+  it('show workers and subscriptions', async () => {
+    const { board, admin, runner } = await start();
+    await runner.handle('email', {}, () => undefined);
+    await admin.subscribe('crm', { topic: 'user.*', where: { region: ['eu', 'uk'] } });
+    const window = await board('workers');
+
+    await window.row('email').getByText('✓ alive').waitFor();
+    await window.go('subscriptions');
+
+    expect(await window.row('crm').innerText()).toContain('region = eu or uk');
+  });
+
+  it('show no buttons on a read-only board, and none without the right', async () => {
+    const { board, producer } = await start({ board: { readOnly: true, user: () => 'ann' } });
+    await producer.enqueue('email', 1);
+
+    for (const hash of ['', 'queue?queue=email', 'jobs?queue=email', 'job?id=1', 'dead?queue=email']) {
+      const window = await board(hash);
+      await window.page.getByText('Read-only · ann').waitFor();
+      const buttons = await window.page.getByRole('button').allInnerTexts();
+      expect(buttons.filter((text) => text !== 'Show')).toEqual([]);
+    }
+  });
+});
+
+interface Start extends BoardApp {
+  board(hash: string): Promise<BoardWindow>;
+  /** Lets jobs of the queue become dead with the error; with a count of 0 those that wait already. */
+  dead(queue: string, count: number, code: string): Promise<void>;
+}
+
+async function start(options: BoardAppOptions = {}): Promise<Start> {
+  const app = await startBoard(options);
+  return {
+    ...app,
+    board: async (hash) => {
+      const window = await BoardWindow.open(browser, app.url, hash);
+      windows.push(window);
+      return window;
+    },
+    dead: async (queue, count, code) => {
+      const stop = await app.runner.handle(queue, {}, () => {
+        throw Object.assign(new Error(`no: ${code}`), { code });
+      });
+      await app.producer.enqueueMany(
+        queue,
+        Array.from({ length: count }, (_, n) => ({ payload: n })),
+      );
+      await app.runner.whenIdle();
+      await stop();
+    },
+  };
+}
