@@ -178,7 +178,7 @@ describe('the pages of the board', () => {
   it('show a job with its attempts and log lines, and change it with every verb', async () => {
     const { board, admin, producer, runner } = await start();
     const stop = await runner.handle('email', { retry: { attempts: 2, backoff: 0 } }, async (job) => {
-      await job.log(`line of attempt ${job.attempt}`);
+      job.log(`line of attempt ${job.attempt}`);
       throw Object.assign(new Error(`mailbox ${job.attempt}`), { code: 'E550' });
     });
     const { id } = await producer.enqueue('email', { to: 'ann' });

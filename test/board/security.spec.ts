@@ -169,8 +169,8 @@ describe('the security of the board', () => {
     const { read, producer, runner, schedules } = await startBoard();
     const secret = 'hunter2';
     await runner.handle('email', {}, async (job) => {
-      await job.progress({ step: 1, accessToken: secret });
-      await job.log(`login with password=${secret} and {"apiToken": "${secret}"}`);
+      job.progress({ step: 1, accessToken: secret });
+      job.log(`login with password=${secret} and {"apiToken": "${secret}"}`);
       throw new Error(`401 from https://admin:${secret}@example.com, Authorization: Bearer ${secret}`);
     });
     await runner.handle('ok', {}, () => ({ iban: secret, nested: [{ clientSecret: [secret] }] }));
