@@ -45,8 +45,12 @@ import { prepareSchema, type SchemaSettings } from './schema/schema.js';
 import type { SchemaStore } from './schema/schema-store.js';
 import { SqlSchemaStore } from './schema/sql-schema-store.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './sqlite/sqlite-handle.js';
-import { SqliteNotificationChannel, type NotificationCheck } from './sqlite/sqlite-notification-channel.js';
-import { checkForWaiters, checkForWorkers } from './sqlite/sqlite-notification-checks.js';
+import {
+  checkForWaiters,
+  checkForWorkers,
+  SqliteNotificationChannel,
+  type NotificationCheck,
+} from './sqlite/sqlite-notification-channel.js';
 import { sqlite } from './sqlite/sqlite.js';
 import type { ScheduleStore } from './schedules/schedule-store.js';
 import { sqlScheduleStore } from './schedules/sql-schedule-store.js';

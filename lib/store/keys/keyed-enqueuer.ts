@@ -3,7 +3,7 @@ import { mayReplace } from '../../job/job-key.js';
 import type { NewJob } from '../../job/job.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
-import { applyKeyPlan, enqueueKeyed } from './enqueue-keyed.js';
+import { applyKeyPlan, enqueueKeyed, lockIdleJobs } from './enqueue-keyed.js';
 import { KeyPlan } from './key-plan.js';
 import {
   keyIdOf,
@@ -16,7 +16,6 @@ import {
   type KeyRows,
   type LockedKey,
 } from './key-rows.js';
-import { lockIdleJobs } from './replace-jobs.js';
 import type { Dialect, KeyName, SqlDatabase } from '../core/sql-database.js';
 import { findStaged } from '../people/stages.js';
 import { executeAll, type Work } from '../core/statement.js';

@@ -35,7 +35,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     replace: '',
   },
   'the lock of a worker locks nothing': {
-    find: { 'lib/store/workers/worker-lock-statements.ts': ['WHERE id = :id\n  FOR UPDATE`'] },
+    find: { 'lib/store/workers/sql-worker-lock-store.ts': ['WHERE id = :id\n  FOR UPDATE`'] },
     replace: 'WHERE id = :id`',
   },
   'an enqueue in doubt is repeated': {
