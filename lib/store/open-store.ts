@@ -14,6 +14,9 @@ import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
 import { SqlJobStore } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
+import type { ContentCodec } from '../job/codec/content-codec.js';
+import type { ContentStore } from './content/content-store.js';
+import { SqlContentStore } from './content/sql-content-store.js';
 import type { FlowStore } from './flows/flow-store.js';
 import { SqlFlowStore } from './flows/sql-flow-store.js';
 import type { GroupStore } from './groups/group-store.js';
@@ -75,6 +78,7 @@ export interface OpenStore {
   readonly groups: GroupStore;
   readonly steps: StepStore;
   readonly flows: FlowStore;
+  readonly content: (codec: ContentCodec) => ContentStore;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */
@@ -159,6 +163,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     groups: new SqlGroupStore(database, dialect),
     steps: new SqlStepStore(outbox, blocking, dialect, scanCursors),
     flows: new SqlFlowStore(outbox, blocking, dialect, scanCursors),
+    content: (codec) => new SqlContentStore(blocking, codec, archiveTables),
     ...channels,
     workerLocks: lockDatabase && new SqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
     notices,
