@@ -23,6 +23,7 @@ export {
   type Envelope,
   type PayloadCodec,
 } from './job/codec/payload-codec.js';
+export type { RekeyCount } from './store/content/content-store.js';
 export type { UndecodableContent } from './store/codec/stored-content.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';

@@ -3,6 +3,7 @@ import type { Clock } from '../common/clock.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
 import type { AuditStore } from '../store/audit/audit-store.js';
+import type { ContentStore } from '../store/content/content-store.js';
 import type { JobStore } from '../store/jobs/job-store.js';
 import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
@@ -33,6 +34,8 @@ export interface AdminParts {
   readonly metrics: Pick<MetricsStore, 'read'>;
   readonly groups: GroupStore;
   readonly flows: Pick<FlowStore, 'read'>;
+  /** Undefined if this process has no codec. */
+  readonly content: ContentStore | undefined;
   /** Settles the flows of changed jobs. Never rejects. */
   readonly flowSettler: {
     settle(endedIds: readonly number[]): Promise<void>;

@@ -1,3 +1,4 @@
+import type { BulkOptions } from '../job/bulk-options.js';
 import { checkQueueName } from '../job/job-names.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions } from '../job/expectation.js';
@@ -7,6 +8,7 @@ import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { PageOptions } from '../job/page-options.js';
 import type { QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
 import type { AuditFilter } from '../store/audit/audit-store.js';
+import type { RekeyCount } from '../store/content/content-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
@@ -16,6 +18,7 @@ import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
 import { readHistory, type HistoryOptions, type MetricsPoint } from './read-history.js';
+import { rekey } from './rekey.js';
 import { readStats, type StatsOptions } from './read-stats.js';
 import { checkSubscription, checkUnsubscribe } from './subscription-checks.js';
 
@@ -201,6 +204,18 @@ export class QueueAdmin extends JobAdmin {
     }
     await this.#parts.queues.expire();
     return pruned;
+  }
+
+  /**
+   * Encodes all stored content anew with the codec of this process, for example after a rotation of keys, and encodes plain
+   * content. Skips current content, active jobs, and content that it cannot decode. Works in batches of 50 rows, and may be
+   * repeated at any time. `limit` and `onProgress` count rows. No content has an old key if the result is
+   * `{ rekeyed: 0, active: 0, undecodable: 0 }`.
+   *
+   * @throws InvalidOptionsError if this process has no codec
+   */
+  rekey(options: BulkOptions = {}): Promise<RekeyCount> {
+    return rekey(this.#parts, options);
   }
 
   async #setPaused(which: string | AllQueues, paused: boolean): Promise<void> {

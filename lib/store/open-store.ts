@@ -16,6 +16,9 @@ import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
 import { sqlJobStore } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
+import type { ContentCodec } from '../job/codec/content-codec.js';
+import type { ContentStore } from './content/content-store.js';
+import { SqlContentStore } from './content/sql-content-store.js';
 import type { FlowStore } from './flows/flow-store.js';
 import { sqlFlowStore } from './flows/sql-flow-store.js';
 import type { GroupStore } from './groups/group-store.js';
@@ -85,6 +88,7 @@ export interface OpenStore {
   readonly groups: GroupStore;
   readonly steps: StepStore;
   readonly flows: FlowStore;
+  readonly content: (codec: ContentCodec) => ContentStore;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */
@@ -173,6 +177,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     groups: sqlGroupStore(database, dialect),
     steps: sqlStepStore(outbox, blocking, dialect, scanCursors),
     flows: sqlFlowStore(outbox, blocking, dialect, scanCursors),
+    content: (codec) => new SqlContentStore(blocking, codec, archiveTables),
     ...channels,
     workerLocks: lockDatabase && sqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
     notices,

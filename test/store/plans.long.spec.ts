@@ -7,6 +7,8 @@ import type { OpenStore } from '../../lib/store/open-store.js';
 import { insertJobs } from '../../lib/store/jobs/enqueue.js';
 import { findUnlockedClaims } from '../../lib/store/jobs/lease.js';
 import { findLocked } from '../../lib/store/jobs/complete-batch.js';
+import { execute } from '../../lib/store/core/statement.js';
+import { CONTENT_TABLES } from '../../lib/store/content/content-tables.js';
 import { Templates } from '../../lib/store/core/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/common/clock.js';
@@ -87,6 +89,7 @@ async function explainEverything(world: World) {
   await everyArchiving(world, dataSource);
   await everyMalformedJob(world, dataSource);
   await malformedSchedule(world, dataSource);
+  await everyRekeying(dataSource);
   await whatFaultsNeed(dataSource);
   await world.sql(
     `ANALYZE TABLE sql_queue_jobs, sql_queue_claims, sql_queue_history, sql_queue_workers, sql_queue_commit_log,
@@ -102,9 +105,21 @@ async function explainEverything(world: World) {
   await everyArchiving(world, dataSource);
   await everyMalformedJob(world, dataSource);
   await malformedSchedule(world, dataSource);
+  await everyRekeying(dataSource);
   await whatFaultsNeed(dataSource);
 
   return { problems: [...problems], statements: [...statements] };
+}
+
+/** Sends the statements of a rotation of keys, for rows that do not exist. */
+async function everyRekeying(dataSource: DataSource): Promise<void> {
+  const pool = await MysqlPool.open(dataSource, new Templates(tableNames(), mysql.now, () => 0), systemClock, 30_000);
+  for (const { write, start, content } of CONTENT_TABLES) {
+    const columns = Object.keys(content).flatMap((column) => [column, `${column}Start`]);
+    const values = { ...start, ...Object.fromEntries(columns.map((column) => [column, 'x'])) };
+    await pool.transaction(() => execute(write, values));
+  }
+  await pool.close();
 }
 
 /** Sends statements in transactions of the application. */

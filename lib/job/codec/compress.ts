@@ -10,7 +10,7 @@ import {
   resolveOptions,
   type SchemaOf,
 } from '../option-schema.js';
-import { readEnvelope, toEnvelope, type PayloadCodec } from './payload-codec.js';
+import { isEnvelope, readEnvelope, toEnvelope, type PayloadCodec } from './payload-codec.js';
 
 /** The options of `compress`. */
 export interface CompressOptions {
@@ -70,6 +70,8 @@ export function compress(options: CompressOptions = {}): PayloadCodec {
       const envelope = toEnvelope({ key: algorithm, content: chosen!.compress(Buffer.from(text)).toString('base64') });
       return envelope.length < text.length ? envelope : text;
     },
+    // Content without an envelope may be short, and all algorithms are read.
+    isCurrent: (stored) => !isEnvelope(stored) || Object.hasOwn(ALGORITHMS, readEnvelope(stored)?.key ?? ''),
     decode: (stored) => {
       const envelope = readEnvelope(stored);
       if (!envelope || !Object.hasOwn(ALGORITHMS, envelope.key)) return stored;

@@ -67,8 +67,7 @@ export class ContentCodec {
 
   /** Whether the text is encoded as `encode` would encode it today. */
   isCurrent(stored: string): boolean {
-    const last = this.#reversed.find(({ isCurrent }) => isCurrent !== undefined);
-    return last?.isCurrent!(stored) ?? false;
+    return this.#reversed[0]?.isCurrent?.(stored) ?? false;
   }
 
   #apply(

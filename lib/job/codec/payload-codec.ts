@@ -35,7 +35,10 @@ export interface PayloadCodec {
    * Whether payloads without an envelope are refused: other programs that insert jobs must encode them too. Default false.
    */
   readonly require?: boolean;
-  /** Whether `encode` would encode the text in the same way today, so that `rekey` skips it. Default: never. */
+  /**
+   * Whether `encode` would encode the text in the same way today, so that `rekey` skips it. The last codec of a list decides.
+   * Default: never.
+   */
   isCurrent?(stored: string): boolean;
 }
 

@@ -3,7 +3,7 @@ import type { StoredError } from '../../job/stored-error.js';
 import type { Tables } from '../tables.js';
 
 // Characters, most of them of one byte: far below the default max_allowed_packet.
-const MAX_STATEMENT_LENGTH = 500_000;
+export const MAX_STATEMENT_LENGTH = 500_000;
 // SQLite accepts about 32,000 values per statement, and no row has more than twenty.
 const MAX_ROWS = 1_000;
 

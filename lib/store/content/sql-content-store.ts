@@ -1,0 +1,118 @@
+import type { ContentCodec } from '../../job/codec/content-codec.js';
+import { hasCode } from '../../job/errors.js';
+import {
+  executeAll,
+  lengthOf,
+  MAX_STATEMENT_LENGTH,
+  query,
+  type SqlValue,
+  type Statement,
+  type Values,
+  type Work,
+} from '../core/statement.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { inArchive } from '../schema/archive-options.js';
+import type { ContentStore, RekeyBatch } from './content-store.js';
+import { ARCHIVE_TABLE, COMPARED_LENGTH, CONTENT_TABLES, type ContentTable } from './content-tables.js';
+import { reencode } from './reencode.js';
+
+type ContentRow = Record<string, string | number | null>;
+
+// Few, because each row may have a megabyte.
+const MAX_ROWS = 50;
+
+export class SqlContentStore implements ContentStore {
+  readonly #tables: readonly ContentTable[];
+
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly codec: ContentCodec,
+    archives: readonly string[],
+  ) {
+    const archiveTables = archives.map((to) => ({
+      ...ARCHIVE_TABLE,
+      read: inArchive(ARCHIVE_TABLE.read, to),
+      write: inArchive(ARCHIVE_TABLE.write, to),
+    }));
+    this.#tables = [...CONTENT_TABLES, ...archiveTables];
+  }
+
+  rekey({ dryRun }: { readonly dryRun: boolean }): (limit: number) => Promise<RekeyBatch> {
+    const rest = [...this.#tables];
+    let position: Values | undefined;
+    return async (limit) => {
+      const [table] = rest;
+      if (!table) return { rekeyed: 0, active: 0, undecodable: 0, hasMore: false };
+      const rows = await this.#read(table, position ?? table.start, Math.min(limit, MAX_ROWS));
+      const last = rows.at(-1);
+      position = last && Object.fromEntries(Object.keys(table.start).map((column) => [column, last[column]!]));
+      if (!last) rest.shift();
+      return { ...(await this.#rekeyRows(table, rows, dryRun)), hasMore: rest.length > 0 };
+    };
+  }
+
+  async #read(table: ContentTable, after: Values, limit: number): Promise<readonly ContentRow[]> {
+    return this.database.runIdempotent(() => query<ContentRow>(table.read, { ...after, limit }));
+  }
+
+  async #rekeyRows(table: ContentTable, rows: readonly ContentRow[], dryRun: boolean) {
+    const writes: Statement[] = [];
+    let [active, undecodable] = [0, 0];
+    for (const row of rows) {
+      const write = await this.#writeOf(table, row);
+      if (write === 'undecodable') undecodable++;
+      else if (write && Number(row['claim_id'] ?? 0) !== 0) active++;
+      else if (write) writes.push(write);
+    }
+    if (dryRun || writes.length === 0) return { rekeyed: writes.length, active, undecodable };
+    const rekeyed = await this.database.transaction(() => writeAll(writes));
+    return { rekeyed, active, undecodable };
+  }
+
+  /** Undefined if the row is current. */
+  async #writeOf(table: ContentTable, row: ContentRow): Promise<Statement | 'undecodable' | undefined> {
+    const values: Record<string, string | number | null> = {};
+    let isCurrent = true;
+    try {
+      for (const [column, kind] of Object.entries(table.content)) {
+        const stored = row[column] as string | null;
+        const encoded = stored === null ? null : await reencode(this.codec, stored, kind);
+        isCurrent &&= encoded === stored;
+        values[column] = encoded;
+        values[`${column}Start`] = startOf(stored ?? '');
+      }
+    } catch (error) {
+      if (hasCode(error, 'UNDECODABLE_CONTENT')) return 'undecodable';
+      throw error;
+    }
+    for (const column of Object.keys(table.start)) values[column] = row[column]!;
+    return isCurrent ? undefined : { sql: table.write, values };
+  }
+}
+
+/** Databases count characters, and JavaScript counts UTF-16 units. */
+function startOf(text: string): string {
+  const units = text.slice(0, 2 * COMPARED_LENGTH);
+  return Array.from(units).slice(0, COMPARED_LENGTH).join('');
+}
+
+/** Returns the number of written rows. Rows that have changed meanwhile stay as they are. */
+function* writeAll(writes: readonly Statement[]): Work<number> {
+  let written = 0;
+  let step: Statement[] = [];
+  let length = 0;
+  for (const write of writes) {
+    const size = lengthOf(Object.values(write.values) as SqlValue[]);
+    if (step.length > 0 && length + size > MAX_STATEMENT_LENGTH) {
+      written += changedRows(yield* executeAll(step));
+      [step, length] = [[], 0];
+    }
+    step.push(write);
+    length += size;
+  }
+  return written + changedRows(yield* executeAll(step));
+}
+
+function changedRows(results: readonly { readonly affectedRows: number }[]): number {
+  return results.reduce((sum, { affectedRows }) => sum + affectedRows, 0);
+}
