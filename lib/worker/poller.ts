@@ -1,9 +1,9 @@
 import { PollLoop } from '../common/poll-loop.js';
 import type { RescueEffects } from './complete/rescue-effects.js';
 import { PollHealth } from './poll-health.js';
-import type { QueuePauses } from './queue-pauses.js';
 import type { ScheduleRunner } from './schedule-runner.js';
 import type { QueueState, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
+import type { RunTimeSettings } from './run-time-settings.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerParts } from './worker-parts.js';
 
@@ -15,12 +15,10 @@ const MAX_UNPOLLED_MS = 500;
 // Two summaries report the due time of the same job with a difference of up to their duration.
 const DUE_TOLERANCE_MS = 50;
 
+// A queue without a row may still have jobs, so a claim finds out.
 const UNKNOWN_QUEUE: QueueState = {
-  waiting: true,
-  paused: false,
-  isLimited: false,
-  isResting: false,
-  hasGroups: false,
+  ...{ waiting: true, paused: false, isEnabled: true, concurrency: null },
+  ...{ isLimited: false, isResting: false, hasGroups: false },
 };
 
 /**
@@ -54,7 +52,7 @@ export class Poller {
     private readonly parts: WorkerParts,
     private readonly queues: QueueWorkers,
     private readonly schedules: ScheduleRunner,
-    private readonly pauses: QueuePauses,
+    private readonly settings: RunTimeSettings,
     private readonly rescueEffects: RescueEffects,
     private readonly rules: RescueRules,
   ) {
@@ -196,10 +194,9 @@ export class Poller {
     if (this.parts.waitNotifier.observeWaits(summary.awaited)) this.#stateChangeCount++;
     const busyQueues: string[] = [];
     for (const queue of queues) {
-      // A queue without a row may still have jobs, so a claim finds out.
       const state = summary.queues.get(queue) ?? UNKNOWN_QUEUE;
       const worker = this.queues.of(queue);
-      if (worker && this.pauses.observePausedEverywhere(queue, state.paused)) this.#stateChangeCount++;
+      if (worker && this.settings.observe(queue, state)) this.#stateChangeCount++;
       if (worker?.applyState(state, readAt)) busyQueues.push(queue);
       if (newlyAvailable > 0 && state.waiting && !state.paused) this.queues.announce(queue, newlyAvailable);
     }

@@ -14,6 +14,7 @@ import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
 import { ScheduleRunner } from './schedule-runner.js';
 import { QueuePauses } from './queue-pauses.js';
+import { RunTimeSettings } from './run-time-settings.js';
 import { QueueStrategies } from './queue/queue-strategies.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
@@ -26,6 +27,7 @@ import type { WorkerParts } from './worker-parts.js';
 export class WorkerComponents {
   readonly queues: QueueWorkers;
   readonly pauses: QueuePauses;
+  readonly settings: RunTimeSettings;
   readonly strategies: QueueStrategies;
   readonly completer: Completer;
   readonly leases: LeaseRenewer;
@@ -51,6 +53,7 @@ export class WorkerComponents {
     const announce = (queue: string, jobs: number) => queues.announce(queue, jobs);
     this.queues = queues;
     this.pauses = new QueuePauses(queues, pausedQueues, () => this.listener?.restartListening());
+    this.settings = new RunTimeSettings({ queues, pauses: this.pauses, optionsFor, logger });
     this.strategies = new QueueStrategies(parts);
     this.completer = new Completer(
       store,
@@ -69,7 +72,7 @@ export class WorkerComponents {
     const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
     this.#rescueEffects = new RescueEffects({ ...parts, announce, expectDue });
     this.schedules = new ScheduleRunner(parts, queueNames, announce);
-    this.poller = new Poller(parts, queues, this.schedules, this.pauses, this.#rescueEffects, this.#rescueRules);
+    this.poller = new Poller(parts, queues, this.schedules, this.settings, this.#rescueEffects, this.#rescueRules);
     const { poller, cancelRequestReader } = this;
     this.listener =
       workerChannel &&

@@ -79,7 +79,7 @@ function* declareLimits(dialect: Dialect, queue: string, limits: Limits): Work<b
   return row.declared !== null;
 }
 
-function* changeLimits(dialect: Dialect, queue: string, change: LimitChange | null): Work<void> {
+export function* changeLimits(dialect: Dialect, queue: string, change: LimitChange | null): Work<void> {
   const row = yield* lockRow(dialect, queue);
   const overrides = change === null ? {} : overridesAfter(overridesOf(row), change);
   const isEmpty = Object.keys(overrides).length === 0;
