@@ -4,6 +4,7 @@ import type { NewEdge } from '../../job/flows/flow.js';
 import type { NewJob } from '../../job/job.js';
 import { isFinalOutcome } from '../../job/outcome.js';
 import type { FinalState } from '../../job/job-state.js';
+import { idsOf } from '../core/safe-id.js';
 import type { Completion } from '../jobs/completion.js';
 import {
   chunksOf,
@@ -125,10 +126,7 @@ export function closeEdges(completions: readonly EndInFlow[]): readonly Statemen
 }
 
 function close(ended: readonly EndInFlow[]): Statement {
-  const needs = new Ids(
-    ended.map(({ job }) => job.id),
-    'needs',
-  );
+  const needs = new Ids(idsOf(ended.map(({ job }) => job)), 'needs');
   return { sql: CLOSE, values: { outcome: STATES[ended[0]!.outcome.kind]!, needs } };
 }
 

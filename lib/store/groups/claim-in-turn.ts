@@ -65,9 +65,7 @@ const LOCK_JOBS = lockJobs('');
 // With few groups a claim takes several jobs of each, and some groups have fewer jobs than their share.
 const SPARE_SHARE = 2;
 
-interface HeadRow extends Position {
-  readonly group_key: string;
-}
+type HeadRow = Position & Pick<GroupRow, 'group_key'>;
 
 /** The turns of the groups, as this process knows them. */
 export interface Rotation {
@@ -95,7 +93,9 @@ export function* claimInTurn(request: ClaimRequest, rules: GroupRules, rotation:
   rotation.onTurn(Number(inOrder[0]!.turn), rows.length === wanted);
   const turns = yield* readTurns(request, rules, inOrder);
   const chosen = shareOut(turns, limit, rules.quantum);
-  const locked = chosen.length === 0 ? [] : yield* lockChosen(queue, chosen, skipsLocked);
+  const ids = new Ids(idsOf(chosen.map(({ position }) => position)));
+  const lockJobsOf = skipsLocked ? LOCK_JOBS_SKIP_LOCKED : LOCK_JOBS;
+  const locked = chosen.length === 0 ? [] : yield* query<ClaimedRow>(lockJobsOf, { queue, ids });
   const byId = new Map(locked.map((row) => [Number(row.id), row]));
   const jobs = chosen.flatMap(({ turn, position }) => takeLocked(turn, position, byId));
   request.onLocked?.(jobs.length);
@@ -152,15 +152,6 @@ function* readTurns(
       ...{ waiting, mayHaveMore: waiting.length >= toRead, taken: [], isHeadLocked: false },
     };
   });
-}
-
-function lockChosen(
-  queue: string,
-  chosen: readonly { position: Position }[],
-  skipsLocked: boolean,
-): Work<readonly ClaimedRow[]> {
-  const ids = new Ids(idsOf(chosen.map(({ position }) => position)));
-  return query(skipsLocked ? LOCK_JOBS_SKIP_LOCKED : LOCK_JOBS, { queue, ids });
 }
 
 /** No job of a group is taken before one that stands in front of it. */

@@ -66,23 +66,15 @@ function* markUnsafeIdsDead(): Work<void> {
 }
 
 /** A locked job that is about to be deleted, and its malformed column. */
-export interface MalformedRow extends ColumnProblem {
-  readonly row: ClaimedRow & { readonly queue: string };
-}
+export type MalformedRow = ColumnProblem & { readonly row: ClaimedRow & { readonly queue: string } };
 
 /** Writes the history of jobs that no claim can take. Each is dead with an error that names its column. */
 export function* markMalformedDead(malformed: readonly MalformedRow[]): Work<void> {
   const completions = malformed.map(({ row, column, problem }): Completion => {
     const job = toIdleJob(row, row.queue);
     const error = storedError(new MalformedJobError(job.id, job.queue, column, problem));
-    return {
-      job,
-      claimId: 0,
-      workerId: null,
-      outcome: { kind: 'dead', error },
-      ranMs: null,
-      retentionMs: MALFORMED_RETENTION_MS,
-    };
+    const idle = { job, claimId: 0, workerId: null, ranMs: null };
+    return { ...idle, outcome: { kind: 'dead', error }, retentionMs: MALFORMED_RETENTION_MS };
   });
   yield* emit(completionEvents(completions));
   yield* executeAll(closeEdges(completions));

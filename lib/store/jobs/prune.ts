@@ -81,8 +81,6 @@ function* copyToArchive(rows: readonly ExpiredRow[], to: string): Work<void> {
 }
 
 function isDifferentJob(row: ExpiredRow, archived: ArchivedRow | undefined): boolean {
-  if (!archived) return false;
-  return (
-    Number(row.created_at) !== Number(archived.created_at) || Number(row.finished_at) !== Number(archived.finished_at)
-  );
+  const isEqual = (column: 'created_at' | 'finished_at') => Number(row[column]) === Number(archived?.[column]);
+  return archived !== undefined && !(isEqual('created_at') && isEqual('finished_at'));
 }

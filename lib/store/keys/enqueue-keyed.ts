@@ -74,12 +74,8 @@ function isReplacing({ key }: NewJob): boolean {
 
 /** The unclaimed jobs that own the keys of `jobs`, read without locks. */
 function idleJobIds(jobs: readonly NewJob[], rows: KeyRows): number[] {
-  const ids = new Set<number>();
-  for (const key of keysOf(jobs)) {
-    const row = rows.get(keyIdOf(key));
-    if (row?.job?.isUnclaimed) ids.add(row.jobId);
-  }
-  return [...ids];
+  const owners = keysOf(jobs).flatMap((key) => rows.get(keyIdOf(key)) ?? []);
+  return owners.flatMap(({ job, jobId }) => (job?.isUnclaimed ? jobId : []));
 }
 
 /** Returns the ids of the locked jobs. No worker can claim them until this transaction ends. */

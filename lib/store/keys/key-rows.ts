@@ -77,14 +77,11 @@ export type LockedKey = Pick<KeyRow, 'jobId' | 'keptUntilMs'>;
 
 export type KeyRows = ReadonlyMap<string, KeyRow>;
 
-type StoredKeyRow = Pick<TableRow<'keys'>, 'key_hash' | 'job_id' | 'key_until' | 'kept_until'> & {
-  readonly has_time: number | null;
-  readonly at: number;
-  readonly alive: number | null;
-  readonly name: string | null;
-  readonly claim_id: number | null;
-  readonly attempt: number | null;
-};
+type StoredKeyRow = Pick<TableRow<'keys'>, 'key_hash' | 'job_id' | 'key_until' | 'kept_until'> &
+  Readonly<Record<'has_time' | 'alive' | 'claim_id' | 'attempt', number | null>> & {
+    readonly at: number;
+    readonly name: string | null;
+  };
 
 /** A unique text for each key, because two queues may use the same hash. */
 export function keyIdOf({ queue, hash }: KeyName): string {

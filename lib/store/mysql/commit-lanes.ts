@@ -37,20 +37,11 @@ const CLOSE_LANE = `
 
 const DELETE_LANES = deleteFrom('commit_log', 'id IN (:ids)');
 
-/** A row that counts transactions, one after another. */
-export interface CommitLane {
-  readonly id: number;
-  /** Of its last committed transaction. */
-  readonly number: number;
-  readonly usedAtMs: number;
-}
+/** A row that counts transactions, one after another. `number` is that of its last committed transaction. */
+export type CommitLane = Readonly<{ id: number; number: number; usedAtMs: number }>;
 
 /** The state of a lane in the database. */
-export interface LaneState {
-  readonly number: number;
-  readonly firstId: number;
-  readonly idStep: number;
-}
+export type LaneState = Readonly<{ number: number; firstId: number; idStep: number }>;
 
 /** The lanes of this process: at most five, each used by one transaction at a time. */
 export class CommitLanes {

@@ -38,12 +38,7 @@ const PAUSE_MALFORMED = `
   WHERE name = :name`;
 
 /** A schedule with its jobs of this run. */
-interface DueSchedule {
-  readonly name: string;
-  readonly next: number | null;
-  readonly jobs: readonly NewJob[];
-  readonly lastAtMs: number | null;
-}
+type DueSchedule = Readonly<{ name: string; next: number | null; jobs: readonly NewJob[]; lastAtMs: number | null }>;
 
 const NO_SCHEDULE = '';
 

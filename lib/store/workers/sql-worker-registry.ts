@@ -1,5 +1,5 @@
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { addQueues } from '../topics/queue-registration.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
@@ -19,20 +19,13 @@ const MARK_SEEN = `
 
 const DEREGISTER = deleteFrom('workers', 'id = :id');
 
-// A killed process never deregisters. Its row stays for a day, for operators to read.
-const STALE_WORKERS = `
+// A killed process never deregisters. Its rows stay for a day, for operators to read.
+const IS_STALE = 'seen_at < :now - 86400000';
+
+const staleIn = (table: string) => `
   SELECT id
-  FROM {workers}
-  WHERE seen_at < :now - 86400000`;
-
-const DELETE_STALE_WORKERS = deleteFrom('workers', 'id IN (:ids)');
-
-const STALE_COMMIT_LANES = `
-  SELECT id
-  FROM {commit_log}
-  WHERE seen_at < :now - 86400000`;
-
-const DELETE_STALE_COMMIT_LANES = deleteFrom('commit_log', 'id IN (:ids) AND seen_at < :now - 86400000');
+  FROM {${table}}
+  WHERE ${IS_STALE}`;
 
 export function sqlWorkerRegistry(database: SqlDatabase, dialect: Dialect): WorkerRegistry {
   return {
@@ -54,10 +47,12 @@ export function sqlWorkerRegistry(database: SqlDatabase, dialect: Dialect): Work
 }
 
 function* registerWorker(worker: WorkerRegistration): Work<void> {
-  const staleWorkers = yield* query<{ id: string }>(STALE_WORKERS);
-  if (staleWorkers.length > 0) yield* execute(DELETE_STALE_WORKERS, { ids: staleWorkers.map(({ id }) => id).sort() });
-  const staleLanes = yield* queryIds(STALE_COMMIT_LANES);
-  if (staleLanes.length > 0) yield* execute(DELETE_STALE_COMMIT_LANES, { ids: staleLanes });
+  for (const table of ['workers', 'commit_log'] as const) {
+    const ids = (yield* query<{ id: string | number }>(staleIn(table)))
+      .map(({ id }) => id)
+      .sort((a, b) => (a < b ? -1 : 1));
+    if (ids.length > 0) yield* execute(deleteFrom(table, `id IN (:ids) AND ${IS_STALE}`), { ids });
+  }
   // After a lost answer the row may exist already.
   yield* execute(DEREGISTER, { id: worker.id });
   yield* execute(REGISTER, { ...worker, queues: JSON.stringify(worker.queues) });

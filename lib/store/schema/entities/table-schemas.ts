@@ -12,12 +12,9 @@ import {
   type StoredRow,
 } from './columns.js';
 import { auditTables } from './audit-tables.js';
-import { flowTables } from './flow-tables.js';
+import { featureTables } from './feature-tables.js';
 import { historyTable, jobTable } from './job-tables.js';
-import { limitTables } from './limit-tables.js';
-import { resultTables } from './result-tables.js';
 import { statsTables } from './stats-tables.js';
-import { stepTables } from './step-tables.js';
 
 /** All tables but `schema`: the source of their names and entities. A test compares them to those of the migrations. */
 export const TABLE_SCHEMAS = {
@@ -124,11 +121,7 @@ export const TABLE_SCHEMAS = {
     indexes: { claim: ['queue', 'stage', 'priority', 'jobId'] },
   }),
 
-  ...resultTables,
-
-  ...stepTables,
-
-  ...flowTables,
+  ...featureTables,
 
   /** The rows that workers keep locked while they claim by `lock`. */
   locks: tableSchema({
@@ -195,8 +188,6 @@ export const TABLE_SCHEMAS = {
     },
     indexes: { next: ['nextAt'] },
   }),
-
-  ...limitTables,
 
   ...statsTables,
 
