@@ -9,6 +9,7 @@ export { QueueConsumer } from './consumer/queue-consumer.js';
 export type { SnoozeOptions } from './consumer/snooze-options.js';
 export type { CodeScheduleOptions, NamedQueueOptions, QueueOptionsByName } from './engine/engine-options.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
+export type { ContextPropagation } from './job/context-propagation.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
   DuplicateKeyError,

@@ -1,4 +1,5 @@
 import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
+import { contextProblems, type ContextPropagation } from '../job/context-propagation.js';
 import { expected, isOptions, isWhole, shorten } from '../job/expectation.js';
 import { INSTRUMENTATION_METHODS, type QueueInstrumentation } from '../job/instrumentation.js';
 import { nameProblem } from '../job/job-names.js';
@@ -48,6 +49,8 @@ export interface EngineOptions {
   schema?: { migrate?: MigrateMode };
   /** Observe the jobs of this process. Default: none. */
   instrumentations?: readonly QueueInstrumentation[];
+  /** Carries values of an AsyncLocalStorage from producers to handlers. Default: none. */
+  context?: ContextPropagation;
   /** How deployments change the schedules of @Schedule(). */
   schedules?: CodeScheduleOptions;
 }
@@ -92,6 +95,7 @@ export const ENGINE_OPTIONS = {
   schedules: group(CODE_SCHEDULES, 'schedules.'),
   hosts: checked(hostsProblems),
   instrumentations: checked(instrumentationProblems),
+  context: checked(contextProblems),
 } satisfies SchemaOf<EngineOptions>;
 
 function queuesProblems(queues: unknown): (string | undefined)[] {
