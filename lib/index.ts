@@ -26,6 +26,7 @@ export {
 export type { RekeyCount } from './store/content/content-store.js';
 export type { UndecodableContent } from './store/codec/stored-content.js';
 export type { Backoff, BackoffOptions } from './job/backoff.js';
+export type { ContextPropagation } from './job/context-propagation.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
   ContentUnavailableError,

@@ -1,14 +1,14 @@
-import type { QueueInstrumentation } from '../job/instrumentation.js';
 import { Instrumentations } from '../metrics/instrumentations.js';
 import { MetricsRecorder } from '../metrics/metrics-recorder.js';
 import type { OpenStore } from '../store/open-store.js';
+import type { EngineOptions } from './engine-options.js';
 import type { EngineCore } from './subsystems.js';
 
 export function createInstrumentations(
   { databaseClock, logger }: EngineCore,
-  given: readonly QueueInstrumentation[] = [],
+  { instrumentations = [], context }: EngineOptions,
 ): Instrumentations {
-  return new Instrumentations(given, databaseClock, logger);
+  return new Instrumentations(instrumentations, databaseClock, logger, context);
 }
 
 export function createMetrics(

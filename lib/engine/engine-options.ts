@@ -1,6 +1,7 @@
 import type { AuditHook } from '../audit/audit-trail.js';
 import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
 import { codecProblems, type CodecOption } from '../job/codec/codec-options.js';
+import { contextProblems, type ContextPropagation } from '../job/context-propagation.js';
 import { expected, isOptions, isWhole, shorten } from '../job/expectation.js';
 import { INSTRUMENTATION_METHODS, type QueueInstrumentation } from '../job/instrumentation.js';
 import { nameProblem } from '../job/job-names.js';
@@ -64,6 +65,8 @@ export interface EngineOptions {
   audit?: AuditHook;
   /** How long `QueueAdmin.audit` keeps a change: 1h or more. False: for ever. Default 90d. */
   auditRetention?: Duration | false;
+  /** Carries values of an AsyncLocalStorage from producers to handlers. Default: none. */
+  context?: ContextPropagation;
   /** How deployments change the schedules of @Schedule(). */
   schedules?: CodeScheduleOptions;
 }
@@ -118,6 +121,7 @@ export const ENGINE_OPTIONS = {
   instrumentations: checked(instrumentationProblems),
   audit: option(func<AuditHook>()),
   auditRetention: AUDIT_RETENTION,
+  context: checked(contextProblems),
 } satisfies SchemaOf<EngineOptions>;
 
 function queuesProblems(queues: unknown): (string | undefined)[] {

@@ -48,7 +48,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const core = createCore(given);
   // Before the store opens: it rejects a database that another thread cannot reach.
   const createHeartbeat = createHeartbeatFactory(core, given);
-  const instrumentations = createInstrumentations(core, given.options.instrumentations);
+  const instrumentations = createInstrumentations(core, given.options);
   const onRetry = (code: string) => instrumentations.databaseRetried(code);
   // The store emits no event before a job changes, which is after this function.
   const stores = await openStores(core, given, () => events.onCommitted(), onRetry);

@@ -182,7 +182,7 @@ export function isDate(value: unknown): value is Date {
   return value instanceof Date && value.getTime() >= 0 && value.getUTCFullYear() <= 9999;
 }
 
-function headerProblems(headers: unknown): (string | undefined)[] {
+export function headerProblems(headers: unknown): (string | undefined)[] {
   if (!isOptions(headers)) return [expected(false, 'headers to be an object of texts', headers)];
   return Object.entries(headers).flatMap(([name, value]) => [
     nameProblem('header name', name),

@@ -1,3 +1,4 @@
+import type { ContextPropagation } from '../job/context-propagation.js';
 import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import type {
@@ -13,6 +14,7 @@ import type {
 import type { ClaimedJob, NewJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
 import { storedError } from '../job/stored-error.js';
+import { callInContext, withCapturedHeaders } from './carried-context.js';
 import { SentJobs } from './sent-jobs.js';
 import { startWithin } from './start-within.js';
 
@@ -49,6 +51,7 @@ export class Instrumentations {
     all: readonly QueueInstrumentation[],
     private readonly databaseClock: DatabaseClock,
     private readonly logger: JobLogger,
+    private readonly context?: ContextPropagation,
   ) {
     this.#all = [...all];
   }
@@ -59,12 +62,12 @@ export class Instrumentations {
 
   /** Undefined if no instrumentation surrounds calls of producers, so that they pay nothing for it. */
   get ofProducers(): EnqueueInstrumentations | undefined {
-    return this.#with('enqueue').length > 0 ? this : undefined;
+    return this.context || this.#with('enqueue').length > 0 ? this : undefined;
   }
 
   /** Undefined if no instrumentation surrounds handlers, so that runs pay nothing for it. */
   get ofRuns(): RunInstrumentations | undefined {
-    return this.#with('run').length > 0 ? this : undefined;
+    return this.context || this.#with('run').length > 0 ? this : undefined;
   }
 
   /** Undefined if no instrumentation observes the calls of the database. */
@@ -88,7 +91,8 @@ export class Instrumentations {
     resultsOf: (stored: T) => readonly SentJobResult[],
   ): Promise<T> {
     const all = this.#with('enqueue');
-    const sent = new SentJobs(method, jobs);
+    const carrying = this.context ? withCapturedHeaders(jobs, this.context) : jobs;
+    const sent = new SentJobs(method, carrying);
     let stored!: Promise<T>;
     startWithin(
       all.map((each) => (next: () => Promise<readonly SentJobResult[]>) => each.enqueue(sent, next)),
@@ -111,11 +115,12 @@ export class Instrumentations {
    */
   run(run: HandlerRun, handle: () => unknown, ended: () => Promise<readonly EndedRun[]>): Promise<unknown> {
     const all = this.#with('run');
+    const { context } = this;
     let handled!: Promise<unknown>;
     startWithin(
       all.map((each) => (next: () => Promise<readonly EndedRun[]>) => each.run(run, next)),
       () => {
-        handled = (async () => handle())();
+        handled = (async () => (context ? callInContext(context, run.jobs, handle) : handle()))();
         return ended();
       },
       (index, error) => this.#onError(all[index]!, 'run', error),
