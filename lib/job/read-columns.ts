@@ -52,6 +52,8 @@ export function columnProblem(row: JobColumns, attempt: number): ColumnProblem |
   return undefined;
 }
 
+const SUBJECT_TYPES: readonly string[] = ['string', 'undefined'];
+
 export function readOverrides(text: unknown): { overrides: JobOverrides | null } | { problem: string } {
   if (text === null) return { overrides: null };
   const parsed = readJson(text);
@@ -60,6 +62,7 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
   if (value === null) return { overrides: null };
   if (!isOptions(value)) return { problem: expected(false, 'an object', value)! };
   const {
+    subject,
     backoff,
     timeoutMs,
     expiresInMs,
@@ -88,6 +91,7 @@ export function readOverrides(text: unknown): { overrides: JobOverrides | null }
     expected(isPositive(delayMs), 'delayMs to be 1 or more', delayMs),
     expected(isPositive(runAtMs), 'runAtMs to be a time', runAtMs),
     expected(isTick(schedule), 'schedule to be a name and a time', schedule),
+    expected(SUBJECT_TYPES.includes(typeof subject), 'subject to be a text', subject),
   ].filter((line) => line !== undefined);
   return problem === undefined ? { overrides: value } : { problem };
 }

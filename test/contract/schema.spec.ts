@@ -85,6 +85,7 @@ describeStores('the tables', (setup, { inMemory, server }) => {
       { version: 6 },
       { version: 7 },
       { version: 8 },
+      { version: 10 },
     ]);
   });
 
@@ -96,7 +97,7 @@ describeStores('the tables', (setup, { inMemory, server }) => {
     const opened = await open({ dataSource, prefix: 'orm_', migrate: 'check' });
     expect(await opened.admin.counts()).toMatchObject({ waiting: 0 });
     await opened.jobs.close();
-    for (const version of [7, 6, 5, 4, 3, 2, 1]) {
+    for (const version of [8, 7, 6, 5, 4, 3, 2, 1]) {
       await dataSource.undoLastMigration();
       await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(
         `have version ${version}, expected`,
@@ -111,8 +112,8 @@ describeStores('the tables', (setup, { inMemory, server }) => {
     const { connect, open } = await setup();
     const dataSource = await connect({ migrations: sqlQueueMigrations({ prefix: 'old_' }) });
     await dataSource.runMigrations();
-    // Undoes the versions 8 to 2.
-    for (let undone = 0; undone < 7; undone++) await dataSource.undoLastMigration();
+    // Undoes the versions 10 to 2.
+    for (let undone = 0; undone < 8; undone++) await dataSource.undoLastMigration();
     await dataSource.query(`INSERT INTO old_jobs (queue, payload)
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
       SELECT 'q', CONCAT('', (a.n - 1) * 100 + b.n) FROM numbers a, (SELECT n FROM numbers WHERE n <= 100) AS b`);
@@ -149,6 +150,7 @@ describeStores('the tables', (setup, { inMemory, server }) => {
       { version: 6 },
       { version: 7 },
       { version: 8 },
+      { version: 10 },
     ]);
   });
 

@@ -32,6 +32,7 @@ import { archiveExpired, prune } from './prune.js';
 import type { Archives } from '../schema/archive-options.js';
 import { cancelRequests } from './cancel-requests.js';
 import { withoutUnsafeIds } from './malformed-jobs.js';
+import { hasSubject } from '../subjects/add-subjects.js';
 import { addQueues } from '../topics/add-queues.js';
 
 /** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
@@ -70,8 +71,8 @@ export class SqlJobStore implements port.JobStore {
   async enqueue(jobs: readonly NewJob[], transaction?: port.CallerTransaction): Promise<number[]> {
     if (jobs.length === 0) return [];
     if (transaction) return this.database.inCallerTransaction(transaction, () => enqueue(jobs));
-    if (jobs.some(({ queue }) => this.database.outbox.emitsEvents(queue))) {
-      // Inserts the jobs before the final step, because their events need the ids.
+    if (jobs.some((job) => hasSubject(job) || this.database.outbox.emitsEvents(job.queue))) {
+      // Inserts the jobs before the final step, because their events and subjects need the ids.
       return this.blocking.decideOnce(function* () {
         return { value: yield* enqueue(jobs), hasWritten: true, writes: [] };
       });

@@ -15,6 +15,7 @@ import { historyTable, jobTable } from './job-tables.js';
 import { limitTables } from './limit-tables.js';
 import { resultTables } from './result-tables.js';
 import { statsTables } from './stats-tables.js';
+import { subjectTables } from './subject-tables.js';
 import { stepTables } from './step-tables.js';
 
 /** All tables but `schema`: the source of their names and entities. A test compares them to those of the migrations. */
@@ -195,4 +196,6 @@ export const TABLE_SCHEMAS = {
   ...limitTables,
 
   ...statsTables,
+
+  ...subjectTables,
 };

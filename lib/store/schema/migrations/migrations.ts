@@ -9,6 +9,7 @@ import { GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE, GROUPS_MYSQL, GROUPS_SQLITE } fr
 import { FLOWS_MYSQL, FLOWS_SQLITE } from './0006-flows.js';
 import { STATS_MYSQL, STATS_SQLITE } from './0007-stats.js';
 import { METRICS_MYSQL, METRICS_SQLITE } from './0008-metrics.js';
+import { SUBJECTS_MYSQL, SUBJECTS_SQLITE } from './0010-subjects.js';
 import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
 /** MariaDB has the schema of MySQL. */
@@ -80,6 +81,12 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'CreateSqlQueueMetrics1790000000008',
     up: forDialects(METRICS_MYSQL, METRICS_SQLITE),
     down: onAll(['DROP TABLE IF EXISTS {metrics}']),
+  },
+  {
+    version: 10,
+    name: 'CreateSqlQueueSubjects1790000000010',
+    up: forDialects(SUBJECTS_MYSQL, SUBJECTS_SQLITE),
+    down: onAll(['DROP TABLE IF EXISTS {subjects}']),
   },
 ];
 
