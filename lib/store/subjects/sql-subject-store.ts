@@ -1,6 +1,6 @@
 import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { execute, executeAll, query, type Work } from '../core/statement.js';
+import { executeAll, query, type Work } from '../core/statement.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { inArchive } from '../schema/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
@@ -38,12 +38,13 @@ const DELETE_SUBJECT = `
   DELETE /*! {subjects} */ FROM {subjects} /*! FORCE INDEX (PRIMARY) */
   WHERE subject = :subject AND job_id = :id AND expires_at > 0`;
 
+// Without locks: several processes may delete the same rows, in the same order.
 const EXPIRED = `
   SELECT subject, job_id
   FROM {subjects} /*! FORCE INDEX ({subjects}_expiry) */
   WHERE expires_at <= :now
   ORDER BY expires_at
-  LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
+  LIMIT :limit`;
 
 const POSTPONE_CHECK = `
   UPDATE {subjects} /*! FORCE INDEX (PRIMARY) */
@@ -75,8 +76,9 @@ export class SqlSubjectStore implements port.SubjectStore {
   }
 
   async prune(limit: number): Promise<number> {
-    const expired = await this.database.runIdempotent(() => query(EXPIRED, { limit: 1 }));
-    return expired.length === 0 ? 0 : this.database.transaction(() => prune(limit, this.archives));
+    const expired = await this.database.runIdempotent(() => query<SubjectRow>(EXPIRED, { limit }));
+    if (expired.length > 0) await this.database.transaction(() => prune(expired, this.archives));
+    return expired.length;
   }
 }
 
@@ -112,16 +114,21 @@ function* eraseBatch(
   return { cancelled, erased, active: [...active, ...moved], next };
 }
 
-function* prune(limit: number, archives: readonly string[]): Work<number> {
-  const rows = yield* query<{ subject: string; job_id: number }>(EXPIRED, { limit });
-  if (rows.length === 0) return 0;
+interface SubjectRow {
+  readonly subject: string;
+  readonly job_id: number;
+}
+
+function* prune(rows: readonly SubjectRow[], archives: readonly string[]): Work<void> {
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
   const remaining = new Set(idsOf(yield* query<{ id: number }>(REMAINING_JOBS, { ids })));
   for (const to of archives)
     for (const id of idsOf(yield* query<{ id: number }>(inArchive(ARCHIVED, to), { ids }))) remaining.add(id);
-  for (const { subject, job_id } of rows) {
-    const id = Number(job_id);
-    yield* execute(remaining.has(id) ? POSTPONE_CHECK : DELETE_SUBJECT, { subject, id });
-  }
-  return rows.length;
+  const inOrder = [...rows].sort((a, b) => Number(a.job_id) - Number(b.job_id) || (a.subject < b.subject ? -1 : 1));
+  yield* executeAll(
+    inOrder.map(({ subject, job_id }) => {
+      const id = Number(job_id);
+      return { sql: remaining.has(id) ? POSTPONE_CHECK : DELETE_SUBJECT, values: { subject, id } };
+    }),
+  );
 }
