@@ -1,4 +1,5 @@
 export { QueueAdmin, type AllQueues } from './admin/queue-admin.js';
+export type { Erasure } from './admin/erase.js';
 export type { AllJobs, JobSelection } from './admin/job-selection.js';
 export type { AuditPage } from './admin/list-audit.js';
 export type { AuditHook } from './audit/audit-trail.js';

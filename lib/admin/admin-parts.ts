@@ -10,6 +10,7 @@ import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { MetricsStore } from '../store/metrics/metrics-store.js';
 import type { StatsStore } from '../store/stats/stats-store.js';
+import type { SubjectStore } from '../store/subjects/subject-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 
 export type AdminEvent = 'enqueued' | 'cancelled' | 'released' | 'promoted' | 'retried' | 'removed';
@@ -34,6 +35,7 @@ export interface AdminParts {
   readonly metrics: Pick<MetricsStore, 'read'>;
   readonly groups: GroupStore;
   readonly flows: Pick<FlowStore, 'read'>;
+  readonly subjects: SubjectStore;
   /** Undefined if this process has no codec. */
   readonly content: ContentStore | undefined;
   /** Settles the flows of changed jobs. Never rejects. */

@@ -13,6 +13,7 @@ import type { RekeyCount } from '../store/content/content-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
+import { eraseSubject, type Erasure } from './erase.js';
 import { configureQueue } from './configure-queue.js';
 import { listAudit, type AuditPage } from './list-audit.js';
 import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
@@ -217,6 +218,18 @@ export class QueueAdmin extends JobAdmin {
     }
     await this.#parts.queues.expire();
     return pruned;
+  }
+
+  /**
+   * Erases the content of all jobs with the option `subject`: their payloads, headers, results, errors, keys, progress, logs,
+   * steps, events and signals, in the queues, the history and the archives of this process. Jobs that are not finished are
+   * cancelled. A running job receives a cancellation request and counts as `active`: call again until `active` is 0. Works in
+   * batches of 50 jobs, and may be repeated. `limit` counts jobs.
+   *
+   * @example await admin.erase('user:42'); // { erased: 7, active: 0 }
+   */
+  erase(subject: string, options: BulkOptions = {}): Promise<Erasure> {
+    return eraseSubject(this.#parts, subject, options, (id) => this.cancel(id));
   }
 
   /**

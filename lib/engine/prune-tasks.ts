@@ -7,7 +7,7 @@ import type { ScheduleParts } from '../worker/schedule-runner.js';
 
 /** The tables from which every worker deletes old rows. */
 export function pruneTasks(
-  { jobs, queues, waits, jobLogs, events, steps, groups, flows, audit }: OpenStore,
+  { jobs, queues, waits, jobLogs, events, steps, groups, flows, audit, subjects }: OpenStore,
   notifier: Pick<WorkNotifier, 'wake'>,
   settler: Pick<FlowSettler, 'sweep'>,
   schedules: ScheduleParts,
@@ -27,6 +27,7 @@ export function pruneTasks(
     (limit) => groups.prune(limit),
     (limit) => flows.prune(limit),
     ...(auditRetentionMs === false ? [] : [(limit: number) => audit.prune(auditRetentionMs, limit)]),
+    (limit) => subjects.prune(limit),
     () => settler.sweep().then(() => 0),
     () => wakeMissed(steps, notifier),
     () => pruneSchedules(schedules, keepUndeclaredMs, logger),

@@ -209,6 +209,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler, au
     limits: stores.limits,
     groups: stores.groups,
     flows: stores.flows,
+    subjects: stores.subjects,
     content: core.codec && stores.content(core.codec),
     flowSettler: settler,
     optionsFor: core.optionsFor,

@@ -18,7 +18,7 @@ export function buildJob(
 ): NewJob | Promise<NewJob> {
   checkQueueName(queue);
   const given = resolveEnqueueOptions(queue, options);
-  const { name, runAtMs, attempts, overrides, key, group } = given;
+  const { name, runAtMs, attempts, overrides, key, group, subject } = given;
   const queueOptions = optionsFor(queue);
   if (group !== undefined) requireGroups(queue, queueOptions, key);
   const { jobDefaults } = queueOptions;
@@ -39,6 +39,7 @@ export function buildJob(
     overrides: overrideText,
     key,
     group,
+    subject,
   });
   if (!queueOptions.schema) return andThen(encodeWithoutSchema(queue, payload, queueOptions, 'payload', name), jobOf);
   return encodePayload(queue, payload, queueOptions, name).then(jobOf);

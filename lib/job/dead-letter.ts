@@ -21,9 +21,11 @@ export function deadLetterOf(job: ClaimedJob, error: StoredError, queue: string)
       ? error.name
       : `${error.name}: ${error.message}`.slice(0, MAX_ERROR_LENGTH),
   };
+  const subject = job.overrides?.subject;
   return {
     ...{ queue, name: job.name, payload: job.payload, priority: job.priority },
-    ...{ delayMs: null, runAtMs: null, maxAttempts: null, overrides: null },
+    ...{ delayMs: null, runAtMs: null, maxAttempts: null },
+    ...(subject === undefined ? { overrides: null } : { overrides: JSON.stringify({ subject }), subject }),
     headers: JSON.stringify({ ...headers, ...origin }),
   };
 }

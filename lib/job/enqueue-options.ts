@@ -69,6 +69,12 @@ export interface EnqueueOptions extends KeyOptions {
    * the end. Default: the group `default` in a queue with groups.
    */
   group?: string;
+  /**
+   * The person, or anything else, that the job is about: 1 to 255 characters, compared exactly, for example `user:42`.
+   * `QueueAdmin.erase(subject)` erases the content of all its jobs. Dead letters, copies and fan-out children of the job have
+   * the same subject. Default: none.
+   */
+  subject?: string;
 }
 
 /** The overrides of a job, as its row stores them. */
@@ -90,6 +96,8 @@ export interface JobOverrides {
   /** Of a job of a flow: its delay after the end of the jobs that it waits for, or the earliest time of its run. */
   delayMs?: number;
   runAtMs?: number;
+  /** The subject of `QueueAdmin.erase`. */
+  subject?: string;
   /** Only in the history. The row of a job that is not finished has a column for it. */
   group?: string;
 }
@@ -100,6 +108,12 @@ export const HEADERS: Option<Record<string, string> | undefined> = {
 };
 
 export const PRIORITY = option(whole(-32_768, 32_767), 0);
+
+/** A text that every database compares exactly. */
+export const SUBJECT = kind(
+  'a text of 1 to 255 characters without a space at the end',
+  (value): value is string => typeof value === 'string' && /^.{0,254}\S$/su.test(value),
+);
 
 const ENQUEUE_OPTIONS = {
   name: option(kind(NAME_EXPECTED, isName), DEFAULT_JOB_NAME),
@@ -113,6 +127,7 @@ const ENQUEUE_OPTIONS = {
   retention: JOB_RETENTION,
   headers: HEADERS,
   group: option(kind(GROUP_KEY_EXPECTED, isGroupKey)),
+  subject: option(SUBJECT),
   ...KEY_OPTIONS,
 } satisfies SchemaOf<EnqueueOptions>;
 
@@ -147,6 +162,7 @@ function resolveChecked(given: EnqueueOptions) {
     leaseMs: ENQUEUE_OPTIONS.lease.resolve(given.lease),
     retention: ENQUEUE_OPTIONS.retention.resolve(given.retention),
     ...(key && keyOverrides(key)),
+    ...(given.subject === undefined ? {} : { subject: given.subject }),
   };
   return {
     name: ENQUEUE_OPTIONS.name.resolve(given.name),
@@ -158,6 +174,7 @@ function resolveChecked(given: EnqueueOptions) {
     headers: headers && Object.keys(headers).length > 0 ? headers : null,
     key,
     group: given.group,
+    subject: given.subject,
   };
 }
 

@@ -19,6 +19,8 @@ export interface NewJob {
   readonly key?: JobKey | undefined;
   /** Undefined: none. */
   readonly group?: string | undefined;
+  /** A copy of that in the overrides. Undefined: none. */
+  readonly subject?: string | undefined;
   /** It waits for other jobs of its flow. `delayMs` and `runAtMs` are in its overrides. */
   readonly isBlocked?: true | undefined;
 }

@@ -32,6 +32,7 @@ const STORED_OVERRIDES = Object.entries({
   delayMs: AT_LEAST_ONE,
   runAtMs: option(kind('a time', isPositive)),
   schedule: option(kind('a name and a time', isTick)),
+  subject: TEXT,
 } satisfies SchemaOf<JobOverrides>);
 
 /** The columns that a run needs, as the driver returns them. */

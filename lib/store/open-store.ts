@@ -61,6 +61,8 @@ import { SqlStatsStore } from './stats/sql-stats-store.js';
 import type { StatsStore } from './stats/stats-store.js';
 import { sqlStepStore } from './steps/sql-step-store.js';
 import type { StepStore } from './steps/step-store.js';
+import { SqlSubjectStore } from './subjects/sql-subject-store.js';
+import type { SubjectStore } from './subjects/subject-store.js';
 import { tableNames, tablesOn, type Tables } from './tables.js';
 import type { QueueStore } from './topics/queue-store.js';
 import { sqlQueueStore } from './topics/sql-queue-store.js';
@@ -88,6 +90,7 @@ export interface OpenStore {
   readonly groups: GroupStore;
   readonly steps: StepStore;
   readonly flows: FlowStore;
+  readonly subjects: SubjectStore;
   readonly content: (codec: ContentCodec) => ContentStore;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
@@ -177,6 +180,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     groups: sqlGroupStore(database, dialect),
     steps: sqlStepStore(outbox, blocking, dialect, scanCursors),
     flows: sqlFlowStore(outbox, blocking, dialect, scanCursors),
+    subjects: new SqlSubjectStore(blocking, archiveTables),
     content: (codec) => new SqlContentStore(blocking, codec, archiveTables),
     ...channels,
     workerLocks: lockDatabase && sqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),

@@ -18,6 +18,7 @@ export interface RecordedJob {
   readonly headers: Record<string, string>;
   readonly key: string | null;
   readonly group: string | null;
+  readonly subject: string | null;
 }
 
 /** A published message. */
@@ -115,5 +116,6 @@ function recordOf(id: number, job: NewJob): RecordedJob {
     headers: (job.headers === null ? {} : JSON.parse(job.headers)) as Record<string, string>,
     key: job.key?.text ?? null,
     group: job.group ?? null,
+    subject: job.subject ?? null,
   };
 }

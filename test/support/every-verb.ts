@@ -1,6 +1,7 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyFlowVerb } from './every-flow-verb.js';
 import { everyMetricsVerb } from './metrics.js';
+import { everySubjectVerb } from './every-subject-verb.js';
 import { everyGroupVerb } from './every-group-verb.js';
 import { everyConsumerVerb } from './every-consumer-verb.js';
 import { newSchedule } from './schedules.js';
@@ -39,6 +40,7 @@ export async function everyVerb(
     metrics,
     schema,
     audit,
+    subjects,
   }: OpenStore,
   advance: (ms: number) => void,
 ): Promise<void> {
@@ -302,6 +304,7 @@ export async function everyVerb(
     await steps.pruneSteps(10);
     await steps.pruneSteps(1_000);
   }
+  await everySubjectVerb({ jobs, admin, steps, flows, subjects }, advance);
   for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await workers.deregister('here');
   await everyMetricsVerb(metrics, advance);

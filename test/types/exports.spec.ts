@@ -65,18 +65,18 @@ describe('the public surface', () => {
       'WorkerLostError',
       'aesGcm',
       'compress',
-      'isEnvelope',
-      'readEnvelope',
-      'toEnvelope',
       'getAdminToken',
       'getConsumerToken',
       'getProducerToken',
       'getQueueToken',
       'getRunnerToken',
       'getSchedulesToken',
+      'isEnvelope',
+      'readEnvelope',
       'sqlQueueArchiveEntity',
       'sqlQueueEntities',
       'sqlQueueMigrations',
+      'toEnvelope',
     ]);
   });
 

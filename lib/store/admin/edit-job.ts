@@ -104,5 +104,6 @@ export function* copyOfJob(id: number): Work<NewJob | undefined> {
     headers: withoutOriginHeaders(row.headers),
     overrides: Object.keys(overrides).length > 0 ? JSON.stringify(overrides) : null,
     group: row.group_key || group,
+    subject: overrides.subject,
   };
 }

@@ -1,6 +1,7 @@
 import { DEFAULT_JOB_NAME } from '../../job/job-names.js';
 import type { NewJob } from '../../job/job.js';
 import { ARRIVING, BLOCKED } from '../runnable.js';
+import { addSubjects, hasSubject } from '../subjects/add-subjects.js';
 import { jobEventsOf } from './job-events.js';
 import { readInsertedIds } from '../core/inserted-ids.js';
 import { chunksOf, emit, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
@@ -48,6 +49,7 @@ export function* enqueue(jobs: readonly NewJob[]): Work<number[]> {
     const [answer] = yield* executeAll([insertJobs(chunk)]);
     ids.push(...(yield* readInsertedIds(answer!, chunk.length)));
   }
+  if (jobs.some(hasSubject)) yield* addSubjects(jobs, ids);
   yield* emit((isRecorded) => {
     const enqueued = jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
     return jobEventsOf('enqueued', enqueued)(isRecorded);

@@ -28,6 +28,7 @@ import { archiveExpired, prune } from './prune.js';
 import type { Archives } from '../schema/archive-options.js';
 import { cancelRequests } from './cancel-requests.js';
 import { withoutUnsafeIds } from './malformed-jobs.js';
+import { hasSubject } from '../subjects/add-subjects.js';
 import { addQueues } from '../topics/queue-registration.js';
 
 /**
@@ -69,8 +70,8 @@ export function sqlJobStore(
     async enqueue(jobs, transaction) {
       if (jobs.length === 0) return [];
       if (transaction) return database.inCallerTransaction(transaction, () => enqueue(jobs));
-      if (jobs.some(({ queue }) => emitsEvents(queue))) {
-        // Inserts the jobs before the final step, because their events need the ids.
+      if (jobs.some((job) => hasSubject(job) || emitsEvents(job.queue))) {
+        // Inserts the jobs before the final step, because their events and subjects need the ids.
         return blocking.decideOnce(function* () {
           return { value: yield* enqueue(jobs), hasWritten: true, writes: [] };
         });

@@ -2,6 +2,7 @@ import { mayReplace } from '../../job/job-key.js';
 import type { NewJob } from '../../job/job.js';
 import type { KeyedCallResult } from './key-store.js';
 import { enqueue, isScheduled, chunkJobs } from '../jobs/enqueue.js';
+import { addSubjects, hasSubject } from '../subjects/add-subjects.js';
 import { KeyPlan } from './key-plan.js';
 import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRows } from './key-rows.js';
 import { deleteStaged, findStaged } from '../people/stages.js';
@@ -63,6 +64,14 @@ export function* enqueueKeyed(
 /** Returns the statements that assign the keys. `inStages` are the replaced jobs that are in a stage. They leave it. */
 export function* applyKeyPlan(plan: KeyPlan, inStages: readonly number[]): Work<Statement[]> {
   yield* replaceJobs(plan.replacements);
+  const replacements = [...plan.replacements];
+  if (replacements.some(([, job]) => hasSubject(job))) {
+    const jobs = replacements.map(([, job]) => job);
+    yield* addSubjects(
+      jobs,
+      replacements.map(([id]) => id),
+    );
+  }
   yield* deleteStaged(inStages);
   plan.setInsertedIds(yield* enqueue(plan.inserts));
   return plan.acquisitions.map(({ queue, key, jobId }) => acquireKey(queue, key, jobId));

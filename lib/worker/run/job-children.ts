@@ -20,7 +20,7 @@ export class JobChildren {
   #fanOuts = 0;
 
   constructor(
-    private readonly job: Pick<ClaimedJob, 'id'>,
+    private readonly job: Pick<ClaimedJob, 'id' | 'overrides'>,
     private readonly claimId: number,
     private readonly steps: () => Pick<JobSteps, 'fanOut'>,
     private readonly parts: JobChildrenParts,
@@ -41,8 +41,9 @@ export class JobChildren {
       expected(Array.isArray(payloads), 'a list of payloads', payloads),
     ]);
     checkFlowSize(payloads.length, payloads.length);
-    const { id: jobId } = this.job;
-    const { onFailure, options } = resolveFlowOptions(`Cannot fan out into "${queue}"`, given);
+    const { id: jobId, overrides } = this.job;
+    const inherited = overrides?.subject === undefined ? given : { subject: overrides.subject, ...given };
+    const { onFailure, options } = resolveFlowOptions(`Cannot fan out into "${queue}"`, inherited);
     const step = `sql-queue.fan-out.${++this.#fanOuts}`;
     await this.steps().fanOut(step, async () => {
       const jobs: NewJob[] = [];

@@ -15,6 +15,7 @@ import { auditTables } from './audit-tables.js';
 import { featureTables } from './feature-tables.js';
 import { historyTable, jobTable } from './job-tables.js';
 import { statsTables } from './stats-tables.js';
+import { subjectTables } from './subject-tables.js';
 
 /** All tables but `schema`: the source of their names and entities. A test compares them to those of the migrations. */
 export const TABLE_SCHEMAS = {
@@ -192,6 +193,7 @@ export const TABLE_SCHEMAS = {
   ...statsTables,
 
   ...auditTables,
+  ...subjectTables,
 };
 
 /** A row of the table, as a statement returns it. */

@@ -11,6 +11,7 @@ import { STATS_MYSQL, STATS_SQLITE } from './0007-stats.js';
 import { METRICS_MYSQL, METRICS_SQLITE } from './0008-metrics.js';
 import { SETTINGS_MYSQL, SETTINGS_SQLITE } from './0009-settings.js';
 import { AUDIT_MYSQL, AUDIT_SQLITE } from './0009-audit.js';
+import { SUBJECTS_MYSQL, SUBJECTS_SQLITE } from './0010-subjects.js';
 import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
 /** MariaDB has the schema of MySQL. */
@@ -88,6 +89,12 @@ export const MIGRATIONS: readonly Migration[] = [
     name: 'CreateSqlQueueAudit1790000000009',
     up: forDialects([...AUDIT_MYSQL, ...SETTINGS_MYSQL], [...AUDIT_SQLITE, ...SETTINGS_SQLITE]),
     down: onAll(['DROP TABLE IF EXISTS {audit}', 'ALTER TABLE {queues} DROP COLUMN settings']),
+  },
+  {
+    version: 10,
+    name: 'CreateSqlQueueSubjects1790000000010',
+    up: forDialects(SUBJECTS_MYSQL, SUBJECTS_SQLITE),
+    down: onAll(['DROP TABLE IF EXISTS {subjects}']),
   },
 ];
 

@@ -1,0 +1,21 @@
+import type { NewJob } from '../../job/job.js';
+import { execute, rowChunks, Rows, type Work } from '../core/statement.js';
+
+export const SUBJECT_CHECK_INTERVAL_MS = 3_600_000;
+
+// All three databases support REPLACE. A replaced job may have the row already.
+const ADD_SUBJECTS = `
+  REPLACE INTO {subjects} (subject, job_id, expires_at)
+  VALUES :rows`;
+
+const SUBJECT_ROW = `(?, ?, :now + ${SUBJECT_CHECK_INTERVAL_MS})`;
+
+export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
+  return subject !== undefined;
+}
+
+/** @param ids those of the jobs, in their order */
+export function* addSubjects(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {
+  const rows = jobs.flatMap(({ subject }, index) => (subject === undefined ? [] : [[subject, ids[index]!]]));
+  for (const chunk of rowChunks(rows)) yield* execute(ADD_SUBJECTS, { rows: new Rows(SUBJECT_ROW, chunk) });
+}

@@ -1,0 +1,124 @@
+import { readOverrides } from '../../job/read-columns.js';
+import { ascending, idsOf } from '../core/safe-id.js';
+import { executeAll, query, type Statement, type Values, type Work } from '../core/statement.js';
+import { jobLogDeletions } from '../results/sql-job-log-store.js';
+import { inArchive } from '../schema/archive-options.js';
+
+const LOCK_IDLE = `
+  SELECT id, options
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids) AND claim_id = 0
+  ORDER BY id /*! FOR UPDATE */`;
+
+// One statement per row: see REMOVE_IDLE in remove-jobs.ts.
+const ERASE_IDLE = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET payload = 'null', headers = NULL, error = NULL, options = :options
+  WHERE id = :id AND claim_id = 0`;
+
+const LOCK_FINISHED = `
+  SELECT id, options
+  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  WHERE id IN (:ids)
+  ORDER BY id /*! FOR UPDATE */`;
+
+const ERASE_FINISHED = `
+  UPDATE {history} /*! FORCE INDEX (PRIMARY) */
+  SET payload = 'null', headers = NULL, result = NULL, error = NULL, options = :options
+  WHERE id = :id`;
+
+const LOCK_ARCHIVED = LOCK_FINISHED.replace('{history}', '{archive}');
+const ERASE_ARCHIVED = ERASE_FINISHED.replace('{history}', '{archive}');
+
+const DELETE_STEPS = `
+  DELETE /*! {steps} */ FROM {steps} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id = :id AND expires_at > 0`;
+
+const SIGNALS_OF = `
+  SELECT signal_hash AS hash
+  FROM {steps}
+  WHERE job_id IN (:ids) AND signal_hash IS NOT NULL`;
+
+const DELETE_SIGNAL = `
+  DELETE /*! {signals} */ FROM {signals} /*! FORCE INDEX (PRIMARY) */
+  WHERE hash = :hash AND sent_at > 0`;
+
+const EDGES_OF = `
+  SELECT job_id, needs
+  FROM {edges} /*! FORCE INDEX ({edges}_needs) */
+  WHERE needs IN (:ids)`;
+
+const ERASE_EDGE = `
+  UPDATE {edges} /*! FORCE INDEX (PRIMARY) */
+  SET result = NULL, error = NULL
+  WHERE job_id = :job_id AND needs = :needs`;
+
+// Reads all events of the last ten minutes, without locks.
+const EVENTS_OF = `
+  SELECT id
+  FROM {events}
+  WHERE job_id IN (:ids) AND (result IS NOT NULL OR error IS NOT NULL)`;
+
+const DELETE_EVENT = `
+  DELETE /*! {events} */ FROM {events} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND recorded_at > 0`;
+
+type Row = { readonly id: number; readonly options: string | null };
+
+/** Erases the content of jobs that no claim has. Returns their ids. */
+export function* eraseIdle(ids: readonly number[]): Work<number[]> {
+  return yield* lockAndErase(LOCK_IDLE, ERASE_IDLE, ids);
+}
+
+/** Returns the ids of the jobs that are in the history or in an archive. */
+export function* eraseFinished(ids: readonly number[], archives: readonly string[]): Work<number[]> {
+  const erased = yield* lockAndErase(LOCK_FINISHED, ERASE_FINISHED, ids);
+  for (const to of archives)
+    erased.push(...(yield* lockAndErase(inArchive(LOCK_ARCHIVED, to), inArchive(ERASE_ARCHIVED, to), ids)));
+  return [...new Set(erased)];
+}
+
+function* lockAndErase(lock: string, erase: string, ids: readonly number[]): Work<number[]> {
+  if (ids.length === 0) return [];
+  const rows = yield* query<Row>(lock, { ids: ascending(ids) });
+  yield* executeAll(rows.map((row) => ({ sql: erase, values: { id: Number(row.id), options: optionsWithout(row) } })));
+  return idsOf(rows);
+}
+
+/** Only the flow stays: the other jobs of the flow need it. A key or a group may name the subject. */
+function optionsWithout({ options }: Row): string | null {
+  const read = readOverrides(options);
+  const flow = 'overrides' in read ? read.overrides?.flow : undefined;
+  return flow === undefined ? null : JSON.stringify({ flow });
+}
+
+/** Erases the content of the jobs in all other tables. */
+export function* eraseTraces(ids: readonly number[]): Work<void> {
+  if (ids.length === 0) return;
+  const inOrder = ascending(ids);
+  const signals = yield* query<{ hash: string }>(SIGNALS_OF, { ids: inOrder });
+  const edges = yield* query<{ job_id: number; needs: number }>(EDGES_OF, { ids: inOrder });
+  const events = yield* query<{ id: number }>(EVENTS_OF, { ids: inOrder });
+  const each = (sql: string, rows: readonly object[]): Statement[] =>
+    rows.map((row) => ({ sql, values: { ...row } as Values }));
+  yield* executeAll([
+    ...jobLogDeletions(inOrder),
+    ...each(DELETE_EVENT, events),
+    ...each(
+      DELETE_STEPS,
+      inOrder.map((id) => ({ id })),
+    ),
+    ...each(DELETE_SIGNAL, signals),
+    ...each(ERASE_EDGE, edges),
+  ]);
+}
+
+const SIGNALS_WITH_KEY = `
+  SELECT hash
+  FROM {signals}
+  WHERE signal_key = :key`;
+
+export function* eraseSignals(key: string): Work<void> {
+  const signals = yield* query<{ hash: string }>(SIGNALS_WITH_KEY, { key });
+  yield* executeAll(signals.map(({ hash }) => ({ sql: DELETE_SIGNAL, values: { hash } })));
+}

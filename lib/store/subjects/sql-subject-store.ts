@@ -1,0 +1,134 @@
+import { cancelIdleJobs } from '../flows/settle-jobs.js';
+import { ascending, idsOf } from '../core/safe-id.js';
+import { executeAll, query, type Work } from '../core/statement.js';
+import type { SqlDatabase } from '../core/sql-database.js';
+import { inArchive } from '../schema/archive-options.js';
+import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
+import { eraseFinished, eraseIdle, eraseSignals, eraseTraces } from './erase-jobs.js';
+import type * as port from './subject-store.js';
+
+const JOBS_OF = `
+  SELECT job_id AS id
+  FROM {subjects} /*! FORCE INDEX (PRIMARY) */
+  WHERE subject = :subject AND job_id > :after
+  ORDER BY job_id
+  LIMIT :limit`;
+
+const CLAIMED = `
+  SELECT id
+  FROM {jobs}
+  WHERE id IN (:ids) AND claim_id <> 0`;
+
+// One statement, so that a job that moves between the tables is found in one of them.
+const REMAINING_JOBS = `
+  SELECT id
+  FROM {history}
+  WHERE id IN (:ids)
+  UNION ALL
+  SELECT id
+  FROM {jobs}
+  WHERE id IN (:ids)`;
+
+const ARCHIVED = `
+  SELECT id
+  FROM {archive}
+  WHERE id IN (:ids)`;
+
+const DELETE_SUBJECT = `
+  DELETE /*! {subjects} */ FROM {subjects} /*! FORCE INDEX (PRIMARY) */
+  WHERE subject = :subject AND job_id = :id AND expires_at > 0`;
+
+// Without locks: several processes may delete the same rows, in the same order.
+const EXPIRED = `
+  SELECT subject, job_id
+  FROM {subjects} /*! FORCE INDEX ({subjects}_expiry) */
+  WHERE expires_at <= :now
+  ORDER BY expires_at
+  LIMIT :limit`;
+
+const POSTPONE_CHECK = `
+  UPDATE {subjects} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = :now + ${SUBJECT_CHECK_INTERVAL_MS}
+  WHERE subject = :subject AND job_id = :id`;
+
+export class SqlSubjectStore implements port.SubjectStore {
+  constructor(
+    private readonly database: SqlDatabase,
+    private readonly archives: readonly string[],
+  ) {}
+
+  async count(subject: string, limit: number): Promise<number> {
+    const rows = await this.database.runIdempotent(() => jobsOf(subject, Number.MIN_SAFE_INTEGER, limit));
+    return rows.length;
+  }
+
+  erase(
+    subject: string,
+    after: number,
+    limit: number,
+    retentionMs: (queue: string) => number | false,
+  ): Promise<port.ErasedBatch> {
+    return this.database.transaction(() => eraseBatch(subject, after, limit, this.archives, retentionMs));
+  }
+
+  eraseSignals(subject: string): Promise<void> {
+    return this.database.transaction(() => eraseSignals(subject));
+  }
+
+  async prune(limit: number): Promise<number> {
+    const expired = await this.database.runIdempotent(() => query<SubjectRow>(EXPIRED, { limit }));
+    if (expired.length > 0) await this.database.transaction(() => prune(expired, this.archives));
+    return expired.length;
+  }
+}
+
+function* jobsOf(subject: string, after: number, limit: number): Work<number[]> {
+  return idsOf(yield* query<{ id: number }>(JOBS_OF, { subject, after, limit }));
+}
+
+/**
+ * A job may move between the tables meanwhile. Its row of the subject is deleted only if its content was erased under a
+ * lock, or if the job is nowhere.
+ */
+function* eraseBatch(
+  subject: string,
+  after: number,
+  limit: number,
+  archives: readonly string[],
+  retentionMs: (queue: string) => number | false,
+): Work<port.ErasedBatch> {
+  const ids = yield* jobsOf(subject, after, limit);
+  const next = ids.length < limit ? undefined : ids.at(-1);
+  if (ids.length === 0) return { cancelled: [], erased: [], active: [], next };
+  const active = idsOf(yield* query<{ id: number }>(CLAIMED, { ids }));
+  const others = ids.filter((id) => !active.includes(id));
+  const idle = yield* eraseIdle(others);
+  const cancelled = idle.length === 0 ? [] : yield* cancelIdleJobs(idle, retentionMs);
+  const finished = yield* eraseFinished(others, archives);
+  const erased = [...new Set([...idle, ...finished])];
+  yield* eraseTraces(erased);
+  const missing = others.filter((id) => !erased.includes(id));
+  const moved = missing.length === 0 ? [] : idsOf(yield* query<{ id: number }>(REMAINING_JOBS, { ids: missing }));
+  const done = others.filter((id) => !moved.includes(id));
+  yield* executeAll(ascending(done).map((id) => ({ sql: DELETE_SUBJECT, values: { subject, id } })));
+  return { cancelled, erased, active: [...active, ...moved], next };
+}
+
+interface SubjectRow {
+  readonly subject: string;
+  readonly job_id: number;
+}
+
+function* prune(rows: readonly SubjectRow[], archives: readonly string[]): Work<void> {
+  const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
+  const remaining = new Set(idsOf(yield* query<{ id: number }>(REMAINING_JOBS, { ids })));
+  for (const to of archives)
+    for (const id of idsOf(yield* query<{ id: number }>(inArchive(ARCHIVED, to), { ids }))) remaining.add(id);
+  const inOrder = [...rows].sort((a, b) => Number(a.job_id) - Number(b.job_id) || (a.subject < b.subject ? -1 : 1));
+  yield* executeAll(
+    inOrder.map(({ subject, job_id }) => {
+      const id = Number(job_id);
+      return { sql: remaining.has(id) ? POSTPONE_CHECK : DELETE_SUBJECT, values: { subject, id } };
+    }),
+  );
+}
