@@ -3,6 +3,7 @@ import { cancel, promote, release, remove, replay, retry } from './commands/chan
 import { enqueue } from './commands/enqueue.js';
 import { list } from './commands/list.js';
 import { logs } from './commands/logs.js';
+import { metrics } from './commands/metrics.js';
 import { migrate, schedules, workers } from './commands/processes.js';
 import { pause, resume } from './commands/queues.js';
 import { set } from './commands/set.js';
@@ -14,5 +15,5 @@ import { top } from './commands/top.js';
 export const COMMANDS: Readonly<Record<string, Command>> = {
   ...{ status, top, list, show, logs, workers, schedules },
   ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, enqueue },
-  migrate,
+  ...{ metrics, migrate },
 };

@@ -74,6 +74,28 @@ describeEngines('the command line', (setup) => {
     };
   };
 
+  it('prints the gauges for Prometheus, and serves them until it is stopped', async () => {
+    const { world, engine, call } = await open();
+    await engine.producer.enqueue('waits', 0);
+    const env = environment({ SQL_QUEUE_URL: urlOf(world) });
+
+    const printed = await call('metrics');
+    const wrong = await call('metrics', '--listen', 'here');
+    const serving = spawn(process.execPath, [main(), 'metrics', '--listen', ':0'], { env });
+    const [line] = (await once(serving.stderr.setEncoding('utf8'), 'data')) as [string];
+    const url = line.slice('Serving '.length).trim();
+    const [scraped, other] = [await fetch(url), await fetch(url.replace('/metrics', '/'))];
+    const text = await scraped.text();
+    serving.kill('SIGTERM');
+    const [code] = (await once(serving, 'exit')) as [number];
+
+    expect(printed.out).toContain('sql_queue_jobs_waiting{queue="waits"} 1');
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('expected --listen to be [host]:port')]);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    expect(text).toContain('sql_queue_jobs_waiting{queue="waits"} 1');
+    expect([other.status, code]).toEqual([404, 0]);
+  });
+
   it('shows queues, jobs, a job with its error, workers and schedules', async () => {
     const { engine, call, json } = await open({
       fails: () => Promise.reject(new Error('no \u001b[31mroute')),

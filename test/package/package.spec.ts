@@ -8,6 +8,9 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
+const ENTRIES = ['', '/testing', '/terminus', '/prometheus', '/otel', '/board'].map((path) => `nestjs-sql-queue${path}`);
+const OPTIONAL_PEERS = ['@nestjs/terminus', 'prom-client'];
+
 // The installed package: the tarball, beside the peer dependencies of this repository.
 describe('the published package', () => {
   let folder: string;
@@ -23,8 +26,8 @@ describe('the published package', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('exports the same names to import and to require, from all entry points', async () => {
-    for (const entry of ['nestjs-sql-queue', 'nestjs-sql-queue/testing', 'nestjs-sql-queue/otel']) {
+  it('exports the same names to import and to require, from each entry point', async () => {
+    for (const entry of ENTRIES) {
       const names = `Object.keys(m).filter((name) => !['default', '__esModule', 'module.exports'].includes(name)).sort()`;
       const imported = await node('esm.mjs', `import * as m from '${entry}'; console.log(${names}.join());`);
       const required = await node('cjs.cjs', `const m = require('${entry}'); console.log(${names}.join());`);
@@ -42,11 +45,14 @@ describe('the published package', () => {
       join(consumer, 'consumer.ts'),
       `import { QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
        import { OpenTelemetryInstrumentation } from 'nestjs-sql-queue/otel';
+       import { SqlQueuePrometheusModule } from 'nestjs-sql-queue/prometheus';
+       import { SqlQueueTerminusModule } from 'nestjs-sql-queue/terminus';
        import * as testing from 'nestjs-sql-queue/testing';
        import type { DynamicModule } from '@nestjs/common';
        export const module: DynamicModule = SqlQueueModule.forRoot();
        export const telemetry = new OpenTelemetryInstrumentation({ parent: 'child' });
        export const names: string[] = Object.keys(testing);
+       export const modules = [SqlQueuePrometheusModule, SqlQueueTerminusModule.forRoot()];
        // @ts-expect-error the types are not any
        SqlQueueModule.noSuchMethod();
        export const refused = () => [
@@ -79,6 +85,35 @@ describe('the published package', () => {
 
     expect([main, created]).toEqual(['0', 'created']);
     expect(message).toContain('npm install @opentelemetry/api');
+  });
+
+  it('loads all entry points without the peers of the extra ones, and names a missing peer', async () => {
+    for (const name of OPTIONAL_PEERS) await rm(join(project, 'node_modules', name));
+
+    const imports = ENTRIES.map((entry) => `await import('${entry}');`).join(' ');
+    const loaded = await node('without-peers.mjs', `${imports} console.log('loaded');`);
+    const missing = await node(
+      'missing-peer.mjs',
+      `import 'reflect-metadata';
+       import { NestFactory } from '@nestjs/core';
+       import { SqlQueueTerminusModule } from 'nestjs-sql-queue/terminus';
+       const options = { logger: false, abortOnError: false };
+       await NestFactory.createApplicationContext(SqlQueueTerminusModule.forRoot(), options).catch(({ message }) => console.log(message));
+      `,
+    );
+    const main = join(project, 'node_modules/nestjs-sql-queue/dist/esm/cli/main.js');
+    const file = join(project, 'empty.sqlite');
+    const env = { ...process.env, NODE_OPTIONS: '', SQL_QUEUE_URL: `sqlite:${file}` };
+    await run(process.execPath, [main, 'migrate'], { env });
+    const command = run(process.execPath, [main, 'metrics'], { env });
+
+    await expect(command).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('npm install prom-client') as string,
+    });
+    expect(loaded).toBe('loaded');
+    expect(missing).toContain('npm install @nestjs/terminus');
+    for (const name of OPTIONAL_PEERS) await linkPeer(name);
   });
 
   it('imports only declared dependencies', async () => {
@@ -136,10 +171,14 @@ describe('the published package', () => {
       Record<string, string>
     >;
     for (const name of [...Object.keys(dependencies), ...Object.keys(peerDependencies), '@types/node']) {
-      const link = join(project, 'node_modules', name);
-      await mkdir(dirname(link), { recursive: true });
-      await symlink(join(root, 'node_modules', name), link, 'dir');
+      await linkPeer(name);
     }
+  }
+
+  async function linkPeer(name: string) {
+    const link = join(project, 'node_modules', name);
+    await mkdir(dirname(link), { recursive: true });
+    await symlink(join(root, 'node_modules', name), link, 'dir');
   }
 
   async function node(name: string, source: string): Promise<string> {

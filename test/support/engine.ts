@@ -73,6 +73,8 @@ export interface Engine {
   readonly bus: QueueEvents;
   /** Collects the events of all processes from now on. */
   listenAnywhere(): Promise<EventLog>;
+  /** The engine as the library opened it. */
+  readonly opened: engine.Engine;
   /** Log lines as `level: text`. */
   readonly log: string[];
   close(): Promise<void>;
@@ -130,6 +132,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     ...channels,
     events,
     bus: opened.events,
+    opened,
     log,
     listenAnywhere: async () => {
       const anywhere = new EventLog();

@@ -1,5 +1,6 @@
 import * as main from 'nestjs-sql-queue';
 import * as otel from 'nestjs-sql-queue/otel';
+import * as prometheus from 'nestjs-sql-queue/prometheus';
 import * as terminus from 'nestjs-sql-queue/terminus';
 import * as testing from 'nestjs-sql-queue/testing';
 
@@ -91,6 +92,10 @@ describe('the public surface', () => {
       'QueueHarness',
       'createJobContext',
     ]);
+  });
+
+  it('of nestjs-sql-queue/prometheus consists of these names', () => {
+    expect(Object.keys(prometheus).sort()).toEqual(['SqlQueuePrometheusModule', 'registerQueueMetrics']);
   });
 
   it('of nestjs-sql-queue/terminus consists of these names', () => {

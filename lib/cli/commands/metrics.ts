@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Registry } from 'prom-client';
+import { registerQueueMetrics } from '../../prometheus/register-queue-metrics.js';
+import { CommandFailedError, UsageError, type Command } from '../command.js';
+
+const PATH = '/metrics';
+
+export const metrics: Command = {
+  usage: '[--listen [host]:port]',
+  summary: 'the gauges of all queues for Prometheus, once; --listen serves them, on 127.0.0.1 unless it names a host',
+  options: { listen: { type: 'string' } },
+  async run({ engine, options, output, terminal }) {
+    const listen = options.text('listen');
+    const address = listen === undefined ? undefined : addressOf(listen);
+    const registry = await createRegistry();
+    registerQueueMetrics(registry, engine.admin);
+    if (!address) {
+      const text = await registry.metrics();
+      return output.result(await registry.getMetricsAsJSON(), () => text.trimEnd());
+    }
+    await serve(registry, address, (url) => terminal.writeError(`Serving ${url}\n`));
+  },
+};
+
+async function createRegistry(): Promise<Registry> {
+  const loaded = await import('prom-client').catch((error: Error) => {
+    throw new CommandFailedError(
+      `The command needs the package prom-client 15, which is not installed: npm install prom-client (${error.message})`,
+    );
+  });
+  // Its ES module has the names on `default` too, depending on the loader.
+  const { Registry } = 'Registry' in loaded ? loaded : (loaded as { default: typeof import('prom-client') }).default;
+  return new Registry();
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+function addressOf(text: string): Address {
+  const [, host, port] = /^(?:(.*):)?(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535)
+    throw new UsageError(`expected --listen to be [host]:port, such as :9464, got "${text}"`);
+  return { host: host?.replace(/^\[(.*)\]$/, '$1') || '127.0.0.1', port: Number(port) };
+}
+
+async function answer(registry: Registry, response: ServerResponse): Promise<void> {
+  try {
+    const text = await registry.metrics();
+    response.writeHead(200, { 'content-type': registry.contentType }).end(text);
+  } catch (error) {
+    response.writeHead(500).end((error as Error).message);
+  }
+}
+
+/** Resolves after SIGINT or SIGTERM. */
+async function serve(registry: Registry, { host, port }: Address, onListening: (url: string) => void): Promise<void> {
+  const server = createServer((request, response) => {
+    const isScrape = request.method === 'GET' && request.url?.split('?')[0] === PATH;
+    if (isScrape) void answer(registry, response);
+    else response.writeHead(404).end();
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const { address, family, port: actual } = server.address() as AddressInfo;
+  onListening(`http://${family === 'IPv6' ? `[${address}]` : address}:${actual}${PATH}`);
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  server.close();
+  server.closeAllConnections();
+}
