@@ -16,6 +16,7 @@ import { listAudit, type AuditPage } from './list-audit.js';
 import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
 import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
+import { obliterateQueue, type ObliterateOptions } from './obliterate-queue.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
 import { readHistory, type HistoryOptions, type MetricsPoint } from './read-history.js';
 import { readStats, type StatsOptions } from './read-stats.js';
@@ -173,6 +174,18 @@ export class QueueAdmin extends JobAdmin {
    */
   configure(queue: string, settings: QueueConfiguration | null): Promise<void> {
     return configureQueue(this.#parts, queue, settings);
+  }
+
+  /**
+   * Deletes a queue with its jobs in all states, and with its keys, groups, limits, settings, subscriptions, schedules and
+   * metrics. Running jobs are taken from their workers and people, waits for its jobs reject, and jobs in other queues that
+   * need its jobs settle as after a cancellation. Works in batches; a call that has ended early can be repeated. Stop its
+   * workers and producers first: they would create the queue anew. Resolves with the number of removed jobs.
+   *
+   * @example await admin.obliterate('old.queue', { confirm: 'old.queue' });
+   */
+  obliterate(queue: string, options: ObliterateOptions): Promise<number> {
+    return obliterateQueue(this.#parts, queue, options);
   }
 
   /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */
