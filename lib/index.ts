@@ -1,6 +1,7 @@
 export { QueueAdmin, type AllQueues } from './admin/queue-admin.js';
 export type { Erasure } from './admin/erase.js';
 export type { AllJobs, JobSelection } from './admin/job-selection.js';
+export type { ObliterateOptions } from './admin/obliterate-queue.js';
 export type { AuditPage } from './admin/list-audit.js';
 export type { AuditHook } from './audit/audit-trail.js';
 export type { ClaimOptions } from './consumer/claim-options.js';

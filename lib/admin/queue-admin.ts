@@ -5,25 +5,23 @@ import { isOptions } from '../job/expectation.js';
 import type { FlowRecord } from '../job/flows/flow-record.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import type { QueueConfiguration } from '../job/settings/queue-configuration.js';
-import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { PageOptions } from '../job/page-options.js';
 import type { QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
 import type { AuditFilter } from '../store/audit/audit-store.js';
 import type { RekeyCount } from '../store/content/content-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
-import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { eraseSubject, type Erasure } from './erase.js';
 import { configureQueue } from './configure-queue.js';
 import { listAudit, type AuditPage } from './list-audit.js';
 import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
-import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
+import { obliterateQueue, type ObliterateOptions } from './obliterate-queue.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
 import { readHistory, type HistoryOptions, type MetricsPoint } from './read-history.js';
 import { rekey } from './rekey.js';
 import { readStats, type StatsOptions } from './read-stats.js';
-import { checkSubscription, checkUnsubscribe } from './subscription-checks.js';
+import { SubscriptionAdmin } from './subscription-admin.js';
 
 /** Every queue that has jobs or is known otherwise. */
 export interface AllQueues {
@@ -34,7 +32,7 @@ export interface AllQueues {
  * Reads and changes jobs, queues and subscriptions of all processes that use the database. Calls reject with
  * InvalidOptionsError before any SQL, and with StoreUnavailableError if the database is unavailable.
  */
-export class QueueAdmin extends JobAdmin {
+export class QueueAdmin extends SubscriptionAdmin {
   readonly #parts: AdminParts;
 
   /** @internal Nest injects it. */
@@ -105,41 +103,6 @@ export class QueueAdmin extends JobAdmin {
   }
 
   /**
-   * Subscribes the queue to topics: from now on it gets a copy of each message with a matching topic, even if no worker
-   * serves the queue yet. A subscription to the same topic is replaced. `@QueueProcessor(queue, { topic })` subscribes
-   * the queue of a handler.
-   *
-   * @example
-   * ```ts
-   * await admin.subscribe('audit.log', { topic: ['user.*', 'order.*'], where: { region: ['eu', 'uk'] } });
-   * ```
-   */
-  async subscribe(queue: string, subscription: SubscriptionOptions): Promise<void> {
-    checkSubscription(queue, subscription);
-    const call = { verb: 'subscribe', which: queue, options: subscription, queue } as const;
-    const { audit, queues } = this.#parts;
-    await audit.change(call, (change) => queues.subscribe(queue, subscriptionsOf(subscription), change), one);
-  }
-
-  /**
-   * Removes the subscription of the queue to a topic, written as it was subscribed, or all its subscriptions. Resolves
-   * with the number of removed subscriptions. Copies in the queue stay. A worker whose handler declares the topic
-   * subscribes again when it starts.
-   */
-  async unsubscribe(queue: string, topic?: string): Promise<number> {
-    checkUnsubscribe(queue, topic);
-    const options = topic === undefined ? undefined : { topic };
-    const call = { verb: 'unsubscribe', which: queue, options, queue } as const;
-    const { audit, queues } = this.#parts;
-    return audit.change(call, (change) => queues.unsubscribe(queue, topic, change), Number);
-  }
-
-  /** The subscriptions of all queues, by queue and topic. */
-  subscriptions(): Promise<SubscriptionRecord[]> {
-    return this.#parts.queues.subscriptions();
-  }
-
-  /**
    * Pauses the queue, or with `{ all: true }` each queue of `queues()`: within a poll, all processes stop claiming its jobs.
    * Running jobs continue.
    */
@@ -177,6 +140,18 @@ export class QueueAdmin extends JobAdmin {
    */
   configure(queue: string, settings: QueueConfiguration | null): Promise<void> {
     return configureQueue(this.#parts, queue, settings);
+  }
+
+  /**
+   * Deletes a queue with its jobs in all states, and with its keys, groups, limits, settings, subscriptions, schedules and
+   * metrics. Running jobs are taken from their workers and people, waits for its jobs reject, and jobs in other queues that
+   * need its jobs settle as after a cancellation. Works in batches; a call that has ended early can be repeated. Stop its
+   * workers and producers first: they would create the queue anew. Resolves with the number of removed jobs.
+   *
+   * @example await admin.obliterate('old.queue', { confirm: 'old.queue' });
+   */
+  obliterate(queue: string, options: ObliterateOptions): Promise<number> {
+    return obliterateQueue(this.#parts, queue, options);
   }
 
   /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */

@@ -5,7 +5,7 @@ import { list } from './commands/list.js';
 import { logs } from './commands/logs.js';
 import { metrics } from './commands/metrics.js';
 import { migrate, schedules, workers } from './commands/processes.js';
-import { pause, resume } from './commands/queues.js';
+import { obliterate, pause, resume } from './commands/queues.js';
 import { set } from './commands/set.js';
 import { show } from './commands/show.js';
 import { status } from './commands/status.js';
@@ -14,6 +14,6 @@ import { top } from './commands/top.js';
 /** The commands that use one open queue, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   ...{ status, top, list, show, logs, workers, schedules },
-  ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, enqueue },
+  ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, obliterate, enqueue },
   ...{ metrics, migrate },
 };

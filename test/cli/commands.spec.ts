@@ -161,6 +161,15 @@ describeEngines('the command line', (setup) => {
     expect(await settings()).toEqual({});
   });
 
+  it('obliterates a queue', async () => {
+    const { engine, json } = await open();
+    await engine.producer.enqueue('q', 0);
+
+    expect(await json('obliterate', 'q', '--dry-run')).toEqual({ wouldRemove: 1 });
+    expect(await json('obliterate', 'q', '--yes')).toEqual({ queue: 'q', removed: 1 });
+    expect(await engine.admin.queues()).toEqual([]);
+  });
+
   it('stands in the audit with the user and the host', async () => {
     const world = await setup();
     const { admin, producer } = await world.start({ autoStart: false });

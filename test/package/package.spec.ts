@@ -8,7 +8,9 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-const ENTRIES = ['', '/testing', '/terminus', '/prometheus', '/otel', '/board'].map((path) => `nestjs-sql-queue${path}`);
+const ENTRIES = ['', '/testing', '/terminus', '/prometheus', '/otel', '/board'].map(
+  (path) => `nestjs-sql-queue${path}`,
+);
 const OPTIONAL_PEERS = ['@nestjs/terminus', 'prom-client'];
 
 // The installed package: the tarball, beside the peer dependencies of this repository.

@@ -212,6 +212,8 @@ export async function everyVerb(
   await admin.setPaused('q', true, { audit: entry });
   await admin.configure('q', { concurrency: 2, maxRunning: 900, enabled: true });
   await admin.configure('new', { paused: true });
+  await admin.eraseTraces([cancelled!]);
+  await admin.eraseQueue('new');
   await admin.configure('q', null);
   await audit.list({}, { limit: 10, order: 'oldest' });
   await audit.list({ by: 'ann', queue: 'q' }, { after: [0, 0], limit: 10, order: 'newest' });

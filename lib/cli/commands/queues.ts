@@ -18,6 +18,21 @@ export const resume: Command = {
   run: (call) => setPaused(call, false),
 };
 
+export const obliterate: Command = {
+  usage: '<queue> [--dry-run]',
+  summary: 'delete a queue with all its jobs, in all states',
+  args: [1, 1],
+  options: { 'dry-run': { type: 'boolean' } },
+  run: async ({ engine, args: [queue], options, output, confirm }) => {
+    const count = await engine.admin.obliterate(queue!, { dryRun: true });
+    if (options.flag('dry-run')) return output.result({ wouldRemove: count }, () => `It has ${count} jobs.`);
+    if (!(await confirm(`Delete queue ${queue} and its ${count} jobs?`)))
+      throw new CommandFailedError('Nothing is changed.');
+    const removed = await engine.admin.obliterate(queue!, { confirm: queue! });
+    output.result({ queue, removed }, () => `Deleted queue ${queue} and ${removed} jobs.`);
+  },
+};
+
 async function setPaused({ engine, args: [queue], options, output, confirm }: Call, paused: boolean): Promise<void> {
   const all = options.flag('all');
   if ((queue === undefined) !== all) throw new UsageError('expected either the name of a queue or --all');

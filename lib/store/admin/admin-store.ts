@@ -185,6 +185,10 @@ export interface AdminStore {
   copyOf(id: number): Promise<NewJob | undefined>;
   /** Enqueues the job exactly once. Returns its id. */
   enqueueCopy(job: NewJob, change?: Change): Promise<number>;
+  /** Deletes the steps and stages of removed jobs. */
+  eraseTraces(ids: readonly number[]): Promise<void>;
+  /** Deletes a queue without jobs, and all other rows that belong to it. May be repeated. */
+  eraseQueue(queue: string, change?: Change): Promise<void>;
   /** Deletes jobs that are not active. Returns their ids. */
   remove(ids: readonly number[], change?: Change): Promise<number[]>;
 }

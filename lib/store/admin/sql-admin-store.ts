@@ -10,6 +10,7 @@ import { enqueue } from '../jobs/enqueue.js';
 import { cancelJob } from './cancel-job.js';
 import { releaseJob } from './release-job.js';
 import { countJobs } from './count-jobs.js';
+import { ERASERS, eraseQueue, eraseTraces } from './erase-queue.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { GET_FINISHED, GET_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
@@ -40,6 +41,8 @@ const SET_PAUSED = `
   UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
   SET paused = :paused
   WHERE queue = :queue`;
+
+const ERASE_BATCH_SIZE = 500;
 
 interface WorkerRow {
   id: string;
@@ -156,6 +159,16 @@ export class SqlAdminStore implements port.AdminStore {
     const { database } = this;
     const [id] = await (transaction ? database.inCallerTransaction(transaction, work) : database.transactOnce(work));
     return id!;
+  }
+
+  eraseTraces(ids: readonly number[]): Promise<void> {
+    return this.database.transaction(() => eraseTraces(ids));
+  }
+
+  async eraseQueue(queue: string, change: Change = {}): Promise<void> {
+    for (const erase of ERASERS)
+      while ((await this.database.transaction(() => erase(queue, ERASE_BATCH_SIZE))) === ERASE_BATCH_SIZE);
+    await runChange(this.database, change, () => eraseQueue(queue), one);
   }
 
   remove(ids: readonly number[], change: Change = {}): Promise<number[]> {

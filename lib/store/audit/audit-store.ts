@@ -39,6 +39,7 @@ export const AUDIT_VERBS = [
   'resume',
   'limit',
   'configure',
+  'obliterate',
   'subscribe',
   'unsubscribe',
   'group.pause',

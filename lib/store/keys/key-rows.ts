@@ -162,9 +162,12 @@ export function* pruneKeys(limit: number): Work<number> {
     ({ key, remainingRetentionMs }) => locked.has(keyIdOf(key)) && remainingRetentionMs <= 0,
   );
   yield* extendKeyRetention(namesOf(prunable.filter(isInUse)));
-  for (const values of hashBatchesOf(namesOf(prunable.filter((row) => !isInUse(row)))))
-    yield* execute(DELETE_KEYS, { ...values });
+  yield* deleteKeys(namesOf(prunable.filter((row) => !isInUse(row))));
   return unused.length;
+}
+
+export function* deleteKeys(keys: readonly KeyName[]): Work<void> {
+  for (const values of hashBatchesOf(keys)) yield* execute(DELETE_KEYS, { ...values });
 }
 
 // A started job does not own a key that is kept until `started`. The job may be released and own it again.

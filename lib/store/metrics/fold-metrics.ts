@@ -56,8 +56,12 @@ export function* foldMetrics(number: number, limit: number): Work<number> {
   const stored = yield* query<StoredMetrics>(LOCK_OLDEST, { step: from, to, afterMs, limit });
   const rows = stored.map(toMetricsRow);
   if (FOLDS[number]!.to !== undefined) yield* addToSums(rows, to);
-  yield* inSteps(rows.map((row) => ({ sql: DELETE, values: keyOf(row) })));
+  yield* deleteMetrics(rows);
   return rows.length;
+}
+
+export function* deleteMetrics(rows: readonly MetricsKey[]): Work<void> {
+  yield* inSteps(rows.map((row) => ({ sql: DELETE, values: keyOf(row) })));
 }
 
 function* addToSums(rows: readonly MetricsRow[], stepMs: number): Work<void> {
@@ -78,7 +82,9 @@ function* addToSums(rows: readonly MetricsRow[], stepMs: number): Work<void> {
   yield* writeMetrics(all);
 }
 
-function keyOf({ queue, stepMs, startsAtMs, recorder }: MetricsRow) {
+type MetricsKey = Pick<MetricsRow, 'queue' | 'stepMs' | 'startsAtMs' | 'recorder'>;
+
+function keyOf({ queue, stepMs, startsAtMs, recorder }: MetricsKey) {
   return { queue, stepMs, startsAtMs, recorder };
 }
 

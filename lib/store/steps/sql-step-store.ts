@@ -238,3 +238,7 @@ function* pruneSignals(limit: number): Work<number> {
   for (const { hash } of old) yield* execute(DELETE_SIGNAL, { hash });
   return old.length;
 }
+
+export function* deleteSteps(jobIds: readonly number[]): Work<void> {
+  for (const id of ascending(jobIds)) yield* execute(DELETE_STEPS, { id });
+}

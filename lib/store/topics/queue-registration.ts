@@ -162,6 +162,10 @@ export function* expireQueue(queue: string): Work<boolean> {
   if ((yield* query(HAS_WORKER, { expiresAfterMs, quoted: JSON.stringify(queue) })).length > 0) return false;
   yield* deleteSubscriptions(queue);
   yield* deleteLimits(queue);
+  return yield* deleteQueue(queue);
+}
+
+export function* deleteQueue(queue: string): Work<boolean> {
   return (yield* execute(DELETE_QUEUE, { queue })) === 1;
 }
 

@@ -1,0 +1,96 @@
+import type { RecordedChanges } from '../audit/audit-trail.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected } from '../job/expectation.js';
+import { checkQueueName } from '../job/job-names.js';
+import { checked, flag, kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import type { AdminParts } from './admin-parts.js';
+import { JobActions } from './job-actions.js';
+import { ADMIN_BATCH_SIZE } from './job-selection.js';
+
+export interface ObliterateOptions {
+  /** The name of the queue again, so that no other queue is obliterated by mistake. Not needed for a dry run. */
+  confirm?: string;
+  /** Changes nothing: resolves with the number of jobs that the queue has now. Default false. */
+  dryRun?: boolean;
+  /** Ends the call before the next batch: it rejects with the reason. A further call goes on. */
+  signal?: AbortSignal;
+}
+
+const OPTIONS = {
+  confirm: checked(() => []),
+  dryRun: option(flag, false),
+  signal: option(kind('an AbortSignal', (value): value is AbortSignal => value instanceof AbortSignal)),
+} satisfies SchemaOf<ObliterateOptions>;
+
+// Producers and workers that were not stopped may add jobs meanwhile.
+const MAX_ROUNDS = 10;
+
+type Parts = Pick<AdminParts, 'store' | 'audit' | 'events' | 'notifier' | 'waitNotifier' | 'flowSettler'>;
+
+/** Resolves with the number of removed jobs. */
+export async function obliterateQueue(parts: Parts, queue: string, given: ObliterateOptions): Promise<number> {
+  checkQueueName(queue);
+  const where = `Cannot obliterate queue "${queue}"`;
+  const { confirm, dryRun = false, signal } = requireOptions(where, given);
+  InvalidOptionsError.throwIfAny(where, [
+    ...optionProblems(OPTIONS, given),
+    expected(dryRun || confirm === queue, `confirm to be "${queue}"`, confirm),
+  ]);
+  const { store, audit, notifier } = parts;
+  if (dryRun) return Object.values(await store.counts(queue)).reduce((sum, count) => sum + count, 0);
+  return audit.record({ verb: 'obliterate', which: queue, queue }, async (changes) => {
+    // Until its row is deleted, no process claims its jobs.
+    await store.setPaused(queue, true);
+    notifier.poll();
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      await releaseActive(parts, queue, signal);
+      if ((await removeJobs(parts, queue, changes, signal)) === 0) break;
+    }
+    const removed = changes.count;
+    await changes.run(
+      (change) => store.eraseQueue(queue, change),
+      () => 1,
+    );
+    notifier.poll();
+    return removed;
+  });
+}
+
+/** Takes the active jobs from their workers and people, whose later writes the fence rejects. */
+async function releaseActive({ store, events, notifier }: Parts, queue: string, signal?: AbortSignal): Promise<void> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const page = { limit: ADMIN_BATCH_SIZE, order: 'oldest' } as const;
+    const { jobs } = await store.findIds({ queue, state: 'active' }, page);
+    let releasedCount = 0;
+    for (const id of jobs) {
+      const released = await store.release(id);
+      if (!released) continue;
+      releasedCount++;
+      events.emit('released', [released]);
+      if (released.owner === null) notifier.readCancelRequests(released.workerId);
+    }
+    if (releasedCount === 0) return;
+  }
+}
+
+async function removeJobs(
+  parts: Parts,
+  queue: string,
+  changes: RecordedChanges,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const { store, waitNotifier, flowSettler } = parts;
+  const bulk = { dryRun: false, limit: Number.MAX_SAFE_INTEGER, onProgress: undefined, signal };
+  return new JobActions(parts).inBatches('removed', [{ queue }], [], bulk, async (ids) => {
+    const removed = await changes.run(
+      (change) => store.remove(ids, change),
+      ({ length }) => length,
+    );
+    for (const id of removed) waitNotifier.notifyAlways(id);
+    // The jobs that need them are cancelled, or run, as after a cancellation.
+    await flowSettler.settle(removed);
+    await store.eraseTraces(removed);
+    return removed;
+  });
+}
