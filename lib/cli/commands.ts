@@ -1,17 +1,19 @@
 import type { Command } from './command.js';
 import { cancel, promote, release, remove, replay, retry } from './commands/change-jobs.js';
+import { doctor } from './commands/doctor.js';
 import { enqueue } from './commands/enqueue.js';
 import { list } from './commands/list.js';
 import { logs } from './commands/logs.js';
-import { migrate, schedules, workers } from './commands/processes.js';
+import { migrate } from './commands/migrate.js';
+import { schedules, workers } from './commands/processes.js';
 import { pause, resume } from './commands/queues.js';
 import { show } from './commands/show.js';
 import { status } from './commands/status.js';
 import { top } from './commands/top.js';
 
-/** The commands that use one open queue, in the order of the help. */
+/** The commands on one queue, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
   ...{ status, top, list, show, logs, workers, schedules },
   ...{ retry, replay, cancel, promote, release, remove, pause, resume, enqueue },
-  migrate,
+  ...{ doctor, migrate },
 };

@@ -171,6 +171,33 @@ describeEngines('the command line', (setup) => {
     expect(await json('release', String(hanging.id), '--yes')).toEqual({ changed: 1 });
   });
 
+  it('examines the database, and fails if there is a problem', async () => {
+    const { world, engine, json, call } = await open();
+    await engine.producer.enqueue('unserved', 0);
+
+    const found = await call('doctor', '--account', 'migrator');
+    const wrong = await call('doctor', '--account', 'anybody');
+
+    expect(found).toMatchObject({ code: 1, err: expect.stringMatching(/^\d+ problems? found\.\n$/) });
+    expect(found.out).toMatch(/^✓ tables: version \d+$/m);
+    expect(found.out).toMatch(/^✗ queues: unserved has no worker: 1 jobs wait.*\n {4}Start a process/m);
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('got "anybody"') });
+    expect((await json<{ statements: string[] }>('migrate', '--print')).statements).toEqual([]);
+    expect(await world.sql('SELECT id FROM sql_queue_stats')).toEqual([]);
+  });
+
+  it('prints the statements of a migration that create the tables', async () => {
+    const world = await setup();
+    const printed = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['migrate', '--print', '--json']);
+    const { from, statements } = JSON.parse(printed.out) as { from: number; statements: string[] };
+
+    for (const statement of statements) await world.sql(statement);
+    const status = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['status']);
+
+    expect(from).toBe(0);
+    expect(status).toMatchObject({ code: 0, out: 'No queues.\n' });
+  });
+
   it('enqueues from an argument and from the standard input, pauses and resumes', async () => {
     const { world, engine, json } = await open();
     const env = { SQL_QUEUE_URL: urlOf(world) };

@@ -56,15 +56,17 @@ export class OwnServer {
   /**
    * Restarts the server on the same files with the same command. SIGKILL acts like a power failure, SIGTERM is a clean
    * stop.
+   *
+   * @param options further options of the server, which hold instead of those before
    */
-  async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+  async restart(signal: 'SIGKILL' | 'SIGTERM', options: readonly string[] = []): Promise<void> {
     const pid = Number((await readFile(this.#pidFile, 'utf8')).split(' ')[0]);
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
     process.kill(pid, signal);
     await eventually(async () => (await processStartTime(pid)) === undefined);
     // The lock file may name an unreaped process, which MySQL would take for another server.
     await rm(join(dirname(this.#pidFile), 's.sock.lock'), { force: true });
-    const again = spawn(command[0]!, command.slice(1), { detached: true, stdio: 'ignore' });
+    const again = spawn(command[0]!, [...command.slice(1), ...options], { detached: true, stdio: 'ignore' });
     again.unref();
     // From here on, the cleanup finds the new process.
     await writeFile(this.#pidFile, `${again.pid} ${await processStartTime(again.pid!)}\n`);

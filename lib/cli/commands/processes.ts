@@ -1,4 +1,3 @@
-import { SCHEMA_VERSION } from '../../store/schema/migrations/migrations.js';
 import type { Command } from '../command.js';
 import { table, time } from '../output.js';
 
@@ -31,15 +30,5 @@ export const schedules: Command = {
         ? 'No schedules.'
         : table(['NAME', 'QUEUE', 'TIMES', 'ZONE', 'NEXT', 'LAST', 'LAST JOB', 'SOURCE'], rows),
     );
-  },
-};
-
-export const migrate: Command = {
-  usage: '',
-  summary: 'create the tables, or update them to this release',
-  migrates: true,
-  run({ output }) {
-    output.result({ version: SCHEMA_VERSION }, () => `The tables have version ${SCHEMA_VERSION}.`);
-    return Promise.resolve();
   },
 };

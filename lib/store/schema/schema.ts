@@ -120,7 +120,8 @@ function* migrate(dialect: Dialect): Work<void> {
   }
 }
 
-function* currentVersion(): Work<number> {
+/** The version of the tables; 0 if they do not exist. */
+export function* currentVersion(): Work<number> {
   try {
     const [row] = yield* query<{ version: number | null }>(VERSION);
     return row?.version ?? 0;

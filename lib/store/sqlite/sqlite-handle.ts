@@ -43,12 +43,17 @@ export class SqliteHandle implements SqlDatabase {
     private readonly clock: Clock,
   ) {}
 
+  /** Uses the handle of the DataSource, whose settings stay as they are. */
+  static shared(dataSource: DataSource, templates: Templates, clock: Clock): SqliteHandle {
+    return new SqliteHandle(applicationsHandle(dataSource), true, dataSource, templates, clock);
+  }
+
   static async open(dataSource: DataSource, templates: Templates, clock: Clock): Promise<SqliteHandle> {
     const options = dataSource.options as SqliteOptions;
     checkSqliteDriver(options);
     if (isInMemory(options.database)) {
       // No other handle can open a database in memory, so the application's handle is shared.
-      return new SqliteHandle(applicationsHandle(dataSource), true, dataSource, templates, clock);
+      return SqliteHandle.shared(dataSource, templates, clock);
     }
     const loaded = (options.driver ?? (await import('better-sqlite3'))) as typeof import('better-sqlite3');
     const Sqlite = (loaded as { default?: typeof import('better-sqlite3') }).default ?? loaded;
