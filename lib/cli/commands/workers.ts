@@ -15,20 +15,3 @@ export const workers: Command = {
     );
   },
 };
-
-export const schedules: Command = {
-  usage: '',
-  summary: 'the schedules and their next ticks',
-  async run({ engine, output }) {
-    const found = await engine.schedules.list();
-    const rows = found.map((one) => [
-      ...[one.name, one.queue, one.cron ?? `every ${one.everyMs} ms`, one.tz],
-      ...[one.isPaused ? 'paused' : time(one.nextAt), time(one.lastAt), one.lastJobId, one.source],
-    ]);
-    output.result(found, () =>
-      rows.length === 0
-        ? 'No schedules.'
-        : table(['NAME', 'QUEUE', 'TIMES', 'ZONE', 'NEXT', 'LAST', 'LAST JOB', 'SOURCE'], rows),
-    );
-  },
-};
