@@ -1,5 +1,6 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { Engine } from '../engine/engine.js';
+import type { Target } from './connect.js';
 import type { Output } from './output.js';
 import type { Terminal } from './terminal.js';
 
@@ -31,8 +32,9 @@ export class CallOptions {
   }
 }
 
-export interface Call {
-  readonly engine: Engine;
+/** A call before the queue is open. */
+export interface UnopenedCall {
+  readonly target: Target;
   readonly args: readonly string[];
   readonly options: CallOptions;
   readonly output: Output;
@@ -41,7 +43,11 @@ export interface Call {
   confirm(question: string): Promise<boolean>;
 }
 
-export interface Command {
+export interface Call extends UnopenedCall {
+  readonly engine: Engine;
+}
+
+interface CommandForm {
   /** The arguments and options after the name of the command. */
   readonly usage: string;
   /** One line. */
@@ -49,10 +55,19 @@ export interface Command {
   readonly options?: NonNullable<ParseArgsConfig['options']>;
   /** The number of arguments. Default: none. */
   readonly args?: readonly [min: number, max: number];
-  /** Whether the command creates and updates the tables. Otherwise it refuses tables of another version. */
-  readonly migrates?: boolean;
+}
+
+/** A command on the open queue. It refuses tables of another version. */
+export interface QueueCommand extends CommandForm {
   run(call: Call): Promise<void>;
 }
+
+/** A command that opens the database itself, whatever tables it has. */
+export interface DatabaseCommand extends CommandForm {
+  runUnopened(call: UnopenedCall): Promise<void>;
+}
+
+export type Command = QueueCommand | DatabaseCommand;
 
 export function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = Number(text);

@@ -1,19 +1,25 @@
 import type { Command } from './command.js';
 import { cancel, promote, release, remove, replay, retry } from './commands/change-jobs.js';
+import { doctor } from './commands/doctor.js';
 import { enqueue } from './commands/enqueue.js';
+import { flow } from './commands/flow.js';
+import { groups } from './commands/groups.js';
+import { history } from './commands/history.js';
 import { list } from './commands/list.js';
 import { logs } from './commands/logs.js';
 import { metrics } from './commands/metrics.js';
-import { migrate, schedules, workers } from './commands/processes.js';
+import { migrate } from './commands/migrate.js';
 import { obliterate, pause, resume } from './commands/queues.js';
+import { schedules } from './commands/schedules.js';
 import { set } from './commands/set.js';
 import { show } from './commands/show.js';
 import { status } from './commands/status.js';
 import { top } from './commands/top.js';
+import { workers } from './commands/workers.js';
 
-/** The commands that use one open queue, in the order of the help. */
+/** The commands on one queue, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ status, top, list, show, logs, workers, schedules },
+  ...{ status, top, history, list, show, logs, flow, groups, workers, schedules },
   ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, obliterate, enqueue },
-  ...{ metrics, migrate },
+  ...{ metrics, doctor, migrate },
 };

@@ -2,25 +2,33 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openEngine, type Engine } from '../engine/engine.js';
 import { UsageError } from './command.js';
 
-export interface ConnectSettings {
+/** The database of a call, and where its warnings go. */
+export interface Target {
   readonly url: string;
   readonly prefix: string | undefined;
-  readonly migrates: boolean;
   readonly warn: (message: string) => void;
 }
 
-/** Opens the queue without a worker. */
-export function connect({ url, prefix, migrates, warn }: ConnectSettings): Promise<Engine> {
+/**
+ * Opens the queue without a worker.
+ *
+ * @param migrate `run` creates and updates the tables, `check` rejects tables of another version
+ */
+export function connect(target: Target, migrate: 'run' | 'check'): Promise<Engine> {
+  const { prefix, warn } = target;
   const ignore = () => {};
-  const given = connectionOf(url);
-  // A file with a misspelled name would be created.
-  const connection = given.type === 'better-sqlite3' && !migrates ? { ...given, fileMustExist: true } : given;
   return openEngine({
-    dataSource: new DataSource(connection),
+    dataSource: migrate === 'run' ? new DataSource(connectionOf(target.url)) : existingDataSource(target),
     prefix,
-    options: { worker: false, schema: { migrate: migrates ? 'run' : 'check' } },
+    options: { worker: false, schema: { migrate } },
     logger: { log: ignore, debug: ignore, warn, error: warn },
   });
+}
+
+/** Rejects to connect if it is a file that does not exist: a file with a misspelled name would be created. */
+export function existingDataSource({ url }: Target): DataSource {
+  const connection = connectionOf(url);
+  return new DataSource(connection.type === 'better-sqlite3' ? { ...connection, fileMustExist: true } : connection);
 }
 
 /** Never shows the URL, which contains a password. */

@@ -59,18 +59,20 @@ async function runOn(
   const [min, max] = command.args ?? [0, 0];
   if (args.length < min || args.length > max)
     throw new UsageError(`expected nestjs-sql-queue ${name} ${command.usage}, got ${args.length} arguments`);
-  const output = new Output(options.flag('json'), (line) => terminal.write(line));
-  const engine = await connect({
+  const target = {
     url: urlOf(options, env),
     prefix: options.text('prefix') ?? env.SQL_QUEUE_PREFIX,
-    migrates: command.migrates ?? false,
-    warn: (message) => terminal.writeError(`${printable(message)}\n`),
-  });
+    warn: (message: string) => terminal.writeError(`${printable(message)}\n`),
+  };
+  const output = new Output(options.flag('json'), (line) => terminal.write(line));
+  const ask = (question: string) => confirm(terminal, question, options.flag('yes'));
+  const call = { target, args, options, output, terminal, confirm: ask };
+  if ('runUnopened' in command) return command.runUnopened(call);
+  const engine = await connect(target, 'check');
   try {
-    const ask = (question: string) => confirm(terminal, question, options.flag('yes'));
     const author = authorOf();
     const named = { ...engine, admin: engine.admin.as(author), schedules: engine.schedules.as(author) };
-    await command.run({ engine: named, args, options, output, terminal, confirm: ask });
+    await command.run({ ...call, engine: named });
   } finally {
     await engine.shutdown.close();
   }

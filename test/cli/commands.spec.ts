@@ -8,6 +8,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { run } from '../../lib/cli/run.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
+import { account } from '../support/accounts.js';
 import { installLibrary } from '../support/built-library.js';
 import { describeEngines, gate, type World } from '../support/engines.js';
 import { SCHEMA_VERSION } from '../../lib/store/schema/migrations/migrations.js';
@@ -231,6 +232,33 @@ describeEngines('the command line', (setup) => {
     expect(await json('release', String(hanging.id), '--yes')).toEqual({ changed: 1 });
   });
 
+  it('examines the database, and fails if there is a problem', async () => {
+    const { world, engine, json, call } = await open();
+    await engine.producer.enqueue('unserved', 0);
+
+    const found = await call('doctor', '--account', 'migrator');
+    const wrong = await call('doctor', '--account', 'anybody');
+
+    expect(found).toMatchObject({ code: 1, err: expect.stringMatching(/^\d+ problems? found\.\n$/) });
+    expect(found.out).toMatch(/^✓ tables: version \d+$/m);
+    expect(found.out).toMatch(/^✗ queues: unserved has no worker: 1 jobs wait.*\n {4}Start a process/m);
+    expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('got "anybody"') });
+    expect((await json<{ statements: string[] }>('migrate', '--print')).statements).toEqual([]);
+    expect(await world.sql('SELECT id FROM sql_queue_stats')).toEqual([]);
+  });
+
+  it('prints the statements of a migration that create the tables', async () => {
+    const world = await setup();
+    const printed = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['migrate', '--print', '--json']);
+    const { from, statements } = JSON.parse(printed.out) as { from: number; statements: string[] };
+
+    for (const statement of statements) await world.sql(statement);
+    const status = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['status']);
+
+    expect(from).toBe(0);
+    expect(status).toMatchObject({ code: 0, out: 'No queues.\n' });
+  });
+
   it('enqueues from an argument and from the standard input, pauses and resumes', async () => {
     const { world, engine, json } = await open();
     const env = { SQL_QUEUE_URL: urlOf(world) };
@@ -255,6 +283,34 @@ describeEngines('the command line', (setup) => {
     expect(await engine.admin.get(id + 1)).toMatchObject({ payload: [1], priority: 3 });
     expect(paused).toBe(true);
     expect((await engine.admin.queues()).find(({ queue }) => queue === 'q')!.paused).toBe(false);
+  });
+});
+
+describeEngines('the reading commands', (setup, server) => {
+  it('show history, flows, groups and schedules, with an account that may only read', async () => {
+    const world = await setup();
+    const engine = await world.start({ handlers: { q: () => 0 }, queues: { q: { groups: { concurrency: 1 } } } });
+    await engine.producer.enqueue('q', 0, { group: 'ann' });
+    await engine.events.until('completed');
+    const flow = await engine.producer.flow((f) => f.add('later', 0, { after: f.add('later', 0) }));
+    await engine.schedules.upsert('nightly', { queue: 'later', cron: '0 3 * * *', tz: 'UTC' });
+    await engine.close();
+    const url =
+      server.name === 'sqlite' ? urlOf(world) : ((await account(world, 'reader')).options as { url: string }).url;
+    const read = (...args: string[]) => cli({ SQL_QUEUE_URL: url }, args);
+
+    expect((await read('status')).out).toMatch(/^QUEUE .*\nlater .*\nq /s);
+    expect((await read('history', 'q')).out).toMatch(/COMPLETED .*\ncompleted  █\nfailed     ▁\n/s);
+    expect((await read('groups', 'q')).out).toMatch(/^GROUP .*\nann +idle/s);
+    expect((await read('flow', String(flow.id))).out).toMatch(/^ID .*\n.* waiting\n.* blocked +\d+ \(not ended\)\n$/s);
+    expect((await read('list', 'later')).code).toBe(0);
+    expect((await read('workers')).code).toBe(0);
+    expect((await read('schedules')).out).toContain('nightly');
+    const paused = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['schedules', 'pause', 'nightly', '--yes']);
+    expect(paused).toMatchObject({ code: 0, out: 'The schedule nightly is paused.\n' });
+    expect((await read('schedules')).out).toMatch(/nightly .* paused /);
+    const run = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['schedules', 'run', 'nightly', '--yes']);
+    expect(run.out).toMatch(/^Job \d+ of the schedule nightly is enqueued\.\n$/);
   });
 });
 

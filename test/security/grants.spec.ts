@@ -1,18 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { DataSource } from 'typeorm';
+import { account, GUIDE_GRANTS } from '../support/accounts.js';
 import { archivedTo } from '../support/archives.js';
-import { describeEngines, plainJobs, type World } from '../support/engines.js';
+import { describeEngines, plainJobs } from '../support/engines.js';
 import { everyLock, everyVerb } from '../support/every-verb.js';
 import { claimRequest, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock } from '../../lib/common/clock.js';
 
-const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/security.md'), 'utf8');
-const GRANTS = [...GUIDE.matchAll(/^GRANT [^;]+;$/gm)].map(([statement]) => statement);
-
-const GRANTS_ON_SCHEMA = GRANTS.filter((grant) => grant.includes("sql_queue_schema TO 'worker'"));
+const GRANTS_ON_SCHEMA = GUIDE_GRANTS.filter((grant) => grant.includes("sql_queue_schema TO 'worker'"));
 
 describeEngines(
   'an account with exactly the documented grants',
@@ -190,26 +186,6 @@ describeEngines(
     function openAs(dataSource: DataSource) {
       const settings = { clock: systemClock, migrate: 'run', shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576 };
       return openStore({ dataSource, ...settings } as Parameters<typeof openStore>[0]);
-    }
-
-    /** A DataSource of an account with exactly the grants of the guide. */
-    async function account(
-      { sql, connection, connect, afterTest }: World,
-      who: string,
-      grants = GRANTS.filter((grant) => grant.includes(`'${who}'@`)),
-    ) {
-      const name = `${who}_${randomBytes(4).toString('hex')}`;
-      const [{ database }] = (await sql<{ database: string }>('SELECT DATABASE() AS `database`')) as [
-        { database: string },
-      ];
-      await sql(`CREATE USER '${name}'@'%'`);
-      afterTest(() => sql(`DROP USER '${name}'@'%'`));
-      for (const grant of grants) {
-        await sql(grant.replace(' app.', ` ${database}.`).replace(/'\w+'@/, `'${name}'@`));
-      }
-      const url = new URL((connection as { url: string }).url);
-      url.username = name;
-      return connect({ url: url.href });
     }
   },
   ['mysql', 'mariadb'],

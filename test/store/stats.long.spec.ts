@@ -74,6 +74,7 @@ async function readByMany(world: World): Promise<{ at: number; tookMs: number }[
     const recorded = {
       read: () => stats.read(),
       takeLease: (after: number) => stats.takeLease(after),
+      sample: () => stats.sample(),
       takeSample: async () => {
         const sample = await stats.takeSample();
         samples.push({ at: sample.sampledAtMs, tookMs: sample.tookMs });

@@ -56,21 +56,23 @@ export class OwnServer {
   /**
    * Restarts the server on the same files with the same command. SIGKILL acts like a power failure, SIGTERM is a clean
    * stop.
+   *
+   * @param options further options of the server, which hold instead of those before
    */
-  async restart(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
-    const startAgain = await this.stop(signal);
+  async restart(signal: 'SIGKILL' | 'SIGTERM', options: readonly string[] = []): Promise<void> {
+    const startAgain = await this.stop(signal, options);
     await startAgain();
   }
 
   /** Returns a function that starts the server again, on the same files with the same command. */
-  async stop(signal: 'SIGKILL' | 'SIGTERM'): Promise<() => Promise<void>> {
+  async stop(signal: 'SIGKILL' | 'SIGTERM', options: readonly string[] = []): Promise<() => Promise<void>> {
     const pid = Number((await readFile(this.#pidFile, 'utf8')).split(' ')[0]);
     const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0').slice(0, -1);
     process.kill(pid, signal);
     await eventually(async () => (await processStartTime(pid)) === undefined);
     // The lock file may name an unreaped process, which MySQL would take for another server.
     await rm(join(dirname(this.#pidFile), 's.sock.lock'), { force: true });
-    return () => this.#startAgain(command);
+    return () => this.#startAgain([...command, ...options]);
   }
 
   async #startAgain(command: readonly string[]): Promise<void> {

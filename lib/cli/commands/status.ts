@@ -1,13 +1,14 @@
 import type { JobCount, QueueStats } from '../../store/stats/stats-store.js';
 import type { Command } from '../command.js';
 import { age, table } from '../output.js';
+import { readStats } from './read-stats.js';
 
 export const status: Command = {
   usage: '[queue]',
   summary: 'the jobs, the oldest waiting job and the workers of each queue',
   args: [0, 1],
   async run({ engine, args: [queue], output }) {
-    const stats = await engine.admin.stats(queue === undefined ? {} : { queue });
+    const stats = await readStats(engine, queue === undefined ? {} : { queue });
     output.result(stats, () => (stats.length === 0 ? 'No queues.' : statusTable(stats)));
   },
 };

@@ -2,6 +2,7 @@ import { systemClock } from '../../common/clock.js';
 import type { QueueStats } from '../../store/stats/stats-store.js';
 import { UsageError, type Call, type Command } from '../command.js';
 import { printable, time } from '../output.js';
+import { readStats } from './read-stats.js';
 import { statusTable } from './status.js';
 
 const PAUSE_MS = 2_000;
@@ -40,9 +41,10 @@ export const top: Command = {
 };
 
 async function screen({ engine, args: [queue], terminal }: Call): Promise<string> {
-  const stats = await engine.admin
-    .stats({ maxAge: PAUSE_MS, ...(queue !== undefined && { queue }) })
-    .catch((error: Error) => error);
+  const stats = await readStats(engine, {
+    maxAge: PAUSE_MS,
+    ...(queue !== undefined && { queue }),
+  }).catch((error: Error) => error);
   const lines = stats instanceof Error ? [stats.message] : linesOf(stats);
   const rows = terminal.rows() ?? lines.length;
   // Raw mode does not return the carriage.

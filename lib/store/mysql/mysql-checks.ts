@@ -1,7 +1,7 @@
 import { UnsupportedDatabaseError } from '../../job/errors.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
-import type { Dialect } from '../core/sql-database.js';
-import { query } from '../core/statement.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import { query, type Work } from '../core/statement.js';
 import { mariadb, mysql } from './mysql.js';
 import type { MysqlPool } from './mysql-pool.js';
 
@@ -34,26 +34,49 @@ function isMariadb(version: string): boolean {
   return /mariadb/i.test(version);
 }
 
-/** Throws UnsupportedDatabaseError, with the changes to make, if the server cannot run the queue. */
-export async function checkServer(pool: MysqlPool, largestPayloadBytes: number): Promise<Dialect> {
-  const [server] = await pool.runIdempotent(() => query<{ version: string; packet: number }>(SERVER));
-  const setting = await readVariables(pool, ['log_bin', 'binlog_format']);
-  const statementBased = setting.log_bin === 'ON' && setting.binlog_format === 'STATEMENT';
+/** The settings of a server without which the queue cannot work. */
+export interface ServerSettings {
+  readonly dialect: Dialect;
+  readonly version: string;
+  readonly packetBytes: number;
+  /** Undefined: no binary log. */
+  readonly binlogFormat: string | undefined;
+}
+
+export async function readServer(database: Pick<SqlDatabase, 'runIdempotent'>): Promise<ServerSettings> {
+  const [server] = await database.runIdempotent(() => query<{ version: string; packet: number }>(SERVER));
+  const { version, packet } = server!;
+  const setting = await readVariables(database, ['log_bin', 'binlog_format']);
+  const binlogFormat = setting.log_bin === 'ON' ? setting.binlog_format : undefined;
+  return { dialect: isMariadb(version) ? mariadb : mysql, version, packetBytes: packet, binlogFormat };
+}
+
+/** Expectation, value and way out of each setting with which the queue cannot work. */
+export function serverProblems(
+  { version, packetBytes, binlogFormat }: ServerSettings,
+  largestPayloadBytes: number,
+): string[] {
   const packetNeeded = Math.max(MIN_PACKET_BYTES, 4 * largestPayloadBytes + 65_536);
-  const problems = [
-    versionProblem(server!.version),
-    statementBased
+  return [
+    versionProblem(version),
+    binlogFormat === 'STATEMENT'
       ? `expected binlog_format ROW or MIXED, got STATEMENT: it forbids READ COMMITTED. Set binlog_format = ROW on the server`
       : undefined,
-    server!.packet < packetNeeded
+    packetBytes < packetNeeded
       ? `expected max_allowed_packet of at least ${packetNeeded} bytes for payloads of ${largestPayloadBytes}, got ` +
-        `${server!.packet}. Raise it on the server` +
-        (server!.packet < MIN_PACKET_BYTES ? '' : ', or lower the option `maxPayloadBytes`')
+        `${packetBytes}. Raise it on the server` +
+        (packetBytes < MIN_PACKET_BYTES ? '' : ', or lower the option `maxPayloadBytes`')
       : undefined,
   ].filter((line) => line !== undefined);
+}
+
+/** Throws UnsupportedDatabaseError, with the changes to make, if the server cannot run the queue. */
+export async function checkServer(pool: MysqlPool, largestPayloadBytes: number): Promise<Dialect> {
+  const server = await readServer(pool);
+  const problems = serverProblems(server, largestPayloadBytes);
   if (problems.length > 0)
     throw new UnsupportedDatabaseError(`The queue cannot work on this server: ${problems.join('; ')}.`);
-  return isMariadb(server!.version) ? mariadb : mysql;
+  return server.dialect;
 }
 
 const SEVERAL_WRITERS =
@@ -83,8 +106,14 @@ async function hasSeveralWriters(pool: MysqlPool): Promise<boolean> {
   return setting.wsrep_on === 'ON' || setting.group_replication_single_primary_mode === 'OFF';
 }
 
-async function readVariables(pool: MysqlPool, names: readonly string[]): Promise<Record<string, string>> {
-  const rows = await pool.runIdempotent(() => query<{ Variable_name: string; Value: string }>(showVariables(names)));
+/** The global variables with these names that the server has. */
+export async function readVariables(
+  database: Pick<SqlDatabase, 'runIdempotent'>,
+  names: readonly string[],
+): Promise<Readonly<Record<string, string>>> {
+  const rows = await database.runIdempotent(() =>
+    query<{ Variable_name: string; Value: string }>(showVariables(names)),
+  );
   return Object.fromEntries(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
 }
 

@@ -120,7 +120,7 @@ function* migrate(dialect: Dialect): Work<void> {
   }
 }
 
-/** 0: there are no tables. */
+/** The version of the tables; 0 if they do not exist. */
 export function* currentVersion(): Work<number> {
   try {
     const [row] = yield* query<{ version: number | null }>(VERSION);

@@ -44,6 +44,11 @@ export class SqliteHandle implements SqlDatabase {
     private readonly onRetry: OnRetry | undefined,
   ) {}
 
+  /** Uses the handle of the DataSource, whose settings stay as they are. */
+  static shared(dataSource: DataSource, templates: Templates, clock: Clock, onRetry?: OnRetry): SqliteHandle {
+    return new SqliteHandle(applicationsHandle(dataSource), true, dataSource, templates, clock, onRetry);
+  }
+
   static async open(
     dataSource: DataSource,
     templates: Templates,
@@ -54,7 +59,7 @@ export class SqliteHandle implements SqlDatabase {
     checkSqliteDriver(options);
     if (isInMemory(options.database)) {
       // No other handle can open a database in memory, so the application's handle is shared.
-      return new SqliteHandle(applicationsHandle(dataSource), true, dataSource, templates, clock, onRetry);
+      return SqliteHandle.shared(dataSource, templates, clock, onRetry);
     }
     const loaded = (options.driver ?? (await import('better-sqlite3'))) as typeof import('better-sqlite3');
     const Sqlite = (loaded as { default?: typeof import('better-sqlite3') }).default ?? loaded;

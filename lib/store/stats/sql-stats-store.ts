@@ -56,9 +56,13 @@ export class SqlStatsStore implements StatsStore {
     return this.database.runIdempotent(() => takeLease(this.dialect, after));
   }
 
+  sample(): Promise<Omit<StatsSample, 'tookMs'>> {
+    return this.database.runIdempotent(() => sampleQueues(this.dialect));
+  }
+
   async takeSample(): Promise<StatsSample> {
     const startedAt = this.clock.monotonic();
-    const { queues, sampledAtMs } = await this.database.runIdempotent(() => sampleQueues(this.dialect));
+    const { queues, sampledAtMs } = await this.sample();
     const tookMs = Math.ceil(this.clock.monotonic() - startedAt);
     await this.database.runIdempotent(() => execute(SAVE, { sample: JSON.stringify(queues), sampledAtMs, tookMs }));
     return { queues, sampledAtMs, tookMs };

@@ -63,6 +63,8 @@ export interface StatsStore {
    * @returns whether it may: not if another process may, or has taken a sample after that time
    */
   takeLease(after: number): Promise<boolean>;
+  /** Reads the statistics and stores nothing. */
+  sample(): Promise<Omit<StatsSample, 'tookMs'>>;
   /** Reads the statistics and replaces the last sample. */
   takeSample(): Promise<StatsSample>;
 }

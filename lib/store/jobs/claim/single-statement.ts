@@ -15,7 +15,7 @@ const claimIn = (order: string) => `
   )
   RETURNING ${CLAIMED_COLUMNS}`;
 
-const CLAIM_OLDEST = claimIn('ASC');
+export const CLAIM_OLDEST = claimIn('ASC');
 const CLAIM_NEWEST = claimIn('DESC');
 
 /** Marks and reads jobs in one statement, because SQLite has one writer at a time. */

@@ -6,7 +6,7 @@ import { mayCheckForMissedWork, advanceLastIds, type ScanStart } from './scan-cu
 import { CLAIMABLE, findFirstWaiting, cursorValues, rangesBetween, rangesAfter, hasWorkBefore } from './claimable.js';
 import { claimLocked } from './write-claim.js';
 
-const LOCK_OLDEST = `
+export const LOCK_OLDEST = `
   SELECT ${CLAIMED_COLUMNS} ${CLAIMABLE}
   ORDER BY priority, id
   LIMIT :limit

@@ -1,0 +1,19 @@
+import type { Command } from '../command.js';
+import { table, time } from '../output.js';
+
+export const groups: Command = {
+  usage: '<queue> [--limit N] [--after GROUP]',
+  summary: 'the groups of a queue, and whether their jobs may start',
+  args: [1, 1],
+  options: { limit: { type: 'string' }, after: { type: 'string' } },
+  async run({ engine, args: [queue], options, output }) {
+    const limit = options.wholeNumber('limit', 1, 1_000) ?? 100;
+    const page = await engine.admin.groups(queue!, { limit, after: options.text('after') });
+    const rows = page.groups.map(({ group, state, weight, restsUntil }) => [group, state, weight, time(restsUntil)]);
+    const lines = () => [
+      rows.length === 0 ? 'No groups.' : table(['GROUP', 'STATE', 'WEIGHT', 'RESTS UNTIL'], rows),
+      ...(page.next === undefined ? [] : [`More: --after ${page.next}`]),
+    ];
+    output.result(page, () => lines().join('\n'));
+  },
+};

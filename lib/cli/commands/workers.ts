@@ -1,0 +1,17 @@
+import type { Command } from '../command.js';
+import { table, time } from '../output.js';
+
+export const workers: Command = {
+  usage: '',
+  summary: 'the workers, and those that crashed within the last day',
+  async run({ engine, output }) {
+    const found = await engine.admin.workers();
+    const rows = found.map((worker) => [
+      ...[worker.id, worker.host, worker.pid],
+      ...[time(worker.startedAt), time(worker.seenAt), worker.queues.join(', ')],
+    ]);
+    output.result(found, () =>
+      rows.length === 0 ? 'No workers.' : table(['ID', 'HOST', 'PID', 'STARTED', 'SEEN', 'QUEUES'], rows),
+    );
+  },
+};

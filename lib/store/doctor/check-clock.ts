@@ -1,0 +1,27 @@
+import { query } from '../core/statement.js';
+import { ok, ON_SERVERS, problem, type Check } from './check.js';
+
+const TIME = `
+  SELECT :now AS at`;
+
+const MAX_SKEW_MS = 1_000;
+
+/** How far the clocks of this machine and of the server are apart. */
+export const checkClock: Check = {
+  name: 'clock',
+  on: ON_SERVERS,
+  async run({ database, clock }) {
+    // The first statement may open a connection.
+    await database.runIdempotent(() => query(TIME));
+    const [sentAtMs, startedAt] = [clock.now().getTime(), clock.monotonic()];
+    const [row] = await database.runIdempotent(() => query<{ at: number }>(TIME));
+    const roundTripMs = clock.monotonic() - startedAt;
+    const skewMs = Math.round(Number(row!.at) - (sentAtMs + roundTripMs / 2));
+    const facts = `the clock of the server is ${Math.abs(skewMs)} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine`;
+    if (Math.abs(skewMs) - roundTripMs / 2 <= MAX_SKEW_MS) return [ok(facts)];
+    const wayOut =
+      'Synchronize both clocks with NTP. The clock of the server decides which jobs are due, so dates that the application ' +
+      'computes are off by this time.';
+    return [problem(facts, wayOut)];
+  },
+};

@@ -1,0 +1,70 @@
+import { query, type Work } from '../core/statement.js';
+import { ok, ON_SERVERS, problem, type Check, type Patient } from './check.js';
+
+const WAITS_MYSQL = `
+  SELECT l.object_schema AS db, l.object_name AS name, l.index_name AS index_name, b.trx_mysql_thread_id AS blocker
+  FROM performance_schema.data_lock_waits w
+  JOIN performance_schema.data_locks l ON l.engine_lock_id = w.requesting_engine_lock_id
+  JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_engine_transaction_id
+  WHERE l.object_schema = DATABASE()
+  LIMIT 1000`;
+
+const WAITS_MARIADB = `
+  SELECT DATABASE() AS db, l.lock_table AS name, l.lock_index AS index_name, b.trx_mysql_thread_id AS blocker
+  FROM information_schema.innodb_lock_waits w
+  JOIN information_schema.innodb_locks l ON l.lock_id = w.requested_lock_id
+  JOIN information_schema.innodb_trx b ON b.trx_id = w.blocking_trx_id
+  LIMIT 1000`;
+
+interface LockWait {
+  readonly table: string;
+  readonly index: string;
+  readonly blocker: number;
+}
+
+interface LockWaitRow {
+  readonly db: string;
+  readonly name: string;
+  readonly index_name: string | null;
+  readonly blocker: number;
+}
+
+// The library waits for a lock for at most a second at a time, so no wait of its own is long. A transaction that blocks
+// others in two reads, a second apart, is the problem.
+const PAUSE_MS = 1_000;
+
+/** Transactions that keep rows of the queue locked. */
+export const checkLockWaits: Check = {
+  name: 'lock waits',
+  on: ON_SERVERS,
+  needs:
+    'It needs the privilege PROCESS, and on MySQL SELECT on performance_schema: GRANT PROCESS ON *.* TO <account>; ' +
+    'GRANT SELECT ON performance_schema.* TO <account>;',
+  async run(patient) {
+    const { database, clock } = patient;
+    const read = () => database.runIdempotent(() => readWaits(patient));
+    const before = await read();
+    if (before.length === 0) return [ok('no transaction waits for a row of the queue')];
+    await clock.sleep(PAUSE_MS);
+    const blockers = new Set(before.map(({ blocker }) => blocker));
+    const still = (await read()).filter(({ blocker }) => blockers.has(blocker));
+    if (still.length === 0) return [ok('transactions wait for rows of the queue for less than a second')];
+    return [...new Set(still.map(({ blocker }) => blocker))].map((blocker) => {
+      const waits = still.filter((wait) => wait.blocker === blocker);
+      const rows = [...new Set(waits.map(({ table, index }) => `${table} (${index})`))].join(', ');
+      const facts = `connection ${blocker} has blocked ${waits.length} transactions for more than a second, on ${rows}`;
+      return problem(facts, `Commit before slow work. To end the transaction: KILL ${blocker};`);
+    });
+  },
+};
+
+function* readWaits({ dialect, tables }: Patient): Work<LockWait[]> {
+  const rows = yield* query<LockWaitRow>(dialect.name === 'mariadb' ? WAITS_MARIADB : WAITS_MYSQL);
+  const names = new Set<string>(Object.values(tables));
+  return rows.flatMap(({ db, name, index_name, blocker }) => {
+    // MariaDB writes `database`.`table`.
+    const [, schema = db, table = name] = /^`(.+)`\.`(.+)`$/.exec(name) ?? [];
+    if (schema !== db || !names.has(table)) return [];
+    return [{ table, index: index_name ?? 'the table', blocker: Number(blocker) }];
+  });
+}

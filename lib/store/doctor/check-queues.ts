@@ -1,0 +1,34 @@
+import { sampleQueues } from '../stats/sample-queues.js';
+import type { StatsSample } from '../stats/stats-store.js';
+import { note, ok, ON_ALL, problem, type Check, type Verdict } from './check.js';
+
+type Sample = StatsSample['queues'][number];
+
+const MAX_QUEUES = 20;
+
+/** Queues with due jobs that no worker serves. */
+export const checkQueues: Check = {
+  name: 'queues',
+  on: ON_ALL,
+  async run({ database, dialect }) {
+    // Not the shared sample: an account that only reads cannot take it.
+    const { queues } = await database.runIdempotent(() => sampleQueues(dialect));
+    const due = queues.filter(({ waiting, nextDueInMs }) => waiting.value > 0 || nextDueInMs === 0);
+    const verdicts = due.flatMap(verdictOn);
+    const more = verdicts.length - MAX_QUEUES;
+    if (more > 0)
+      verdicts.splice(MAX_QUEUES, more, problem(`${more} further queues`, 'Run `nestjs-sql-queue status`.'));
+    return verdicts.length > 0 ? verdicts : [ok(`each of ${queues.length} queues with due jobs has a worker`)];
+  },
+};
+
+function verdictOn({ queue, paused, waiting, oldestWaitingMs, workers }: Sample): Verdict[] {
+  const jobs = `${waiting.value}${waiting.atLeast ? ' or more' : ''} jobs wait`;
+  const age = oldestWaitingMs === null ? '' : `, the oldest for ${Math.floor(oldestWaitingMs / 1_000)} s`;
+  if (paused)
+    return [note(`${queue} is paused: ${jobs}${age}`, `\`nestjs-sql-queue resume ${queue}\` ends the pause.`)];
+  if (workers > 0) return [];
+  const wayOut =
+    'Start a process with a handler for this queue. A worker counts if it was seen within the last minute.';
+  return [problem(`${queue} has no worker: ${jobs}${age}`, wayOut)];
+}

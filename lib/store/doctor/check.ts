@@ -1,0 +1,59 @@
+import type { Clock } from '../../common/clock.js';
+import { hasCode } from '../../job/errors.js';
+import { isMissingTable } from '../core/classify-error.js';
+import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { NotificationChannel } from '../notifications/notification-channel.js';
+import type { Tables } from '../tables.js';
+import type { Account } from './account-privileges.js';
+import type { Diagnosis } from './doctor-store.js';
+
+/** The database that the checks examine. */
+export interface Patient {
+  readonly database: SqlDatabase;
+  readonly dialect: Dialect;
+  readonly tables: Tables;
+  readonly clock: Clock;
+  /** Whose privileges to expect. */
+  readonly account: Account;
+  readonly largestPayloadBytes: number;
+  /** Undefined if no other process can open the database. */
+  readonly channel: NotificationChannel | undefined;
+  /** The path of the database; undefined on a server. */
+  readonly file?: string | undefined;
+  /** The history list of a server is too long from this length on. */
+  readonly maxHistoryLength: number;
+}
+
+export type Verdict = Omit<Diagnosis, 'check'>;
+
+export interface Check {
+  readonly name: string;
+  readonly on: readonly Dialect['name'][];
+  /** The privilege that the account may lack, as a statement for an administrator. */
+  readonly needs?: string;
+  run(patient: Patient): Promise<readonly Verdict[]>;
+}
+
+export const ON_SERVERS = ['mysql', 'mariadb'] as const;
+export const ON_ALL = [...ON_SERVERS, 'sqlite'] as const;
+
+export const ok = (facts: string): Verdict => ({ level: 'ok', facts, wayOut: null });
+export const note = (facts: string, wayOut: string): Verdict => ({ level: 'note', facts, wayOut });
+export const problem = (facts: string, wayOut: string): Verdict => ({ level: 'problem', facts, wayOut });
+export const unknown = (facts: string, wayOut: string): Verdict => ({ level: 'unknown', facts, wayOut });
+
+const READER = 'Use an account that may read all tables: docs/guides/security.md.';
+
+/** Rejects only if the database is unavailable. */
+export async function runCheck(check: Check, patient: Patient): Promise<Diagnosis[]> {
+  const verdicts = await check.run(patient).catch((error: unknown) => [verdictOn(error, check)]);
+  return verdicts.map((verdict) => ({ check: check.name, ...verdict }));
+}
+
+function verdictOn(error: unknown, { needs = READER }: Check): Verdict {
+  if (hasCode(error, 'STORE_UNAVAILABLE')) throw error;
+  const { message } = error as Error;
+  if (hasCode(error, 'MISSING_PRIVILEGE')) return unknown('the account may not read this', needs);
+  if (isMissingTable(error)) return unknown('a table is missing', 'See the check "tables".');
+  return unknown(`the database rejects the question: ${message}`, 'Ask it with an account that has more privileges.');
+}
