@@ -1,6 +1,7 @@
 import type { QueueAdmin } from '../admin/queue-admin.js';
 import type { QueueRecord } from '../store/admin/admin-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
+import type { BoardAccess } from './board-access.js';
 
 export type BoardQueue = QueueRecord & Omit<QueueStats, 'sampledAt'> & { sampledAt: Date | null };
 
@@ -12,6 +13,17 @@ export async function readQueues(admin: Pick<QueueAdmin, 'queues' | 'stats'>): P
   const byQueue = new Map(stats.map((one) => [one.queue, one]));
   // The pause of the record is newer than that of the sample.
   return records.map((record) => ({ ...(byQueue.get(record.queue) ?? withoutStats(record.queue)), ...record }));
+}
+
+/** The queues that the viewer may read, with the right to pause and resume each. */
+export async function readableQueues(access: BoardAccess, queues: readonly BoardQueue[]) {
+  const readable = await access.filter(queues);
+  return Promise.all(
+    readable.map(async (record) => ({
+      ...record,
+      verbs: await access.allowed(['pause', 'resume'], record.queue),
+    })),
+  );
 }
 
 function withoutStats(queue: string): Omit<BoardQueue, keyof QueueRecord> & { queue: string } {

@@ -39,6 +39,7 @@ async function draw({ params }) {
         { class: 'choices' },
         link('All jobs of the queue', 'jobs', { queue }),
         link('Dead jobs by error', 'dead', { queue }),
+        link('Audit of the queue', 'audit', { queue }),
       ),
     ),
   ];
