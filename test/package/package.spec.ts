@@ -23,8 +23,8 @@ describe('the published package', () => {
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
-  it('exports the same names to import and to require, from both entry points', async () => {
-    for (const entry of ['nestjs-sql-queue', 'nestjs-sql-queue/testing']) {
+  it('exports the same names to import and to require, from all entry points', async () => {
+    for (const entry of ['nestjs-sql-queue', 'nestjs-sql-queue/testing', 'nestjs-sql-queue/board']) {
       const names = `Object.keys(m).filter((name) => !['default', '__esModule', 'module.exports'].includes(name)).sort()`;
       const imported = await node('esm.mjs', `import * as m from '${entry}'; console.log(${names}.join());`);
       const required = await node('cjs.cjs', `const m = require('${entry}'); console.log(${names}.join());`);
@@ -41,9 +41,11 @@ describe('the published package', () => {
     await writeFile(
       join(consumer, 'consumer.ts'),
       `import { QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
+       import { SqlQueueBoardModule } from 'nestjs-sql-queue/board';
        import * as testing from 'nestjs-sql-queue/testing';
        import type { DynamicModule } from '@nestjs/common';
        export const module: DynamicModule = SqlQueueModule.forRoot();
+       export const board: DynamicModule = SqlQueueBoardModule.forRoot({ can: ({ user }, verb) => user === 1 && verb === 'read' });
        export const names: string[] = Object.keys(testing);
        // @ts-expect-error the types are not any
        SqlQueueModule.noSuchMethod();
@@ -61,6 +63,45 @@ describe('the published package', () => {
     });
 
     await expect(result).resolves.toMatchObject({ stdout: '' });
+  });
+
+  it('serves the board from both formats', async () => {
+    await link('@nestjs/platform-express');
+    const body = `
+      const app = await NestFactory.create(
+        {
+          module: class {},
+          imports: [
+            SqlQueueModule.forRoot({ connection: { type: 'better-sqlite3', database: ':memory:' } }),
+            SqlQueueBoardModule.forRoot({ can: () => true }),
+          ],
+        },
+        { logger: false },
+      );
+      await app.listen(0, '127.0.0.1');
+      const url = (await app.getUrl()) + '/queues';
+      const page = await fetch(url);
+      const statuses = await Promise.all(
+        ['/app.js', '/board.css', '/api/queues'].map((path) => fetch(url + path).then(({ status }) => status)),
+      );
+      console.log([page.status, ...statuses].join());
+      await app.close();
+    `;
+    const names = [
+      ['{ NestFactory }', '@nestjs/core'],
+      ['{ SqlQueueModule }', 'nestjs-sql-queue'],
+      ['{ SqlQueueBoardModule }', 'nestjs-sql-queue/board'],
+    ];
+    const imports = names.map(([name, from]) => `import ${name} from '${from}';`).join('\n');
+    const requires = names.map(([name, from]) => `const ${name} = require('${from}');`).join('\n');
+
+    const fromModule = await node('board.mjs', `import 'reflect-metadata';\n${imports}\n${body}`);
+    const fromCommonJs = await node(
+      'board.cjs',
+      `require('reflect-metadata');\n${requires}\n(async () => {${body}})();`,
+    );
+
+    expect([fromModule, fromCommonJs]).toEqual(['200,200,200,200', '200,200,200,200']);
   });
 
   it('imports only declared dependencies', async () => {
@@ -117,11 +158,14 @@ describe('the published package', () => {
       'dependencies' | 'peerDependencies',
       Record<string, string>
     >;
-    for (const name of [...Object.keys(dependencies), ...Object.keys(peerDependencies), '@types/node']) {
-      const link = join(project, 'node_modules', name);
-      await mkdir(dirname(link), { recursive: true });
-      await symlink(join(root, 'node_modules', name), link, 'dir');
-    }
+    for (const name of [...Object.keys(dependencies), ...Object.keys(peerDependencies), '@types/node'])
+      await link(name);
+  }
+
+  async function link(name: string) {
+    const target = join(project, 'node_modules', name);
+    await mkdir(dirname(target), { recursive: true });
+    await symlink(join(root, 'node_modules', name), target, 'dir');
   }
 
   async function node(name: string, source: string): Promise<string> {

@@ -1,4 +1,5 @@
 import * as main from 'nestjs-sql-queue';
+import * as board from 'nestjs-sql-queue/board';
 import * as testing from 'nestjs-sql-queue/testing';
 
 // Each exported name is a promise. A change belongs into the changelog.
@@ -77,6 +78,10 @@ describe('the public surface', () => {
       'QueueHarness',
       'createJobContext',
     ]);
+  });
+
+  it('of nestjs-sql-queue/board consists of these names', () => {
+    expect(Object.keys(board)).toEqual(['SqlQueueBoardModule']);
   });
 
   it('has errors with a distinct code each', () => {
