@@ -64,6 +64,8 @@ export type { GroupPage, GroupPageOptions, QueueGroup } from './admin/queue-grou
 export type { GroupLimitChange, GroupOptions } from './job/groups/group-options.js';
 export type { GroupCounts, GroupRecord, GroupStatus } from './store/groups/group-store.js';
 export type { LimitChange, RateOptions } from './job/limits/limit-options.js';
+export type { EnabledTimes } from './job/settings/enabled.js';
+export type { QueueConfiguration, QueueSettingsRecord } from './job/settings/queue-configuration.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions } from './job/processor-options.js';
 export type { JobDefaults, QueueOptions } from './job/queue-options.js';

@@ -3,6 +3,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions } from '../job/expectation.js';
 import type { FlowRecord } from '../job/flows/flow-record.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
+import type { QueueConfiguration } from '../job/settings/queue-configuration.js';
 import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { PageOptions } from '../job/page-options.js';
 import type { QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
@@ -10,6 +11,7 @@ import type { AuditFilter } from '../store/audit/audit-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
+import { configureQueue } from './configure-queue.js';
 import { listAudit, type AuditPage } from './list-audit.js';
 import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
 import { JobAdmin } from './job-admin.js';
@@ -160,6 +162,17 @@ export class QueueAdmin extends JobAdmin {
     const { audit, limits } = this.#parts;
     await audit.change(call, (recorded) => limits.setLimits(queue, change, recorded), one);
     this.#parts.notifier.poll();
+  }
+
+  /**
+   * Sets options of a queue for all processes, instead of those of the decorator and the module, also after a restart. Workers
+   * apply them with a notification, or within a poll. `paused`, `maxRunning` and `rate` are those of `pause()` and `limit()`.
+   * Null: all options are as in the options again, and a pause ends.
+   *
+   * @example await admin.configure('email.send', { concurrency: 5, enabled: { from: '08:00', to: '18:00', tz: 'Europe/Berlin' } });
+   */
+  configure(queue: string, settings: QueueConfiguration | null): Promise<void> {
+    return configureQueue(this.#parts, queue, settings);
   }
 
   /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */

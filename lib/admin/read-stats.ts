@@ -43,7 +43,7 @@ export async function readStats(parts: StatsParts, given: StatsOptions): Promise
   const { queue, maxAge } = resolveOptions(STATS_OPTIONS, options);
   const { queues, sampledAtMs } = await recentSample(parts, maxAge);
   const asked = queue === undefined ? queues : queues.filter((one) => one.queue === queue);
-  return asked.map((one) => ({ ...one, sampledAt: new Date(sampledAtMs) }));
+  return asked.map((one) => ({ ...one, settings: one.settings ?? {}, sampledAt: new Date(sampledAtMs) }));
 }
 
 async function recentSample({ stats, clock }: StatsParts, maxAgeMs: number): Promise<StatsSample> {

@@ -12,6 +12,7 @@ import {
   durationOf,
   either,
   flag,
+  func,
   group,
   kind,
   oneOf,
@@ -67,6 +68,11 @@ export interface QueueOptions {
   schema?: StandardSchemaV1;
   /** Whether this process starts with the queue paused, until `SqlQueueRunner.resume(queue)`. Default false. */
   paused?: boolean;
+  /**
+   * Asked at each poll, for example of a feature flag: while it returns false, this process claims no jobs of the queue, and
+   * running jobs continue. It must be fast. If it throws, its last answer holds, and a warning is logged. Default: none.
+   */
+  enabled?: () => boolean;
   /** The largest encoded payload or result in bytes, 1 to 16,000,000. Default 1,048,576 (1 MiB). */
   maxPayloadBytes?: number;
   /**
@@ -135,6 +141,7 @@ export const QUEUE_OPTIONS = {
   deadLetter: option(either(false, kind(NAME_EXPECTED, isName)), false),
   schema: option(kind('a Standard Schema (zod, valibot, arktype …)', isStandardSchema)),
   paused: option(flag, false),
+  enabled: option(func<() => boolean>()),
   maxPayloadBytes: option(whole(1, 16_000_000), 1_048_576),
   maxWaiting: option(either(false, whole(1, 10_000_000)), false),
   maxRunning: MAX_RUNNING,

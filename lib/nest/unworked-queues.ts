@@ -4,7 +4,13 @@ import { matchesAny } from '../job/queue-pattern.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
 
 // These options only concern a worker that runs jobs. All others also concern producers or consumers.
-const WORKER_ONLY_OPTIONS = ['concurrency', 'prefetch', 'timeout', 'paused'] as const satisfies (keyof QueueOptions)[];
+const WORKER_ONLY_OPTIONS = [
+  'concurrency',
+  'prefetch',
+  'timeout',
+  'paused',
+  'enabled',
+] as const satisfies (keyof QueueOptions)[];
 
 const LOADED = Symbol.for('nestjs-sql-queue:loaded-processors');
 

@@ -4,6 +4,7 @@ import type { PromotedJob, QueueState, RescuedJob } from '../store/jobs/job-stor
 import type { RescueEffects } from './complete/rescue-effects.js';
 import type { QueuePauses } from './queue-pauses.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
+import type { RunTimeSettings } from './run-time-settings.js';
 import type { WorkAnnouncer } from './work-announcer.js';
 
 /** Applies the findings of a poll: wakes queue workers, opens and closes queues, emits events, notifies others. */
@@ -13,6 +14,7 @@ export class PollEffects {
   constructor(
     private readonly queues: QueueWorkers,
     private readonly pauses: QueuePauses,
+    private readonly settings: RunTimeSettings,
     private readonly announcer: WorkAnnouncer,
     private readonly jobEvents: JobEventEmitter,
     private readonly rescueEffects: RescueEffects,
@@ -32,17 +34,15 @@ export class PollEffects {
    *
    * @param readAt the monotonic time before the state was read
    */
-  onQueueState(
-    queue: string,
-    { paused, waiting, isLimited, isResting, hasGroups }: QueueState,
-    readAt: number,
-  ): boolean {
+  onQueueState(queue: string, state: QueueState, readAt: number): boolean {
+    const { waiting, isLimited, isResting, hasGroups } = state;
     const worker = this.queues.of(queue);
     // The handlers of the queue may have been removed since the poll began.
     if (!worker) return false;
-    if (paused !== this.pauses.isPausedEverywhere(queue)) {
+    const isClosed = !this.settings.apply(queue, state) || state.paused;
+    if (isClosed !== this.pauses.isPausedEverywhere(queue)) {
       this.#stateChangeCount++;
-      this.pauses.setPausedEverywhere(queue, paused);
+      this.pauses.setPausedEverywhere(queue, isClosed);
       this.pauses.apply();
     }
     worker.setLimited(isLimited, readAt);

@@ -21,6 +21,8 @@ const UNKNOWN_QUEUE: QueueState = {
   isLimited: false,
   isResting: false,
   hasGroups: false,
+  concurrency: null,
+  isEnabled: true,
 };
 
 export interface PollerParts {

@@ -103,7 +103,8 @@ export class SqlQueueRunner {
 
   /**
    * Sets how many calls of the queue's handlers may run at once in this process, 1 to 10,000, in place of the option
-   * `concurrency`. Running calls are not affected. The value applies until the handler is removed or the process ends.
+   * `concurrency`. Running calls are not affected. The value applies until the handler is removed or the process ends. A
+   * `concurrency` of `QueueAdmin.configure` wins.
    *
    * @throws InvalidOptionsError if the value is out of range
    * @throws UnknownQueueError if this process does not work the queue
@@ -114,7 +115,7 @@ export class SqlQueueRunner {
       expected(isWhole(concurrency, 1, 10_000), 'concurrency to be a whole number from 1 to 10000', concurrency),
     ]);
     this.#concurrency.set(queue, concurrency);
-    this.#worker?.setConcurrency(queue, concurrency);
+    this.#worker?.updateConcurrency(queue);
   }
 
   async #addToWorker(queue: string): Promise<void> {

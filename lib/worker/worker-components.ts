@@ -18,6 +18,7 @@ import { Poller } from './poller.js';
 import { Pruner } from './pruner.js';
 import { ScheduleRunner } from './schedule-runner.js';
 import { QueuePauses } from './queue-pauses.js';
+import { RunTimeSettings } from './run-time-settings.js';
 import { QueueStrategies } from './queue/queue-strategies.js';
 import { QueueWorker } from './queue/queue-worker.js';
 import { QueueWorkers } from './queue/queue-workers.js';
@@ -31,6 +32,7 @@ import type { WorkerParts } from './worker-parts.js';
 export class WorkerComponents {
   readonly queues = new QueueWorkers();
   readonly pauses: QueuePauses;
+  readonly settings: RunTimeSettings;
   readonly strategies: QueueStrategies;
   readonly completer: Completer;
   readonly leases: LeaseRenewer;
@@ -58,6 +60,7 @@ export class WorkerComponents {
     const { store, clock, databaseClock, logger, random, options, optionsFor, events, waitNotifier } = parts;
     const { queues } = this;
     this.pauses = new QueuePauses(queues, pausedQueues, () => this.listener?.restartListening());
+    this.settings = new RunTimeSettings({ queues, optionsFor, logger });
     this.strategies = new QueueStrategies(parts);
     this.completer = new Completer(
       store,
@@ -95,6 +98,7 @@ export class WorkerComponents {
     this.#pollEffects = new PollEffects(
       queues,
       this.pauses,
+      this.settings,
       this.#announcer,
       this.#jobEvents,
       this.#rescueEffects,
@@ -102,11 +106,7 @@ export class WorkerComponents {
     );
     this.schedules = new ScheduleRunner(
       parts.schedules,
-      {
-        logger,
-        events: new ClientEvents(events),
-        announce: (queue, jobs) => this.#announcer.announce(queue, jobs),
-      },
+      { logger, events: new ClientEvents(events), announce: (queue, jobs) => this.#announcer.announce(queue, jobs) },
       queueNames,
     );
     this.poller = new Poller({

@@ -94,8 +94,9 @@ export class Worker {
     await this.parts.workerRegistry.setQueues(this.id, queues.names).catch(() => undefined);
   }
 
-  setConcurrency(queue: string, concurrency: number): void {
-    this.#components.queues.of(queue)?.setConcurrency(concurrency);
+  /** The concurrency of the options of the queue has changed. */
+  updateConcurrency(queue: string): void {
+    this.#components.settings.onOptionsChanged(queue);
   }
 
   pause(queues: readonly string[]): void {
@@ -198,18 +199,20 @@ export class Worker {
 
   /** Declares the limits of the queues, and reads which ones are paused, because a queue that opens claims at once. */
   async #readStates(names: readonly string[]): Promise<void> {
-    const { queues, pauses } = this.#components;
+    const { queues, pauses, settings } = this.#components;
     const readAt = this.parts.clock.monotonic();
     const summary = await this.parts.store.summarizeWork(names);
     if (summary.atMs !== null) this.parts.databaseClock.learn(summary.atMs, readAt);
     const limits = new Map<string, Limits>();
     for (const queue of names) {
-      const { paused = false, isLimited = false, hasGroups = false } = summary.queues.get(queue) ?? {};
+      const state = summary.queues.get(queue);
+      const { paused = false, isLimited = false, hasGroups = false } = state ?? {};
+      const isEnabled = settings.apply(queue, state ?? { concurrency: null, isEnabled: true });
       const own = this.parts.optionsFor(queue).limits;
       const hasOwn = own.maxRunning !== null || own.rate !== null;
       if (isLimited || hasOwn) limits.set(queue, own);
       if (hasGroups) queues.of(queue)?.groups.discover();
-      if (paused) pauses.setPausedEverywhere(queue, true);
+      if (paused || !isEnabled) pauses.setPausedEverywhere(queue, true);
       queues.of(queue)?.setLimited(isLimited || hasOwn, Infinity);
     }
     for (const queue of await this.parts.limits.declareLimits(limits))

@@ -121,6 +121,24 @@ describeEngines('the command line', (setup) => {
     });
   });
 
+  it('sets options of a queue for all processes, and resets them', async () => {
+    const { engine, call, json } = await open();
+    const settings = async () => (await engine.admin.queues())[0]?.settings;
+
+    const pairs = ['concurrency=5', 'rate=100/1m', 'enabled=08:00-18:00@Europe/Berlin', 'maxRunning=false'];
+    expect(await json('set', 'q', ...pairs, '--yes')).toMatchObject({ queue: 'q', settings: { concurrency: 5 } });
+    expect(await settings()).toMatchObject({
+      concurrency: 5,
+      rate: { limit: 100, perMs: 60_000 },
+      maxRunning: null,
+      enabled: { from: '08:00', to: '18:00', tz: 'Europe/Berlin' },
+    });
+    expect(await call('set', 'q', 'prefetch=5', '--yes')).toMatchObject({ code: 2 });
+    expect(await call('set', 'q', '--yes')).toMatchObject({ code: 2 });
+    await call('set', 'q', '--reset', '--yes');
+    expect(await settings()).toEqual({});
+  });
+
   it('stands in the audit with the user and the host', async () => {
     const world = await setup();
     const { admin, producer } = await world.start({ autoStart: false });

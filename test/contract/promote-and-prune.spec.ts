@@ -1,6 +1,11 @@
 import { finalBatchOf, LEASE_MS, outcomes } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
+const IDLE_QUEUE = {
+  ...{ waiting: false, paused: false, isLimited: false, isResting: false, hasGroups: false },
+  ...{ concurrency: null, isEnabled: true },
+};
+
 describeStores('promote()', (setup) => {
   it('makes due jobs waiting, and no others', async () => {
     const { put, jobs, admin, advance } = await setup();
@@ -101,8 +106,8 @@ describeStores('a work summary', (setup) => {
     const { queues } = await jobs.summarizeWork(['a', 'b']);
 
     expect([...queues]).toEqual([
-      ['a', { waiting: false, paused: false, isLimited: false, isResting: false, hasGroups: false }],
-      ['b', { waiting: false, paused: true, isLimited: false, isResting: false, hasGroups: false }],
+      ['a', { ...IDLE_QUEUE }],
+      ['b', { ...IDLE_QUEUE, paused: true }],
     ]);
   });
 

@@ -207,6 +207,9 @@ export async function everyVerb(
   await waits.pruneWaits(100);
   const entry = { id: 1, verb: 'pause', queue: 'q', by: 'ann', details: '{}', count: 0 } as const;
   await admin.setPaused('q', true, { audit: entry });
+  await admin.configure('q', { concurrency: 2, maxRunning: 900, enabled: true });
+  await admin.configure('new', { paused: true });
+  await admin.configure('q', null);
   await audit.list({}, { limit: 10, order: 'oldest' });
   await audit.list({ by: 'ann', queue: 'q' }, { after: [0, 0], limit: 10, order: 'newest' });
   advance(1);

@@ -15,6 +15,7 @@ import {
   resolveOptions,
   type SchemaOf,
 } from '../option-schema.js';
+import { isTimeZone } from '../time-zone.js';
 import type { ScheduleTiming } from './schedule.js';
 import { nextTick } from './ticks.js';
 
@@ -126,14 +127,4 @@ function missedProblem(missed: unknown): string | undefined {
 
 function isShortText(value: unknown): value is string {
   return typeof value === 'string' && value.length <= MAX_CRON_LENGTH;
-}
-
-function isTimeZone(value: unknown): value is string {
-  if (typeof value !== 'string' || value.length > 100) return false;
-  try {
-    Intl.DateTimeFormat('en-US', { timeZone: value });
-    return true;
-  } catch {
-    return false;
-  }
 }

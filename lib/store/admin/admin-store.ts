@@ -1,5 +1,6 @@
 import type { JobRecord, NewJob } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
+import type { QueueConfiguration, QueueSettingsRecord } from '../../job/settings/queue-configuration.js';
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
 import type { Delay } from '../../job/outcome.js';
 import type { Change } from '../audit/audit-store.js';
@@ -96,6 +97,8 @@ export interface QueueRecord {
   rate: { limit: number; perMs: number; burst: number; window: 'sliding' | 'fixed' } | null;
   /** No job starts before this time; null: the queue does not rest. */
   restsUntil: Date | null;
+  /** The settings of `configure`, `pause` and `limit`. A missing one is as in the options of each process. */
+  settings: QueueSettingsRecord;
 }
 
 export interface WorkerRecord {
@@ -151,6 +154,8 @@ export interface AdminStore {
   queues(): Promise<QueueRecord[]>;
   workers(): Promise<WorkerRecord[]>;
   setPaused(queue: string, paused: boolean, change?: Change): Promise<void>;
+  /** Stores settings of the queue for all processes. Null: all are as in the options again. */
+  configure(queue: string, given: QueueConfiguration | null, change?: Change): Promise<void>;
   /**
    * Cancels a job that no worker runs. For a running job it stores a cancellation request, which the worker reads with
    * its next heartbeat.

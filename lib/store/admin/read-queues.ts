@@ -1,11 +1,12 @@
 import { NO_LIMITS } from '../../job/limits/limit-options.js';
 import type { Dialect } from '../core/sql-database.js';
 import { query, type Work } from '../core/statement.js';
-import { limitsOf, type LimitsRow } from '../limits/limits-row.js';
+import { limitsOf, overridesOf, type LimitsRow } from '../limits/limits-row.js';
+import { settingsOf } from '../settings/settings-row.js';
 import type { QueueRecord } from './admin-store.js';
 
 const QUEUES = `
-  SELECT queue, paused, expires_after_ms
+  SELECT queue, paused, expires_after_ms, settings
   FROM {queues}`;
 
 const LIMITS = `
@@ -16,6 +17,7 @@ interface QueueRow {
   queue: string;
   paused: number;
   expires_after_ms: number | null;
+  settings: string | null;
 }
 
 interface QueueLimitsRow extends Pick<LimitsRow, 'declared' | 'overrides' | 'rest_until'> {
@@ -32,15 +34,18 @@ export function* readQueues(dialect: Dialect): Work<QueueRecord[]> {
   const limits = yield* query<QueueLimitsRow>(LIMITS);
   const records = new Map<string, QueueRecord>();
   for (const queue of [...names, ...limits.map((row) => row.queue)])
-    records.set(queue, { queue, paused: false, expiresAfterMs: null, ...NO_LIMITS, restsUntil: null });
-  for (const { queue, paused, expires_after_ms } of rows) {
+    records.set(queue, { queue, paused: false, expiresAfterMs: null, ...NO_LIMITS, restsUntil: null, settings: {} });
+  for (const { queue, paused, expires_after_ms, settings: stored } of rows) {
     const expiresAfterMs = expires_after_ms === null ? null : Number(expires_after_ms);
-    records.set(queue, { queue, paused: paused > 0, expiresAfterMs, ...NO_LIMITS, restsUntil: null });
+    const settings = { ...settingsOf({ settings: stored }), ...(paused > 0 && { paused: true as const }) };
+    records.set(queue, { queue, paused: paused > 0, expiresAfterMs, ...NO_LIMITS, restsUntil: null, settings });
   }
   for (const row of limits) {
     const isResting = Number(row.rest_until) > Number(row.at);
     const restsUntil = isResting ? new Date(Number(row.rest_until)) : null;
-    records.set(row.queue, { ...records.get(row.queue)!, ...limitsOf(row), restsUntil });
+    const known = records.get(row.queue)!;
+    const settings = { ...known.settings, ...overridesOf(row) };
+    records.set(row.queue, { ...known, ...limitsOf(row), restsUntil, settings });
   }
   return [...records.values()].sort((a, b) => (a.queue < b.queue ? -1 : 1));
 }

@@ -1,4 +1,5 @@
 import type { JobRecord, NewJob } from '../../job/job.js';
+import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
 import type { PageOrder, PageRequest } from '../../job/page-options.js';
 import type * as port from './admin-store.js';
 import { readNames } from '../../job/read-columns.js';
@@ -19,6 +20,7 @@ import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs
 import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import type { EventJob } from '../jobs/job-events.js';
 import { findKeyedReenqueues, reenqueueKeyed } from '../keys/reenqueue-keyed.js';
+import { configureQueue } from '../settings/configure-queue.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 
@@ -97,6 +99,10 @@ export class SqlAdminStore implements port.AdminStore {
 
   setPaused(queue: string, paused: boolean, change: Change = {}): Promise<void> {
     return runChange(this.database, change, () => setPaused(this.dialect, queue, paused), one);
+  }
+
+  configure(queue: string, given: QueueConfiguration | null, change: Change = {}): Promise<void> {
+    return runChange(this.database, change, () => configureQueue(this.dialect, queue, given), one);
   }
 
   cancel(id: number, retentionMs: (queue: string) => number | false, change: Change = {}): Promise<port.CancelResult> {

@@ -38,6 +38,7 @@ export const AUDIT_VERBS = [
   'pause',
   'resume',
   'limit',
+  'configure',
   'subscribe',
   'unsubscribe',
   'group.pause',

@@ -89,6 +89,10 @@ export interface QueueState {
   readonly hasGroups: boolean;
   /** Whether it starts no job at present, because a handler or an administrator has asked for a rest. */
   readonly isResting: boolean;
+  /** The setting that holds instead of the concurrency of the options; null: none. */
+  readonly concurrency: number | null;
+  /** Whether the setting `enabled` lets it run jobs at present. */
+  readonly isEnabled: boolean;
 }
 
 export interface WorkSummary {

@@ -1,6 +1,8 @@
+import { isEnabledAt } from '../../job/settings/enabled.js';
 import type { QueueState, WorkSummary, UpcomingTimes } from './job-store.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 import { IS_AHEAD_OF_CLOCK } from './lease.js';
+import { settingsOf } from '../settings/settings-row.js';
 import { query, type Work } from '../core/statement.js';
 
 // The next due time of all registered queues. Each is read from the start of a range of index queue.
@@ -42,7 +44,7 @@ const hasJobs = (jobs: string, condition: string) => `
 // few. A claim from before the server clock was set back counts as expired, so that a worker checks it. Only on SQLite
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
-  SELECT q.queue, q.paused,
+  SELECT q.queue, q.paused, q.settings,
          ${hasJobs('j', `j.runnable = 1 AND j.group_key = ''`)} AS waiting,
          ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
            OR ${hasJobs('c', `c.runnable = 1 AND c.group_key > '' /*! AND FALSE */`)} AS arriving,
@@ -97,6 +99,7 @@ interface NextTimes extends Record<TimeColumn, number | null> {
 interface WorkSummaryRow extends NextTimes {
   queue: string;
   paused: number;
+  settings: string | null;
   waiting: number;
   /** Null if the queue has no limits. */
   rest_until: number | null;
@@ -125,6 +128,7 @@ export function* summarizeWork(queues: readonly string[], schedules: readonly st
 
 function toQueueState(row: WorkSummaryRow): QueueState {
   const { waiting, paused, rest_until, arriving, has_groups, has_ready_groups, next_due_group, at } = row;
+  const settings = settingsOf(row);
   const isGroupDue = next_due_group !== null && Number(next_due_group) <= Number(at);
   return {
     waiting: waiting > 0 || arriving > 0 || has_ready_groups > 0 || isGroupDue,
@@ -132,6 +136,8 @@ function toQueueState(row: WorkSummaryRow): QueueState {
     paused: paused > 0,
     isLimited: rest_until !== null,
     isResting: rest_until !== null && Number(rest_until) > Number(at),
+    concurrency: settings.concurrency ?? null,
+    isEnabled: isEnabledAt(settings.enabled, Number(at)),
   };
 }
 

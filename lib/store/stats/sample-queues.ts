@@ -108,11 +108,12 @@ export function* sampleQueues(dialect: Dialect): Work<Omit<StatsSample, 'tookMs'
   const at = Number(time!.at);
   return {
     sampledAtMs: at,
-    queues: queues.map(({ queue, paused }, index) => {
+    queues: queues.map(({ queue, paused, settings }, index) => {
       const since = [oldest.get(queue), readDate(rows[index]!.grouped_since)].flatMap((time) => time ?? []);
       return {
         queue,
         paused,
+        settings,
         ...countsOf(rows[index]!, claimed.get(queue) ?? []),
         oldestWaitingMs: since.length === 0 ? null : Math.max(0, at - Math.min(...since)),
         nextDueInMs: nextDueInMs(rows[index]!, at),

@@ -1,3 +1,5 @@
+import type { QueueSettingsRecord } from '../../job/settings/queue-configuration.js';
+
 /** A number of jobs that is counted up to 10,000. */
 export interface JobCount {
   value: number;
@@ -9,6 +11,8 @@ export interface JobCount {
 export interface QueueStats {
   queue: string;
   paused: boolean;
+  /** The settings made at run time. A missing one is as in the options of each process. */
+  settings: QueueSettingsRecord;
   /** Jobs that a worker can claim now. */
   waiting: JobCount;
   scheduled: JobCount;

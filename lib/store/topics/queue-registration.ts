@@ -1,8 +1,10 @@
+import { isEnabledAt } from '../../job/settings/enabled.js';
 import type { Subscription } from '../../job/topics.js';
 import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
+import { settingsOf } from '../settings/settings-row.js';
 import { deleteLimits } from '../limits/edit-limits.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
 
@@ -32,7 +34,7 @@ const expiresAt = (row: string, divisor = 1) => `
 
 // Claims of a consumer record the use of a temporary queue once per quarter of its expiry time.
 const PAUSED_AND_LAST_USE = `
-  SELECT paused, CASE WHEN ${expiresAt('', 4)} <= :now THEN 1 ELSE 0 END AS needs_mark,
+  SELECT paused, settings, :now AS at, CASE WHEN ${expiresAt('', 4)} <= :now THEN 1 ELSE 0 END AS needs_mark,
          EXISTS (SELECT 1 FROM {limits} l WHERE l.queue = :queue) AS limited,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = :queue) AS grouped
   FROM {queues}
@@ -109,15 +111,22 @@ export function* markQueuesUsed(queues: readonly string[]): Work<boolean> {
   return (yield* execute(MARK_USED, { queues: [...queues].sort() })) === queues.length;
 }
 
+interface PermitRow {
+  readonly paused: number;
+  readonly settings: string | null;
+  readonly at: number;
+  readonly needs_mark: number;
+  readonly limited: number;
+  readonly grouped: number;
+}
+
 /** A queue that was never used has no row. */
 export function* readClaimPermit(queue: string): Work<ClaimPermit> {
-  const [row] = yield* query<{ paused: number; needs_mark: number; limited: number; grouped: number }>(
-    PAUSED_AND_LAST_USE,
-    { queue },
-  );
+  const [row] = yield* query<PermitRow>(PAUSED_AND_LAST_USE, { queue });
   if (!row) return { isPaused: false, isLimited: false, hasGroups: false };
   if (row.paused === 0 && Number(row.needs_mark) === 1) yield* markQueuesUsed([queue]);
-  return { isPaused: row.paused > 0, isLimited: Number(row.limited) > 0, hasGroups: Number(row.grouped) > 0 };
+  const isClosed = row.paused > 0 || !isEnabledAt(settingsOf(row).enabled, Number(row.at));
+  return { isPaused: isClosed, isLimited: Number(row.limited) > 0, hasGroups: Number(row.grouped) > 0 };
 }
 
 /** Reads without locks. `expireQueue` locks each queue and checks it again. */

@@ -63,6 +63,8 @@ export const TABLE_SCHEMAS = {
       expiresAfterMs: nullable(bigint('expires_after_ms')),
       /** The last time at which a worker renewed a temporary queue; null for all other queues. */
       usedAt: nullable(bigint('used_at')),
+      /** JSON: the settings of `QueueAdmin.configure` that no other table has; null: none. */
+      settings: nullable(text('settings')),
     },
   }),
 

@@ -9,6 +9,7 @@ import { GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE, GROUPS_MYSQL, GROUPS_SQLITE } fr
 import { FLOWS_MYSQL, FLOWS_SQLITE } from './0006-flows.js';
 import { STATS_MYSQL, STATS_SQLITE } from './0007-stats.js';
 import { METRICS_MYSQL, METRICS_SQLITE } from './0008-metrics.js';
+import { SETTINGS_MYSQL, SETTINGS_SQLITE } from './0009-settings.js';
 import { AUDIT_MYSQL, AUDIT_SQLITE } from './0009-audit.js';
 import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
@@ -85,8 +86,8 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     version: 9,
     name: 'CreateSqlQueueAudit1790000000009',
-    up: forDialects(AUDIT_MYSQL, AUDIT_SQLITE),
-    down: onAll(['DROP TABLE IF EXISTS {audit}']),
+    up: forDialects([...AUDIT_MYSQL, ...SETTINGS_MYSQL], [...AUDIT_SQLITE, ...SETTINGS_SQLITE]),
+    down: onAll(['DROP TABLE IF EXISTS {audit}', 'ALTER TABLE {queues} DROP COLUMN settings']),
   },
 ];
 

@@ -1,0 +1,61 @@
+import { toMs } from '../../common/duration.js';
+import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
+import { CommandFailedError, UsageError, wholeNumber, type Call, type Command } from '../command.js';
+
+const SETTINGS: Readonly<Record<keyof QueueConfiguration, (text: string) => unknown>> = {
+  concurrency: (text) => wholeNumber('concurrency', text, 1, 10_000),
+  paused: (text) => flagOf('paused', text),
+  maxRunning: (text) => (text === 'false' ? false : wholeNumber('maxRunning', text, 1, 1_000_000)),
+  rate: rateOf,
+  enabled: enabledOf,
+};
+
+export const set: Command = {
+  usage: `<queue> [${Object.keys(SETTINGS).join('=… ')}=…] | <queue> --reset`,
+  summary: 'set options of a queue for all processes: concurrency=5 rate=100/1m enabled=08:00-18:00@Europe/Berlin',
+  args: [1, 6],
+  options: { reset: { type: 'boolean' } },
+  run: setQueue,
+};
+
+async function setQueue({ engine, args: [queue, ...pairs], options, output, confirm }: Call): Promise<void> {
+  if ((pairs.length === 0) !== options.flag('reset')) throw new UsageError('expected either settings or --reset');
+  const settings = options.flag('reset') ? null : settingsOf(pairs);
+  if (!(await confirm(`${settings ? 'Change' : 'Reset'} the settings of ${queue}?`)))
+    throw new CommandFailedError('Nothing is changed.');
+  await engine.admin.configure(queue!, settings);
+  output.result({ queue, settings }, () => `${settings ? 'Changed' : 'Reset'} the settings of ${queue}.`);
+}
+
+function settingsOf(pairs: readonly string[]): QueueConfiguration {
+  const settings: Record<string, unknown> = {};
+  for (const pair of pairs) {
+    const [, name = pair, text = ''] = /^([^=]*)=(.*)$/.exec(pair) ?? [];
+    if (!Object.hasOwn(SETTINGS, name))
+      throw new UsageError(`expected a setting like ${Object.keys(SETTINGS).join('=… or ')}=…, got "${pair}"`);
+    settings[name] = text === 'null' ? null : SETTINGS[name as keyof QueueConfiguration](text);
+  }
+  return settings;
+}
+
+function flagOf(name: string, text: string): boolean {
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new UsageError(`expected ${name} to be true or false, got "${text}"`);
+}
+
+function rateOf(text: string): QueueConfiguration['rate'] {
+  if (text === 'false') return false;
+  const [, limit, per] = /^(\d+)\/(.+)$/.exec(text) ?? [];
+  const perMs = toMs(per);
+  if (limit === undefined || perMs === undefined)
+    throw new UsageError(`expected rate to be like 100/1m, or false, got "${text}"`);
+  return { limit: Number(limit), per: perMs };
+}
+
+function enabledOf(text: string): QueueConfiguration['enabled'] {
+  if (text === 'true' || text === 'false') return text === 'true';
+  const [, from, to, tz] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:@(.+))?$/.exec(text) ?? [];
+  if (from === undefined || to === undefined)
+    throw new UsageError(`expected enabled to be true, false or like 08:00-18:00@Europe/Berlin, got "${text}"`);
+  return { from, to, ...(tz !== undefined && { tz }) };
+}

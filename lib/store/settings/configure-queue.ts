@@ -1,0 +1,42 @@
+import { settingsAfter, type QueueConfiguration } from '../../job/settings/queue-configuration.js';
+import type { Dialect } from '../core/sql-database.js';
+import { execute, query, type Work } from '../core/statement.js';
+import { changeLimits } from '../limits/edit-limits.js';
+import { settingsOf } from './settings-row.js';
+
+const LOCK = `
+  SELECT paused, settings
+  FROM {queues} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue /*! FOR UPDATE */`;
+
+const SET = `
+  UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
+  SET paused = :paused, settings = :settings
+  WHERE queue = :queue`;
+
+interface LockedRow {
+  readonly paused: number;
+  readonly settings: string | null;
+}
+
+/** Stores the settings with the queue, and its limits with the limits, in this order of locks. */
+export function* configureQueue(dialect: Dialect, queue: string, given: QueueConfiguration | null): Work<void> {
+  const row = yield* lockOrAdd(dialect, queue);
+  const settings = settingsAfter(settingsOf(row), given);
+  const paused = given === null ? false : given.paused === undefined ? row.paused > 0 : given.paused === true;
+  const isEmpty = Object.keys(settings).length === 0;
+  yield* execute(SET, { queue, paused: paused ? 1 : 0, settings: isEmpty ? null : JSON.stringify(settings) });
+  const { maxRunning, rate } = given ?? { maxRunning: null, rate: null };
+  const limits = { ...(maxRunning !== undefined && { maxRunning }), ...(rate !== undefined && { rate }) };
+  if (Object.keys(limits).length > 0) yield* changeLimits(dialect, queue, limits);
+}
+
+function* lockOrAdd(dialect: Dialect, queue: string): Work<LockedRow> {
+  const lock = function* () {
+    return (yield* query<LockedRow>(LOCK, { queue }))[0];
+  };
+  const known = yield* lock();
+  if (known) return known;
+  yield* dialect.addQueue(queue);
+  return (yield* lock())!;
+}

@@ -1,0 +1,64 @@
+import type { JobLogger } from '../common/job-logger.js';
+import { OutageLog } from '../common/outage-log.js';
+import type { ResolvedQueueOptions } from '../job/queue-options.js';
+import type { QueueState } from '../store/jobs/job-store.js';
+import type { QueueWorker } from './queue/queue-worker.js';
+import type { QueueWorkers } from './queue/queue-workers.js';
+
+export interface RunTimeSettingsParts {
+  readonly queues: QueueWorkers;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  readonly logger: JobLogger;
+}
+
+/** Applies the settings that an administrator has made for all processes, and asks the functions `enabled`. */
+export class RunTimeSettings {
+  /** The concurrency that holds instead of that of the options. */
+  readonly #concurrency = new WeakMap<QueueWorker, number>();
+  readonly #answers = new Map<string, boolean>();
+  readonly #outages = new Map<string, OutageLog>();
+
+  constructor(private readonly parts: RunTimeSettingsParts) {}
+
+  /** Sets the concurrency of the queue, and returns whether the queue may claim jobs now. */
+  apply(queue: string, { concurrency, isEnabled }: Pick<QueueState, 'concurrency' | 'isEnabled'>): boolean {
+    const worker = this.parts.queues.of(queue);
+    if (worker && this.#concurrency.get(worker) !== (concurrency ?? undefined)) {
+      if (concurrency === null) this.#concurrency.delete(worker);
+      else this.#concurrency.set(worker, concurrency);
+      worker.setConcurrency(concurrency ?? this.parts.optionsFor(queue).concurrency);
+    }
+    return isEnabled && this.#isEnabledHere(queue);
+  }
+
+  /** The concurrency of the options has changed. */
+  onOptionsChanged(queue: string): void {
+    const worker = this.parts.queues.of(queue);
+    if (worker && !this.#concurrency.has(worker)) worker.setConcurrency(this.parts.optionsFor(queue).concurrency);
+  }
+
+  /** If the function fails, its last answer holds. */
+  #isEnabledHere(queue: string): boolean {
+    const { enabled } = this.parts.optionsFor(queue);
+    if (!enabled) return true;
+    try {
+      const answer: unknown = enabled();
+      if (typeof answer !== 'boolean') throw new Error(`expected true or false, got ${typeof answer}`);
+      this.#outages.get(queue)?.onSuccess();
+      this.#answers.set(queue, answer);
+    } catch (error) {
+      this.#outageOf(queue).onFailure(error);
+    }
+    return this.#answers.get(queue) ?? true;
+  }
+
+  #outageOf(queue: string): OutageLog {
+    let outage = this.#outages.get(queue);
+    if (!outage) {
+      const problem = `The function \`enabled\` of queue "${queue}" failed, its last answer holds`;
+      outage = new OutageLog(this.parts.logger, problem, `The function \`enabled\` of queue "${queue}" works again.`);
+      this.#outages.set(queue, outage);
+    }
+    return outage;
+  }
+}
