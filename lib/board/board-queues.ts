@@ -31,6 +31,6 @@ function withoutStats(queue: string): Omit<BoardQueue, keyof QueueRecord> & { qu
     queue,
     ...{ waiting: NONE, scheduled: NONE, blocked: NONE, staged: NONE, dead: NONE },
     ...{ active: 0, prefetched: 0, workers: 0 },
-    ...{ oldestWaitingMs: null, nextDueInMs: null, sampledAt: null },
+    ...{ oldestWaitingMs: null, nextDueInMs: null, sampledAt: null, settings: {} },
   };
 }

@@ -101,6 +101,31 @@ describe('the pages of the board', () => {
     expect(await admin.queues()).toMatchObject([{ maxRunning: 7, rate: { limit: 100, perMs: 60_000 } }]);
   });
 
+  it('show the settings of a queue with their origin, and change them', async () => {
+    const { board, admin, producer } = await start();
+    await producer.enqueue('email', 1);
+    await admin.limit('email', { maxRunning: 7 });
+    const window = await board('queue?queue=email');
+
+    await window.button('Settings …').click();
+    await window.page.getByLabel('Running in each process').fill('3');
+    await window.page.getByLabel('Runs jobs').fill('08:00-18:00 Europe/Berlin');
+    await window.confirm('Settings …');
+    await window.announced('The settings of email are changed.');
+    const text = await window.page.locator('main').innerText();
+
+    expect(await admin.queues()).toMatchObject([
+      { settings: { concurrency: 3, maxRunning: 7, enabled: { from: '08:00', to: '18:00', tz: 'Europe/Berlin' } } },
+    ]);
+    for (const part of [
+      '7 (set at run time)',
+      'no limit (options)',
+      '3 (set at run time)',
+      '08:00-18:00 Europe/Berlin',
+    ])
+      expect(text).toContain(part);
+  });
+
   it('pause and limit a group', async () => {
     const { board, admin, producer, runner } = await start({ queues: { email: { groups: { concurrency: 2 } } } });
     await producer.enqueue('email', 1, { group: 'acme', delay: '1h' });

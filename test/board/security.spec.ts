@@ -6,6 +6,7 @@ const WRITES = {
   pause: { queue: 'email' },
   resume: { queue: 'email' },
   limit: { queue: 'email', change: { maxRunning: 1 } },
+  configure: { queue: 'email', settings: { concurrency: 2 } },
   'pause-group': { queue: 'email', group: 'a' },
   'resume-group': { queue: 'email', group: 'a' },
   'limit-group': { queue: 'email', group: 'a', change: { weight: 2 } },

@@ -34,6 +34,8 @@ describeServers('the requests of the board', (server) => {
     const writes: [string, object][] = [
       ...(['pause', 'resume'] as const).map((verb): [string, object] => [verb, { queue: 'email' }]),
       ['limit', { queue: 'email', change: { maxRunning: 3 } }],
+      ['configure', { queue: 'email', settings: { concurrency: 3, enabled: { from: '08:00', to: '18:00' } } }],
+      ['configure', { queue: 'email', settings: null }],
       ['pause-group', { queue: 'sync', group: 'acme' }],
       ['resume-group', { queue: 'sync', group: 'acme' }],
       ['limit-group', { queue: 'sync', group: 'acme', change: { weight: 2 } }],

@@ -25,7 +25,7 @@ function numberOrNone(text) {
 }
 
 /** @param {string} text the server reports texts that are no number. NaN would become null, which resets a limit. */
-function numberOr(text) {
+export function numberOr(text) {
   return Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
