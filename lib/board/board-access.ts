@@ -28,6 +28,12 @@ export class BoardAccess {
     return answer;
   }
 
+  /** Those of the verbs that are allowed. */
+  async allowed(verbs: readonly BoardVerb[], queue?: string): Promise<BoardVerb[]> {
+    const answers = await Promise.all(verbs.map((verb) => this.allows(verb, queue)));
+    return verbs.filter((_, index) => answers[index]);
+  }
+
   /** Throws the refusal with status 403. */
   async require(verb: BoardVerb, queue?: string): Promise<void> {
     if (await this.allows(verb, queue)) return;

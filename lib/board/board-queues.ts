@@ -1,6 +1,7 @@
 import type { QueueAdmin } from '../admin/queue-admin.js';
 import type { QueueRecord } from '../store/admin/admin-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
+import type { BoardAccess } from './board-access.js';
 
 export type BoardQueue = QueueRecord & Omit<QueueStats, 'sampledAt'> & { sampledAt: Date | null };
 
@@ -14,11 +15,22 @@ export async function readQueues(admin: Pick<QueueAdmin, 'queues' | 'stats'>): P
   return records.map((record) => ({ ...(byQueue.get(record.queue) ?? withoutStats(record.queue)), ...record }));
 }
 
+/** The queues that the viewer may read, with the right to pause and resume each. */
+export async function readableQueues(access: BoardAccess, queues: readonly BoardQueue[]) {
+  const readable = await access.filter(queues);
+  return Promise.all(
+    readable.map(async (record) => ({
+      ...record,
+      verbs: await access.allowed(['pause', 'resume'], record.queue),
+    })),
+  );
+}
+
 function withoutStats(queue: string): Omit<BoardQueue, keyof QueueRecord> & { queue: string } {
   return {
     queue,
     ...{ waiting: NONE, scheduled: NONE, blocked: NONE, staged: NONE, dead: NONE },
     ...{ active: 0, prefetched: 0, workers: 0 },
-    ...{ oldestWaitingMs: null, nextDueInMs: null, sampledAt: null },
+    ...{ oldestWaitingMs: null, nextDueInMs: null, sampledAt: null, settings: {} },
   };
 }

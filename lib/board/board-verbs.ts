@@ -3,6 +3,7 @@ export const WRITE_VERBS = [
   'pause',
   'resume',
   'limit',
+  'configure',
   'pause-group',
   'resume-group',
   'limit-group',

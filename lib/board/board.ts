@@ -67,7 +67,10 @@ export class Board implements OnModuleDestroy {
 
   #call(action: BoardAction, request: BoardRequest, values: unknown): Promise<object> {
     const access = new BoardAccess(this.options, request);
-    return action({ ...this.#parts, access, input: new BoardInput({ ...(values as object) }) });
+    const { user } = access;
+    const { admin, schedules, ...others } = this.#parts;
+    const parts = user === undefined ? { admin, schedules } : { admin: admin.as(user), schedules: schedules.as(user) };
+    return action({ ...others, ...parts, access, input: new BoardInput({ ...(values as object) }) });
   }
 
   async #answer(run: () => Promise<object>): Promise<Answer> {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '../common/clock.js';
 import type { BoardAccess } from './board-access.js';
-import type { BoardQueue } from './board-queues.js';
+import { readableQueues, type BoardQueue } from './board-queues.js';
 import type { LiveStats, Viewer } from './live-stats.js';
 
 // The browser connects again, so that guards and `can` decide anew about a viewer whose rights have ended.
@@ -39,7 +39,7 @@ export function streamLive(
   };
   const sendReadable = async (queues: readonly BoardQueue[]) => {
     try {
-      send('queues', { queues: await access.filter(queues) });
+      send('queues', { queues: await readableQueues(access, queues) });
     } catch {
       // `can` rejected. The next request of the page reports it.
       end();

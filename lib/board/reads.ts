@@ -1,16 +1,17 @@
 import { WRITE_VERBS } from './board-verbs.js';
 import type { BoardAction, BoardCall } from './board-call.js';
-import { readQueues } from './board-queues.js';
+import { readableQueues, readQueues } from './board-queues.js';
 import { notFound } from './board-refusal.js';
 import { groupDeadJobs } from './dead-groups.js';
 import { assignedRow, jobRow } from './job-views.js';
+import { readAudit } from './read-audit.js';
 import { readFlow, readJob, readLogs } from './read-job.js';
 import { previewSchedule, readSchedules } from './read-schedules.js';
 
 /** The reads of the board by the last part of their URL. Each checks the right to read. */
 export const READS: Readonly<Record<string, BoardAction>> = {
   rights: readRights,
-  queues: async ({ admin, access }) => ({ queues: await access.filter(await readQueues(admin)) }),
+  queues: async ({ admin, access }) => ({ queues: await readableQueues(access, await readQueues(admin)) }),
   throughput: async ({ throughput, access }) => ({ queues: await access.filter(await throughput.lastHour()) }),
   queue: readQueue,
   history: readHistory,
@@ -18,6 +19,7 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   job: readJob,
   logs: readLogs,
   groups: readGroups,
+  audit: readAudit,
   dead: async ({ admin, access, input, redactor }) => {
     const queue = input.required('queue');
     await access.require('read', queue);
@@ -38,12 +40,7 @@ export const READS: Readonly<Record<string, BoardAction>> = {
 async function readRights({ access, input }: BoardCall) {
   const queue = input.text('queue');
   const verbs = ['read', 'read-payload', ...WRITE_VERBS] as const;
-  const allowed = await Promise.all(verbs.map((verb) => access.allows(verb, queue)));
-  return {
-    isReadOnly: access.isReadOnly,
-    user: access.user ?? null,
-    verbs: verbs.filter((_, index) => allowed[index]),
-  };
+  return { isReadOnly: access.isReadOnly, user: access.user ?? null, verbs: await access.allowed(verbs, queue) };
 }
 
 async function readQueue({ admin, access, input }: BoardCall) {

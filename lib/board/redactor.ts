@@ -3,9 +3,9 @@ import { jsonOf } from '../job/expectation.js';
 /** The place of a value that the board is about to show. */
 export interface RedactContext {
   queue: string;
-  /** The name of the job. */
+  /** The name of the job; empty for an entry of the audit. */
   name: string;
-  what: 'payload' | 'headers' | 'result' | 'progress' | 'error' | 'log';
+  what: 'payload' | 'headers' | 'result' | 'progress' | 'error' | 'log' | 'audit';
 }
 
 /**

@@ -1,5 +1,5 @@
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected } from '../job/expectation.js';
+import { expected, isOptions } from '../job/expectation.js';
 import type { ReplayOptions } from '../job/replay-options.js';
 import type { BoardAction, BoardCall } from './board-call.js';
 import { BoardRefusal, notFound } from './board-refusal.js';
@@ -16,6 +16,11 @@ export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
     await access.require('limit', queue);
     await admin.limit(queue, input.raw('change') as null);
     return {};
+  },
+  configure: async ({ admin, access, input }) => {
+    const [queue, settings] = [input.required('queue'), input.raw('settings')];
+    for (const verb of verbsOf(settings)) await access.require(verb, queue);
+    return done(await admin.configure(queue, settings as null));
   },
   'pause-group': async (call) => done(await (await groupOf(call, 'pause-group')).pause()),
   'resume-group': async (call) => done(await (await groupOf(call, 'resume-group')).resume()),
@@ -113,6 +118,16 @@ async function scheduleOf({ schedules, access, input }: BoardCall, verb: BoardWr
   if (!schedule) throw notFound(`Schedule "${name}"`);
   await access.require(verb, schedule.queue);
   return name;
+}
+
+/** Settings can do the same as other verbs, so they need the same rights. Null ends a pause and all limits. */
+function verbsOf(settings: unknown): BoardWriteVerb[] {
+  if (!isOptions(settings)) return ['configure', 'resume', 'limit'];
+  return [
+    'configure',
+    ...('paused' in settings ? (['pause', 'resume'] as const) : []),
+    ...('maxRunning' in settings || 'rate' in settings ? (['limit'] as const) : []),
+  ];
 }
 
 /** The page shows masks in place of secrets. They must not overwrite the secrets. */

@@ -18,15 +18,15 @@ const TENANTS = ['acme', 'globex', 'initech', 'umbrella'];
 /** The handlers of the demonstration, by queue. */
 export const HANDLERS = {
   'email.send': async (job) => {
-    await job.log(`rendered template ${job.payload.template}`);
+    job.log(`rendered template ${job.payload.template}`);
     if (job.payload.n % 5 === 0) throw Object.assign(new Error('550 mailbox unavailable'), { code: 'E550' });
     if (job.payload.n % 7 === 0)
       throw Object.assign(new Error('connect ECONNREFUSED 10.0.4.12:25'), { code: 'ECONNREFUSED' });
-    await job.log('accepted by mx1.example.net');
+    job.log('accepted by mx1.example.net');
     return { messageId: `<${job.id}@shop.example>` };
   },
   'report.build': async (job) => {
-    await job.progress({ rows: 41_250, of: 96_000 });
+    job.progress({ rows: 41_250, of: 96_000 });
     await sleep(LONG_MS, undefined, { signal: job.signal });
   },
   'order.charge': async () => ({ paid: true }),

@@ -91,12 +91,39 @@ describe('the pages of the board', () => {
     await window.confirm('Limit …');
     const problem = await window.page.getByRole('dialog').getByRole('alert').filter({ hasText: /./ }).innerText();
     await window.confirm('Keep as it is');
+    // The browser reports the refused request.
+    window.problems.splice(0);
     await window.page.getByRole('link', { name: 'Last 60 hours' }).click();
     await window.page.getByText('Attempts per hour', { exact: true }).waitFor();
 
     expect(charts[0]).toMatch(/^Attempts per minute\. Completed: at most \d+\. Failed: at most 0\.$/);
     expect(problem).toContain('expected maxRunning to be false or a whole number from 1 to 1000000');
     expect(await admin.queues()).toMatchObject([{ maxRunning: 7, rate: { limit: 100, perMs: 60_000 } }]);
+  });
+
+  it('show the settings of a queue with their origin, and change them', async () => {
+    const { board, admin, producer } = await start();
+    await producer.enqueue('email', 1);
+    await admin.limit('email', { maxRunning: 7 });
+    const window = await board('queue?queue=email');
+
+    await window.button('Settings …').click();
+    await window.page.getByLabel('Running in each process').fill('3');
+    await window.page.getByLabel('Runs jobs').fill('08:00-18:00 Europe/Berlin');
+    await window.confirm('Settings …');
+    await window.announced('The settings of email are changed.');
+    const text = await window.page.locator('main').innerText();
+
+    expect(await admin.queues()).toMatchObject([
+      { settings: { concurrency: 3, maxRunning: 7, enabled: { from: '08:00', to: '18:00', tz: 'Europe/Berlin' } } },
+    ]);
+    for (const part of [
+      '7 (set at run time)',
+      'no limit (options)',
+      '3 (set at run time)',
+      '08:00-18:00 Europe/Berlin',
+    ])
+      expect(text).toContain(part);
   });
 
   it('pause and limit a group', async () => {
@@ -177,7 +204,7 @@ describe('the pages of the board', () => {
 
   it('show a job with its attempts and log lines, and change it with every verb', async () => {
     const { board, admin, producer, runner } = await start();
-    const stop = await runner.handle('email', { retry: { attempts: 2, backoff: 0 } }, async (job) => {
+    const stop = await runner.handle('email', { retry: { attempts: 2, backoff: 0 } }, (job) => {
       job.log(`line of attempt ${job.attempt}`);
       throw Object.assign(new Error(`mailbox ${job.attempt}`), { code: 'E550' });
     });
@@ -274,7 +301,7 @@ describe('the pages of the board', () => {
     const paused = (await schedules.get('daily'))!.isPaused;
     await window.button('Resume daily').click();
     await window.announced('Schedule daily is resumed.');
-    await window.button('Run often now').click();
+    await window.button('Run now: often').click();
     await window.confirm('Run now');
     await window.announced(/Job \d+ of often is enqueued/);
 
@@ -291,9 +318,7 @@ describe('the pages of the board', () => {
     await dead('order', 0, 'E402');
     const window = await board(`flow?id=${flow.id}`);
 
-    const nodes = await window.page
-      .locator('svg a')
-      .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
+    const nodes = await window.page.locator('svg a').allTextContents();
     await window.button('Retry failed jobs').click();
     await window.confirm('Retry failed jobs');
     await window.announced(`1 jobs of flow ${flow.id} are retried.`);
@@ -304,9 +329,9 @@ describe('the pages of the board', () => {
     await window.page.getByRole('heading', { name: `Job ${flow.jobs[0]!.id}` }).waitFor();
 
     expect(nodes).toEqual([
-      `Job ${flow.jobs[0]!.id}, order default, dead`,
-      `Job ${flow.jobs[1]!.id}, pick default, blocked`,
-      `Job ${flow.jobs[2]!.id}, ship default, blocked`,
+      `#${flow.jobs[0]!.id} defaultdead · order`,
+      `#${flow.jobs[1]!.id} defaultblocked · pick`,
+      `#${flow.jobs[2]!.id} defaultblocked · ship`,
     ]);
     expect((await admin.flow(flow.id))!.jobs.map(({ state }) => state)).toEqual([
       'cancelled',
@@ -325,6 +350,28 @@ describe('the pages of the board', () => {
     await window.go('subscriptions');
 
     expect(await window.row('crm').innerText()).toContain('region = eu or uk');
+  });
+
+  it('show the changes of people in the audit', async () => {
+    const { board, admin, producer } = await start({
+      board: { user: ({ headers }) => `ann of ${String(headers['host'])}` },
+    });
+    await producer.enqueue('email', 1, { delay: '1h' });
+    const window = await board('');
+
+    await window.button('Pause email').click();
+    await window.announced('Queue email is paused.');
+    await window.go('job?id=1');
+    await window.button('Run now').click();
+    await window.announced('Job 1 is due.');
+    await window.go('audit?queue=email');
+    const rows = await window.page.getByRole('row').allInnerTexts();
+    await window.page.getByLabel('Verb').fill('pause');
+    await window.button('Show').click();
+    await window.row('promote').waitFor({ state: 'detached' });
+
+    expect(rows.slice(1).map((row) => /ann of 127\.\S+\s+(\S+)/.exec(row)?.[1])).toEqual(['promote', 'pause']);
+    expect((await admin.audit()).entries.every(({ by }) => by?.startsWith('ann of '))).toBe(true);
   });
 
   it('show no buttons on a read-only board, and none without the right', async () => {

@@ -6,6 +6,7 @@ const WRITES = {
   pause: { queue: 'email' },
   resume: { queue: 'email' },
   limit: { queue: 'email', change: { maxRunning: 1 } },
+  configure: { queue: 'email', settings: { concurrency: 2 } },
   'pause-group': { queue: 'email', group: 'a' },
   'resume-group': { queue: 'email', group: 'a' },
   'limit-group': { queue: 'email', group: 'a', change: { weight: 2 } },
@@ -168,7 +169,7 @@ describe('the security of the board', () => {
   it('hides secrets on the server: in payloads, headers, results, progress, errors, stacks, log lines and schedules', async () => {
     const { read, producer, runner, schedules } = await startBoard();
     const secret = 'hunter2';
-    await runner.handle('email', {}, async (job) => {
+    await runner.handle('email', {}, (job) => {
       job.progress({ step: 1, accessToken: secret });
       job.log(`login with password=${secret} and {"apiToken": "${secret}"}`);
       throw new Error(`401 from https://admin:${secret}@example.com, Authorization: Bearer ${secret}`);

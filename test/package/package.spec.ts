@@ -46,6 +46,7 @@ describe('the published package', () => {
     await writeFile(
       join(consumer, 'consumer.ts'),
       `import { QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
+       import { SqlQueueBoardModule } from 'nestjs-sql-queue/board';
        import { OpenTelemetryInstrumentation } from 'nestjs-sql-queue/otel';
        import { SqlQueuePrometheusModule } from 'nestjs-sql-queue/prometheus';
        import { SqlQueueTerminusModule } from 'nestjs-sql-queue/terminus';
@@ -53,6 +54,7 @@ describe('the published package', () => {
        import type { DynamicModule } from '@nestjs/common';
        export const module: DynamicModule = SqlQueueModule.forRoot();
        export const telemetry = new OpenTelemetryInstrumentation({ parent: 'child' });
+       export const board: DynamicModule = SqlQueueBoardModule.forRoot({ can: ({ user }, verb) => user === 1 && verb === 'read' });
        export const names: string[] = Object.keys(testing);
        export const modules = [SqlQueuePrometheusModule, SqlQueueTerminusModule.forRoot()];
        // @ts-expect-error the types are not any
@@ -116,6 +118,45 @@ describe('the published package', () => {
     expect(loaded).toBe('loaded');
     expect(missing).toContain('npm install @nestjs/terminus');
     for (const name of OPTIONAL_PEERS) await linkPeer(name);
+  });
+
+  it('serves the board from both formats', async () => {
+    await linkPeer('@nestjs/platform-express');
+    const body = `
+      const app = await NestFactory.create(
+        {
+          module: class {},
+          imports: [
+            SqlQueueModule.forRoot({ connection: { type: 'better-sqlite3', database: ':memory:' } }),
+            SqlQueueBoardModule.forRoot({ can: () => true }),
+          ],
+        },
+        { logger: false },
+      );
+      await app.listen(0, '127.0.0.1');
+      const url = (await app.getUrl()) + '/queues';
+      const page = await fetch(url);
+      const statuses = await Promise.all(
+        ['/app.js', '/board.css', '/api/queues'].map((path) => fetch(url + path).then(({ status }) => status)),
+      );
+      console.log([page.status, ...statuses].join());
+      await app.close();
+    `;
+    const names = [
+      ['{ NestFactory }', '@nestjs/core'],
+      ['{ SqlQueueModule }', 'nestjs-sql-queue'],
+      ['{ SqlQueueBoardModule }', 'nestjs-sql-queue/board'],
+    ];
+    const imports = names.map(([name, from]) => `import ${name} from '${from}';`).join('\n');
+    const requires = names.map(([name, from]) => `const ${name} = require('${from}');`).join('\n');
+
+    const fromModule = await node('board.mjs', `import 'reflect-metadata';\n${imports}\n${body}`);
+    const fromCommonJs = await node(
+      'board.cjs',
+      `require('reflect-metadata');\n${requires}\n(async () => {${body}})();`,
+    );
+
+    expect([fromModule, fromCommonJs]).toEqual(['200,200,200,200', '200,200,200,200']);
   });
 
   it('imports only declared dependencies', async () => {

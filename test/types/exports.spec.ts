@@ -1,4 +1,5 @@
 import * as main from 'nestjs-sql-queue';
+import * as board from 'nestjs-sql-queue/board';
 import * as otel from 'nestjs-sql-queue/otel';
 import * as prometheus from 'nestjs-sql-queue/prometheus';
 import * as terminus from 'nestjs-sql-queue/terminus';
@@ -104,6 +105,10 @@ describe('the public surface', () => {
       'SqlQueueTerminusModule',
       'getHealthIndicatorToken',
     ]);
+  });
+
+  it('of nestjs-sql-queue/board consists of these names', () => {
+    expect(Object.keys(board)).toEqual(['SqlQueueBoardModule']);
   });
 
   it('has errors with a distinct code each', () => {

@@ -1,4 +1,5 @@
 import { messageOf } from './announce.js';
+import { auditPage } from './audit-page.js';
 import { deadPage } from './dead-page.js';
 import { isAsking } from './dialog.js';
 import { el, hashOf, replace } from './dom.js';
@@ -39,6 +40,7 @@ const PAGES = {
   flow: flowPage,
   workers: workersPage,
   subscriptions: subscriptionsPage,
+  audit: auditPage,
 };
 
 const NAVIGATION = [
@@ -50,6 +52,7 @@ const NAVIGATION = [
   ['flow', 'Flows'],
   ['workers', 'Workers'],
   ['subscriptions', 'Subscriptions'],
+  ['audit', 'Audit'],
 ];
 
 const CONNECTIONS = {

@@ -76,7 +76,6 @@ function node({ id, queue, name, state }, { x, y }) {
     {
       href: hashOf('job', { id }),
       class: `node ${state}`,
-      'aria-label': `Job ${id}, ${queue} ${name}, ${state}`,
       'data-focus': `node ${id}`,
     },
     svg('rect', { x, y, width: NODE.width, height: NODE.height, rx: 6 }),

@@ -69,6 +69,7 @@ const ACTIONS = [
           name: 'priority',
           label: 'Priority',
           type: 'number',
+          required: true,
           value: String(priority),
           hint: 'Smaller numbers run first.',
         },

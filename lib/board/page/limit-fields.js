@@ -15,18 +15,23 @@ export function limitChange(values, most) {
     ...(values[most] && { [most]: numberOrNone(values[most]) }),
     ...(rate && { rate: rateOrNone(rate) }),
     ...(rest && { rest: rest === 'none' ? false : rest }),
-    ...(weight && { weight: Number(weight) }),
+    ...(weight && { weight: numberOr(weight) }),
   };
 }
 
 /** @param {string} text */
 function numberOrNone(text) {
-  return text === 'none' ? false : Number(text);
+  return text === 'none' ? false : numberOr(text);
+}
+
+/** @param {string} text the server reports texts that are no number. NaN would become null, which resets a limit. */
+export function numberOr(text) {
+  return Number.isFinite(Number(text)) ? Number(text) : text;
 }
 
 /** @param {string} text the server reports other texts */
 function rateOrNone(text) {
   if (text === 'none') return false;
   const [limit, per] = text.split('/');
-  return { limit: Number(limit), per: /^[a-z]/.test(per ?? '') ? `1${per}` : per };
+  return { limit: numberOr(limit), per: /^[a-z]/.test(per ?? '') ? `1${per}` : per };
 }

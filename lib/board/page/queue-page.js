@@ -1,7 +1,7 @@
 import { actionButton } from './action.js';
 import { read } from './api.js';
 import { el, facts, link, section } from './dom.js';
-import { badge, count, duration, moment, number, rateText } from './format.js';
+import { badge, count, duration, moment, number } from './format.js';
 import { groupsSection } from './groups-section.js';
 import { jobsTable } from './jobs-table.js';
 import { limitChange, LIMIT_FIELDS } from './limit-fields.js';
@@ -9,6 +9,7 @@ import { queueCharts } from './queue-charts.js';
 import { pauseButton } from './queues-page.js';
 import { refresh } from './refresh.js';
 import { rightsFor } from './rights.js';
+import { settingsSection } from './settings-section.js';
 
 /** @param {Record<string, string>} params */
 export function queuePage({ queue }) {
@@ -29,7 +30,7 @@ async function draw({ params }) {
     el('p', { class: 'buttons' }, pauseButton(rights, record), limitButtons(rights, record)),
     numbers(record),
     section('Last attempts', ...charts),
-    section('Limits', limits(record)),
+    settingsSection(record, rights),
     ...groupsSection(queue, groups, rights),
     section(
       'Newest jobs',
@@ -39,6 +40,7 @@ async function draw({ params }) {
         { class: 'choices' },
         link('All jobs of the queue', 'jobs', { queue }),
         link('Dead jobs by error', 'dead', { queue }),
+        link('Audit of the queue', 'audit', { queue }),
       ),
     ),
   ];
@@ -62,15 +64,6 @@ function numbers(record) {
     ['Workers', number(record.workers)],
     ['Expires unused after', record.expiresAfterMs === null ? null : duration(record.expiresAfterMs)],
     ['Counted', moment(record.sampledAt)],
-  ]);
-}
-
-/** @param {any} record */
-function limits({ maxRunning, rate, restsUntil }) {
-  return facts([
-    ['Running at once', maxRunning === null ? 'no limit' : number(maxRunning)],
-    ['Rate', rateText(rate)],
-    ['Rests until', moment(restsUntil)],
   ]);
 }
 

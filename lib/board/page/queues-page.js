@@ -4,7 +4,6 @@ import { sparkline } from './charts.js';
 import { el, link, table } from './dom.js';
 import { badge, count, duration, number } from './format.js';
 import { refresh } from './refresh.js';
-import { rightsFor } from './rights.js';
 
 /** @type {Promise<any> | undefined} */
 let throughput;
@@ -17,7 +16,7 @@ export function queuesPage() {
 /** @param {import('./app.js').Context} context */
 async function draw({ queues: pushed }) {
   const current = pushed ?? read('queues').then(({ queues }) => queues);
-  const [queues, rights, lines] = await Promise.all([current, rightsFor(), lastHour()]);
+  const [queues, lines] = await Promise.all([current, lastHour()]);
   const line = (/** @type {any} */ row) => lines.find((/** @type {any} */ one) => one.queue === row.queue);
   const list = table({
     caption: `${number(queues.length)} queues`,
@@ -38,10 +37,10 @@ async function draw({ queues: pushed }) {
       { title: 'Next due', isNumber: true, cell: (row) => duration(row.nextDueInMs) },
       { title: 'Workers', isNumber: true, cell: (row) => number(row.workers) },
       { title: 'Last hour', cell: (row) => sparkline(row.queue, line(row)) },
-      { title: '', cell: (row) => pauseButton(rights, row) },
+      { title: '', cell: (row) => pauseButton(row, row) },
     ],
   });
-  const all = queues.length > 1 ? el('p', { class: 'buttons' }, pauseAllButtons(rights)) : null;
+  const all = queues.length > 1 ? el('p', { class: 'buttons' }, pauseAllButtons(queues)) : null;
   return [list, ...(all ? [all] : [])];
 }
 
@@ -60,7 +59,7 @@ function deadLink(row) {
 }
 
 /**
- * @param {{ verbs: string[] }} rights
+ * @param {{ verbs: string[] }} rights for the queue
  * @param {any} row
  */
 export function pauseButton(rights, { queue, paused }) {
@@ -78,8 +77,9 @@ export function pauseButton(rights, { queue, paused }) {
   );
 }
 
-/** @param {{ verbs: string[] }} rights */
-function pauseAllButtons(rights) {
+/** @param {{ verbs: string[] }[]} queues */
+function pauseAllButtons(queues) {
+  const rights = { verbs: queues.flatMap(({ verbs }) => verbs) };
   const done =
     (/** @type {string} */ text) =>
     (/** @type {any} */ { changed }) =>

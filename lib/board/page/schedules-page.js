@@ -77,7 +77,7 @@ function buttons(rights, { name, isPaused, payload }) {
         ...{
           verb: 'run-schedule',
           text: 'Run now',
-          label: `Run ${name} now`,
+          label: `Run now: ${name}`,
           confirm: `Enqueue a job of ${name} now?`,
         },
         ...{ body: () => ({ name }), done: ({ id }) => `Job ${id} of ${name} is enqueued.` },

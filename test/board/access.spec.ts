@@ -1,0 +1,157 @@
+import { createRequire } from 'node:module';
+import { readFileSync } from 'node:fs';
+import type { Browser } from 'playwright-core';
+import { openBrowser } from '../support/browser.js';
+import { startBoard, type BoardApp } from './support/board-app.js';
+import { BoardWindow } from './support/board-page.js';
+
+const FOCUSED = `document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent`;
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+let browser: Browser;
+
+// Downloads the browser once if the machine has none.
+beforeAll(async () => {
+  browser = await openBrowser();
+}, 300_000);
+
+afterAll(() => browser?.close());
+
+describe('the board, for every person and device,', () => {
+  it.each(['light', 'dark'] as const)(
+    'has no serious accessibility problem on any page in the %s theme',
+    async (colorScheme) => {
+      const app = await startBoard();
+      const hashes = await fillPages(app);
+      const window = await BoardWindow.open(browser, app.url, '', { colorScheme, bypassCSP: true });
+
+      const found: string[] = [];
+      for (const hash of hashes) {
+        await window.go(hash);
+        found.push(...(await seriousProblems(window)).map((problem) => `${hash}: ${problem}`));
+      }
+      await window.go('jobs?queue=email');
+      await window.button('Retry …').click();
+      await window.page.getByText(/A dry run counted/).waitFor();
+      found.push(...(await seriousProblems(window)).map((problem) => `dialog: ${problem}`));
+      await window.close();
+
+      expect(found).toEqual([]);
+    },
+  );
+
+  it('fits a phone without horizontal scrolling', async () => {
+    const app = await startBoard();
+    const hashes = await fillPages(app);
+    const window = await BoardWindow.open(browser, app.url, '', { viewport: { width: 360, height: 740 } });
+
+    const widths: [string, number][] = [];
+    for (const hash of hashes) {
+      await window.go(hash);
+      widths.push([hash, await window.page.evaluate<number>('document.documentElement.scrollWidth')]);
+    }
+    await window.go('jobs?queue=email');
+    await window.button('Retry …').click();
+    const dialog = await window.page.getByRole('dialog').boundingBox();
+    await window.close();
+
+    expect(widths.filter(([, width]) => width > 360)).toEqual([]);
+    expect(dialog!.x + dialog!.width).toBeLessThanOrEqual(360);
+  });
+
+  it('works with the keyboard alone, and keeps the focus when the page updates', async () => {
+    const app = await startBoard({ board: { refresh: '1s' } });
+    await app.producer.enqueueMany('email', [{ payload: 1 }, { payload: 2 }]);
+    const window = await BoardWindow.open(browser, app.url, '');
+    const { keyboard } = window.page;
+    const focused = () => window.page.evaluate<string>(FOCUSED);
+    const tabTo = async (text: string) => {
+      for (let presses = 0; presses < 60 && (await focused()) !== text; presses++) await keyboard.press('Tab');
+      return focused();
+    };
+
+    const heading = await focused();
+    const onPause = await tabTo('Pause email');
+    await keyboard.press('Enter');
+    await window.announced('Queue email is paused.');
+    const onResume = await tabTo('Resume email');
+    await app.producer.enqueue('email', 3);
+    await window.row('email').getByText('3', { exact: true }).waitFor();
+    const afterUpdate = await focused();
+    await window.go('jobs?queue=email');
+    await tabTo('Cancel …');
+    await keyboard.press('Enter');
+    await window.page.getByText('A dry run counted 3 jobs.').waitFor();
+    const inDialog = await window.page.evaluate<boolean>(`document.activeElement.closest('dialog') !== null`);
+    await keyboard.press('Escape');
+    const afterEscape = await focused();
+    await keyboard.press('Enter');
+    await window.page.getByText('A dry run counted 3 jobs.').waitFor();
+    await keyboard.press('Enter');
+    await window.announced('3 jobs cancelled.');
+    await window.page.locator('nav a').first().focus();
+    const outline = await window.page.evaluate<string>('getComputedStyle(document.activeElement).outlineWidth');
+    const { problems } = window;
+    await window.close();
+
+    expect([heading, onPause, onResume, afterUpdate]).toEqual([
+      'Queues',
+      'Pause email',
+      'Resume email',
+      'Resume email',
+    ]);
+    expect([inDialog, afterEscape]).toEqual([true, 'Cancel …']);
+    expect(outline).toBe('3px');
+    expect(await app.admin.counts('email')).toMatchObject({ cancelled: 3 });
+    expect(problems).toEqual([]);
+  });
+});
+
+/** Something on every page. Returns the pages. */
+async function fillPages({ producer, runner, consumer, schedules, admin }: BoardApp): Promise<string[]> {
+  const stop = await runner.handle('email', { retry: { attempts: 2, backoff: 0 } }, (job) => {
+    job.log('a line');
+    throw Object.assign(new Error(`no mailbox with this very long name ${'x'.repeat(200)}`), { code: 'E550' });
+  });
+  const { id } = await producer.enqueue('email', { to: 'ann', long: 'y'.repeat(400) }, { headers: { tenant: 'acme' } });
+  await producer.enqueue('report.build.for.all.tenants', 1, { delay: '1h', key: 'k' });
+  await runner.whenIdle();
+  await stop();
+  await runner.handle('alive', {}, () => ({ done: true }));
+  const { id: assigned } = await producer.enqueue('review', 1);
+  await consumer.assign(assigned, 'ann');
+  await schedules.upsert('daily', { queue: 'report', cron: '0 3 * * *', tz: 'Europe/Berlin' });
+  await admin.subscribe('email', { topic: 'user.*', where: { region: 'eu' } });
+  await admin.as('ann@example.com').pause('review');
+  const flow = await producer.flow((flow) => {
+    const first = flow.add('order', 1);
+    for (const n of [1, 2, 3]) flow.add('pick', n, { after: flow.add('pack', n, { after: first }) });
+  });
+  return [
+    ...[
+      '',
+      'queue?queue=email',
+      'jobs',
+      'jobs?queue=email',
+      `job?id=${id}`,
+      `job?id=${assigned}`,
+      'dead',
+      'dead?queue=email',
+    ],
+    ...['people', 'people?owner=ann', 'schedules', 'flow', `flow?id=${flow.id}`, 'workers', 'subscriptions', 'audit'],
+  ];
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+async function seriousProblems({ page }: BoardWindow): Promise<string[]> {
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate<{ violations: Violation[] }>('axe.run()');
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+}

@@ -1,0 +1,69 @@
+import { describeServers, freshDatabase } from '../support/servers.js';
+import { startBoard } from './support/board-app.js';
+
+describeServers('the requests of the board', (server) => {
+  it('read and change everything', async () => {
+    const database = await freshDatabase(server);
+    const app = await startBoard({ connection: database.connection, queues: { sync: { groups: { concurrency: 2 } } } });
+    const { read, write, producer, runner, consumer, schedules, admin } = app;
+    const stop = await runner.handle('email', {}, (job) => {
+      job.log('a line');
+      throw Object.assign(new Error('no'), { code: 'E550' });
+    });
+    const { id } = await producer.enqueue('email', { to: 'ann' }, { headers: { tenant: 'acme' } });
+    await runner.whenIdle();
+    await stop();
+    const { id: later } = await producer.enqueue('email', 1, { delay: '1h' });
+    const { id: assigned } = await producer.enqueue('review', 1);
+    await consumer.assign(assigned, 'ann');
+    await producer.enqueue('sync', 1, { group: 'acme' });
+    await schedules.upsert('daily', { queue: 'email', cron: '0 3 * * *' });
+    const flow = await producer.flow((flow) => flow.add('ship', 1, { after: flow.add('pick', 1) }));
+
+    const reads = [
+      ...['rights?queue=email', 'queues', 'throughput', 'queue?queue=email', 'history?queue=email&step=hour', 'jobs'],
+      ...[
+        'jobs?queue=email&state=dead&header=tenant:acme&order=newest',
+        `job?id=${id}`,
+        `logs?id=${id}`,
+        'groups?queue=sync',
+      ],
+      ...['dead?queue=email', 'people?owner=ann', 'people?queue=review', 'people?queue=review&stage=a', 'schedules'],
+      ...['preview?name=daily', `flow?id=${flow.id}`, 'workers', 'subscriptions', 'audit'],
+    ];
+    const writes: [string, object][] = [
+      ...(['pause', 'resume'] as const).map((verb): [string, object] => [verb, { queue: 'email' }]),
+      ['limit', { queue: 'email', change: { maxRunning: 3 } }],
+      ['configure', { queue: 'email', settings: { concurrency: 3, enabled: { from: '08:00', to: '18:00' } } }],
+      ['configure', { queue: 'email', settings: null }],
+      ['pause-group', { queue: 'sync', group: 'acme' }],
+      ['resume-group', { queue: 'sync', group: 'acme' }],
+      ['limit-group', { queue: 'sync', group: 'acme', change: { weight: 2 } }],
+      ['retry', { filter: { queue: 'email', state: 'dead', error: 'E550' }, dryRun: true }],
+      ['retry', { filter: { queue: 'email', state: 'dead', error: 'E550' }, rate: '1/s', limit: 10 }],
+      ['reprioritise', { id: later, priority: 3 }],
+      ['update', { id: later, payload: { new: true } }],
+      ['reschedule', { id: later, delay: '2h' }],
+      ['promote', { ids: [later] }],
+      ['duplicate', { id: later }],
+      ['cancel', { filter: { queue: 'email', state: 'waiting' } }],
+      ['remove', { filter: { queue: 'email', state: 'cancelled' } }],
+      ['release', { id: assigned }],
+      ['cancel-flow', { id: flow.id }],
+      ['retry-flow', { id: flow.id }],
+      ...['pause', 'resume', 'run'].map((verb): [string, object] => [`${verb}-schedule`, { name: 'daily' }]),
+    ];
+    const statuses: [string, number][] = [];
+    for (const path of reads) statuses.push([path, (await read(path)).status]);
+    for (const [verb, body] of writes) statuses.push([verb, (await write(verb, body)).status]);
+    const counts = await admin.counts('email');
+    const errors = app.errors.filter((line) => !line.includes('is dead after attempt'));
+    await app.close();
+    await database.drop();
+
+    expect(statuses.filter(([, status]) => status !== 200)).toEqual([]);
+    // The retried job, its copy and the promoted job were cancelled and removed. The schedule has enqueued another one.
+    expect(counts).toMatchObject({ waiting: 1, scheduled: 0, dead: 0, cancelled: 0 });
+    expect(errors).toEqual([]);
+  });
+});
