@@ -1,7 +1,7 @@
 import { UnsupportedDatabaseError } from '../../job/errors.js';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import { query, type Work } from '../core/statement.js';
+import { query } from '../core/statement.js';
 import { mariadb, mysql } from './mysql.js';
 import type { MysqlPool } from './mysql-pool.js';
 
