@@ -48,7 +48,8 @@ export function isJobIds(which: JobSelection): which is JobIds {
 
 export function* checkedIdBatches(which: JobIds): Generator<number[]> {
   const ids = typeof which === 'number' ? [which] : which;
-  ids.forEach(checkJobId);
+  // forEach would skip the holes of a list.
+  for (const id of ids) checkJobId(id);
   yield* batchesOf(ids, ADMIN_BATCH_SIZE);
 }
 

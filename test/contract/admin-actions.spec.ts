@@ -21,7 +21,9 @@ describeStores('pausing a queue', (setup) => {
     const paused = await admin.queues();
     await admin.setPaused('q', false);
 
-    expect(paused).toEqual([{ queue: 'q', paused: true, expiresAfterMs: null, ...UNLIMITED }]);
+    expect(paused).toEqual([
+      { queue: 'q', paused: true, expiresAfterMs: null, ...UNLIMITED, settings: { paused: true } },
+    ]);
     expect(await admin.queues()).toEqual([{ queue: 'q', paused: false, expiresAfterMs: null, ...UNLIMITED }]);
   });
 });

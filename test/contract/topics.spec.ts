@@ -433,7 +433,7 @@ describeStores('a queue without a declaration', (setup) => {
     expect(queues).toEqual([
       { queue: 'a', paused: false, expiresAfterMs: null, ...UNLIMITED },
       { queue: 'b', paused: false, expiresAfterMs: null, ...UNLIMITED },
-      { queue: 'c', paused: true, expiresAfterMs: null, ...UNLIMITED },
+      { queue: 'c', paused: true, expiresAfterMs: null, ...UNLIMITED, settings: { paused: true } },
     ]);
     expect((await admin.queues()).map(({ queue }) => queue)).toEqual(['a', 'c']);
   });

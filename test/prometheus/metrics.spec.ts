@@ -102,7 +102,7 @@ describeEngines('metrics', (setup) => {
     const rescues = [registry, rescuer].map((each) => valueOf(each, 'sql_queue_rescues_total{queue="q"}'));
     expect(slots).toEqual([2, 1]);
     expect(rescued).toBeDefined();
-    expect((await Promise.all(rescues)).reduce((sum, count) => sum! + count!, 0)).toBe(1);
+    expect((await Promise.all(rescues)).reduce<number>((sum, count) => sum + (count ?? 0), 0)).toBe(1);
     expect(await valueOf(registry, 'sql_queue_leases_lost_total{queue="q"}')).toBe(1);
   });
 

@@ -1,7 +1,10 @@
 import type { Rate } from '../../lib/job/limits/limit-options.js';
 import type { QueueRecord } from '../../lib/store/admin/admin-store.js';
 
-/** The limits of a QueueRecord without limits. */
-export const UNLIMITED = { maxRunning: null, rate: null, restsUntil: null } as const satisfies Partial<QueueRecord>;
+/** The limits and settings of a QueueRecord without any. */
+export const UNLIMITED = {
+  ...{ maxRunning: null, rate: null, restsUntil: null },
+  settings: {},
+} as const satisfies Partial<QueueRecord>;
 
 export const FAST_RATE: Rate = { limit: 1_000_000, perMs: 1_000, burst: 1_000_000, window: 'sliding' };

@@ -30,6 +30,7 @@ function setup() {
     handlers: new HandlerTable(),
     options: resolveWorkerOptions(),
     optionsFor: () => resolveQueueOptions(),
+    instrumentations: {},
     schedules: { declared: new Map() },
     pruneTasks: [],
   } as unknown as WorkerParts;
