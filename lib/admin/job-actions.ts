@@ -4,7 +4,7 @@ import type { JobState } from '../job/job-state.js';
 import type { PagePosition } from '../job/page-options.js';
 import type { JobSearch } from '../store/admin/admin-store.js';
 import type { AdminEvent, AdminParts } from './admin-parts.js';
-import { ADMIN_BATCH_SIZE, checkedIdBatches, isJobIds, type JobIds } from './job-selection.js';
+import { ADMIN_BATCH_SIZE, idBatchesOf, isJobIds, type JobIds } from './job-selection.js';
 
 /** Changes a batch of jobs. Returns the ids of those that it has changed, and receives how many others were before. */
 type ActOnJobs = (ids: number[], changedBefore: number) => Promise<number[]>;
@@ -91,7 +91,7 @@ export class JobActions {
 
   async *#idBatches(selections: readonly (JobIds | JobSearch)[]): AsyncGenerator<number[]> {
     for (const selection of selections) {
-      if (isJobIds(selection)) yield* checkedIdBatches(selection);
+      if (isJobIds(selection)) yield* idBatchesOf(selection);
       else yield* this.#findIdBatches(selection);
     }
   }

@@ -46,11 +46,12 @@ export function isJobIds(which: JobSelection): which is JobIds {
   return typeof which === 'number' || Array.isArray(which);
 }
 
-export function* checkedIdBatches(which: JobIds): Generator<number[]> {
-  const ids = typeof which === 'number' ? [which] : which;
-  // forEach would skip the holes of a list.
-  for (const id of ids) checkJobId(id);
-  yield* batchesOf(ids, ADMIN_BATCH_SIZE);
+export function idBatchesOf(which: JobIds): Iterable<number[]> {
+  return batchesOf(idsOf(which), ADMIN_BATCH_SIZE);
+}
+
+function idsOf(which: JobIds): readonly number[] {
+  return typeof which === 'number' ? [which] : which;
 }
 
 /** Throws for a filter without a condition, because `{ queue: undefined }` must not mean every queue. */
@@ -91,12 +92,18 @@ export function withoutUnrecoverable(searches: readonly JobSearch[]): JobSearch[
   return searches.map((search) => (search.error === undefined ? { ...search, otherThan: 'UNRECOVERABLE' } : search));
 }
 
-/** The call of a verb in the audit. A dry run changes nothing, so it has no entry. */
+/**
+ * The call of a verb in the audit. Checks ids; the caller has checked a filter.
+ *
+ * @throws InvalidOptionsError
+ */
 export function callOf(
   verb: 'cancel' | 'retry' | 'promote' | 'remove',
   which: JobSelection,
   options: BulkOptions,
 ): AuditedCall {
+  // forEach would skip the holes of a list.
+  if (isJobIds(which)) for (const id of idsOf(which)) checkJobId(id);
   const { dryRun: _dryRun, onProgress: _onProgress, signal: _signal, ...others } = options;
   const queue = isJobIds(which) ? undefined : (which as JobFilter).queue;
   return { verb, which, queue, ...(Object.keys(others).length > 0 && { options: others }) };
