@@ -38,7 +38,10 @@ function tsconfig(output: string, library: string) {
     compilerOptions: {
       rootDir: sample,
       outDir: output,
-      paths: { 'nestjs-sql-queue': [join(library, 'dist/esm/index.d.ts')] },
+      paths: {
+        'nestjs-sql-queue': [join(library, 'dist/esm/index.d.ts')],
+        'nestjs-sql-queue/*': [join(library, 'dist/esm/*/index.d.ts')],
+      },
     },
     include: [sample],
   };

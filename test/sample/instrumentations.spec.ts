@@ -17,7 +17,7 @@ let built: BuiltSample;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  built = await buildSample('10-instrumentations');
+  built = await buildSample('11-instrumentations');
 }, 120_000);
 
 afterEach(async () => {
