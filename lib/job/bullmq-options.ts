@@ -1,7 +1,6 @@
 // The option names of BullMQ, with the equivalent of this library. Only consulted for an unknown option.
 const RETENTION = `write \`retention: { completed, dead }\` in the options of the queue`;
 const KEY = `write \`key\`, with \`onConflict\` and \`keyUntil\`, in the options of enqueue()`;
-const NOT_A_SCHEDULER = `there are no repeated jobs: enqueue one from a timer (@nestjs/schedule), with a \`key\` against doubles`;
 
 const ADVICE: Readonly<Record<string, string>> = {
   attempts: `write \`retry: { attempts }\``,
@@ -13,10 +12,10 @@ const ADVICE: Readonly<Record<string, string>> = {
   jobId: KEY,
   deduplication: KEY,
   debounce: KEY,
-  limiter: `there is no rate limit: \`concurrency\` bounds the jobs of a process, and QueueAdmin.retry() takes a \`rate\``,
+  limiter: `write \`rate: { limit, per }\` in the options of the queue`,
   lifo: `write \`order: 'lifo'\` in the options of the queue`,
-  repeat: NOT_A_SCHEDULER,
-  parent: 'there are no flows: enqueue the next job in the handler, with `job.transaction()`',
+  repeat: 'write @Schedule() on a handler, or use QueueSchedules',
+  parent: 'write `producer.flow()`, or `job.fanOut()` in a handler',
   lockDuration: 'write `lease`',
   lockRenewTime: 'write `lease`; it is renewed every third of its length',
   stalledInterval: 'write `lease`; the jobs of a dead worker are rescued when it has expired',

@@ -99,7 +99,7 @@ describe('the error message', () => {
       expect(message).toContain('unknown option "backoff": write `retry: { backoff }`');
       expect(message).toContain('unknown option "removeOnComplete": write `retention: { completed, dead }`');
       expect(message).toContain('unknown option "removeOnFail": write `retention: { completed, dead }`');
-      expect(message).toContain('unknown option "limiter": there is no rate limit: `concurrency`');
+      expect(message).toContain('unknown option "limiter": write `rate: { limit, per }`');
       expect(message).toContain('unknown option "lockDuration": write `lease`');
     }
   });
@@ -115,7 +115,7 @@ describe('the error message', () => {
       problems: [
         expect.stringContaining('unknown option "jobId": write `key`'),
         'unknown option "attempts": write `retry: { attempts }`',
-        expect.stringContaining('unknown option "repeat": there are no repeated jobs'),
+        expect.stringContaining('unknown option "repeat": write @Schedule() on a handler'),
         expect.stringContaining(`unknown option "lifo": write \`order: 'lifo'\``),
         expect.stringContaining('unknown option "removeOnComplete": write `retention:'),
       ],
