@@ -5,7 +5,9 @@ const STORE = join(import.meta.dirname, '../../lib/store');
 
 /** Whether a statement locks rows. An INSERT … SELECT would lock rows under another isolation level. */
 export function locksRows(sql: string): boolean {
-  return /\bFOR UPDATE\b|^\s*(UPDATE|DELETE)\b|^\s*(INSERT|REPLACE) INTO \S+ \(id, [^)]*\)\s+SELECT\b/.test(sql);
+  return /\bFOR UPDATE\b|^\s*(UPDATE|DELETE)\b|^\s*(INSERT|REPLACE) INTO \S+ \((id, [^)]*|\$\{COLUMNS\})\)\s+SELECT\b/.test(
+    sql,
+  );
 }
 
 /** A pattern for every row-locking statement in the source of the store for that server. */
@@ -13,14 +15,21 @@ export function readLockingStatements(server: string): RegExp[] {
   const files = readdirSync(STORE, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
       file.endsWith('.ts') &&
-      !/sqlite|single-statement|migrations/.test(file) &&
+      !/sqlite|single-statement|migrations|core.statement/.test(file) &&
       (server === 'mariadb' || !file.endsWith('lock-waiting-only.ts')),
   );
-  const texts = files.flatMap((file) => readFileSync(join(STORE, file), 'utf8').match(/`[^`]*`/g) ?? []);
-  return texts
-    .map((text) => text.slice(1, -1))
-    .filter(locksRows)
-    .map(toPattern);
+  const sources = files.map((file) => readFileSync(join(STORE, file), 'utf8'));
+  const texts = sources.flatMap((source) => source.match(/`[^`]*`/g) ?? []).map((text) => text.slice(1, -1));
+  return [...texts, ...sources.flatMap(deletesOf)].filter(locksRows).map(toPattern);
+}
+
+/** The statements of deleteFrom(). */
+function deletesOf(source: string): string[] {
+  const calls = source.matchAll(/deleteFrom\(\s*(?:'(\w+)'|\w+),\s*(?:'([^']*)'|"([^"]*)"|`([^`]*)`),?\s*\)/g);
+  return [...calls].map(([, name, ...wheres]) => {
+    const table = name === undefined ? '${table}' : `{${name}}`;
+    return `DELETE /*! ${table} */ FROM ${table} /*! FORCE INDEX (PRIMARY) */ WHERE ${wheres.find(Boolean)}`;
+  });
 }
 
 function toPattern(template: string): RegExp {

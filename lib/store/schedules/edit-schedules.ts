@@ -27,9 +27,11 @@ const LOCK = `
   FROM {schedules} /*! FORCE INDEX (PRIMARY) */
   WHERE name = :name /*! FOR UPDATE */`;
 
+const DEFINED_ASSIGNMENTS = DEFINED_COLUMNS.map((column) => `${column} = :${column}`).join(', ');
+
 const UPDATE = `
   UPDATE {schedules} /*! FORCE INDEX (PRIMARY) */
-  SET ${DEFINED_COLUMNS.map((column) => `${column} = :${column}`).join(', ')},
+  SET ${DEFINED_ASSIGNMENTS},
       next_at = :next, source = :source, digest = :digest, revision = :revision, declared_at = :now
   WHERE name = :name`;
 
