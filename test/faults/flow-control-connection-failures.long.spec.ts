@@ -95,9 +95,14 @@ describe.each(SEND_MODES)(
             const active = await activeOf(world);
             world.advance(HOUR_MS);
             await world.jobs.rescue(rescueRules());
-            const afterwards = await world.jobs.claim(claimRequest({ limit: 9, isLimited: true }));
+            let afterwards = 0;
+            // The server may still roll back for the connection that failed, and claims skip the rows that it has locked.
+            await eventually(async () => {
+              afterwards += (await world.jobs.claim(claimRequest({ limit: 9, isLimited: true }))).length;
+              return afterwards >= MAX_RUNNING;
+            });
 
-            expect({ failAt, isWithin: active <= MAX_RUNNING, afterwards: afterwards.length }).toEqual({
+            expect({ failAt, isWithin: active <= MAX_RUNNING, afterwards }).toEqual({
               ...{ failAt, isWithin: true, afterwards: MAX_RUNNING },
             });
             return { statements };
