@@ -94,9 +94,9 @@ export function withoutUnrecoverable(searches: readonly JobSearch[]): JobSearch[
 export function callOf(
   verb: 'cancel' | 'retry' | 'promote' | 'remove',
   which: JobSelection,
-  options: BulkOptions,
+  options: BulkOptions & { readonly manager?: unknown },
 ): AuditedCall {
-  const { dryRun: _dryRun, onProgress: _onProgress, signal: _signal, ...others } = options;
+  const { manager: _manager, dryRun: _dryRun, onProgress: _onProgress, signal: _signal, ...others } = options;
   const queue = isJobIds(which) ? undefined : (which as JobFilter).queue;
   return { verb, which, queue, ...(Object.keys(others).length > 0 && { options: others }) };
 }
