@@ -4,7 +4,7 @@ import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
 import type { AuditStore } from '../store/audit/audit-store.js';
 import type { ContentStore } from '../store/content/content-store.js';
-import type { JobStore } from '../store/jobs/job-store.js';
+import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
 import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
@@ -24,11 +24,13 @@ export interface ChangedJob {
 }
 
 export interface AdminParts {
+  /** The open transaction of the caller, to which the changes belong. Undefined: each has its own. */
+  readonly transaction?: CallerTransaction | undefined;
   readonly clock: Clock;
   readonly audit: AuditTrail;
   readonly auditEntries: Pick<AuditStore, 'list'>;
   readonly store: AdminStore;
-  readonly jobs: Pick<JobStore, 'prune'>;
+  readonly jobs: Pick<JobStore, 'prune' | 'afterCommit'>;
   readonly queues: Pick<QueueStore, 'subscribe' | 'unsubscribe' | 'subscriptions' | 'expire'>;
   readonly limits: Pick<LimitStore, 'setLimits'>;
   readonly stats: StatsStore;

@@ -1,15 +1,17 @@
 import type { RecordedChanges } from '../audit/audit-trail.js';
-import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
+import { resolveBulk } from '../job/bulk-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
+import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
+import { partsForJobs, within, type JobChangeOptions } from './in-transaction.js';
 import { JobActions } from './job-actions.js';
 import { callOf, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
 
 export type CancelParts = Pick<
   AdminParts,
-  'store' | 'audit' | 'notifier' | 'flowSettler' | 'optionsFor' | 'waitNotifier' | 'events'
+  'store' | 'audit' | 'notifier' | 'flowSettler' | 'optionsFor' | 'waitNotifier' | 'events' | 'jobs' | 'transaction'
 >;
 
 const STATES = ['scheduled', 'waiting', 'blocked', 'active'] as const;
@@ -18,20 +20,23 @@ const STATES = ['scheduled', 'waiting', 'blocked', 'active'] as const;
 export async function cancelJobs(
   parts: CancelParts,
   which: JobSelection,
-  options: BulkOptions,
+  given: JobChangeOptions,
 ): Promise<boolean | number> {
+  const { manager, ...options } = requireOptions('Cannot cancel', given);
   if (typeof which === 'number') {
     const isPlain = Object.keys(options).length === 0;
     InvalidOptionsError.throwIfAny('Cannot cancel', [
-      expected(isPlain, 'no options for a single id (pass a list of ids)', options),
+      expected(isPlain, 'no options but manager for a single id (pass a list of ids)', options),
     ]);
     checkJobId(which);
-    return parts.audit.record({ verb: 'cancel', which }, (changes) => cancelOne(parts, which, changes));
+    const own = within(parts, manager);
+    return own.audit.record({ verb: 'cancel', which }, (changes) => cancelOne(own, which, changes));
   }
   const bulk = resolveBulk('Cannot cancel', options);
   const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, STATES);
-  return parts.audit.record(callOf('cancel', which, options), (changes) =>
-    new JobActions(parts).inBatches(undefined, selections, STATES, bulk, (ids) => cancelAll(parts, ids, changes)),
+  const own = partsForJobs(parts, 'Cannot cancel', which, bulk, manager);
+  return own.audit.record(callOf('cancel', which, options), (changes) =>
+    new JobActions(own).inBatches(undefined, selections, STATES, bulk, (ids) => cancelAll(own, ids, changes)),
   );
 }
 

@@ -6,6 +6,7 @@ import type { NewJob } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
+import { partsFor, within, type ChangeOptions } from './in-transaction.js';
 
 /** The new content of a job. Parts that are not given stay. */
 export interface JobUpdate {
@@ -16,20 +17,25 @@ export interface JobUpdate {
 }
 
 /** The differences between a job and its copy. */
-export interface DuplicateOptions extends Pick<EnqueueOptions, 'delay' | 'runAt' | 'priority'> {
+export interface DuplicateOptions extends Pick<EnqueueOptions, 'delay' | 'runAt' | 'priority'>, ChangeOptions {
   /** Default: the payload of the job. */
   payload?: unknown;
 }
 
-type EditParts = Pick<AdminParts, 'store' | 'audit' | 'notifier' | 'optionsFor' | 'events'>;
+type EditParts = Pick<
+  AdminParts,
+  'store' | 'audit' | 'notifier' | 'optionsFor' | 'events' | 'flowSettler' | 'waitNotifier' | 'jobs' | 'transaction'
+>;
 
 export async function updateJob(
-  { store, audit, optionsFor }: EditParts,
+  parts: EditParts,
   id: number,
   update: JobUpdate,
+  options: ChangeOptions,
 ): Promise<boolean> {
   checkJobId(id);
   const where = `Cannot update job ${id}`;
+  const { store, audit, optionsFor, transaction } = partsFor(parts, where, options);
   const { headers, ...others } = requireOptions(where, update);
   const { payload, ...unknown } = others;
   const hasPayload = 'payload' in others;
@@ -38,7 +44,7 @@ export async function updateJob(
     ...(headers === undefined ? [] : HEADERS.problems('headers', headers)),
     expected(hasPayload || headers !== undefined, 'payload or headers', update),
   ]);
-  const job = await store.get(id);
+  const job = await store.get(id, transaction);
   if (!job) return false;
   const { queue } = job;
   const encoded = hasPayload ? (await buildJob(queue, payload, undefined, optionsFor)).payload : undefined;
@@ -53,16 +59,17 @@ export async function updateJob(
 export async function duplicateJob(parts: EditParts, id: number, given: DuplicateOptions): Promise<number | null> {
   checkJobId(id);
   const where = `Cannot duplicate job ${id}`;
-  const { delay, runAt, priority, ...others } = requireOptions(where, given);
+  const { delay, runAt, priority, manager, ...others } = requireOptions(where, given);
+  const own = within(parts, manager);
   const { payload, ...unknown } = others;
-  InvalidOptionsError.throwIfAny(where, unknownKeys(unknown, ['payload', 'delay', 'runAt', 'priority']));
+  InvalidOptionsError.throwIfAny(where, unknownKeys(unknown, ['payload', 'delay', 'runAt', 'priority', 'manager']));
   const options = {
     ...(delay !== undefined && { delay }),
     ...(runAt && { runAt }),
     ...(priority !== undefined && { priority }),
   };
   const { delayMs, runAtMs, priority: newPriority } = resolveEnqueueOptions('', options, [], where);
-  const copy = await parts.store.copyOf(id);
+  const copy = await own.store.copyOf(id, manager);
   if (!copy) return null;
   const { queue } = copy;
   const job: NewJob = {
@@ -73,12 +80,12 @@ export async function duplicateJob(parts: EditParts, id: number, given: Duplicat
     ...('payload' in others && { payload: (await buildJob(queue, payload, undefined, parts.optionsFor)).payload }),
   };
   const call = { verb: 'duplicate', which: id, options, queue } as const;
-  const newId = await parts.audit.change(
+  const newId = await own.audit.change(
     call,
-    (change) => parts.store.enqueueCopy(job, change),
+    (change) => own.store.enqueueCopy(job, change),
     () => 1,
   );
-  parts.events.emit('enqueued', [{ id: newId, queue, name: job.name }]);
-  parts.notifier.poll();
+  own.events.emit('enqueued', [{ id: newId, queue, name: job.name }]);
+  own.notifier.poll();
   return newId;
 }

@@ -11,7 +11,7 @@ type ActOnJobs = (ids: number[], changedBefore: number) => Promise<number[]>;
 
 /** Acts on selected jobs in batches and emits an event for each job that has changed. */
 export class JobActions {
-  constructor(private readonly parts: Pick<AdminParts, 'store' | 'events'>) {}
+  constructor(private readonly parts: Pick<AdminParts, 'store' | 'events' | 'transaction'>) {}
 
   /**
    * Calls `act` with one batch of ids after the other, and returns the number of ids that it returned. The next batch
@@ -51,7 +51,7 @@ export class JobActions {
     if (!this.parts.events.hasListener(event)) return [];
     const jobs: JobRecord[] = [];
     for (const id of ids) {
-      const job = await this.parts.store.get(id);
+      const job = await this.parts.store.get(id, this.parts.transaction);
       if (job) jobs.push(job);
     }
     return jobs;
@@ -83,7 +83,7 @@ export class JobActions {
   async #countInStates(ids: readonly number[], states: readonly JobState[]): Promise<number> {
     let count = 0;
     for (const id of new Set(ids)) {
-      const job = await this.parts.store.get(id);
+      const job = await this.parts.store.get(id, this.parts.transaction);
       if (job && states.includes(job.state)) count++;
     }
     return count;
@@ -98,11 +98,8 @@ export class JobActions {
 
   async *#findIdBatches(search: JobSearch): AsyncGenerator<number[]> {
     for (let after: PagePosition | undefined; ;) {
-      const { jobs, next } = await this.parts.store.findIds(search, {
-        after,
-        limit: ADMIN_BATCH_SIZE,
-        order: 'oldest',
-      });
+      const page = { after, limit: ADMIN_BATCH_SIZE, order: 'oldest' } as const;
+      const { jobs, next } = await this.parts.store.findIds(search, page, this.parts.transaction);
       if (jobs.length > 0) yield jobs;
       if (!next) return;
       after = next;

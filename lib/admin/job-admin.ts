@@ -1,18 +1,25 @@
 import type { AuditedCall } from '../audit/audit-trail.js';
-import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
+import { resolveBulk } from '../job/bulk-options.js';
 import { PRIORITY } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
 import { JOB_STATES } from '../job/job-state.js';
+import { requireOptions } from '../job/option-schema.js';
 import { cursorOf, resolvePage, type PageOptions } from '../job/page-options.js';
-import type { ReplayOptions } from '../job/replay-options.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelJobs } from './cancel-jobs.js';
 import { duplicateJob, updateJob, type DuplicateOptions, type JobUpdate } from './edit-job.js';
+import {
+  partsFor,
+  partsForJobs,
+  type ChangeOptions,
+  type JobChangeOptions,
+  type JobReplayOptions,
+} from './in-transaction.js';
 import { JobActions } from './job-actions.js';
 import { callOf, checkFilter, filterOf, isJobIds, type JobSelection } from './job-selection.js';
 import { promoteJobs, retryJobs } from './restart-jobs.js';
@@ -74,13 +81,13 @@ export abstract class JobAdmin {
    * learns of the request at once or, if no notification arrives, with its next heartbeat, within a third of the lease. An
    * assigned job, or one that was handed off, is cancelled at once. Resolves with false if the job is finished or unknown.
    */
-  cancel(id: number): Promise<boolean>;
+  cancel(id: number, options?: ChangeOptions): Promise<boolean>;
   /**
    * Cancels selected jobs: a list of ids, a filter with at least one condition, or `{ all: true }`. Works in batches of 500
    * jobs. Resolves with the number of jobs that are cancelled, or that are running and will be.
    */
-  cancel(which: Exclude<JobSelection, number>, options?: BulkOptions): Promise<number>;
-  cancel(which: JobSelection, options: BulkOptions = {}): Promise<boolean | number> {
+  cancel(which: Exclude<JobSelection, number>, options?: JobChangeOptions): Promise<number>;
+  cancel(which: JobSelection, options: JobChangeOptions = {}): Promise<boolean | number> {
     return cancelJobs(this.#parts, which, options);
   }
 
@@ -94,7 +101,7 @@ export abstract class JobAdmin {
    *
    * @example await admin.retry({ queue: 'email.send', state: 'dead', error: 'ECONNREFUSED' }, { rate: '10/s' });
    */
-  retry(which: JobSelection, options: ReplayOptions = {}): Promise<number> {
+  retry(which: JobSelection, options: JobReplayOptions = {}): Promise<number> {
     return retryJobs(this.#parts, which, options);
   }
 
@@ -102,7 +109,7 @@ export abstract class JobAdmin {
    * Makes scheduled jobs due now: delayed, snoozed and retried ones. Selects and works like `retry`. Resolves with the
    * number of jobs.
    */
-  promote(which: JobSelection, options: BulkOptions = {}): Promise<number> {
+  promote(which: JobSelection, options: JobChangeOptions = {}): Promise<number> {
     return promoteJobs(this.#parts, which, options);
   }
 
@@ -111,9 +118,9 @@ export abstract class JobAdmin {
    * does not count. The signal of a handler that still runs is aborted, and its outcome does not count, but it may overlap
    * with the next run. Resolves with whether the job was active.
    */
-  async release(id: number): Promise<boolean> {
+  async release(id: number, options: ChangeOptions = {}): Promise<boolean> {
     checkJobId(id);
-    const { store, audit, notifier, events } = this.#parts;
+    const { store, audit, notifier, events } = partsFor(this.#parts, `Cannot release job ${id}`, options);
     const released = await audit.change(
       { verb: 'release', which: id },
       (change) => store.release(id, change),
@@ -132,20 +139,20 @@ export abstract class JobAdmin {
    *
    * @example await admin.reschedule(id, new Date('2027-01-01T08:00:00Z'));
    */
-  async reschedule(id: number, until: SnoozeUntil): Promise<boolean> {
+  async reschedule(id: number, until: SnoozeUntil, options: ChangeOptions = {}): Promise<boolean> {
     checkJobId(id);
     InvalidOptionsError.throwIfAny(`Cannot reschedule job ${id}`, [snoozeProblem(until)]);
-    return this.#edit({ verb: 'reschedule', which: id, options: { until } }, id, { delay: toDelay(until, 0) });
+    return this.#edit({ verb: 'reschedule', options: { until } }, id, { delay: toDelay(until, 0) }, options);
   }
 
   /**
    * Changes the priority of a job, -32768 to 32767; smaller numbers run first. Resolves with whether it is changed: not if
    * the job is claimed, finished or unknown.
    */
-  async reprioritise(id: number, priority: number): Promise<boolean> {
+  async reprioritise(id: number, priority: number, options: ChangeOptions = {}): Promise<boolean> {
     checkJobId(id);
     InvalidOptionsError.throwIfAny(`Cannot reprioritise job ${id}`, PRIORITY.problems('priority', priority));
-    return this.#edit({ verb: 'reprioritise', which: id, options: { priority } }, id, { priority });
+    return this.#edit({ verb: 'reprioritise', options: { priority } }, id, { priority }, options);
   }
 
   /**
@@ -154,8 +161,8 @@ export abstract class JobAdmin {
    *
    * @example await admin.update(id, { payload: { ...job.payload, to: 'new@example.com' } });
    */
-  update(id: number, update: JobUpdate): Promise<boolean> {
-    return updateJob(this.#parts, id, update);
+  update(id: number, update: JobUpdate, options: ChangeOptions = {}): Promise<boolean> {
+    return updateJob(this.#parts, id, update, options);
   }
 
   /**
@@ -171,13 +178,15 @@ export abstract class JobAdmin {
    * `{ all: true }`. Works in batches of 500 jobs, each in its own transaction. Resolves with the number of deleted
    * jobs.
    */
-  async remove(which: JobSelection, options: BulkOptions = {}): Promise<number> {
+  async remove(which: JobSelection, given: JobChangeOptions = {}): Promise<number> {
+    const { manager, ...options } = requireOptions('Cannot remove', given);
     const bulk = resolveBulk('Cannot remove', options);
-    const { store, audit, waitNotifier, flowSettler } = this.#parts;
+    const parts = partsForJobs(this.#parts, 'Cannot remove', which, bulk, manager);
+    const { store, audit, waitNotifier, flowSettler } = parts;
     const states = JOB_STATES.filter((state) => state !== 'active');
     const selections = [isJobIds(which) ? which : filterOf(which)];
     return audit.record(callOf('remove', which, options), (changes) =>
-      new JobActions(this.#parts).inBatches('removed', selections, states, bulk, async (ids) => {
+      new JobActions(parts).inBatches('removed', selections, states, bulk, async (ids) => {
         const removed = await changes.run(
           (change) => store.remove(ids, change),
           ({ length }) => length,
@@ -189,9 +198,13 @@ export abstract class JobAdmin {
     );
   }
 
-  async #edit(call: AuditedCall, id: number, edit: JobEdit): Promise<boolean> {
-    const { store, audit, notifier } = this.#parts;
-    const isChanged = await audit.change(call, (change) => store.edit(id, undefined, edit, change), Number);
+  async #edit(call: Omit<AuditedCall, 'which'>, id: number, edit: JobEdit, options: ChangeOptions): Promise<boolean> {
+    const { store, audit, notifier } = partsFor(this.#parts, `Cannot ${call.verb} job ${id}`, options);
+    const isChanged = await audit.change(
+      { ...call, which: id },
+      (change) => store.edit(id, undefined, edit, change),
+      Number,
+    );
     if (isChanged) notifier.poll();
     return isChanged;
   }

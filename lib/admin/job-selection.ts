@@ -100,11 +100,11 @@ export function withoutUnrecoverable(searches: readonly JobSearch[]): JobSearch[
 export function callOf(
   verb: 'cancel' | 'retry' | 'promote' | 'remove',
   which: JobSelection,
-  options: BulkOptions,
+  options: BulkOptions & { readonly manager?: unknown },
 ): AuditedCall {
   // forEach would skip the holes of a list.
   if (isJobIds(which)) for (const id of idsOf(which)) checkJobId(id);
-  const { dryRun: _dryRun, onProgress: _onProgress, signal: _signal, ...others } = options;
+  const { manager: _manager, dryRun: _dryRun, onProgress: _onProgress, signal: _signal, ...others } = options;
   const queue = isJobIds(which) ? undefined : (which as JobFilter).queue;
   return { verb, which, queue, ...(Object.keys(others).length > 0 && { options: others }) };
 }

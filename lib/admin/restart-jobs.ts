@@ -1,29 +1,36 @@
 import type { AuditedCall } from '../audit/audit-trail.js';
-import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
-import { resolveReplay, type ReplayOptions } from '../job/replay-options.js';
+import { resolveBulk } from '../job/bulk-options.js';
+import { requireOptions } from '../job/option-schema.js';
+import { resolveReplay } from '../job/replay-options.js';
 import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
+import { partsForJobs, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
 import { JobActions } from './job-actions.js';
 import { callOf, isJobIds, searchesOf, withoutUnrecoverable, type JobSelection } from './job-selection.js';
 
-export type RestartParts = Pick<AdminParts, 'store' | 'audit' | 'notifier' | 'flowSettler' | 'events'>;
+export type RestartParts = Pick<
+  AdminParts,
+  'store' | 'audit' | 'notifier' | 'flowSettler' | 'events' | 'waitNotifier' | 'jobs' | 'transaction'
+>;
 
 /** @param call the call in the audit, if it is not a retry */
 export async function retryJobs(
   parts: RestartParts,
   which: JobSelection,
-  options: ReplayOptions,
+  given: JobReplayOptions,
   call?: AuditedCall,
 ): Promise<number> {
+  const { manager, ...options } = requireOptions('Cannot retry', given);
   const { to, intervalMs, ...bulk } = resolveReplay(options);
   const completed = bulk.completed || (!isJobIds(which) && (which as JobFilter | undefined)?.state === 'completed');
   const isPlain = to === undefined && intervalMs === 0 && !completed;
   const finished = completed ? (['completed', 'dead', 'cancelled'] as const) : (['dead', 'cancelled'] as const);
   const states = isPlain ? (['scheduled', ...finished] as const) : finished;
-  const { store, audit, notifier, flowSettler } = parts;
+  const own = partsForJobs(parts, 'Cannot retry', which, bulk, manager);
+  const { store, audit, notifier, flowSettler } = own;
   const selections = isJobIds(which) ? [which] : withoutUnrecoverable(searchesOf('Cannot retry', which, states));
   const moved = await audit.record(call ?? callOf('retry', which, options), (changes) =>
-    new JobActions(parts).inBatches('retried', selections, states, bulk, async (ids, before) => {
+    new JobActions(own).inBatches('retried', selections, states, bulk, async (ids, before) => {
       const replay = { to, firstMs: before * intervalMs, intervalMs, completed };
       const retried = await changes.run(
         (change) => (isPlain ? store.retry(ids, change) : store.replay(ids, replay, change)),
@@ -38,13 +45,15 @@ export async function retryJobs(
   return moved;
 }
 
-export async function promoteJobs(parts: RestartParts, which: JobSelection, options: BulkOptions): Promise<number> {
+export async function promoteJobs(parts: RestartParts, which: JobSelection, given: JobChangeOptions): Promise<number> {
+  const { manager, ...options } = requireOptions('Cannot promote', given);
   const bulk = resolveBulk('Cannot promote', options);
   const states = ['scheduled'] as const;
   const selections = isJobIds(which) ? [which] : searchesOf('Cannot promote', which, states);
-  const { store, audit, notifier } = parts;
+  const own = partsForJobs(parts, 'Cannot promote', which, bulk, manager);
+  const { store, audit, notifier } = own;
   const promoted = await audit.record(callOf('promote', which, options), (changes) =>
-    new JobActions(parts).inBatches('promoted', selections, states, bulk, (ids) =>
+    new JobActions(own).inBatches('promoted', selections, states, bulk, (ids) =>
       changes.run((change) => store.promote(ids, change), lengthOf),
     ),
   );

@@ -37,6 +37,7 @@ export class AuditTrail {
   constructor(
     private readonly parts: AuditParts | undefined,
     private readonly author: string | null = null,
+    private readonly transaction?: CallerTransaction,
   ) {}
 
   /** The trail of one administrator. */
@@ -48,7 +49,12 @@ export class AuditTrail {
         author,
       ),
     ]);
-    return new AuditTrail(this.parts, author);
+    return new AuditTrail(this.parts, author, this.transaction);
+  }
+
+  /** The trail of changes in the caller's open transaction. */
+  within(transaction: CallerTransaction): AuditTrail {
+    return new AuditTrail(this.parts, this.author, transaction);
   }
 
   /**
@@ -59,7 +65,7 @@ export class AuditTrail {
   async record<T>(
     call: AuditedCall,
     act: (changes: RecordedChanges) => Promise<T>,
-    transaction?: CallerTransaction,
+    transaction = this.transaction,
   ): Promise<T> {
     const changes = new RecordedChanges(this.parts && entryOf(call, this.author), transaction);
     try {
@@ -133,9 +139,12 @@ export class RecordedChanges {
   }
 }
 
+// Random, so that processes do not meet, and increasing, so that changes of one millisecond stay in their order.
+let lastId = Math.floor(randomId() / 2);
+
 function entryOf({ verb, which, options, queue }: AuditedCall, by: string | null): Omit<AuditEntry, 'count'> {
   return {
-    id: randomId(),
+    id: ++lastId,
     verb,
     queue: queue ?? null,
     by,

@@ -164,7 +164,7 @@ describeEngines('an admin action on several jobs', (setup) => {
       }
     }
     await expect(admin.promote({ state: 'waiting' })).rejects.toThrow(/state to be one of scheduled/);
-    await expect(admin.cancel(1 as never, { dryRun: true })).rejects.toThrow(/no options for a single id/);
+    await expect(admin.cancel(1 as never, { dryRun: true })).rejects.toThrow(/no options but manager for a single id/);
     await expect(admin.cancel({ state: 'dead' })).rejects.toThrow(/state to be one of scheduled, waiting/);
   });
 });

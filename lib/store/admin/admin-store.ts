@@ -4,6 +4,7 @@ import type { QueueConfiguration, QueueSettingsRecord } from '../../job/settings
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
 import type { Delay } from '../../job/outcome.js';
 import type { Change } from '../audit/audit-store.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { EventJob } from '../jobs/job-events.js';
 
 /** Selects jobs that meet all given conditions. */
@@ -146,10 +147,12 @@ export interface ReleasedJob extends EventJob {
 /** Reads and changes jobs of all processes. */
 export interface AdminStore {
   counts(queue?: string): Promise<JobCounts>;
-  get(id: number): Promise<JobRecord | null>;
+  /** @param transaction reads its changes, too */
+  get(id: number, transaction?: CallerTransaction): Promise<JobRecord | null>;
   /** Jobs by id; with the state `scheduled`, by their due time. */
   find(search: JobSearch, page: PageRequest): Promise<FoundJobs<JobRecord>>;
-  findIds(search: JobSearch, page: PageRequest): Promise<FoundJobs<number>>;
+  /** @param transaction the search reads what it reads */
+  findIds(search: JobSearch, page: PageRequest, transaction?: CallerTransaction): Promise<FoundJobs<number>>;
   logs(id: number, page: PageRequest): Promise<LogLine[]>;
   queues(): Promise<QueueRecord[]>;
   workers(): Promise<WorkerRecord[]>;
@@ -182,7 +185,7 @@ export interface AdminStore {
    */
   edit(id: number, queue: string | undefined, edit: JobEdit, change?: Change): Promise<boolean>;
   /** A new job like this one, without its key and its flow; undefined if it does not exist or its row is malformed. */
-  copyOf(id: number): Promise<NewJob | undefined>;
+  copyOf(id: number, transaction?: CallerTransaction): Promise<NewJob | undefined>;
   /** Enqueues the job exactly once. Returns its id. */
   enqueueCopy(job: NewJob, change?: Change): Promise<number>;
   /** Deletes the steps and stages of removed jobs. */

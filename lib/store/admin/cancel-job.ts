@@ -15,6 +15,13 @@ export const SELECT_CLAIM_ID = `
   FROM {jobs}
   WHERE id = :id`;
 
+// After the lock of the claim: the job is locked last, as by a completion. A plain read could be older than the lock, in
+// the snapshot of a caller's transaction.
+const LOCK_CLAIMED_JOB = `
+  SELECT id
+  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
+
 const LOCK_IDLE_JOB = `
   SELECT ${CLAIMED_COLUMNS}, queue
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
@@ -102,8 +109,8 @@ export function* lockClaimOf(id: number, claimId: number): Work<ClaimRow | undef
   const [claim] = yield* query<ClaimRow>(LOCK_CLAIM, { claimId });
   if (!claim) return undefined;
   // No completion can change the locked claim, but the job may have left it before the lock.
-  const [job] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
-  return Number(job?.claim_id) === claimId ? claim : undefined;
+  const [job] = yield* query(LOCK_CLAIMED_JOB, { id, claimId });
+  return job === undefined ? undefined : claim;
 }
 
 export function* requestCancel(id: number, claimId: number, { cancel_requests }: ClaimRow): Work<void> {

@@ -5,6 +5,7 @@ import type * as port from './admin-store.js';
 import { readNames } from '../../job/read-columns.js';
 import { startValueOf, orderKeywordsOf } from './candidates.js';
 import type { Change } from '../audit/audit-store.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
 import { audited, runChange } from '../audit/run-change.js';
 import { enqueue } from '../jobs/enqueue.js';
 import { cancelJob } from './cancel-job.js';
@@ -20,7 +21,8 @@ import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
 import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
 import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import type { EventJob } from '../jobs/job-events.js';
-import { findKeyedReenqueues, reenqueueKeyed } from '../keys/reenqueue-keyed.js';
+import { UNUSED_KEY_RETENTION_MS } from '../keys/key-rows.js';
+import { findKeyedReenqueues, reenqueueKeyed, type KeyedReenqueue } from '../keys/reenqueue-keyed.js';
 import { configureQueue } from '../settings/configure-queue.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
@@ -64,18 +66,17 @@ export class SqlAdminStore implements port.AdminStore {
     return this.database.runIdempotent(() => countJobs(queue));
   }
 
-  async get(id: number): Promise<JobRecord | null> {
-    // Reads twice, because one read finds a job in neither table if it returns from the history to its queue meanwhile.
-    const read = () => this.database.runIdempotent(() => readJob(id));
-    return (await read()) ?? (await read());
+  get(id: number, transaction?: CallerTransaction): Promise<JobRecord | null> {
+    return this.#readTwice(() => readJob(id), transaction);
   }
 
   find(search: port.JobSearch, page: PageRequest): Promise<port.FoundJobs<JobRecord>> {
     return this.database.runIdempotent(() => findJobs(search, page, this.dialect));
   }
 
-  findIds(search: port.JobSearch, page: PageRequest): Promise<port.FoundJobs<number>> {
-    return this.database.runIdempotent(() => findJobIds(search, page, this.dialect));
+  findIds(search: port.JobSearch, page: PageRequest, transaction?: CallerTransaction): Promise<port.FoundJobs<number>> {
+    const work = () => findJobIds(search, page, this.dialect);
+    return transaction ? this.database.inCallerTransaction(transaction, work) : this.database.runIdempotent(work);
   }
 
   async logs(id: number, { after, limit, order }: PageRequest): Promise<port.LogLine[]> {
@@ -149,9 +150,8 @@ export class SqlAdminStore implements port.AdminStore {
     return edited !== undefined;
   }
 
-  async copyOf(id: number): Promise<NewJob | undefined> {
-    const read = () => this.database.runIdempotent(() => copyOfJob(id));
-    return (await read()) ?? (await read());
+  copyOf(id: number, transaction?: CallerTransaction): Promise<NewJob | undefined> {
+    return this.#readTwice(() => copyOfJob(id), transaction);
   }
 
   async enqueueCopy(job: NewJob, { audit, transaction }: Change = {}): Promise<number> {
@@ -175,6 +175,16 @@ export class SqlAdminStore implements port.AdminStore {
     return runChange(this.database, change, () => removeJobs(ids), lengthOf);
   }
 
+  /**
+   * Reads twice, because one read finds a job in neither table if it returns from the history to its queue meanwhile, and
+   * because the snapshot of a caller's transaction may be older than the job.
+   */
+  async #readTwice<T>(read: () => Work<T>, transaction: CallerTransaction | undefined): Promise<T> {
+    const { database } = this;
+    const first = await (transaction ? database.inCallerTransaction(transaction, read) : database.runIdempotent(read));
+    return first ?? (await database.readLatest(read, transaction));
+  }
+
   /** @param to the new queue of the jobs; undefined: each keeps its own */
   async #withKeys(
     ids: readonly number[],
@@ -182,9 +192,27 @@ export class SqlAdminStore implements port.AdminStore {
     change: Change,
     to?: string,
   ): Promise<number[]> {
-    const reenqueues = await this.database.runIdempotent(() => findKeyedReenqueues(ids, to));
-    if (reenqueues.length > 0) await this.keyed.ensureRows(reenqueues);
+    const reenqueues = await this.#findKeyed(ids, to, change.transaction);
     return runChange(this.database, change, () => reenqueueKeyed(reenqueues, reenqueue), lengthOf);
+  }
+
+  /** The jobs that acquire their keys again. The rows of the keys exist then. */
+  async #findKeyed(
+    ids: readonly number[],
+    to: string | undefined,
+    transaction: CallerTransaction | undefined,
+  ): Promise<KeyedReenqueue[]> {
+    const { database, dialect, keyed } = this;
+    const read = () => findKeyedReenqueues(ids, to);
+    const latest = await database.readLatest(read, transaction);
+    const own = transaction ? await database.inCallerTransaction(transaction, read) : [];
+    const reenqueues = [...new Map([...own, ...latest].map((each) => [each.id, each])).values()];
+    if (reenqueues.length === 0) return [];
+    // If the database has one writer, another connection would wait for the caller's transaction.
+    if (transaction && dialect.hasOneWriter)
+      await database.inCallerTransaction(transaction, () => dialect.addKeys(reenqueues, UNUSED_KEY_RETENTION_MS));
+    else await keyed.ensureRows(reenqueues);
+    return reenqueues;
   }
 }
 

@@ -33,8 +33,8 @@ export function withCodec(stores: OpenStore, codec: ContentCodec): OpenStore {
 
 function decodingAdminStore(store: AdminStore, content: StoredContent): AdminStore {
   return overriding(store, {
-    get: async (id) => {
-      const job = await store.get(id);
+    get: async (...args) => {
+      const job = await store.get(...args);
       return job && content.decodeRecord(job);
     },
     find: async (search, page) => {

@@ -1,0 +1,88 @@
+import type { BulkOptions, ResolvedBulk } from '../job/bulk-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import { requireOptions } from '../job/option-schema.js';
+import type { ReplayOptions } from '../job/replay-options.js';
+import type { CallerTransaction } from '../store/jobs/job-store.js';
+import type { AdminParts } from './admin-parts.js';
+import { ADMIN_BATCH_SIZE, isJobIds, type JobSelection } from './job-selection.js';
+
+type EffectParts = Pick<
+  AdminParts,
+  'transaction' | 'audit' | 'events' | 'flowSettler' | 'notifier' | 'waitNotifier' | 'jobs'
+>;
+
+/** The transaction of a change by QueueAdmin. */
+export interface ChangeOptions {
+  /**
+   * The entity manager or query runner of your open transaction. The change exists only if that transaction commits, and
+   * its events and notifications follow the commit. Until then other transactions wait for the changed rows. Use
+   * READ COMMITTED on MySQL and MariaDB. Default: a transaction of the library. Rejects with InvalidOptionsError if no
+   * transaction is open.
+   */
+  manager?: CallerTransaction;
+}
+
+/** Options of a change of several jobs. In your transaction it changes at most 500: a list of ids, or a `limit`. */
+export interface JobChangeOptions extends BulkOptions, ChangeOptions {}
+
+/** Options of a retry. See JobChangeOptions. */
+export interface JobReplayOptions extends ReplayOptions, ChangeOptions {}
+
+/** The parts for a verb without options of its own. */
+export function partsFor<Parts extends EffectParts>(parts: Parts, where: string, given: ChangeOptions): Parts {
+  const { manager, ...unknown } = requireOptions(where, given);
+  InvalidOptionsError.throwIfAny(where, unknownKeys(unknown, ['manager']));
+  return within(parts, manager);
+}
+
+/** The parts for a change in the caller's transaction, if there is one: all effects follow its commit. */
+export function within<Parts extends EffectParts>(parts: Parts, transaction: CallerTransaction | undefined): Parts {
+  if (!transaction) return parts;
+  const { audit, events, flowSettler, notifier, waitNotifier, jobs } = parts;
+  const afterCommit = (act: () => void) => jobs.afterCommit(transaction, act);
+  return {
+    ...parts,
+    transaction,
+    audit: audit.within(transaction),
+    events: {
+      hasListener: (event) => events.hasListener(event),
+      emit: (event, changed) => afterCommit(() => events.emit(event, changed)),
+    },
+    flowSettler: {
+      settle: async (ids) => afterCommit(() => void flowSettler.settle(ids)),
+      recheck: async (ids) => afterCommit(() => void flowSettler.recheck(ids)),
+    },
+    notifier: {
+      wake: (queue) => afterCommit(() => notifier.wake(queue)),
+      poll: () => afterCommit(() => notifier.poll()),
+      cancel: (jobId, workerId) => afterCommit(() => notifier.cancel(jobId, workerId)),
+      readCancelRequests: (workerId) => afterCommit(() => notifier.readCancelRequests(workerId)),
+    },
+    waitNotifier: { notifyAlways: (jobId) => afterCommit(() => waitNotifier.notifyAlways(jobId)) },
+  };
+}
+
+/**
+ * The parts for a change of selected jobs. Throws if a selection in the caller's transaction may have more jobs than one
+ * batch, because that transaction keeps all their locks.
+ */
+export function partsForJobs<Parts extends EffectParts>(
+  parts: Parts,
+  where: string,
+  which: JobSelection,
+  { limit }: ResolvedBulk,
+  manager: CallerTransaction | undefined,
+): Parts {
+  if (!manager) return parts;
+  const ids = isJobIds(which) ? [which].flat().length : undefined;
+  const wayOut = ids === undefined ? `pass ids, or a limit of up to ${ADMIN_BATCH_SIZE}` : 'pass fewer ids';
+  InvalidOptionsError.throwIfAny(where, [
+    expected(
+      (ids ?? limit) <= ADMIN_BATCH_SIZE,
+      `at most ${ADMIN_BATCH_SIZE} jobs in your transaction (${wayOut}, or leave manager out)`,
+      ids ?? (limit === Number.MAX_SAFE_INTEGER ? 'no limit' : limit),
+    ),
+  ]);
+  return within(parts, manager);
+}
