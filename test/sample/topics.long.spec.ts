@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-const TEST_TIMEOUT_MS = 120_000;
+const TEST_TIMEOUT_MS = 300_000;
 
 let built: BuiltSample;
 let cleanups: (() => unknown)[] = [];
