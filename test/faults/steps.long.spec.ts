@@ -26,7 +26,7 @@ describeEngines(
       }
       // Each step sends several statements.
       expect(last).toBeGreaterThan(20);
-    }, 300_000);
+    }, 1_800_000);
   },
   ['mysql', 'mariadb'],
 );
