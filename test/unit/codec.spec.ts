@@ -67,7 +67,12 @@ describe('aesGcm', () => {
     const strict = codecOf(compress({ over: 0 }), aesGcm({ keys: [one], require: true }));
     const compressed = codecOf(compress({ over: 0 })).encode('x'.repeat(500), PAYLOAD) as string;
 
+    // As a program that knows the format could write it.
+    const escaped = toEnvelope({ key: 'plain', content: '{"a":1}' });
+
     expect(() => strict.decode('{"a":1}', PAYLOAD)).toThrow(/expected an envelope/);
+    expect(() => strict.decode(escaped, PAYLOAD)).toThrow(/expected an envelope/);
+    expect(strict.decode(strict.encode(escaped, PAYLOAD) as string, PAYLOAD)).toBe(escaped);
     expect(() => strict.decode(compressed, PAYLOAD)).toThrow(/it is not encrypted/);
     expect(strict.decode('plain error', { what: 'error' })).toBe('plain error');
   });

@@ -51,10 +51,10 @@ export class ContentCodec {
 
   /** @throws UndecodableContentError or ContentUnavailableError, or rejects with it */
   decode(stored: string, context: CodecContext): MaybePromise<string> {
-    if (!isEnvelope(stored)) {
-      if (this.#requires && context.what === 'payload') throw undecodable(context.what, stored, NO_ENVELOPE);
-      return stored;
-    }
+    // An escaped text was encoded by no codec.
+    if (this.#requires && context.what === 'payload' && (!isEnvelope(stored) || isEscaped(stored)))
+      throw undecodable(context.what, stored, NO_ENVELOPE);
+    if (!isEnvelope(stored)) return stored;
     const decoded = this.#apply(this.#reversed, stored, (codec, previous) => {
       if (!isEnvelope(previous) || isEscaped(previous)) return previous;
       return this.#guard(
