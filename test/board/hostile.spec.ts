@@ -89,7 +89,8 @@ describe('the board, with hostile content and hostile sites,', () => {
       page.waitForResponse((response) => response.url() === target),
       page.evaluate(`document.getElementById('f').submit()`),
     ]);
-    const frame = await page.goto(url).then((response) => response?.headers()['content-security-policy']);
+    const board = await context.newPage();
+    const frame = await board.goto(url).then((response) => response?.headers()['content-security-policy']);
     await context.close();
     site.close();
 

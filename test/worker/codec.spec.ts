@@ -150,9 +150,10 @@ describeEngines('a codec', (setup) => {
       });
     const stored = () => world.sql<{ payload: string }>(`SELECT payload FROM sql_queue_schedules`);
 
-    const { schedules, events } = await start();
+    const { close } = await start();
     const [before] = await eventually(async () => (await stored()).length === 1 && stored());
-    await start();
+    await close();
+    const { schedules, events } = await start();
     await schedules.runNow('nightly');
 
     expect(await events.until('completed')).toMatchObject({ result: { text: SECRET } });
