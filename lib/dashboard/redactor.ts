@@ -98,10 +98,23 @@ function hideSecrets(value: unknown, isSecret: (key: string) => boolean): unknow
 }
 
 function hideInText(text: string, isSecret: (key: string) => boolean): string {
-  return text
-    .slice(0, MAX_STRING)
-    .replace(PAIR, (whole, key: string, separator: string) => (isSecret(key) ? key + separator + MASK : whole))
-    .replace(URL_PASSWORD, `$1${MASK}@`);
+  return hidePairs(text.slice(0, MAX_STRING), isSecret).replace(URL_PASSWORD, `$1${MASK}@`);
+}
+
+function hidePairs(text: string, isSecret: (key: string) => boolean): string {
+  const pairs = new RegExp(PAIR);
+  let [hidden, from] = ['', 0];
+  for (let match = pairs.exec(text); match; match = pairs.exec(text)) {
+    const valueAt = match.index + match[1]!.length + match[2]!.length;
+    // The value of another key may have a pair in it, as in `Error: refused: token=…`.
+    if (!isSecret(match[1]!)) {
+      pairs.lastIndex = valueAt;
+      continue;
+    }
+    hidden += text.slice(from, valueAt) + MASK;
+    from = pairs.lastIndex;
+  }
+  return hidden + text.slice(from);
 }
 
 function textOf(value: unknown): string {
