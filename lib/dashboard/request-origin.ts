@@ -2,8 +2,9 @@
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * Why a page of another origin may have sent the request; undefined if none has. Other sites must not reach a dashboard through
- * a permission (CORS) that an application may give to every origin. Programs that are no browser send neither header.
+ * The sign that a page of another origin has sent the request; undefined without one. Other sites must not reach a
+ * dashboard through a permission (CORS) that an application may give to every origin. Programs that are no browser send
+ * neither header.
  *
  * @param origins public origins of the dashboard, beside the host of the request
  */
