@@ -9,6 +9,8 @@ const own = {
   '^(\\.{1,2}/.*)\\.js$': '$1',
   '^nestjs-sql-queue$': '<rootDir>/lib/index.ts',
   '^nestjs-sql-queue/(testing|terminus|prometheus|otel|board|bull-board)$': '<rootDir>/lib/$1/index.ts',
+  // The copy of @fastify/static has ES modules alone, which Node can require and Jest cannot.
+  '^content-disposition$': '<rootDir>/node_modules/content-disposition',
 };
 
 const project = {

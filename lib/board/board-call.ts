@@ -3,7 +3,7 @@ import type { QueueConsumer } from '../consumer/queue-consumer.js';
 import type { QueueSchedules } from '../schedules/queue-schedules.js';
 import type { BoardAccess } from './board-access.js';
 import type { BoardInput } from './input.js';
-import type { Redactor } from './redactor.js';
+import type { Redactor } from '../dashboard/redactor.js';
 import type { Throughput } from './throughput.js';
 
 /** What the reads and writes of the board work with. */

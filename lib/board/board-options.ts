@@ -1,5 +1,7 @@
 import type { CanActivate, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { Duration } from '../common/duration.js';
+import { ORIGINS, REDACT } from '../dashboard/dashboard-options.js';
+import type { Redact } from '../dashboard/redactor.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import {
@@ -15,7 +17,6 @@ import {
   type SchemaOf,
 } from '../job/option-schema.js';
 import type { BoardVerb } from './board-verbs.js';
-import type { Redact } from './redactor.js';
 
 /** The request of Express or Fastify. Guards add to it, for example `user`. */
 export interface BoardRequest {
@@ -85,19 +86,10 @@ const isList = (value: unknown): value is readonly unknown[] => Array.isArray(va
 
 const OPTIONS = {
   can: option(func<NonNullable<BoardOptions['can']>>()),
-  redact: option(
-    kind('a function, a RegExp or a list of them', (value): value is Redact =>
-      isList(value) ? value.every(isPattern) : typeof value === 'function' || isPattern(value),
-    ),
-  ),
+  redact: REDACT,
   readOnly: option(flag, false),
   user: option(func<NonNullable<BoardOptions['user']>>()),
-  origins: option(
-    kind(`a list of origins such as 'https://ops.example.com'`, (value): value is readonly string[] =>
-      isList(value) ? value.every(isOrigin) : false,
-    ),
-    [],
-  ),
+  origins: ORIGINS,
   refresh: option(durationOf('a duration from 1s to 1h', 1_000, 3_600_000), '5s'),
 } satisfies SchemaOf<BoardOptions>;
 
@@ -155,14 +147,6 @@ function closedProblem({ can }: BoardOptions, guards: BoardStaticOptions['guards
     'expected guards or can, got none: the board would be open to everyone who reaches it. Pass guards: [YourAdminGuard], ' +
     'or can: (request, verb, queue) => …'
   );
-}
-
-function isPattern(value: unknown): boolean {
-  return value instanceof RegExp;
-}
-
-function isOrigin(value: unknown): boolean {
-  return isText(value) && URL.canParse(value) && new URL(value).origin === value;
 }
 
 function isGuard(value: unknown): boolean {

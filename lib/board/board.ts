@@ -8,7 +8,7 @@ import { isWriteVerb } from './board-verbs.js';
 import { BoardInput } from './input.js';
 import { LiveStats } from './live-stats.js';
 import { READS } from './reads.js';
-import { Redactor } from './redactor.js';
+import { Redactor } from '../dashboard/redactor.js';
 import { checkReadOrigin, checkWriteOrigin } from './request-origin.js';
 import { Throughput } from './throughput.js';
 import { WRITES } from './writes.js';

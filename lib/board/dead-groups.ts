@@ -1,7 +1,7 @@
 import type { QueueAdmin } from '../admin/queue-admin.js';
 import type { JobRecord } from '../job/job.js';
-import { shownError } from './job-views.js';
-import type { Redactor } from './redactor.js';
+import { shownError } from '../dashboard/shown-error.js';
+import type { Redactor } from '../dashboard/redactor.js';
 
 const MAX_EXAMINED = 500;
 const PAGE = 100;

@@ -1,7 +1,7 @@
 import type { JobRecord } from '../job/job.js';
-import type { StoredError } from '../job/stored-error.js';
 import type { AssignedJobRecord } from '../store/people/consumer-store.js';
-import { cutAt, type RedactContext, type Redactor, type ShownValue } from './redactor.js';
+import type { RedactContext, Redactor, ShownValue } from '../dashboard/redactor.js';
+import { contextOf, shownError, shownStack } from '../dashboard/shown-error.js';
 
 /** The end of a message in a list. */
 const MAX_LISTED_MESSAGE = 300;
@@ -37,28 +37,8 @@ export function jobDetails(job: JobRecord, redactor: Redactor, isHidden: boolean
     progress: show('progress', progress),
     error: error && {
       ...shownError(error, job, redactor),
-      ...(!isHidden && error.stack !== undefined && { stack: stackOf(error, job, redactor) }),
+      ...(!isHidden && error.stack !== undefined && { stack: shownStack(error, job, redactor) }),
     },
     errors: errors.map(({ attempt, at, ...one }) => ({ attempt, at, ...shownError(one, job, redactor) })),
   };
-}
-
-export function shownError(error: StoredError, job: JobRecord, redactor: Redactor, maxBytes = 16_384) {
-  const shown = redactor.redact(error, contextOf(job, 'error'));
-  // A rule may return any value in place of the error.
-  if (typeof shown !== 'object' || shown === null) return { name: error.name, message: cutAt(String(shown), maxBytes) };
-  const { name, message, code } = shown;
-  return { name: String(name), message: cutAt(String(message), maxBytes), ...(code !== undefined && { code }) };
-}
-
-function stackOf(error: StoredError, job: JobRecord, redactor: Redactor): string {
-  const shown = redactor.redact(error, contextOf(job, 'error'));
-  return typeof shown === 'object' && shown !== null ? cutAt(String(shown.stack), 16_384) : '';
-}
-
-export function contextOf(
-  { queue, name }: Pick<JobRecord, 'queue' | 'name'>,
-  what: RedactContext['what'],
-): RedactContext {
-  return { queue, name, what };
 }

@@ -1,7 +1,8 @@
 import type { BoardCall } from './board-call.js';
 import { notFound } from './board-refusal.js';
-import { contextOf, jobDetails } from './job-views.js';
-import { cutAt } from './redactor.js';
+import { jobDetails } from './job-views.js';
+import { cutAt } from '../dashboard/redactor.js';
+import { contextOf } from '../dashboard/shown-error.js';
 
 const MAX_LINE_BYTES = 2_000;
 

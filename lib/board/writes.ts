@@ -5,7 +5,7 @@ import type { BoardAction, BoardCall } from './board-call.js';
 import { BoardRefusal, notFound } from './board-refusal.js';
 import type { BoardWriteVerb } from './board-verbs.js';
 import { bulkOptions, selectJobs } from './bulk-actions.js';
-import { hasMask } from './redactor.js';
+import { hasMask } from '../dashboard/redactor.js';
 
 /** The writes of the board by their verb. Each checks the right for the queue that it changes. */
 export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {

@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-const ENTRIES = ['', '/testing', '/terminus', '/prometheus', '/otel', '/board'].map(
+const ENTRIES = ['', '/testing', '/terminus', '/prometheus', '/otel', '/board', '/bull-board'].map(
   (path) => `nestjs-sql-queue${path}`,
 );
-const OPTIONAL_PEERS = ['@nestjs/terminus', 'prom-client'];
+const OPTIONAL_PEERS = ['@nestjs/terminus', 'prom-client', '@bull-board/api'];
 
 // The installed package: the tarball, beside the peer dependencies of this repository.
 describe('the published package', () => {
@@ -47,6 +47,7 @@ describe('the published package', () => {
       join(consumer, 'consumer.ts'),
       `import { QueueProducer, SqlQueueModule } from 'nestjs-sql-queue';
        import { SqlQueueBoardModule } from 'nestjs-sql-queue/board';
+       import { SqlQueueBullBoardModule } from 'nestjs-sql-queue/bull-board';
        import { OpenTelemetryInstrumentation } from 'nestjs-sql-queue/otel';
        import { SqlQueuePrometheusModule } from 'nestjs-sql-queue/prometheus';
        import { SqlQueueTerminusModule } from 'nestjs-sql-queue/terminus';
@@ -55,6 +56,8 @@ describe('the published package', () => {
        export const module: DynamicModule = SqlQueueModule.forRoot();
        export const telemetry = new OpenTelemetryInstrumentation({ parent: 'child' });
        export const board: DynamicModule = SqlQueueBoardModule.forRoot({ can: ({ user }, verb) => user === 1 && verb === 'read' });
+       class Adapter { setBasePath(path: string) { return this; } setApiRoutes(routes: { route: string }[]) { return this; } }
+       export const bullBoard: DynamicModule = SqlQueueBullBoardModule.forRoot({ route: 'admin', adapter: Adapter, middleware: [] });
        export const names: string[] = Object.keys(testing);
        export const modules = [SqlQueuePrometheusModule, SqlQueueTerminusModule.forRoot()];
        // @ts-expect-error the types are not any
@@ -105,6 +108,21 @@ describe('the published package', () => {
        await NestFactory.createApplicationContext(SqlQueueTerminusModule.forRoot(), options).catch(({ message }) => console.log(message));
       `,
     );
+    const missingBullBoard = await node(
+      'missing-bull-board.mjs',
+      `import 'reflect-metadata';
+       import { NestFactory } from '@nestjs/core';
+       import { SqlQueueModule } from 'nestjs-sql-queue';
+       import { SqlQueueBullBoardModule } from 'nestjs-sql-queue/bull-board';
+       class Adapter { setBasePath() {} setApiRoutes() {} }
+       const imports = [
+         SqlQueueModule.forRoot({ connection: { type: 'better-sqlite3', database: ':memory:' } }),
+         SqlQueueBullBoardModule.forRoot({ route: 'admin', adapter: Adapter, middleware: [] }),
+       ];
+       const options = { logger: false, abortOnError: false };
+       await NestFactory.createApplicationContext({ module: class {}, imports }, options).catch(({ message }) => console.log(message));
+      `,
+    );
     const main = join(project, 'node_modules/nestjs-sql-queue/dist/esm/cli/main.js');
     const file = join(project, 'empty.sqlite');
     const env = { ...process.env, NODE_OPTIONS: '', SQL_QUEUE_URL: `sqlite:${file}` };
@@ -117,6 +135,7 @@ describe('the published package', () => {
     });
     expect(loaded).toBe('loaded');
     expect(missing).toContain('npm install @nestjs/terminus');
+    expect(missingBullBoard).toContain('npm install @bull-board/api @bull-board/ui');
     for (const name of OPTIONAL_PEERS) await linkPeer(name);
   });
 

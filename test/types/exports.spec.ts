@@ -1,5 +1,6 @@
 import * as main from 'nestjs-sql-queue';
 import * as board from 'nestjs-sql-queue/board';
+import * as bullBoard from 'nestjs-sql-queue/bull-board';
 import * as otel from 'nestjs-sql-queue/otel';
 import * as prometheus from 'nestjs-sql-queue/prometheus';
 import * as terminus from 'nestjs-sql-queue/terminus';
@@ -109,6 +110,10 @@ describe('the public surface', () => {
 
   it('of nestjs-sql-queue/board consists of these names', () => {
     expect(Object.keys(board)).toEqual(['SqlQueueBoardModule']);
+  });
+
+  it('of nestjs-sql-queue/bull-board consists of these names', () => {
+    expect(Object.keys(bullBoard)).toEqual(['SqlQueueBullBoardModule']);
   });
 
   it('has errors with a distinct code each', () => {

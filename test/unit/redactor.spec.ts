@@ -1,4 +1,4 @@
-import { MASK, Redactor } from '../../lib/board/redactor.js';
+import { MASK, Redactor } from '../../lib/dashboard/redactor.js';
 
 const context = { queue: 'email', name: 'default', what: 'error' } as const;
 

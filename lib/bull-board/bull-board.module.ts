@@ -1,0 +1,116 @@
+import { Logger, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
+import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import type { IServerAdapter } from '@bull-board/api/typings/app';
+import type { QueueAdmin } from '../admin/queue-admin.js';
+import { systemClock } from '../common/clock.js';
+import { Redactor } from '../dashboard/redactor.js';
+import { getAdminToken, getProducerToken, getSchedulesToken } from '../nest/tokens.js';
+import type { QueueProducer } from '../producer/queue-producer.js';
+import type { QueueSchedules } from '../schedules/queue-schedules.js';
+import { BoardQueues } from './board-queues.js';
+import { resolveBullBoardOptions, type BullBoardMiddleware, type BullBoardOptions } from './bull-board-options.js';
+import type { ResolvedBullBoardOptions } from './bull-board-options.js';
+import { CheckedRoutes } from './checked-routes.js';
+import { loadBullBoard, type BullBoardApi } from './load-bull-board.js';
+import { mount } from './mount.js';
+import { queueAdapterClass, type QueueAdapter } from './queue-adapter.js';
+import { QueueOverview } from './queue-overview.js';
+import { RequestUser } from './request-user.js';
+
+type ServerAdapter = IServerAdapter & { setBasePath(path: string): unknown };
+
+/** Serves bull-board from the start of the application on. */
+class BullBoardLifecycle implements OnModuleInit {
+  readonly #user = new RequestUser();
+
+  constructor(
+    private readonly api: BullBoardApi,
+    private readonly options: ResolvedBullBoardOptions,
+    private readonly host: HttpAdapterHost,
+    private readonly config: ApplicationConfig,
+    private readonly verbs: { admin: QueueAdmin; producer: QueueProducer; schedules: QueueSchedules },
+  ) {}
+
+  /** Sends no statement, so that an application starts while its database is away. */
+  onModuleInit(): void {
+    const { route, middleware, user } = this.options;
+    const path = '/' + [this.config.getGlobalPrefix(), route].map(trimSlashes).filter(Boolean).join('/');
+    const identify: BullBoardMiddleware = (request, _response, next) => this.#user.run(user?.(request), next);
+    mount(this.host.httpAdapter, this.#createServer(path), path, [...middleware, identify]);
+  }
+
+  #createServer(path: string): ServerAdapter {
+    const { adapter, origins, uiConfig } = this.options;
+    const server = new adapter() as ServerAdapter;
+    server.setBasePath(path);
+    const routes = new CheckedRoutes({
+      ...{ queues: this.#createQueues(), origins },
+      show: (queues) => board.replaceQueues(queues),
+      logger: new Logger('SqlQueueBullBoard'),
+    });
+    const setApiRoutes = server.setApiRoutes.bind(server);
+    server.setApiRoutes = (given) => setApiRoutes(routes.wrap(given));
+    const board = this.api.createBullBoard({
+      queues: [],
+      serverAdapter: server,
+      options: {
+        uiConfig: { boardTitle: 'nestjs-sql-queue', hideRedisDetails: true, hideDocsLink: true, ...uiConfig },
+      },
+    });
+    return server;
+  }
+
+  #createQueues(): BoardQueues {
+    const { queues, readOnly, redact } = this.options;
+    const { admin, schedules } = this.verbs;
+    const overview = new QueueOverview(admin, schedules, systemClock);
+    const redactor = new Redactor(redact);
+    const parts = { ...this.verbs, redactor, clock: systemClock, overview, user: this.#user };
+    const Adapter = queueAdapterClass(this.api.BaseAdapter);
+    return new BoardQueues(queues, overview, (queue): QueueAdapter => new Adapter(queue, parts, readOnly));
+  }
+}
+
+/**
+ * The dashboard bull-board for the queues of an instance of SqlQueueModule. Guards of Nest do not apply to it:
+ * `middleware` must check the rights of the caller. The own dashboard of the library is `nestjs-sql-queue/board`.
+ *
+ * @example
+ * ```ts
+ * SqlQueueBullBoardModule.forRoot({ route: 'admin/queues', adapter: ExpressAdapter, middleware: [requireAdmin] })
+ * ```
+ */
+@Module({})
+export class SqlQueueBullBoardModule {
+  /** @throws InvalidOptionsError if an option is wrong; at boot if a package is missing or the adapter does not fit */
+  static forRoot(given: BullBoardOptions): DynamicModule {
+    const options = resolveBullBoardOptions(given);
+    const { instance } = options;
+    return {
+      module: SqlQueueBullBoardModule,
+      providers: [
+        {
+          provide: Symbol('SqlQueueBullBoard'),
+          useFactory: async (
+            host: HttpAdapterHost,
+            config: ApplicationConfig,
+            admin: QueueAdmin,
+            producer: QueueProducer,
+            schedules: QueueSchedules,
+          ) => new BullBoardLifecycle(await loadBullBoard(), options, host, config, { admin, producer, schedules }),
+          inject: [
+            HttpAdapterHost,
+            ApplicationConfig,
+            getAdminToken(instance),
+            getProducerToken(instance),
+            getSchedulesToken(instance),
+          ],
+        },
+      ],
+    };
+  }
+}
+
+function trimSlashes(path: string): string {
+  return path.replace(/^\/+|\/+$/g, '');
+}

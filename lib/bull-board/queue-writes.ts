@@ -1,0 +1,101 @@
+import type { QueueJob, QueueJobOptions, QueueRateLimit } from '@bull-board/api/typings/app';
+import type { QueueAdmin } from '../admin/queue-admin.js';
+import type { LimitChange } from '../job/limits/limit-options.js';
+import type { BullBoardParts } from './bull-board-parts.js';
+import { BullJob, refuseHidden } from './bull-job.js';
+import { stateOf } from './job-statuses.js';
+import { RefusedError } from './refused-error.js';
+
+/** Jobs up to this number are counted for a message. */
+const MAX_COUNTED = 1_000;
+/** The text by which bull-board recognizes this refusal. */
+const HAS_ACTIVE_JOBS = 'Cannot obliterate queue with active jobs';
+
+/** The changes of one queue, each in the name of the user of the request. */
+export class QueueWrites {
+  constructor(
+    private readonly queue: string,
+    private readonly parts: BullBoardParts,
+  ) {}
+
+  pause(): Promise<void> {
+    return this.#admin.pause(this.queue);
+  }
+
+  resume(): Promise<void> {
+    return this.#admin.resume(this.queue);
+  }
+
+  limit(change: LimitChange): Promise<void> {
+    return this.#admin.limit(this.queue, change);
+  }
+
+  limitRate({ max, duration }: QueueRateLimit): Promise<void> {
+    return this.limit({ rate: { limit: max, per: duration } });
+  }
+
+  async add(name: string, payload: unknown, { attempts, ...options }: QueueJobOptions): Promise<QueueJob> {
+    refuseHidden(payload);
+    const { id } = await this.parts.producer.enqueue(this.queue, payload, {
+      ...options,
+      ...(name !== '' && { name }),
+      ...(attempts !== undefined && { retry: attempts }),
+    });
+    const job = await this.parts.admin.get(id);
+    if (!job) throw new RefusedError(`Job ${id} was enqueued, and has ended without a trace.`);
+    return new BullJob(job, this.parts);
+  }
+
+  /** @returns the number of jobs that started anew */
+  async retryAll(status: string): Promise<number> {
+    const state = stateOf(status);
+    const retried = await this.#admin.retry({ queue: this.queue, state });
+    this.parts.overview.forget(this.queue);
+    if (state === 'dead') await this.#reportUnrecoverable(retried);
+    return retried;
+  }
+
+  async clean(status: string, graceMs: number): Promise<void> {
+    const state = stateOf(status);
+    if (state === 'active') throw new RefusedError('Active jobs cannot be removed. Release or cancel them first.');
+    const isFinished = state === 'completed' || state === 'dead';
+    const finishedBefore = new Date(this.parts.clock.now().getTime() - graceMs);
+    await this.#admin.remove({ queue: this.queue, state, ...(isFinished && { finishedBefore }) });
+    this.parts.overview.forget(this.queue);
+  }
+
+  /** Removes the jobs that have not started. */
+  async empty(): Promise<void> {
+    for (const state of ['waiting', 'scheduled', 'blocked'] as const)
+      await this.#admin.remove({ queue: this.queue, state });
+  }
+
+  async promoteAll(): Promise<void> {
+    await this.#admin.promote({ queue: this.queue, state: 'scheduled' });
+  }
+
+  async obliterate(isForced: boolean): Promise<void> {
+    if (!isForced) {
+      const { jobs } = await this.parts.admin.find({ queue: this.queue, state: 'active' }, { limit: 1 });
+      if (jobs.length > 0) throw new RefusedError(HAS_ACTIVE_JOBS);
+    }
+    await this.#admin.obliterate(this.queue, { confirm: this.queue });
+    this.parts.overview.forget(this.queue);
+  }
+
+  get #admin(): QueueAdmin {
+    return this.parts.admin.as(this.parts.user.name);
+  }
+
+  /** bull-board would say that all jobs have started. */
+  async #reportUnrecoverable(retried: number): Promise<void> {
+    const filter = { queue: this.queue, state: 'dead', error: 'UNRECOVERABLE' } as const;
+    const left = await this.parts.admin.remove(filter, { dryRun: true, limit: MAX_COUNTED });
+    if (left === 0) return;
+    const atLeast = left === MAX_COUNTED ? ' or more' : '';
+    throw new RefusedError(
+      `${retried} jobs were retried. ${left}${atLeast} jobs stay dead, because they were discarded or failed with an ` +
+        `UnrecoverableError. Retry each of them alone.`,
+    );
+  }
+}
