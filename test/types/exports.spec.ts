@@ -67,6 +67,7 @@ describe('the public surface', () => {
       'WorkerLostError',
       'aesGcm',
       'compress',
+      'fileBlobs',
       'getAdminToken',
       'getConsumerToken',
       'getProducerToken',
