@@ -1,5 +1,6 @@
 import type { AuditTrail } from '../audit/audit-trail.js';
 import type { Clock } from '../common/clock.js';
+import type { Blobs } from '../job/codec/blobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
 import type { AuditStore } from '../store/audit/audit-store.js';
@@ -40,6 +41,8 @@ export interface AdminParts {
   readonly subjects: SubjectStore;
   /** Undefined if this process has no codec. */
   readonly content: ContentStore | undefined;
+  /** Undefined if this process has no blob store. */
+  readonly blobs: Pick<Blobs, 'canDelete' | 'delete'> | undefined;
   /** Settles the flows of changed jobs. Never rejects. */
   readonly flowSettler: {
     settle(endedIds: readonly number[]): Promise<void>;

@@ -16,7 +16,7 @@ export interface Erasure {
 const BATCH_SIZE = 50;
 
 export async function eraseSubject(
-  parts: Pick<AdminParts, 'subjects' | 'optionsFor' | 'waitNotifier' | 'events' | 'flowSettler'>,
+  parts: Pick<AdminParts, 'subjects' | 'blobs' | 'optionsFor' | 'waitNotifier' | 'events' | 'flowSettler'>,
   subject: string,
   options: BulkOptions,
   cancelOne: (id: number) => Promise<unknown>,
@@ -25,22 +25,39 @@ export async function eraseSubject(
   InvalidOptionsError.throwIfAny('Cannot erase', [
     expected(SUBJECT.parse(subject) !== undefined, `the subject to be ${SUBJECT.expected}`, subject),
   ]);
-  const { subjects, optionsFor, waitNotifier, events, flowSettler } = parts;
+  const { subjects, blobs, optionsFor, waitNotifier, events, flowSettler } = parts;
   if (dryRun) return { erased: await subjects.count(subject, limit), active: 0 };
   const retentionMs = (queue: string) => optionsFor(queue).retention.deadMs;
+  const deleted = new Set<string>();
+  const mayForget = (blob: string) => blobs?.canDelete === false || deleted.has(blob);
   let [erased, active] = [0, 0];
   for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined && erased < limit;) {
     signal?.throwIfAborted();
-    const batch = await subjects.erase(subject, after, Math.min(BATCH_SIZE, limit - erased), retentionMs);
+    const batch = await subjects.erase(subject, after, Math.min(BATCH_SIZE, limit - erased), retentionMs, mayForget);
     for (const { id } of batch.cancelled) waitNotifier.notifyAlways(id);
     events.emit('cancelled', batch.cancelled);
     await flowSettler.settle(batch.cancelled.map(({ id }) => id));
-    for (const id of batch.active) await cancelOne(id);
     erased += batch.erased.length;
+    if (batch.erased.length > 0) onProgress?.(erased);
+    if (batch.blobs.length > 0) {
+      // Before their references, so that an interrupted erasure finds them again. The next batch erases their jobs.
+      await deleteBlobs(blobs, batch.blobs);
+      for (const blob of batch.blobs) deleted.add(blob);
+      continue;
+    }
+    for (const id of batch.active) await cancelOne(id);
     active += batch.active.length;
     after = batch.next;
-    if (batch.erased.length > 0) onProgress?.(erased);
   }
   await subjects.eraseSignals(subject);
   return { erased, active };
+}
+
+async function deleteBlobs(blobs: AdminParts['blobs'], references: readonly string[]): Promise<void> {
+  InvalidOptionsError.throwIfAny('Cannot erase', [
+    blobs
+      ? undefined
+      : 'expected the module option `blobs`, got none: jobs of the subject have content in a blob store',
+  ]);
+  await blobs!.delete(references);
 }

@@ -1,5 +1,6 @@
 import type { AuditHook } from '../audit/audit-trail.js';
 import { DURATION_EXPECTED, type Duration } from '../common/duration.js';
+import { blobProblems, type BlobOptions } from '../job/codec/blob-options.js';
 import { codecProblems, type CodecOption } from '../job/codec/codec-options.js';
 import { contextProblems, type ContextPropagation } from '../job/context-propagation.js';
 import { expected, isOptions, isWhole, shorten } from '../job/expectation.js';
@@ -55,6 +56,11 @@ export interface EngineOptions {
    * Queue and job names, keys, groups, headers, and the names and codes of errors are not encoded. Default: none.
    */
   codec?: CodecOption;
+  /**
+   * Moves long payloads and results into an object store or a folder, after the codecs. The rows keep references. All
+   * processes need the same store. Default: none.
+   */
+  blobs?: BlobOptions;
   /** Observe the jobs of this process. Default: none. */
   instrumentations?: readonly QueueInstrumentation[];
   /**
@@ -118,6 +124,7 @@ export const ENGINE_OPTIONS = {
   schedules: group(CODE_SCHEDULES, 'schedules.'),
   hosts: checked(hostsProblems),
   codec: checked(codecProblems),
+  blobs: checked(blobProblems),
   instrumentations: checked(instrumentationProblems),
   audit: option(func<AuditHook>()),
   auditRetention: AUDIT_RETENTION,

@@ -1,9 +1,16 @@
 import type { JobLogger } from '../common/job-logger.js';
+import type { ContentCodec } from '../job/codec/content-codec.js';
 import type { OpenStore } from '../store/open-store.js';
 import type { FlowSettler } from '../worker/complete/flow-settler.js';
 import type { PruneTask } from '../worker/pruner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { ScheduleParts } from '../worker/schedule-runner.js';
+
+interface PruneSettings {
+  readonly auditRetentionMs: number | false;
+  readonly codec: Pick<ContentCodec, 'blobs'> | undefined;
+  readonly logger: JobLogger;
+}
 
 /** The tables from which every worker deletes old rows. */
 export function pruneTasks(
@@ -12,9 +19,9 @@ export function pruneTasks(
   settler: Pick<FlowSettler, 'sweep'>,
   schedules: ScheduleParts,
   keepUndeclaredMs: number | false,
-  auditRetentionMs: number | false,
-  logger: JobLogger,
+  { auditRetentionMs, codec, logger }: PruneSettings,
 ): PruneTask[] {
+  const { blobs } = codec ?? {};
   return [
     (limit) => jobs.prune(limit),
     (limit) => waits.pruneWaits(limit),
@@ -30,6 +37,7 @@ export function pruneTasks(
     (limit) => subjects.prune(limit),
     () => settler.sweep().then(() => 0),
     () => wakeMissed(steps, notifier),
+    ...(blobs ? [() => blobs.prune().then(() => 0)] : []),
     () => pruneSchedules(schedules, keepUndeclaredMs, logger),
   ];
 }

@@ -60,6 +60,20 @@ export class QueueSettings {
     };
   }
 
+  /** A job in the history must find its blobs. Covers the options that are known now. */
+  blobProblems(): string[] {
+    const keepMs = this.codec?.blobs?.keepMs;
+    if (keepMs === undefined) return [];
+    const known = ['', ...Object.keys(this.#queues), ...this.#decorated.keys()];
+    const longestMs = Math.max(
+      ...known
+        .map((queue) => this.of(queue).retention)
+        .flatMap(({ completedMs, deadMs }) => [completedMs || 0, deadMs || 0]),
+    );
+    if (keepMs >= longestMs) return [];
+    return [`expected blobs.keep to be at least the longest retention of a queue, ${longestMs} ms, got ${keepMs} ms`];
+  }
+
   /** Problems of the dead-letter queues of these queues, and of all queues in the module options. */
   deadLetterProblems(handled: readonly string[]): string[] {
     const named = Object.keys(this.#queues).filter((key) => !key.endsWith('*'));

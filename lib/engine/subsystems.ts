@@ -4,8 +4,8 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { systemClock, type Clock } from '../common/clock.js';
 import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
-import { OutageLog } from '../common/outage-log.js';
 import { resolveCodec } from '../job/codec/codec-options.js';
+import { InvalidOptionsError } from '../job/errors.js';
 import { QueueEvents } from '../events/queue-events.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import { resolveOptions } from '../job/option-schema.js';
@@ -66,14 +66,10 @@ export interface EngineBase {
 
 export function createCore(given: EngineSettings) {
   const { options, declaredOptions, logger, clock = systemClock, random = Math.random, skewMs = () => 0 } = given;
-  const codecOutage = new OutageLog(
-    logger,
-    'Jobs wait for a service of the codec',
-    'The service of the codec works again',
-  );
-  const codec = resolveCodec(options.codec, codecOutage);
+  const codec = resolveCodec(options, clock, logger);
   const settings = new QueueSettings(options, codec);
   for (const [queue, declared] of declaredOptions ?? []) settings.setDecoratedOptions(queue, declared);
+  InvalidOptionsError.throwIfAny('Invalid options', settings.blobProblems());
   const worker = resolveWorkerOptions(typeof options.worker === 'object' ? options.worker : {});
   const { revision = clock.now().getTime(), keepUndeclared } = resolveOptions(CODE_SCHEDULES, options.schedules ?? {});
   const schedules = { revision: String(revision), keepUndeclared };
@@ -171,7 +167,7 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     steps: stores.steps,
     flows: stores.flows,
     flowSettler: settler,
-    pruneTasks: pruneTasks(stores, notifier, settler, schedules, keepUndeclared, core.auditRetentionMs, logger),
+    pruneTasks: pruneTasks(stores, notifier, settler, schedules, keepUndeclared, core),
     options: worker,
     optionsFor,
     defineQueue: (queue: string, given: ProcessorOptions) => {
@@ -211,6 +207,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler, au
     flows: stores.flows,
     subjects: stores.subjects,
     content: core.codec && stores.content(core.codec),
+    blobs: core.codec?.blobs,
     flowSettler: settler,
     optionsFor: core.optionsFor,
     notifier,

@@ -25,13 +25,14 @@ export function buildJob(
   const headers = jobDefaults.headers ? { ...jobDefaults.headers, ...given.headers } : given.headers;
   const headerText = headers && encodeHeaders(queue, headers);
   const overrideText = overrides && JSON.stringify(overrides);
+  const delayMs = options?.delay === undefined && runAtMs === null ? jobDefaults.delay || null : given.delayMs;
   // Each property is written out, because spreading takes longer than all other work on a job here.
   const jobOf = (encoded: string): NewJob => ({
     queue,
     name,
     payload: encoded,
     priority: options?.priority === undefined ? (jobDefaults.priority ?? 0) : given.priority,
-    delayMs: options?.delay === undefined && runAtMs === null ? jobDefaults.delay || null : given.delayMs,
+    delayMs,
     runAtMs,
     // If it is null, the claiming process decides. A process that only produces need not know the retry options.
     maxAttempts: attempts,
@@ -41,8 +42,11 @@ export function buildJob(
     group,
     subject,
   });
-  if (!queueOptions.schema) return andThen(encodeWithoutSchema(queue, payload, queueOptions, 'payload', name), jobOf);
-  return encodePayload(queue, payload, queueOptions, name).then(jobOf);
+  const due = queueOptions.codec && { delayMs, runAtMs };
+  if (!queueOptions.schema) {
+    return andThen(encodeWithoutSchema(queue, payload, queueOptions, 'payload', name, due), jobOf);
+  }
+  return encodePayload(queue, payload, queueOptions, name, due).then(jobOf);
 }
 
 /** Null for no headers. Throws PayloadTooLargeError. */

@@ -1,3 +1,4 @@
+import { BYTE_SIZE_EXPECTED, toBytes } from '../common/byte-size.js';
 import { DURATION_EXPECTED, toMs } from '../common/duration.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions, isWhole, unknownKeys } from './expectation.js';
@@ -62,6 +63,8 @@ export const whole = (min: number, max: number) =>
   kind(`a whole number from ${min} to ${max}`, (value) => isWhole(value, min, max));
 export const flag = kind('true or false', (value) => typeof value === 'boolean');
 export const func = <Func>() => kind('a function', (value): value is Func => typeof value === 'function');
+/** In bytes. */
+export const byteSize: Kind<number> = { expected: BYTE_SIZE_EXPECTED, parse: toBytes };
 export const duration = durationOf(DURATION_EXPECTED, 0);
 export const positiveDuration = durationOf(`${DURATION_EXPECTED} above 0`, 1);
 

@@ -1,4 +1,4 @@
-import { isEnvelope, type CodecContent } from './codec/payload-codec.js';
+import { isEnvelope, type CodecContent, type EncodeContext } from './codec/payload-codec.js';
 import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { encodeJson } from './json.js';
 import type { Outcome } from './outcome.js';
@@ -10,15 +10,19 @@ import { andThen, type MaybePromise } from './user-rule.js';
 /** The options of a queue for all content that its jobs store. */
 export type ContentOptions = Pick<ResolvedQueueOptions, 'maxPayloadBytes' | 'codec'>;
 
+/** The time from which on the job needs its payload. */
+type Due = Pick<EncodeContext, 'delayMs' | 'runAtMs'>;
+
 export async function encodePayload(
   queue: string,
   payload: unknown,
   options: ResolvedQueueOptions,
   name?: string,
+  due?: Due,
 ): Promise<string> {
   // Stores the input of the schema, because the worker applies the schema again.
   await checkPayload(queue, payload, options);
-  return encodeWithoutSchema(queue, payload, options, 'payload', name);
+  return encodeWithoutSchema(queue, payload, options, 'payload', name, due);
 }
 
 /** Returns a promise only if a codec does. */
@@ -28,11 +32,12 @@ export function encodeWithoutSchema(
   options: ContentOptions,
   what: 'payload' | 'signal' = 'payload',
   name?: string,
+  due?: Due,
 ): MaybePromise<string> {
   const encoded = encodeJson(payload);
   if ('problem' in encoded) throw new PayloadInvalidError(queue, encoded.problem);
   const { codec, maxPayloadBytes } = options;
-  if (codec) return encodeContent(queue, what, encoded.text, { codec, maxPayloadBytes }, name);
+  if (codec) return encodeContent(queue, what, encoded.text, { codec, maxPayloadBytes }, name, due);
   checkSize(queue, 'payload', encoded.text, maxPayloadBytes);
   if (isEnvelope(encoded.text)) throw new PayloadInvalidError(queue, RESERVED);
   return encoded.text;
@@ -47,8 +52,9 @@ function encodeContent(
   text: string,
   { codec, maxPayloadBytes }: Required<ContentOptions>,
   name?: string,
+  due?: Due,
 ): MaybePromise<string> {
-  return andThen(codec.encode(text, { what, queue, name }), (stored) => {
+  return andThen(codec.encode(text, { what, queue, name, ...due }), (stored) => {
     checkSize(queue, what === 'payload' || what === 'signal' ? 'payload' : 'result', stored, maxPayloadBytes);
     return stored;
   });

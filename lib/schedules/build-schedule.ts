@@ -23,9 +23,12 @@ export async function buildSchedule(
   const { payload = {}, options = {} } = given;
   InvalidOptionsError.throwIfAny(`Schedule "${name}"`, isOptions(options) ? unknownKeys(options, JOB_OPTIONS) : []);
   const jobOptions = { ...options, name: jobName };
-  const job = await buildJob(queue, payload, jobOptions, optionsFor);
+  const { codec } = optionsFor(queue);
+  // A blob would expire before the schedule ends.
+  const withoutBlobs = (of: string) => ({ ...optionsFor(of), codec: codec?.inline });
+  const job = await buildJob(queue, payload, jobOptions, codec ? withoutBlobs : optionsFor);
   const schedule = { name, ...timing, job };
-  if (!optionsFor(queue).codec) return schedule;
+  if (!codec) return schedule;
   const withoutCodec = (of: string) => ({ ...optionsFor(of), codec: undefined, maxPayloadBytes: Infinity });
   const plain = { ...schedule, job: await buildJob(queue, payload, jobOptions, withoutCodec) };
   return { ...schedule, digest: digestOf(plain) };

@@ -7,6 +7,7 @@ import * as engine from '../../lib/engine/engine.js';
 import type { QueueEvents } from '../../lib/events/queue-events.js';
 import type { QueueInstrumentation } from '../../lib/job/instrumentation.js';
 import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
+import type { BlobOptions } from '../../lib/job/codec/blob-options.js';
 import type { CodecOption } from '../../lib/job/codec/codec-options.js';
 import { overlay, type QueueOptions } from '../../lib/job/queue-options.js';
 import { defined } from '../../lib/job/option-schema.js';
@@ -47,6 +48,7 @@ export interface EngineSettings {
   readonly hosts?: readonly string[] | undefined;
   readonly instrumentations?: readonly QueueInstrumentation[] | undefined;
   readonly codec?: CodecOption | undefined;
+  readonly blobs?: BlobOptions | undefined;
   readonly archive?: ArchiveOptions | undefined;
   readonly audit?: AuditHook | undefined;
 }
@@ -85,7 +87,7 @@ const FAST_POLL = { min: '1ms', max: '20ms' } as const;
 
 export async function openEngine(settings: EngineSettings): Promise<Engine> {
   const { dataSource, hosts, queues = {}, worker = {}, clock, skewMs, storeClock = systemClock } = settings;
-  const { instrumentations = [], codec, archive } = settings;
+  const { instrumentations = [], codec, blobs, archive } = settings;
   const log: string[] = [];
   const write = (level: string) => (text: string) => void log.push(`${level}: ${text}`);
   let channels!: ObservedChannels;
@@ -96,7 +98,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
       defaults: overlay(IMMEDIATE_RETRIES, settings.defaults ?? {}),
       queues,
       instrumentations,
-      ...defined({ codec, archive, audit: settings.audit }),
+      ...defined({ codec, blobs, archive, audit: settings.audit }),
       worker: { poll: FAST_POLL, ...worker },
       schedules: defined({ revision: settings.revision }),
     },

@@ -27,7 +27,13 @@ export async function everySubjectVerb(
       finalBatchOf({ id: next.claimId, workerId: next.workerId, jobs: [job!] }, { kind: 'snooze', delayMs: 60_000 }),
     );
     for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined;)
-      ({ next: after } = await subjects.erase('s', after, 50, () => 60_000));
+      ({ next: after } = await subjects.erase(
+        's',
+        after,
+        50,
+        () => 60_000,
+        () => true,
+      ));
     await subjects.eraseSignals('s');
     await steps.signal({ name: 'wait', key: 's', hash, data: '1' });
     await subjects.eraseSignals('s');

@@ -68,6 +68,7 @@ describe('the public surface', () => {
       'WorkerLostError',
       'aesGcm',
       'compress',
+      'fileBlobs',
       'getAdminToken',
       'getConsumerToken',
       'getProducerToken',

@@ -1,5 +1,6 @@
 import { describeEngines } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { blobsFor } from '../support/test-blobs.js';
 
 // The random number of these engines is 0.5.
 const FIRST_PRUNED_MS = 30_000;
@@ -28,5 +29,21 @@ describeEngines('a worker', (setup) => {
 
     expect(await world.sql('SELECT id FROM sql_queue_history')).toEqual([]);
     expect(log.filter((line) => line.startsWith('warn: Cannot prune'))).toHaveLength(1);
+  });
+
+  it('deletes expired blobs', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { store, keys } = await blobsFor(world);
+    const never = { signal: new AbortController().signal };
+    const [past, future] = ['2029-12-31/0', '2030-01-02/0'].map((day) => day + '0'.repeat(35)) as [string, string];
+    for (const key of [past, future]) await store.put(key, Buffer.from('x'), { ...never, expires: clock.now() });
+    await world.start({ clock, blobs: { store }, handlers: { q: () => undefined } });
+
+    await clock.untilSleeping(FIRST_PRUNED_MS);
+    await clock.advance(FIRST_PRUNED_MS);
+    await clock.untilSleeping(PRUNED_EVERY_MS);
+
+    expect(await keys()).toEqual([future]);
   });
 });

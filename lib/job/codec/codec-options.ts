@@ -1,5 +1,9 @@
-import type { OutageLog } from '../../common/outage-log.js';
+import type { Clock } from '../../common/clock.js';
+import type { JobLogger } from '../../common/job-logger.js';
+import { OutageLog } from '../../common/outage-log.js';
 import { expected, isOptions } from '../expectation.js';
+import type { BlobOptions } from './blob-options.js';
+import { Blobs } from './blobs.js';
 import { ContentCodec } from './content-codec.js';
 import type { PayloadCodec } from './payload-codec.js';
 
@@ -19,9 +23,16 @@ export function codecProblems(given: unknown): (string | undefined)[] {
   ];
 }
 
-/** Undefined if the option is not set. */
-export function resolveCodec(given: CodecOption | undefined, outage: OutageLog): ContentCodec | undefined {
-  return given === undefined ? undefined : new ContentCodec(isCodec(given) ? [given] : given, outage);
+/** Undefined if neither option is set. */
+export function resolveCodec(
+  { codec = [], blobs }: { readonly codec?: CodecOption | undefined; readonly blobs?: BlobOptions | undefined },
+  clock: Clock,
+  logger: JobLogger,
+): ContentCodec | undefined {
+  const codecs = isCodec(codec) ? [codec] : codec;
+  if (codecs.length === 0 && !blobs) return undefined;
+  const outage = new OutageLog(logger, 'Jobs wait for a service of the codec', 'The service of the codec works again');
+  return new ContentCodec(codecs, outage, blobs && new Blobs(blobs, clock, outage));
 }
 
 function isCodec(codec: unknown): codec is PayloadCodec {

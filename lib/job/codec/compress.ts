@@ -1,8 +1,8 @@
 import * as zlib from 'node:zlib';
-import { BYTE_SIZE_EXPECTED, toBytes, type ByteSize } from '../../common/byte-size.js';
+import type { ByteSize } from '../../common/byte-size.js';
 import { InvalidOptionsError } from '../errors.js';
 import {
-  kind,
+  byteSize,
   oneOf,
   option,
   optionProblems,
@@ -22,12 +22,10 @@ export interface CompressOptions {
   maxSize?: ByteSize;
 }
 
-const SIZE = kind(BYTE_SIZE_EXPECTED, (value): value is ByteSize => toBytes(value) !== undefined);
-
 const COMPRESS_OPTIONS = {
-  over: option(SIZE, '4kb'),
+  over: option(byteSize, '4kb'),
   algorithm: option(oneOf('gzip', 'brotli', 'zstd'), 'gzip'),
-  maxSize: option(SIZE, '64mb'),
+  maxSize: option(byteSize, '64mb'),
 } satisfies SchemaOf<CompressOptions>;
 
 interface Algorithm {
@@ -56,13 +54,11 @@ const ALGORITHMS: Readonly<Record<string, Algorithm | undefined>> = {
 export function compress(options: CompressOptions = {}): PayloadCodec {
   requireOptions('compress', options);
   InvalidOptionsError.throwIfAny('compress', optionProblems(COMPRESS_OPTIONS, options));
-  const { over, algorithm, maxSize } = resolveOptions(COMPRESS_OPTIONS, options);
+  const { over: overBytes, algorithm, maxSize: maxOutputLength } = resolveOptions(COMPRESS_OPTIONS, options);
   const chosen = ALGORITHMS[algorithm];
   InvalidOptionsError.throwIfAny('compress', [
     chosen ? undefined : `expected algorithm 'gzip' or 'brotli', got 'zstd', which needs Node 22.15 or newer`,
   ]);
-  const overBytes = toBytes(over)!;
-  const maxOutputLength = toBytes(maxSize)!;
   return {
     encode: (text) => {
       // A UTF-16 unit takes at most three bytes, so short texts need no count.

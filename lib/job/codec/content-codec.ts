@@ -2,55 +2,88 @@ import type { OutageLog } from '../../common/outage-log.js';
 import { hasCode, UndecodableContentError, UnencodableContentError } from '../errors.js';
 import { formatValue } from '../expectation.js';
 import { andThen, type MaybePromise } from '../user-rule.js';
+import { innerOf, type Blobs } from './blobs.js';
 import {
+  isBlob,
   isEnvelope,
   readEnvelope,
   toEnvelope,
   type CodecContent,
   type CodecContext,
+  type EncodeContext,
   type PayloadCodec,
 } from './payload-codec.js';
 
 /** The key of content that looks like an envelope itself and was not encoded otherwise. */
 const PLAIN_KEY = 'plain';
 
-/** Applies the codecs of the module in order, and decodes in reverse. Returns promises only if a codec does. */
+/**
+ * Applies the codecs of the module in order, then moves long texts into blobs; decodes in reverse. Returns promises only if
+ * a codec does, or for a blob.
+ */
 export class ContentCodec {
-  readonly #codecs: readonly PayloadCodec[];
   readonly #reversed: readonly PayloadCodec[];
   readonly #requires: boolean;
 
-  /** @param outage logs once while a service of a codec is down */
+  /**
+   * @param outage logs once while a service of a codec is down
+   * @param blobs undefined: all content stays in its row
+   */
   constructor(
-    codecs: readonly PayloadCodec[],
+    private readonly codecs: readonly PayloadCodec[],
     private readonly outage?: Pick<OutageLog, 'onFailure' | 'onSuccess'>,
+    readonly blobs?: Blobs,
   ) {
-    this.#codecs = codecs;
     this.#reversed = [...codecs].reverse();
     this.#requires = codecs.some(({ require }) => require === true);
   }
 
+  /** Encodes in the same way, but without blobs: for content that has no expiry. */
+  get inline(): ContentCodec {
+    return this.blobs ? new ContentCodec(this.codecs, this.outage) : this;
+  }
+
   /** @throws UnencodableContentError or ContentUnavailableError, or rejects with it */
-  encode(text: string, context: CodecContext): MaybePromise<string> {
+  encode(text: string, context: EncodeContext): MaybePromise<string> {
     // Otherwise the content of a caller could name an envelope of its own choice.
     const escaped = isEnvelope(text) ? toEnvelope({ key: PLAIN_KEY, content: text }) : text;
-    return this.#apply(this.#codecs, escaped, (codec, previous) =>
+    const toError = (error: unknown) => encodeError(context.what, error);
+    const encoded = this.#apply(this.codecs, escaped, (codec, previous) =>
       andThen(
-        this.#guard(
-          () => codec.encode(previous, context),
-          (error) => encodeError(context.what, error),
-        ),
+        this.#guard(previous, () => codec.encode(previous, context), toError),
         (next) => {
-          if (next === previous || isEnvelope(next)) return next;
+          if (next === previous || (isEnvelope(next) && !isBlob(next))) return next;
           const problem = `expected the codec to return an envelope of toEnvelope(), got ${formatValue(next)}`;
           throw new UnencodableContentError(context.what, problem);
         },
       ),
     );
+    const { blobs } = this;
+    if (!blobs) return encoded;
+    return andThen(encoded, (stored) => this.#guard(stored, () => blobs.encode(stored, context), toError));
   }
 
   /** @throws UndecodableContentError or ContentUnavailableError, or rejects with it */
   decode(stored: string, context: CodecContext): MaybePromise<string> {
+    if (!isBlob(stored)) return this.#decodeInline(stored, context);
+    const { blobs } = this;
+    if (!blobs) throw undecodable(context.what, stored, NO_BLOBS);
+    const read = this.#guard(
+      stored,
+      () => blobs.decode(stored),
+      (error) => decodeError(context.what, stored, error),
+    );
+    return andThen(read, (text) => this.#decodeInline(text, context));
+  }
+
+  /** Whether the text is encoded as `encode` would encode it today. Short and long texts may stay where they are. */
+  isCurrent(stored: string): boolean {
+    const [last] = this.#reversed;
+    if (!last) return true;
+    return last.isCurrent?.(isBlob(stored) ? innerOf(stored) : stored) ?? false;
+  }
+
+  #decodeInline(stored: string, context: CodecContext): MaybePromise<string> {
     // An escaped text was encoded by no codec.
     if (this.#requires && context.what === 'payload' && (!isEnvelope(stored) || isEscaped(stored)))
       throw undecodable(context.what, stored, NO_ENVELOPE);
@@ -58,16 +91,12 @@ export class ContentCodec {
     const decoded = this.#apply(this.#reversed, stored, (codec, previous) => {
       if (!isEnvelope(previous) || isEscaped(previous)) return previous;
       return this.#guard(
+        previous,
         () => codec.decode(previous, context),
         (error) => decodeError(context.what, previous, error),
       );
     });
     return andThen(decoded, (text) => unescapeContent(context.what, text));
-  }
-
-  /** Whether the text is encoded as `encode` would encode it today. */
-  isCurrent(stored: string): boolean {
-    return this.#reversed[0]?.isCurrent?.(stored) ?? false;
   }
 
   #apply(
@@ -80,13 +109,14 @@ export class ContentCodec {
     return result;
   }
 
-  #guard(act: () => MaybePromise<string>, toError: (error: unknown) => Error): MaybePromise<string> {
+  #guard(previous: string, act: () => MaybePromise<string>, toError: (error: unknown) => Error): MaybePromise<string> {
     try {
       const result = act();
       if (!(result instanceof Promise)) return result;
       return result.then(
         (text) => {
-          this.outage?.onSuccess();
+          // A text that stays as it is may have needed no service.
+          if (text !== previous) this.outage?.onSuccess();
           return text;
         },
         (error: unknown) => this.#fail(toError(error)),
@@ -102,6 +132,7 @@ export class ContentCodec {
   }
 }
 
+const NO_BLOBS = 'it is in a blob store, and this process has none. Set the module option `blobs`';
 const NO_ENVELOPE = 'expected an envelope, because a codec of this process has `require: true`, got plain content';
 
 /** The content of a process without codecs. A handler must not receive an envelope as its payload. */
@@ -112,6 +143,7 @@ export function decodeWith(
 ): MaybePromise<string> {
   if (codec) return codec.decode(stored, context);
   if (!isEnvelope(stored)) return stored;
+  if (isBlob(stored)) throw undecodable(context.what, stored, NO_BLOBS);
   throw undecodable(context.what, stored, `this process has no codec. Set the module option \`codec\``);
 }
 

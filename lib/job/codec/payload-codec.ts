@@ -15,6 +15,12 @@ export interface CodecContext {
   readonly name?: string | undefined;
 }
 
+/** The context of `encode`, with the time from which on the job needs the content. */
+export interface EncodeContext extends CodecContext {
+  readonly delayMs?: number | null | undefined;
+  readonly runAtMs?: number | null | undefined;
+}
+
 /**
  * Encodes the content of jobs before it is stored, and decodes it after it was read. Every process that enqueues, works or
  * reads jobs needs the same codecs.
@@ -37,7 +43,7 @@ export interface PayloadCodec {
   readonly require?: boolean;
   /**
    * Whether `encode` would encode the text in the same way today, so that `rekey` skips it. The last codec of a list decides.
-   * Default: never.
+   * Default: never. The text is an envelope without its content if the content is in a blob.
    */
   isCurrent?(stored: string): boolean;
 }
@@ -58,6 +64,16 @@ export function toEnvelope({ key, content }: Envelope): string {
 
 export function isEnvelope(text: unknown): boolean {
   return typeof text === 'string' && text.startsWith(PREFIX);
+}
+
+/** The key of references to blobs. */
+export const BLOB_KEY = '$blob';
+
+/** The beginning of a reference to a blob. */
+export const BLOB_PREFIX = `${PREFIX}"k":"${BLOB_KEY}",`;
+
+export function isBlob(stored: string): boolean {
+  return stored.startsWith(BLOB_PREFIX);
 }
 
 /** Undefined if the text is no envelope, or a damaged one. */

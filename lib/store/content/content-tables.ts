@@ -106,8 +106,8 @@ const WRITE_SCHEDULE = `
 const READ_ARCHIVE = READ_HISTORY.replace('{history}', '{archive}');
 const WRITE_ARCHIVE = WRITE_HISTORY.replace('{history}', '{archive}');
 
-/** `errors`: the JSON of errors. `step`: the value of a step, or the data of a signal in a list. */
-export type ContentKind = Exclude<CodecContent, 'error'> | 'errors';
+/** `schedule`: a payload without expiry. `errors`: the JSON of errors. `step`: the value of a step, or the data of a signal in a list. */
+export type ContentKind = Exclude<CodecContent, 'error'> | 'errors' | 'schedule';
 
 /** A table with content, and its statements, which read and write its rows in the order of its key. */
 export interface ContentTable {
@@ -124,7 +124,7 @@ const FINISHED = { payload: 'payload', result: 'result', error: 'errors' } as co
 
 /** All but the event outbox, whose rows are kept for ten minutes. A job moves from an earlier table to a later one. */
 export const CONTENT_TABLES: readonly ContentTable[] = [
-  { read: READ_SCHEDULES, write: WRITE_SCHEDULE, start: { name: '' }, content: { payload: 'payload' } },
+  { read: READ_SCHEDULES, write: WRITE_SCHEDULE, start: { name: '' }, content: { payload: 'schedule' } },
   { read: READ_JOBS, write: WRITE_JOB, start: JOB, content: { payload: 'payload', error: 'errors' } },
   { read: READ_HISTORY, write: WRITE_HISTORY, start: JOB, content: FINISHED },
   { read: READ_PROGRESS, write: WRITE_PROGRESS, start: { job_id: BEFORE_ALL_IDS }, content: { value: 'progress' } },

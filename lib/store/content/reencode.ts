@@ -4,8 +4,15 @@ import { readJson } from '../../job/read-json.js';
 import { isOptions } from '../../job/expectation.js';
 import type { ContentKind } from './content-tables.js';
 
+/** The codec that reads the content, and the one that writes it. */
+export interface Recoder {
+  readonly from: ContentCodec;
+  readonly to: ContentCodec;
+}
+
 /** Encodes the text of a column anew unless it is current. Rejects if it cannot be decoded. */
-export async function reencode(codec: ContentCodec, stored: string, kind: ContentKind): Promise<string> {
+export async function reencode(codec: Recoder, stored: string, kind: ContentKind): Promise<string> {
+  if (kind === 'schedule') return reencodeText({ from: codec.from, to: codec.to.inline }, stored, 'payload');
   if (kind === 'errors') return reencodeErrors(codec, stored);
   if (kind !== 'step') return reencodeText(codec, stored, kind);
   // The data of a signal stands in a list.
@@ -15,13 +22,13 @@ export async function reencode(codec: ContentCodec, stored: string, kind: Conten
   return `[${await reencodeText(codec, stored.slice(1, -1), 'signal')}]`;
 }
 
-async function reencodeText(codec: ContentCodec, stored: string, what: CodecContent): Promise<string> {
-  if (codec.isCurrent(stored)) return stored;
-  return codec.encode(await codec.decode(stored, { what }), { what });
+async function reencodeText({ from, to }: Recoder, stored: string, what: CodecContent): Promise<string> {
+  if (from.isCurrent(stored)) return stored;
+  return to.encode(await from.decode(stored, { what }), { what });
 }
 
 /** Keeps the order of the properties, because searches compare the beginning. */
-async function reencodeErrors(codec: ContentCodec, stored: string): Promise<string> {
+async function reencodeErrors(codec: Recoder, stored: string): Promise<string> {
   const parsed = readJson(stored);
   if ('problem' in parsed || !isOptions(parsed.value)) return stored;
   const errors = parsed.value as Record<string, unknown>;

@@ -59,7 +59,7 @@ export class SqlContentStore implements ContentStore {
     const writes: Statement[] = [];
     let [active, undecodable] = [0, 0];
     for (const row of rows) {
-      const write = await this.#writeOf(table, row);
+      const write = await this.#writeOf(table, row, dryRun);
       if (write === 'undecodable') undecodable++;
       else if (write && Number(row['claim_id'] ?? 0) !== 0) active++;
       else if (write) writes.push(write);
@@ -70,13 +70,19 @@ export class SqlContentStore implements ContentStore {
   }
 
   /** Undefined if the row is current. */
-  async #writeOf(table: ContentTable, row: ContentRow): Promise<Statement | 'undecodable' | undefined> {
+  async #writeOf(
+    table: ContentTable,
+    row: ContentRow,
+    dryRun: boolean,
+  ): Promise<Statement | 'undecodable' | undefined> {
     const values: Record<string, string | number | null> = {};
     let isCurrent = true;
+    // A dry run stores no blobs.
+    const codec = { from: this.codec, to: dryRun ? this.codec.inline : this.codec };
     try {
       for (const [column, kind] of Object.entries(table.content)) {
         const stored = row[column] as string | null;
-        const encoded = stored === null ? null : await reencode(this.codec, stored, kind);
+        const encoded = stored === null ? null : await reencode(codec, stored, kind);
         isCurrent &&= encoded === stored;
         values[column] = encoded;
         values[`${column}Start`] = startOf(stored ?? '');

@@ -1,11 +1,16 @@
+import { BLOB_PREFIX, isBlob } from '../../job/codec/payload-codec.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { executeAll, query, type Statement, type Values, type Work } from '../core/statement.js';
 import { jobLogDeletions } from '../results/sql-job-log-store.js';
 import { inArchive } from '../schema/archive-options.js';
 
+// A whole payload may have a megabyte, a reference has a few hundred characters.
+const referenceIn = (column: string) => `
+    CASE WHEN SUBSTR(${column}, 1, ${BLOB_PREFIX.length}) = :blob THEN ${column} END AS ${column}`;
+
 const LOCK_IDLE = `
-  SELECT id, options
+  SELECT id, options,${referenceIn('payload')}
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id /*! FOR UPDATE */`;
@@ -17,7 +22,7 @@ const ERASE_IDLE = `
   WHERE id = :id AND claim_id = 0`;
 
 const LOCK_FINISHED = `
-  SELECT id, options
+  SELECT id, options,${referenceIn('payload')},${referenceIn('result')}
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids)
   ORDER BY id /*! FOR UPDATE */`;
@@ -63,26 +68,53 @@ const DELETE_EVENT = `
   DELETE /*! {events} */ FROM {events} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND recorded_at > 0`;
 
-type Row = { readonly id: number; readonly options: string | null };
-
-/** Erases the content of jobs that no claim has. Returns their ids. */
-export function* eraseIdle(ids: readonly number[]): Work<number[]> {
-  return yield* lockAndErase(LOCK_IDLE, ERASE_IDLE, ids);
+interface Row {
+  readonly id: number;
+  readonly options: string | null;
+  /** References to blobs, else null. */
+  readonly payload: string | null;
+  readonly result?: string | null;
 }
 
-/** Returns the ids of the jobs that are in the history or in an archive. */
-export function* eraseFinished(ids: readonly number[], archives: readonly string[]): Work<number[]> {
-  const erased = yield* lockAndErase(LOCK_FINISHED, ERASE_FINISHED, ids);
+/** The jobs whose content was erased, and those that stay as they are, because a blob would lose its last reference. */
+export interface ErasedJobs {
+  readonly ids: readonly number[];
+  readonly withBlobs: readonly { readonly id: number; readonly blobs: readonly string[] }[];
+}
+
+type MayForget = (blob: string) => boolean;
+
+/** Erases the content of jobs that no claim has. */
+export function* eraseIdle(ids: readonly number[], mayForget: MayForget): Work<ErasedJobs> {
+  return yield* lockAndErase(LOCK_IDLE, ERASE_IDLE, ids, mayForget);
+}
+
+/** Erases the content of the jobs that are in the history or in an archive. */
+export function* eraseFinished(
+  ids: readonly number[],
+  archives: readonly string[],
+  mayForget: MayForget,
+): Work<ErasedJobs> {
+  const all = [yield* lockAndErase(LOCK_FINISHED, ERASE_FINISHED, ids, mayForget)];
   for (const to of archives)
-    erased.push(...(yield* lockAndErase(inArchive(LOCK_ARCHIVED, to), inArchive(ERASE_ARCHIVED, to), ids)));
-  return [...new Set(erased)];
+    all.push(yield* lockAndErase(inArchive(LOCK_ARCHIVED, to), inArchive(ERASE_ARCHIVED, to), ids, mayForget));
+  return { ids: all.flatMap((each) => each.ids), withBlobs: all.flatMap((each) => each.withBlobs) };
 }
 
-function* lockAndErase(lock: string, erase: string, ids: readonly number[]): Work<number[]> {
-  if (ids.length === 0) return [];
-  const rows = yield* query<Row>(lock, { ids: ascending(ids) });
-  yield* executeAll(rows.map((row) => ({ sql: erase, values: { id: Number(row.id), options: optionsWithout(row) } })));
-  return idsOf(rows);
+function* lockAndErase(lock: string, erase: string, ids: readonly number[], mayForget: MayForget): Work<ErasedJobs> {
+  if (ids.length === 0) return { ids: [], withBlobs: [] };
+  const rows = yield* query<Row>(lock, { ids: ascending(ids), blob: BLOB_PREFIX });
+  const kept = new Map(rows.map((row) => [row, blobsOf(row).filter((blob) => !mayForget(blob))] as const));
+  const erasable = rows.filter((row) => kept.get(row)!.length === 0);
+  yield* executeAll(
+    erasable.map((row) => ({ sql: erase, values: { id: Number(row.id), options: optionsWithout(row) } })),
+  );
+  const withBlobs = [...kept].flatMap(([{ id }, blobs]) => (blobs.length === 0 ? [] : [{ id: Number(id), blobs }]));
+  return { ids: idsOf(erasable), withBlobs };
+}
+
+function blobsOf({ payload, result }: Row): string[] {
+  return [payload, result].filter((text) => typeof text === 'string').filter(isBlob);
 }
 
 /** Only the flow stays: the other jobs of the flow need it. A key or a group may name the subject. */

@@ -67,8 +67,9 @@ export class SqlSubjectStore implements port.SubjectStore {
     after: number,
     limit: number,
     retentionMs: (queue: string) => number | false,
+    mayForget: (blob: string) => boolean,
   ): Promise<port.ErasedBatch> {
-    return this.database.transaction(() => eraseBatch(subject, after, limit, this.archives, retentionMs));
+    return this.database.transaction(() => eraseBatch(subject, after, limit, this.archives, retentionMs, mayForget));
   }
 
   eraseSignals(subject: string): Promise<void> {
@@ -96,22 +97,26 @@ function* eraseBatch(
   limit: number,
   archives: readonly string[],
   retentionMs: (queue: string) => number | false,
+  mayForget: (blob: string) => boolean,
 ): Work<port.ErasedBatch> {
   const ids = yield* jobsOf(subject, after, limit);
   const next = ids.length < limit ? undefined : ids.at(-1);
-  if (ids.length === 0) return { cancelled: [], erased: [], active: [], next };
+  if (ids.length === 0) return { cancelled: [], erased: [], blobs: [], active: [], next };
   const active = idsOf(yield* query<{ id: number }>(CLAIMED, { ids }));
   const others = ids.filter((id) => !active.includes(id));
-  const idle = yield* eraseIdle(others);
-  const cancelled = idle.length === 0 ? [] : yield* cancelIdleJobs(idle, retentionMs);
-  const finished = yield* eraseFinished(others, archives);
-  const erased = [...new Set([...idle, ...finished])];
+  const idle = yield* eraseIdle(others, mayForget);
+  const cancelled = idle.ids.length === 0 ? [] : yield* cancelIdleJobs(idle.ids, retentionMs);
+  const finished = yield* eraseFinished(others, archives, mayForget);
+  const withBlobs = [...idle.withBlobs, ...finished.withBlobs];
+  const erased = [...new Set([...idle.ids, ...finished.ids])];
   yield* eraseTraces(erased);
-  const missing = others.filter((id) => !erased.includes(id));
+  const kept = new Set(withBlobs.map(({ id }) => id));
+  const missing = others.filter((id) => !erased.includes(id) && !kept.has(id));
   const moved = missing.length === 0 ? [] : idsOf(yield* query<{ id: number }>(REMAINING_JOBS, { ids: missing }));
-  const done = others.filter((id) => !moved.includes(id));
+  const done = others.filter((id) => !moved.includes(id) && !kept.has(id));
   yield* executeAll(ascending(done).map((id) => ({ sql: DELETE_SUBJECT, values: { subject, id } })));
-  return { cancelled, erased, active: [...active, ...moved], next };
+  const blobs = withBlobs.flatMap((job) => job.blobs);
+  return { cancelled, erased, blobs, active: [...active, ...moved], next };
 }
 
 interface SubjectRow {

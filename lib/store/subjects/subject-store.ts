@@ -6,6 +6,8 @@ export interface ErasedBatch {
   readonly cancelled: readonly EventJob[];
   /** Ids of the jobs without content now, the cancelled ones included. */
   readonly erased: readonly number[];
+  /** References to blobs that the caller may not leave. Their jobs keep their content. */
+  readonly blobs: readonly string[];
   /** Ids of the jobs that a claim has. They keep their content. */
   readonly active: readonly number[];
   /** The last id of the batch; undefined: there are no more jobs. */
@@ -19,12 +21,15 @@ export interface SubjectStore {
 
   /**
    * Erases the content of at most `limit` jobs of the subject with greater ids, wherever it is stored, in one transaction.
+   *
+   * @param mayForget whether the reference to a blob may be erased: if its blob is deleted, or need not be
    */
   erase(
     subject: string,
     after: number,
     limit: number,
     retentionMs: (queue: string) => number | false,
+    mayForget: (blob: string) => boolean,
   ): Promise<ErasedBatch>;
 
   /** Deletes the signals whose key is the subject. */

@@ -1,0 +1,87 @@
+import type { ByteSize } from '../../common/byte-size.js';
+import { DURATION_EXPECTED, type Duration } from '../../common/duration.js';
+import { isOptions } from '../expectation.js';
+import {
+  byteSize,
+  durationOf,
+  kind,
+  option,
+  optionProblems,
+  positiveDuration,
+  type SchemaOf,
+} from '../option-schema.js';
+
+/**
+ * An object store, or a folder, for long payloads and results. All processes need the same one. A call that rejects is
+ * tried again later: `enqueue` rejects, and a claimed job waits without a counted attempt.
+ */
+export interface BlobStore {
+  /**
+   * Stores the bytes, and resolves when they would survive a crash. Only then does the library insert the row that refers to
+   * them. A key is never written with other bytes.
+   *
+   * @param key the day of its expiry and a random part, such as `2027-02-23/4f0c…`: only the characters a-f 0-9 - and one /
+   */
+  put(key: string, body: Uint8Array, options: BlobPutOptions): Promise<void>;
+  /**
+   * Resolves with the bytes; undefined if the store has no such key. Then the job is dead, so reject if the store cannot tell
+   * because it is down.
+   */
+  get(key: string, options: BlobCallOptions): Promise<Uint8Array | undefined>;
+  /** Deletes the bytes, if the key exists. Without this method `QueueAdmin.erase` leaves blobs until they expire. */
+  delete?(key: string, options: BlobCallOptions): Promise<void>;
+  /** Deletes blobs that expired before the time. Each worker calls it every hour. Not needed if the store expires them. */
+  prune?(before: Date, options: BlobCallOptions): Promise<void>;
+}
+
+export interface BlobCallOptions {
+  /** Aborts when the library no longer waits for the call. */
+  readonly signal: AbortSignal;
+}
+
+export interface BlobPutOptions extends BlobCallOptions {
+  /** The store may delete the blob from this time on. Jobs may need it until then. */
+  readonly expires: Date;
+}
+
+/** Stores long payloads and results outside of the database. */
+export interface BlobOptions {
+  store: BlobStore;
+  /** Longer texts are blobs. Their length counts after all codecs. Default 64kb. */
+  over?: ByteSize;
+  /** The longest text. A longer payload is rejected, a longer result is not stored. Default 64mb. */
+  maxSize?: ByteSize;
+  /**
+   * How long a blob is kept after the time at which its job is due: at least the longest retention of a queue. It must cover
+   * the wait, all retries, the retention, and later retries by an administrator. Default 90d.
+   */
+  keep?: Duration;
+  /** How long a call of the store may take. Default 30s. */
+  timeout?: Duration;
+}
+
+const STORE = kind('an object with the methods put and get', (value): value is BlobStore => {
+  const { put, get } = (isOptions(value) ? value : {}) as Partial<BlobStore>;
+  return typeof put === 'function' && typeof get === 'function';
+});
+
+const MIN_KEEP_MS = 3_600_000;
+
+export const BLOB_OPTIONS = {
+  store: option(STORE),
+  over: option(byteSize, '64kb'),
+  maxSize: option(byteSize, '64mb'),
+  keep: option(durationOf(`${DURATION_EXPECTED} from 1h`, MIN_KEEP_MS), '90d'),
+  timeout: option(positiveDuration, '30s'),
+} satisfies SchemaOf<BlobOptions>;
+
+export function blobProblems(given: unknown): readonly string[] {
+  // A store may have credentials, so a message never shows it.
+  if (!isOptions(given))
+    return [`expected blobs to be options (known: ${Object.keys(BLOB_OPTIONS).join(', ')}), got ${typeof given}`];
+  const { store, ...others } = given as Partial<BlobOptions>;
+  return [
+    ...(STORE.parse(store) ? [] : [`expected blobs.store to be ${STORE.expected}, got ${typeof store}`]),
+    ...optionProblems(BLOB_OPTIONS, others, { prefix: 'blobs.' }),
+  ];
+}

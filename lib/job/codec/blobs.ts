@@ -1,0 +1,151 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Clock } from '../../common/clock.js';
+import type { OutageLog } from '../../common/outage-log.js';
+import { withTimeout } from '../../common/with-timeout.js';
+import { ContentUnavailableError, hasCode } from '../errors.js';
+import { formatValue } from '../expectation.js';
+import { resolveOptions } from '../option-schema.js';
+import { storedError } from '../stored-error.js';
+import type { MaybePromise } from '../user-rule.js';
+import { BLOB_OPTIONS, type BlobCallOptions, type BlobOptions, type BlobStore } from './blob-options.js';
+import { BLOB_KEY, isBlob, readEnvelope, toEnvelope, type EncodeContext } from './payload-codec.js';
+
+/** The parts of a reference: the key, the hash of the bytes, and the key of the envelope in the blob if it has one. */
+const REFERENCE = /^(\d{4}-\d{2}-\d{2}\/[0-9a-f-]{36}) ([\w-]{43})(?: (.{1,100}))?$/s;
+
+const PRUNE_INTERVAL_MS = 3_600_000;
+// Later days have more digits.
+const LAST_EXPIRY_MS = Date.UTC(9_999, 11, 31);
+
+/** Moves long payloads and results into a blob store, and leaves references in their place. */
+export class Blobs {
+  readonly #store: BlobStore;
+  readonly #over: number;
+  readonly #maxSize: number;
+  readonly #timeoutMs: number;
+  #prunedAtMs = -Infinity;
+  /** From the time at which its job is due. */
+  readonly keepMs: number;
+
+  /** @param outage logs once while the store is down */
+  constructor(
+    options: BlobOptions,
+    private readonly clock: Clock,
+    private readonly outage: Pick<OutageLog, 'onFailure'>,
+  ) {
+    const { store, over, maxSize, keep, timeout } = resolveOptions(BLOB_OPTIONS, options);
+    [this.#store, this.#over, this.#maxSize, this.#timeoutMs, this.keepMs] = [store!, over, maxSize, timeout, keep];
+  }
+
+  get canDelete(): boolean {
+    return this.#store.delete !== undefined;
+  }
+
+  /** The text itself if it stays in its row. Returns a promise only for a blob. */
+  encode(text: string, context: EncodeContext): MaybePromise<string> {
+    const { what } = context;
+    // Other content is short, or a signal, which no job may ever receive.
+    if (what !== 'payload' && what !== 'result') return text;
+    // A UTF-16 unit takes at most three bytes, so short texts need no count.
+    if (text.length * 3 <= this.#over || Buffer.byteLength(text) <= this.#over) return text;
+    return this.#put(text, context);
+  }
+
+  /** @throws an error if the blob is gone or changed, ContentUnavailableError if the store is down */
+  async decode(stored: string): Promise<string> {
+    const { key, hash } = readReference(stored);
+    const body = await this.#call('read a blob', (options) => this.#store.get(key, options), isBody);
+    if (!body) throw new Error(`its blob ${key} is gone: it expired, it was erased, or this process has another store`);
+    if (hashOf(body) !== hash) throw new Error(`its blob ${key} was changed`);
+    return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
+  }
+
+  /** Deletes the blobs of these references. References that other programs have damaged are skipped. */
+  async delete(references: readonly string[]): Promise<void> {
+    for (const reference of references) {
+      const key = keyOf(reference);
+      if (key !== undefined) await this.#call('delete a blob', async (options) => this.#store.delete?.(key, options));
+    }
+  }
+
+  /** Deletes expired blobs, if the store needs it and an hour has passed. */
+  async prune(): Promise<void> {
+    const nowMs = this.clock.monotonic();
+    if (!this.#store.prune || nowMs - this.#prunedAtMs < PRUNE_INTERVAL_MS) return;
+    const before = this.clock.now();
+    await this.#call('delete expired blobs', async (options) => this.#store.prune?.(before, options));
+    this.#prunedAtMs = nowMs;
+  }
+
+  async #put(text: string, { what, delayMs, runAtMs }: EncodeContext): Promise<string> {
+    const body = Buffer.from(text);
+    if (body.length > this.#maxSize) {
+      throw new Error(`expected at most ${this.#maxSize} bytes (blobs.maxSize), got ${body.length}`);
+    }
+    const dueMs = runAtMs ?? this.clock.now().getTime() + (delayMs ?? 0);
+    const expires = new Date(Math.min(dueMs + this.keepMs, LAST_EXPIRY_MS));
+    const key = `${expires.toISOString().slice(0, -'Thh:mm:ss.mmmZ'.length)}/${randomUUID()}`;
+    try {
+      await this.#call(`store a ${what}`, (options) => this.#store.put(key, body, { ...options, expires }));
+    } catch (error) {
+      // The handler has succeeded, so its result stays in the row if it fits.
+      if (what !== 'result') throw error;
+      this.outage.onFailure(error);
+      return text;
+    }
+    const inner = readEnvelope(text)?.key;
+    return toEnvelope({
+      key: BLOB_KEY,
+      content: [key, hashOf(body), ...(inner === undefined ? [] : [inner])].join(' '),
+    });
+  }
+
+  /** A store that fails in any way may work later. */
+  async #call<Result>(
+    verb: string,
+    act: (options: BlobCallOptions) => Promise<Result>,
+    isResult: (result: Result) => boolean = () => true,
+  ): Promise<Result> {
+    const over = new AbortController();
+    let result!: Result;
+    const work = (async () => void (result = await act({ signal: over.signal })))();
+    try {
+      if (!(await withTimeout(this.clock, this.#timeoutMs, work)))
+        throw new Error(`no answer within ${this.#timeoutMs} ms`);
+      if (!isResult(result)) throw new Error(`expected bytes or undefined, got ${formatValue(result)}`);
+      return result;
+    } catch (error) {
+      if (hasCode(error, 'CONTENT_UNAVAILABLE')) throw error;
+      throw new ContentUnavailableError(`The blob store cannot ${verb}: ${storedError(error).message}`, undefined, {
+        cause: error,
+      });
+    } finally {
+      over.abort();
+    }
+  }
+}
+
+/** An envelope like that in the blob, without its content; an empty text if the blob has none. */
+export function innerOf(reference: string): string {
+  const [, , , key] = REFERENCE.exec(readEnvelope(reference)?.content ?? '') ?? [];
+  return key === undefined ? '' : toEnvelope({ key, content: '' });
+}
+
+function keyOf(reference: string): string | undefined {
+  return isBlob(reference) ? REFERENCE.exec(readEnvelope(reference)?.content ?? '')?.[1] : undefined;
+}
+
+/** Other programs may have inserted any key, also one that leaves the folder of the store. */
+function readReference(stored: string): { key: string; hash: string } {
+  const [, key, hash] = REFERENCE.exec(readEnvelope(stored)?.content ?? '') ?? [];
+  if (key === undefined || hash === undefined) throw new Error('the reference to its blob is damaged');
+  return { key, hash };
+}
+
+function hashOf(body: Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url');
+}
+
+function isBody(body: unknown): boolean {
+  return body === undefined || body instanceof Uint8Array;
+}
