@@ -137,10 +137,11 @@ describeEngines(
       const driver = interceptingDriver(async (sql) => {
         if (/state = 'waiting'[^]*FOR UPDATE SKIP LOCKED/.test(sql)) claims++;
       });
-      const { producer, runner, events } = await world.start({
+      const { producer, runner, events, workerChannel } = await world.start({
         ...{ dataSource: await world.connect({ driver }), worker: { poll: { min: '1h', max: '1h' } } },
         handlers: { q: () => 'done' },
       });
+      await workerChannel.untilListening('q');
       // The poll of a listener that is just ready may find the first job too.
       await producer.enqueue('q', 0);
       await events.until('completed');
