@@ -40,8 +40,8 @@ const project = {
 export default {
   // A limit for tests that hang. Slow machines take several times as long as the tests need elsewhere.
   testTimeout: set === 'short' ? 60_000 : 300_000,
-  // By default Jest leaves one core free. Tests wait for a database half of their time, so two more workers are busy.
-  maxWorkers: availableParallelism() + 1,
+  // By default Jest leaves one core free. Tests wait for a database half of their time, so three more workers are busy.
+  maxWorkers: availableParallelism() + 2,
   testSequencer: '<rootDir>/scripts/longest-first.mjs',
   projects: [
     {

@@ -7,10 +7,11 @@
 // servers that are not available, which is a failure with CI=true. The last line counts the tests.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import mysql from 'mysql2/promise';
 import { fail } from './build.mjs';
 import { killGroup, ServerRun, serverKinds } from './databases/servers.mjs';
 import { provideSqliteDriver } from './sqlite-driver.mjs';
@@ -48,13 +49,18 @@ async function test() {
   const found = Object.fromEntries(await Promise.all(wanted.map(async (name) => [name, await find(name)])));
   const missing = wanted.filter((name) => found[name].reason);
 
+  const pool = run.file('databases');
+  await mkdir(pool);
   const { code, results } = await runJest({
     SQL_QUEUE_TEST_MYSQL: found.mysql?.url,
     SQL_QUEUE_TEST_MYSQL_CLI: found.mysql?.client,
     SQL_QUEUE_TEST_MARIADB: found.mariadb?.url,
     SQL_QUEUE_TEST_MARIADB_CLI: found.mariadb?.client,
+    SQL_QUEUE_TEST_POOL: pool,
     SQL_QUEUE_TEST_SQLITE: found.sqlite && !found.sqlite.reason ? 'on' : 'off',
   });
+
+  await dropDatabases(pool, found);
 
   // A suite that fails to load has no failed tests.
   const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
@@ -126,6 +132,17 @@ async function runJest(env) {
     throw new Error(`Jest ended (${code ?? 'killed'}) without results\n0 passed, 1 failed, 0 skipped`);
   });
   return { code, results };
+}
+
+/** Drops the databases that the test files shared, on servers that outlive the run. */
+async function dropDatabases(pool, found) {
+  for (const file of await readdir(pool)) {
+    const [kind, name] = file.split('.');
+    if (!process.env[serverKinds[kind].variable]) continue;
+    const connection = await mysql.createConnection(found[kind].url);
+    await connection.query(`DROP DATABASE IF EXISTS ${name}`);
+    await connection.end();
+  }
 }
 
 /** Kills Jest if it does not end: a test that timed out may have left a handle that keeps it alive. */

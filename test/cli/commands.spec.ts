@@ -248,7 +248,7 @@ describeEngines('the command line', (setup) => {
   });
 
   it('prints the statements of a migration that create the tables', async () => {
-    const world = await setup();
+    const world = await setup({ withoutTables: true });
     const printed = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['migrate', '--print', '--json']);
     const { from, statements } = JSON.parse(printed.out) as { from: number; statements: string[] };
 

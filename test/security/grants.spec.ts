@@ -14,7 +14,7 @@ describeEngines(
   'an account with exactly the documented grants',
   (setup) => {
     it('can create the tables', async () => {
-      const world = await setup();
+      const world = await setup({ withoutTables: true });
       const migrator = await account(world, 'migrator');
 
       const { producer } = await world.start({ dataSource: migrator, autoStart: false });
@@ -143,7 +143,7 @@ describeEngines(
     });
 
     it('receives an error with the guide and `check` if it may not create the tables', async () => {
-      const world = await setup();
+      const world = await setup({ withoutTables: true });
       await world.sql('CREATE TABLE sql_queue_schema (version INT)');
       const dataSource = await account(world, 'reader', GRANTS_ON_SCHEMA);
 

@@ -88,7 +88,7 @@ describeEngines('the doctor', (setup, server) => {
   });
 
   it('finds missing tables, and tables of another version', async () => {
-    const world = await setup();
+    const world = await setup({ withoutTables: true });
     const [missing] = await examineFor('tables', world.dataSource);
     await (await world.start({ autoStart: false })).close();
     await world.sql(`INSERT INTO sql_queue_schema (version, applied_at) VALUES (${SCHEMA_VERSION + 1}, 0)`);

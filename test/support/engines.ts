@@ -3,6 +3,7 @@ import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import type { JobToEnqueue } from '../../lib/producer/enqueued-job.js';
 import { mysql } from '../../lib/store/mysql/mysql.js';
 import { sqlite } from '../../lib/store/sqlite/sqlite.js';
+import { pooledDatabase } from './database-pool.js';
 import { openEngine, type Engine, type EngineSettings } from './engine.js';
 import { FakeClock, advanceUntilDone } from './fake-clock.js';
 import { OwnServer } from './own-server.js';
@@ -17,7 +18,7 @@ import {
 
 type Settings = Partial<EngineSettings> & { autoStart?: boolean };
 
-/** An empty database, and the engines that a test starts on it. */
+/** A database without jobs, and the engines that a test starts on it. */
 export interface World {
   readonly server: TestServer;
   readonly connection: TestConnection;
@@ -35,13 +36,16 @@ export interface World {
   afterTest(cleanup: () => unknown): void;
 }
 
-/** Runs the suite on every server. Each `setup()` gives a test an empty database. */
+/** Gives a test a database with empty tables, or one without tables. */
+type Setup = (options?: { withoutTables?: boolean }) => Promise<World>;
+
+/** Runs the suite on every server. */
 export function describeEngines(
   title: string,
-  suite: (setup: () => Promise<World>, server: TestServer) => void,
+  suite: (setup: Setup, server: TestServer) => void,
   only?: ServerName[],
 ): void {
-  describeServers(title, (server) => onServer(server, suite, freshDatabase), only);
+  describeServers(title, (server) => onServer(server, suite, pooledDatabase), only);
 }
 
 /** Like describeEngines(), but each test has a server of its own. Servers count deadlocks for all their databases. */
@@ -55,7 +59,7 @@ export function describeOwnServers(
 
 function onServer(
   server: TestServer,
-  suite: (setup: () => Promise<World>, server: TestServer) => void,
+  suite: (setup: Setup, server: TestServer) => void,
   createDatabase: (server: TestServer) => Promise<TestDatabase>,
 ): void {
   const cleanups: (() => unknown)[] = [];
@@ -64,8 +68,8 @@ function onServer(
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   });
 
-  suite(async () => {
-    const database = await createDatabase(server);
+  suite(async ({ withoutTables = false } = {}) => {
+    const database = await (withoutTables ? freshDatabase : createDatabase)(server);
     cleanups.push(() => database.drop());
     const { world, close } = await openWorld(database.server, database.connection);
     cleanups.push(close);

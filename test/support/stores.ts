@@ -2,9 +2,10 @@ import { DataSource, type DataSourceOptions } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
 import { tableNames } from '../../lib/store/tables.js';
+import { pooledDatabase } from './database-pool.js';
 import { claimRequest, newJob, suiteClaims as suiteOf, type Claim } from './jobs.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
-import { describeServers, freshDatabase, type ServerName, type TestServer } from './servers.js';
+import { describeServers, type ServerName, type TestServer } from './servers.js';
 import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
 import type { NewJob } from '../../lib/job/job.js';
 
@@ -89,7 +90,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
   });
 
   const prepare = async () => {
-    const database = await freshDatabase(store.server);
+    const database = await pooledDatabase(store.server);
     cleanups.push(() => database.drop());
     const options = (
       store.inMemory ? { type: 'better-sqlite3', database: ':memory:' } : database.connection

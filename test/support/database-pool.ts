@@ -1,0 +1,133 @@
+import { readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import mysql, { type Connection, type ResultSetHeader, type RowDataPacket } from 'mysql2/promise';
+import { DataSource } from 'typeorm';
+import { systemClock } from '../../lib/common/clock.js';
+import { openStore } from '../../lib/store/open-store.js';
+import { tableNames } from '../../lib/store/tables.js';
+import { freshDatabase, type TestConnection, type TestDatabase, type TestServer } from './servers.js';
+
+// The migrations take a third of a second on a server, and the deletion of their tables a tenth: longer than most tests
+// take. So the test files of a run share databases. scripts/test.mjs creates the folder and drops the databases at the
+// end. The folder has a file for each free database; the process that deletes the file owns the database.
+const folder = process.env.SQL_QUEUE_TEST_POOL;
+/** More deleted rows would slow the next test down, until the server has purged them. */
+const MOST_ROWS = 1_000;
+/** Tables without rows since their creation have none. */
+const NEXT_ID = / AUTO_INCREMENT=\d+/;
+const SCHEMA = tableNames().schema;
+const EMPTIED = Object.values(tableNames()).filter((table) => table !== SCHEMA);
+
+/** A database with the empty tables of the library. `drop()` lets the next test use it, if its tables are unchanged. */
+export async function pooledDatabase(server: TestServer): Promise<TestDatabase> {
+  if (server.name === 'sqlite' || !folder) return freshDatabase(server);
+  const { connection, definition } = (await takeFree(folder, server)) ?? (await createNext(server));
+  const name = new URL(connection.url).pathname.slice(1);
+  return {
+    server,
+    connection,
+    drop: async () => {
+      const admin = await mysql.createConnection(connection.url);
+      try {
+        if (await isReusable(admin, definition)) await addFree(folder, `${server.name}.${name}`, definition);
+        else await admin.query(`DROP DATABASE IF EXISTS ${name}`);
+      } finally {
+        await admin.end();
+      }
+    },
+  };
+}
+
+interface Pooled {
+  connection: Extract<TestConnection, { url: string }>;
+  /** The tables as the migrations have made them. */
+  definition: string;
+}
+
+async function addFree(path: string, file: string, definition: string): Promise<void> {
+  await writeFile(join(path, `.${file}`), definition);
+  await rename(join(path, `.${file}`), join(path, file));
+}
+
+async function takeFree(path: string, server: TestServer): Promise<Pooled | undefined> {
+  for (const file of await readdir(path)) {
+    const [type, name] = file.split('.');
+    if (type !== server.name) continue;
+    const definition = await readFile(join(path, file), 'utf8').catch(() => undefined);
+    const isOurs = await unlink(join(path, file)).then(
+      () => true,
+      () => false,
+    );
+    if (!isOurs || definition === undefined) continue;
+    const url = new URL(server.url);
+    url.pathname = `/${name}`;
+    return { connection: { type: server.name as 'mysql' | 'mariadb', url: url.href }, definition };
+  }
+  return undefined;
+}
+
+async function createNext(server: TestServer): Promise<Pooled> {
+  const { connection } = (await freshDatabase(server)) as TestDatabase & Pick<Pooled, 'connection'>;
+  const dataSource = await new DataSource(connection).initialize();
+  const opened = await openStore({
+    dataSource,
+    migrate: 'run',
+    clock: systemClock,
+    shortestLeaseMs: 30_000,
+    largestPayloadBytes: 1_048_576,
+  });
+  await opened.jobs.close();
+  await dataSource.destroy();
+  const admin = await mysql.createConnection(connection.url);
+  const definition = await definitionOf(admin, await readStatements(admin));
+  await admin.end();
+  return { connection, definition };
+}
+
+async function isReusable(admin: Connection, definition: string): Promise<boolean> {
+  if (!(await endConnections(admin))) return false;
+  const statements = await readStatements(admin);
+  return (await definitionOf(admin, statements)) === definition && (await deleteRows(admin, statements)) <= MOST_ROWS;
+}
+
+/** A server may run the statement of a closed connection to its end. Producers would take it for a listener. */
+async function endConnections(admin: Connection): Promise<boolean> {
+  for (let turn = 0; turn < 50; turn++) {
+    const [others] = await admin.query<RowDataPacket[]>(
+      'SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()',
+    );
+    if (others.length === 0) return true;
+    for (const { id } of others) await admin.query(`KILL ${id}`).catch(() => undefined);
+  }
+  return false;
+}
+
+/** Empties the tables and lets their ids begin at 1 again. Returns the number of rows. */
+async function deleteRows(admin: Connection, statements: Map<string, string>): Promise<number> {
+  let deleted = 0;
+  for (const table of EMPTIED) {
+    const [{ affectedRows }] = await admin.query<ResultSetHeader>(`DELETE FROM ${table}`);
+    deleted += affectedRows;
+    if (NEXT_ID.test(statements.get(table)!)) await admin.query(`ALTER TABLE ${table} AUTO_INCREMENT = 1`);
+  }
+  return deleted;
+}
+
+/** The statement that creates each table. */
+async function readStatements(admin: Connection): Promise<Map<string, string>> {
+  const [tables] = await admin.query<RowDataPacket[]>('SHOW TABLES');
+  const statements = new Map<string, string>();
+  for (const table of tables.map((row) => String(Object.values(row)[0]))) {
+    const [[row]] = await admin.query<RowDataPacket[]>(`SHOW CREATE TABLE ${table}`);
+    statements.set(table, String(row!['Create Table']));
+  }
+  return statements;
+}
+
+async function definitionOf(admin: Connection, statements: Map<string, string>): Promise<string> {
+  const [triggers] = await admin.query('SHOW TRIGGERS');
+  const [versions] = statements.has(SCHEMA) ? await admin.query(`SELECT version FROM ${SCHEMA} ORDER BY version`) : [];
+  return [...statements.values(), JSON.stringify(triggers), JSON.stringify(versions ?? [])]
+    .map((line) => line.replace(NEXT_ID, ''))
+    .join('\n');
+}
