@@ -139,6 +139,35 @@ describeStores('flows', (setup) => {
     ]);
   });
 
+  it.each([
+    ['cancel', true],
+    ['run', false],
+    ['wait', true],
+  ] as const)('block a job that has a failed child, by the rule %s: %s', async (onFailure, isBlocked) => {
+    const world = await setup();
+    const [jobId] = await world.put({});
+    const { id: claimId } = await world.claim();
+    await world.flows.fanOut({ jobId: jobId!, claimId }, 'one', [newJob({ queue: 'child' })], onFailure);
+
+    await world.jobs.complete(finalBatchOf(await world.claim({ queue: 'child' }), outcomes.dead));
+
+    expect(await world.flows.mustWait(jobId!, 'one')).toBe(isBlocked);
+  });
+
+  it('remember a fan-out without children, which puts its job into no flow', async () => {
+    const world = await setup();
+    const [jobId] = await world.put({});
+    const taken = await world.claim();
+    const fanOut = () => world.flows.fanOut({ jobId: jobId!, claimId: taken.id }, 'one', [], 'cancel');
+
+    const ids = [await fanOut(), await fanOut()];
+    await world.jobs.complete(finalBatchOf(taken, outcomes.retry));
+
+    expect(ids).toEqual([[], []]);
+    expect(await world.flows.mustWait(jobId!, 'one')).toBe(false);
+    expect((await world.claim()).jobs[0]!.overrides?.flow).toBeUndefined();
+  });
+
   it('block a job until its children have ended, with its attempt', async () => {
     const world = await setup();
     const [jobId] = await world.put({});

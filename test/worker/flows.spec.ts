@@ -277,6 +277,41 @@ describeEngines('flows', (setup) => {
     expect(await admin.counts('part')).toMatchObject({ completed: 4 });
   });
 
+  it.each([
+    ['dead', 'cancelled'],
+    ['completed', 'completed'],
+  ] as const)('block a job whose child is %s before the fan-out resolves', async (childState, state) => {
+    const world = await setup();
+    const runs: number[] = [];
+    const { producer, events, admin, flows } = await world.start({
+      handlers: {
+        part: () => {
+          if (childState === 'dead') throw new Error('no');
+        },
+        all: async (job) => {
+          runs.push(job.attempt);
+          await job.fanOut('part', [1]);
+        },
+      },
+      queues: { part: { retry: 1 } },
+    });
+    const { fanOut } = flows;
+    flows.fanOut = async (...given) => {
+      const ids = await fanOut(...given);
+      await events.until(childState, { queue: 'part' });
+      return ids;
+    };
+
+    const { id } = await producer.enqueue('all', 0);
+    await events.until(state, { queue: 'all' });
+
+    expect(events.jobs('blocked')).toEqual([id]);
+    expect(runs).toEqual(state === 'cancelled' ? [1] : [1, 1]);
+    const [flow] = await world.sql<{ id: number }>('SELECT id FROM sql_queue_flows');
+    const states = (await admin.flow(Number(flow!.id)))!.jobs.map((job) => job.state);
+    expect(states).toEqual([childState, state]);
+  });
+
   it('let a job without payloads to fan out go on at once', async () => {
     const world = await setup();
     const { producer, events } = await world.start({

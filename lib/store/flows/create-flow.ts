@@ -56,11 +56,21 @@ export function* fanOut(
   const parent = locked!.rows[0] as unknown as ParentRow | undefined;
   if (!parent) return undefined;
   if (stored!.rows.length > 0) return [];
+  const ids = jobs.length === 0 ? [] : yield* addChildren(jobId, parent, jobs, onFailure);
+  yield* execute(ADD_STEP, { jobId, step });
+  return ids;
+}
+
+function* addChildren(
+  jobId: number,
+  parent: ParentRow,
+  jobs: readonly NewJob[],
+  onFailure: OnFailure,
+): Work<readonly number[]> {
   const { id: flowId, edges } = yield* flowOf(jobId, parent);
   const ids = yield* enqueue(jobs.map((job) => inFlow(job, flowId, false)));
   const toChildren = jobs.map(({ queue, name }, index): EdgeRow => [jobId, ids[index]!, queue, name, onFailure]);
   yield* addEdges([...edges, ...toChildren]);
-  yield* execute(ADD_STEP, { jobId, step });
   return ids;
 }
 

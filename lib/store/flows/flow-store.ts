@@ -41,8 +41,8 @@ export interface FlowStore {
   ): Promise<readonly number[] | undefined>;
 
   /**
-   * Whether the job waits for others. Call it after the step is stored. Also true if this database does not know the step
-   * yet, which can be a node of a cluster after a failover.
+   * Whether the job must be blocked: it waits for others, or one of them has failed. Call it after the step is stored. Also
+   * true if this database does not know the step yet, which can be a node of a cluster after a failover.
    */
   mustWait(jobId: number, step: string): Promise<boolean>;
 

@@ -18,10 +18,12 @@ const CHILDREN = `
   ORDER BY needs
   LIMIT :limit`;
 
-// One statement, so that it reads one state of the database.
+// One statement, so that it reads one state of the database. A failed edge counts: it cancels the job once it is blocked.
 const MUST_WAIT = `
   SELECT CASE WHEN EXISTS (SELECT 1 FROM {steps} WHERE job_id = :jobId AND name = :step)
-               AND NOT EXISTS (SELECT 1 FROM {edges} /*! FORCE INDEX (PRIMARY) */ WHERE job_id = :jobId AND state = 'open')
+               AND NOT EXISTS (
+                 SELECT 1 FROM {edges} /*! FORCE INDEX (PRIMARY) */ WHERE job_id = :jobId AND state IN ('open', 'failed')
+               )
               THEN 0 ELSE 1 END AS must_wait`;
 
 const EDGES_OF = `

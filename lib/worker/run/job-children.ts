@@ -45,6 +45,7 @@ export class JobChildren {
     const inherited = overrides?.subject === undefined ? given : { subject: overrides.subject, ...given };
     const { onFailure, options } = resolveFlowOptions(`Cannot fan out into "${queue}"`, inherited);
     const step = `sql-queue.fan-out.${++this.#fanOuts}`;
+    let hasStored = false;
     await this.steps().fanOut(step, async () => {
       const jobs: NewJob[] = [];
       for (const payload of payloads) {
@@ -54,9 +55,11 @@ export class JobChildren {
       const ids = await this.#store(step, jobs, onFailure);
       if (ids && ids.length > 0)
         this.parts.onEnqueued(jobs.map((job, index) => ({ id: ids[index]!, queue: job.queue, name: job.name })));
+      hasStored = ids !== undefined && ids.length > 0;
       return ids && true;
     });
-    return this.parts.flows.mustWait(jobId, step);
+    // This run does not know the flow that the job has joined. The next one does, so it can close the edges of its end.
+    return hasStored || this.parts.flows.mustWait(jobId, step);
   }
 
   /** Undefined if the claim has lost the job. */
