@@ -18,9 +18,14 @@ export class EngineShutdown {
     private readonly ownDataSource: DataSource | undefined,
   ) {}
 
-  /** Stops the worker and the event feed. Takes at most the shutdown timeout plus two seconds. */
+  /**
+   * Rejects all waits for results, and stops the worker and the event feed. Takes at most the shutdown timeout plus two
+   * seconds.
+   */
   async stop(): Promise<void> {
-    const { core, events } = this.base;
+    const { core, events, waits } = this.base;
+    // A handler or an HTTP request that waits for a job of this process would never end, and nor would the shutdown.
+    waits.waiter.rejectAll();
     const endsAt = core.clock.monotonic() + core.worker.shutdownTimeoutMs + STOP_TIMEOUT_MS;
     await this.runner.stop();
     await events.feed.stop(endsAt - core.clock.monotonic());

@@ -118,10 +118,15 @@ export class Waiter {
     return reply;
   }
 
-  /** Rejects all waits with StoreUnavailableError and stops. */
-  async close(): Promise<void> {
+  /** Rejects all waits, and those to come, with StoreUnavailableError. */
+  rejectAll(): void {
     this.#isClosed = true;
     for (const waits of this.#waits.values()) for (const wait of waits) wait.reject(closedError());
+  }
+
+  /** Rejects all waits and stops. */
+  async close(): Promise<void> {
+    this.rejectAll();
     await Promise.all([this.#loop.stop(), this.#listener.stop(), ...this.#awaitedOnClose]);
     await this.#deletions.idle();
     // If this fails, the registrations expire in ten minutes.

@@ -1,4 +1,6 @@
 import {
+  Controller,
+  Get,
   Injectable,
   Module,
   type BeforeApplicationShutdown,
@@ -7,6 +9,7 @@ import {
   type OnModuleDestroy,
   type OnModuleInit,
 } from '@nestjs/common';
+import { Test } from '@nestjs/testing';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import {
   JobContext,
@@ -133,6 +136,51 @@ describe('during the shutdown of the application', () => {
       { payload: '"second"', state: 'waiting', attempt: 0 },
       { payload: '"on destroy"', state: 'waiting', attempt: 0 },
       { payload: '"before shutdown"', state: 'waiting', attempt: 0 },
+    ]);
+  });
+
+  it('a handler and a request that wait for a job learn at once that it cannot end here', async () => {
+    const waits = [gate(), gate()];
+    const codeOf = (error: { code?: string }) => error.code ?? error;
+    @Controller()
+    class Waiting {
+      constructor(private readonly producer: QueueProducer) {}
+
+      @Get()
+      report() {
+        return this.#wait(0);
+      }
+
+      @QueueProcessor('waiting')
+      run() {
+        return this.#wait(1);
+      }
+
+      async #wait(index: number) {
+        const { id } = await this.producer.enqueue('elsewhere', null);
+        const waiting = this.producer.waitFor(id).catch(codeOf);
+        waits[index]!.give();
+        return { code: await waiting };
+      }
+    }
+    const connection = { type: 'better-sqlite3', database: join(await temporaryFolder(), 'q.sqlite') } as const;
+    const module = await Test.createTestingModule({
+      imports: [queueModule({ connection })],
+      controllers: [Waiting],
+    }).compile();
+    const app = module.createNestApplication({ logger: false });
+    await app.listen(0, '127.0.0.1');
+    const { id } = await app.get(QueueProducer).enqueue('waiting', null);
+    const answer = fetch(await app.getUrl()).then((response) => response.json());
+    await Promise.all(waits.map(({ given }) => given));
+
+    await app.close();
+
+    expect(await answer).toEqual({ code: 'STORE_UNAVAILABLE' });
+    const dataSource = await new DataSource(connection).initialize();
+    afterTest(() => dataSource.destroy());
+    expect(await dataSource.query('SELECT result FROM sql_queue_history WHERE id = ?', [id])).toEqual([
+      { result: '{"code":"STORE_UNAVAILABLE"}' },
     ]);
   });
 
