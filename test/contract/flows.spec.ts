@@ -1,5 +1,6 @@
 import type { NewEdge } from '../../lib/job/flows/flow.js';
-import { finalBatchOf, newJob, outcomes } from '../support/jobs.js';
+import type { Outcome } from '../../lib/job/outcome.js';
+import { completionBatchOf, completionOf, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const KEEP = () => 60_000;
@@ -26,6 +27,36 @@ describeStores('flows', (setup) => {
     const state = { complete: 'completed', dead: 'dead', cancel: 'cancelled' }[kind];
     expect(child).toMatchObject({ id: jobIds[0], queue: 'q', name: 'default', state });
     expect((await world.flows.settle([jobIds[0]!], KEEP)).unblocked).toMatchObject([{ id: jobIds[1] }]);
+  });
+
+  it('keep the results and the errors of jobs that end together, also of one whose result could not be stored', async () => {
+    const world = await setup();
+    const { jobIds } = await create(
+      world,
+      6,
+      Array.from({ length: 5 }, (_, n) => edge(5, n, 'run')),
+    );
+    const error = { name: 'ResultInvalidError', message: 'a cycle' };
+    const ends: Outcome[] = [
+      { kind: 'complete', result: '1' },
+      { kind: 'complete', result: null, error },
+      { kind: 'dead', error: { name: 'Error', message: 'no' } },
+      { kind: 'complete', result: null },
+      { kind: 'complete', result: '"two"' },
+    ];
+    const taken = await world.claim({ limit: 5 });
+    const completions = taken.jobs.map((job, n) => completionOf(taken, job, ends[n]));
+
+    await world.jobs.complete(completionBatchOf(completions));
+
+    const children = await world.flows.children(jobIds[5]!, 0, 10);
+    expect(children.map(({ state, result, error }) => [state, result, error?.message ?? null])).toEqual([
+      ['completed', 1, null],
+      ['completed', null, 'a cycle'],
+      ['dead', null, 'no'],
+      ['completed', null, null],
+      ['completed', 'two', null],
+    ]);
   });
 
   it.each(['release', 'retry'] as const)('keep a job blocked after the outcome %s', async (kind) => {

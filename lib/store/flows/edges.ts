@@ -10,7 +10,6 @@ import {
   chunksOf,
   executeAll,
   Ids,
-  lengthOf,
   query,
   rowChunks,
   Rows,
@@ -43,14 +42,15 @@ const CLOSE = `
   SET state = ${CLOSED_STATE}, outcome = :outcome, result = NULL, error = NULL
   WHERE :needs`;
 
-const valueOfEach = (column: string, count: number) =>
-  `CASE needs ${Array.from({ length: count }, (_, n) => `WHEN :id${n} THEN :${column}${n}`).join(' ')} END`;
-
-const CLOSE_WITH_VALUES = (count: number) => `
+/** @param column that of the values; the other one becomes NULL */
+const CLOSE_WITH_VALUES = (column: 'result' | 'error', count: number) => {
+  const values = Array.from({ length: count }, (_, n) => `WHEN :id${n} THEN :value${n}`).join(' ');
+  return `
   UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
-  SET state = ${CLOSED_STATE}, outcome = :outcome, result = ${valueOfEach('result', count)},
-      error = ${valueOfEach('error', count)}
+  SET state = ${CLOSED_STATE}, outcome = :outcome, ${column} = CASE needs ${values} END,
+      ${column === 'result' ? 'error' : 'result'} = NULL
   WHERE :needs`;
+};
 
 // The server compares each row with the ids in turn, so a longer list costs more for each row.
 const MAX_VALUES = 50;
@@ -116,32 +116,43 @@ export function edgeRows(
 /** The statements that record the end of jobs of flows. They come after those that delete the jobs. */
 export function closeEdges(completions: readonly EndInFlow[]): readonly Statement[] {
   if (!completions.some(isEndInFlow)) return NONE;
-  const ended = completions.filter(isEndInFlow).sort((a, b) => a.job.id - b.job.id);
-  const alike = groupBy(ended, (completion) => `${completion.outcome.kind} ${hasValue(completion)}`);
+  const ended = completions.filter(isEndInFlow).map(toClosedEdge);
+  ended.sort((a, b) => a.id - b.id);
+  const alike = groupBy(ended, ({ outcome, column, value }) => `${outcome} ${column} ${value !== null}`);
   return [...alike.values()].flatMap((group) =>
-    hasValue(group[0]!)
-      ? chunksOf(group, (completion) => lengthOf(resultAndError(completion)), MAX_VALUES).map(closeWithValues)
-      : [close(group)],
+    group[0]!.value === null
+      ? [{ sql: CLOSE, values: close(group) }]
+      : chunksOf(group, ({ value }) => value!.length, MAX_VALUES).map(closeWithValues),
   );
 }
 
-function close(ended: readonly EndInFlow[]): Statement {
-  const needs = new Ids(idsOf(ended.map(({ job }) => job)), 'needs');
-  return { sql: CLOSE, values: { outcome: STATES[ended[0]!.outcome.kind]!, needs } };
+/** What edges keep of the end of a job: its result, or the error that it has instead. */
+interface ClosedEdge {
+  readonly id: number;
+  readonly outcome: FinalState;
+  readonly column: 'result' | 'error';
+  readonly value: string | null;
 }
 
-function closeWithValues(ended: readonly EndInFlow[]): Statement {
-  const values: Record<string, Values[string]> = { ...close(ended).values };
-  ended.forEach((completion, n) => {
-    values[`id${n}`] = completion.job.id;
-    [values[`result${n}`], values[`error${n}`]] = resultAndError(completion);
+function toClosedEdge({ job: { id }, outcome }: EndInFlow): ClosedEdge {
+  const end = { id, outcome: STATES[outcome.kind]! };
+  if (outcome.kind === 'complete' && outcome.result !== null)
+    return { ...end, column: 'result', value: outcome.result };
+  const error = 'error' in outcome && outcome.error;
+  return { ...end, column: 'error', value: error ? JSON.stringify(error) : null };
+}
+
+function close(ended: readonly ClosedEdge[]): Values {
+  return { outcome: ended[0]!.outcome, needs: new Ids(idsOf(ended), 'needs') };
+}
+
+function closeWithValues(ended: readonly ClosedEdge[]): Statement {
+  const values: Record<string, Values[string]> = { ...close(ended) };
+  ended.forEach(({ id, value }, n) => {
+    values[`id${n}`] = id;
+    values[`value${n}`] = value;
   });
-  return { sql: CLOSE_WITH_VALUES(ended.length), values };
-}
-
-function resultAndError({ outcome }: EndInFlow): [result: string | null, error: string | null] {
-  const result = outcome.kind === 'complete' ? outcome.result : null;
-  return [result, 'error' in outcome && outcome.error ? JSON.stringify(outcome.error) : null];
+  return { sql: CLOSE_WITH_VALUES(ended[0]!.column, ended.length), values };
 }
 
 /**
@@ -158,8 +169,4 @@ export function* reopenEdges(ids: readonly number[]): Work<ReadonlySet<number>> 
 
 function isEndInFlow({ job, outcome }: EndInFlow): boolean {
   return job.overrides?.flow !== undefined && isFinalOutcome(outcome);
-}
-
-function hasValue({ outcome }: Pick<Completion, 'outcome'>): boolean {
-  return outcome.kind === 'complete' ? outcome.result !== null : 'error' in outcome && outcome.error !== undefined;
 }
