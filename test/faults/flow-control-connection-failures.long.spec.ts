@@ -51,7 +51,11 @@ describe.each(SEND_MODES)(
             await world.schedules.upsert(newSchedule({ name: 'a' }));
             world.advance(HOUR_MS);
             arm(fault, failAt);
-            await retryWhileUnavailable(() => schedules.runTicks([]));
+            // A tick skips a schedule that the server has still locked for the connection that failed.
+            await eventually(async () => {
+              await retryWhileUnavailable(() => schedules.runTicks([]));
+              return (await world.sql('SELECT id FROM sql_queue_jobs')).length > 0;
+            });
             await retryWhileUnavailable(() => schedules.upsert(newSchedule({ name: 'b', everyMs: HOUR_MS })));
             await retryWhileUnavailable(() => schedules.setPaused('b', true));
             await retryWhileUnavailable(() => schedules.declare([newSchedule({ name: 'c' })], '1'));
@@ -94,10 +98,11 @@ describe.each(SEND_MODES)(
             const statements = disarm();
             const active = await activeOf(world);
             world.advance(HOUR_MS);
-            await world.jobs.rescue(rescueRules());
             let afterwards = 0;
-            // The server may still roll back for the connection that failed, and claims skip the rows that it has locked.
+            // The server may still roll back for the connection that failed. Rescues and claims skip the rows that it has
+            // locked.
             await eventually(async () => {
+              await world.jobs.rescue(rescueRules());
               afterwards += (await world.jobs.claim(claimRequest({ limit: 9, isLimited: true }))).length;
               return afterwards >= MAX_RUNNING;
             });
@@ -143,15 +148,15 @@ describe.each(SEND_MODES)(
             );
             const stored = await world.sql('SELECT id FROM sql_queue_jobs');
             world.advance(HOUR_MS);
-            await world.jobs.rescue(rescueRules());
             const order: number[] = [];
-            for (let found = -1; found !== order.length;) {
-              found = order.length;
+            // As above.
+            await eventually(async () => {
+              await world.jobs.rescue(rescueRules());
               const claim = await world.claim({ limit: 4, groups: ONE_AT_A_TIME });
               order.push(...claim.jobs.filter(({ group }) => group === 'a').map(({ id }) => id));
               await world.jobs.complete(finalBatchOf(claim));
-              if (claim.jobs.length > 0) found = -1;
-            }
+              return (await world.sql('SELECT id FROM sql_queue_jobs')).length === 0;
+            });
 
             expect({
               failAt,
@@ -161,7 +166,6 @@ describe.each(SEND_MODES)(
               ...{ failAt, most: Math.min(1, active.length), isOrdered: true },
             });
             expect([0, 3]).toContain(stored.length);
-            expect(await world.sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
             return { statements };
           });
 
@@ -309,8 +313,12 @@ describe.each(SEND_MODES)(
             await retryWhileUnavailable(() => steps.signal({ name: 'approval', key: 'k', hash: HASH, data: '5' }));
             await steps.wakeWaiting(HASH).catch(() => []);
             const statements = disarm();
-            await world.steps.wakeMissed();
-            const again = await world.claim();
+            // As above.
+            const again = await eventually(async () => {
+              await world.steps.wakeMissed();
+              const claim = await world.claim();
+              return claim.jobs.length > 0 && claim;
+            });
             const end = await world.steps.waitForSignal(
               { jobId: jobId!, claimId: again.id },
               'approval',
