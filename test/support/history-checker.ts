@@ -15,7 +15,8 @@ const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled',
 // These handlers take their attempt back.
 const RELEASING: readonly string[] = ['releases', 'snoozes', 'steps', 'fans-out'];
 
-const UNFINISHED: readonly string[] = ['scheduled', 'waiting', 'active', 'blocked'];
+// Until its next run, a released job has one attempt less. A child that fails cancels a blocked job before that run.
+const BEFORE_NEXT_RUN: readonly string[] = ['scheduled', 'waiting', 'active', 'blocked', 'cancelled'];
 
 interface RunSpan {
   readonly by: string;
@@ -137,8 +138,8 @@ function findMiscountedAttempts(job: number, history: readonly JournalEntry[], e
   const mayHaveReturned = end.kind !== undefined && RELEASING.includes(end.kind);
   const releases = mayHaveReturned ? ['released', 'snoozed', 'end'] : ['released', 'snoozed'];
   const released = history.some(({ kind }) => releases.includes(kind));
-  // Unfinished jobs are reported elsewhere. Until its next run, a released job has one attempt less.
-  const counted = end.attempt + Number(released && UNFINISHED.includes(end.state));
+  // Unfinished jobs are reported elsewhere.
+  const counted = end.attempt + Number(released && BEFORE_NEXT_RUN.includes(end.state));
   const twice = !released && new Set(started).size !== started.length;
   const completed = history.some(({ kind }) => kind === 'completed');
   return [

@@ -109,9 +109,13 @@ async function work(job: JobContext<TortureJob>): Promise<void> {
       return job.sleep('nap', random.between(1, 200));
     case 'fans-out': {
       const children = Array.from({ length: CHILDREN }, (_, n): TortureJob => {
-        return { token: `${job.payload.token}${CHILD_MARK}${n}`, kind: random.pick(['plain', 'fails'] as const) };
+        return {
+          token: `${job.payload.token}${CHILD_MARK}${n}`,
+          kind: random.pick(['plain', 'fails', 'discards'] as const),
+        };
       });
-      await job.fanOut(job.queue, children, { onFailure: 'run', ...(job.group && { group: job.group }) });
+      const onFailure = random.pick(['run', 'cancel'] as const);
+      await job.fanOut(job.queue, children, { onFailure, ...(job.group && { group: job.group }) });
       return;
     }
     case 'blocks':

@@ -85,6 +85,13 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
     },
     replace: 'true',
   },
+  'a job that fans out does not notice a child that has failed': {
+    find: {
+      'lib/worker/run/job-children.ts': ['hasStored || '],
+      'lib/store/flows/read-flow.ts': [`, 'failed'`],
+    },
+    replace: '',
+  },
   'several workers run a tick': {
     find: { 'lib/store/schedules/run-ticks.ts': ['ORDER BY name /*! FOR UPDATE SKIP LOCKED */`'] },
     replace: 'ORDER BY name`',

@@ -24,6 +24,22 @@ describe('the checker of flows', () => {
     expect(findFlowViolations(endedMeanwhile, JOBS, edges)).toEqual([]);
   });
 
+  it('finds nothing wrong in a job that a failed child has cancelled before another one began', () => {
+    const jobs = JOBS.map((job) => ({ ...job, ...(job.id === 3 && { state: 'cancelled', attempt: 0 }) }));
+    const edges = [
+      { job: 3, needs: 4, state: 'failed' },
+      { job: 3, needs: 5, state: 'done' },
+    ];
+
+    expect(
+      findFlowViolations(
+        [...entries('begin', 1, 2, 3, 4), ...entries('end', 3), ...entries('begin', 9, 9, 9, 9, 9, 5)],
+        jobs,
+        edges,
+      ),
+    ).toEqual([]);
+  });
+
   it('finds jobs that ran too early or after a failure, that still wait, and missing children', () => {
     const edges = [
       { job: 2, needs: 1, state: 'failed' },

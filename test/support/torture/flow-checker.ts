@@ -28,13 +28,15 @@ export function findFlowViolations(
   const found: string[] = [];
   for (const { job, needs, state } of edges) {
     const dependent = byId.get(job);
-    // A run fans out before its children begin. It may then go on at once, if they have ended meanwhile.
+    // The first run of a job that fans out ends before its children begin.
     const after = dependent?.kind === 'fans-out' ? ends.get(job)?.at(-1) : begins.get(job)?.[0];
     const last = lastAttempt(begins.get(needs) ?? []);
     if (state === 'open') found.push(`job ${job} still waits for job ${needs}`);
     if (state === 'failed' && dependent?.state !== 'cancelled')
       found.push(`job ${job} is ${dependent?.state}, although job ${needs} has failed`);
-    if (after && last && after.at < last.at) found.push(`job ${job} did not wait for job ${needs}`);
+    // The first failure cancels a job, whatever the other ones do.
+    if (after && last && after.at < last.at && dependent?.state !== 'cancelled')
+      found.push(`job ${job} did not wait for job ${needs}`);
   }
   const children = groupBy(
     jobs.filter(({ token }) => token.includes(CHILD_MARK)),
