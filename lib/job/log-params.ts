@@ -16,7 +16,7 @@ export function jobLogParams(job: LoggedJob, workerId?: string | null): LogParam
 }
 
 /** The log of one attempt of a job. */
-export class JobLog implements JobLogger {
+export class AttemptLogger implements JobLogger {
   constructor(
     private readonly logger: JobLogger,
     private readonly job: LoggedJob,

@@ -21,20 +21,23 @@ export const QUEUE_EVENTS = [
 
 export type QueueEventName = (typeof QUEUE_EVENTS)[number];
 
+/** Events without a change of a row. No other process receives them. */
+const EVENTS_OF_ONE_PROCESS = ['started', 'lost'] as const satisfies readonly QueueEventName[];
+
 /** The events that change a row, which other processes can receive. */
-export type JobEventName = Exclude<QueueEventName, 'started' | 'lost'>;
+export type JobEventName = Exclude<QueueEventName, (typeof EVENTS_OF_ONE_PROCESS)[number]>;
 
 export function isJobEvent(event: QueueEventName): event is JobEventName {
-  return event !== 'started' && event !== 'lost';
+  return !EVENTS_OF_ONE_PROCESS.some((local) => local === event);
 }
 
 export interface QueueEvent {
   /**
-   * `enqueued`: its transaction has committed · `promoted`: a scheduled job is due, or a blocked one is free · `claimed`: by a worker or a person
-   * · `started`: a run started · `completed` · `failed`: a run threw or timed out (the job is retried, or `dead`
-   * follows) · `dead`: no further attempt · `released` · `snoozed` · `blocked`: it waits for its children · `cancelled` · `lost`: the lease was lost, and the
-   * outcome of the run does not count · `rescued`: from a claim whose lease expired · `retried` and `removed`: by
-   * QueueAdmin.
+   * `enqueued`: its transaction has committed · `promoted`: a scheduled job is due, or a blocked one is free ·
+   * `claimed`: by a worker or a person · `started`: a run started · `completed` · `failed`: a run threw or timed out (the
+   * job is retried, or `dead` follows) · `dead`: no further attempt · `released` · `snoozed` · `blocked`: it waits for its
+   * children · `cancelled` · `lost`: the lease was lost, and the outcome of the run does not count · `rescued`: from a
+   * claim whose lease expired · `retried` and `removed`: by QueueAdmin.
    */
   readonly event: QueueEventName;
   readonly queue: string;

@@ -36,7 +36,7 @@ export class WorkerComponents {
   readonly poller: Poller;
   readonly listener: NotificationListener | undefined;
   readonly pruner: Pruner;
-  readonly #jobLog: JobLogWriter;
+  readonly #jobLogWriter: JobLogWriter;
   readonly #rescueRules: RescueRules;
   readonly #rescueEffects: RescueEffects;
   readonly #slots: Slots;
@@ -67,7 +67,7 @@ export class WorkerComponents {
     this.leases = new LeaseRenewer(parts, workerId, queues, shortestLeaseMs);
     this.cancelRequestReader = new CancelRequestReader(store, clock, this.leases, queues);
     this.#slots = new Slots(options.concurrency);
-    this.#jobLog = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
+    this.#jobLogWriter = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
     this.#rescueRules = rescueRules(optionsFor, parts);
     const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
     this.#rescueEffects = new RescueEffects({ ...parts, announce, expectDue });
@@ -105,7 +105,7 @@ export class WorkerComponents {
       slots: this.#slots,
       completer: this.completer,
       leases: this.leases,
-      jobLog: this.#jobLog,
+      jobLogWriter: this.#jobLogWriter,
       ...this.parts.instrumentations.ofQueueWorkers,
       strategies: this.strategies,
       lockId: () => (this.strategies.isByLock(queue) ? this.#lockHolder?.id : 0),

@@ -79,7 +79,7 @@ export interface QueueWorkerParts extends Omit<WorkerParts, 'options'>, QueueIns
   readonly slots: Slots;
   readonly completer: Completer;
   readonly leases: LeaseRenewer;
-  readonly jobLog: JobLogWriter;
+  readonly jobLogWriter: JobLogWriter;
   readonly strategies: QueueStrategies;
   /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
   readonly lockId: () => number | undefined;

@@ -28,7 +28,7 @@ interface ClaimedRow {
 }
 
 /** A job that a claim has. */
-export interface ClaimedJob {
+export interface JobOfClaim {
   readonly id: number;
   readonly queue: string;
   /** Whether its worker may have started it; otherwise it is prefetched. Only the row of the claim shows it. */
@@ -38,7 +38,7 @@ export interface ClaimedJob {
 }
 
 /** @param queue null: of all queues */
-export function* readClaimedJobs(queue: string | null): Work<ClaimedJob[]> {
+export function* readClaimedJobs(queue: string | null): Work<JobOfClaim[]> {
   const started = new Map<number, Set<number>>();
   const ids = new Set<number>();
   for (const { id, job_ids, start_limit } of yield* query<ClaimRow>(SELECT_CLAIMS, { queue })) {
@@ -46,7 +46,7 @@ export function* readClaimedJobs(queue: string | null): Work<ClaimedJob[]> {
     started.set(Number(id), new Set(ofClaim.slice(0, start_limit)));
     for (const jobId of ofClaim) ids.add(jobId);
   }
-  const claimed: ClaimedJob[] = [];
+  const claimed: JobOfClaim[] = [];
   for (const batch of batchesOf([...ids], ID_BATCH_SIZE)) {
     for (const row of yield* query<ClaimedRow>(SELECT_CLAIMED, { ids: batch })) {
       // A job of a claim that was written after the claims were read counts as started.

@@ -4,7 +4,7 @@ import { query, type Work } from '../core/statement.js';
 import { honourCancelRequests } from './cancel-requests.js';
 import { completeClaimed, FenceError } from './complete-jobs.js';
 import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from './completion.js';
-import { fenceClaims, groupByClaim, idsOf, isFinished, writeClaimProgress } from './fence.js';
+import { fenceClaims, groupByClaim, idsCondition, isFinished, writeClaimProgress } from './fence.js';
 
 const STILL_CLAIMED = `
   SELECT id
@@ -102,7 +102,7 @@ function* completeSurvivors(batch: CompletionBatch): Work<CompletionResult> {
 /** Returns the completions whose jobs other transactions have locked. Its own locks end with each statement. */
 export function* findLocked(completions: readonly Completion[]): Work<Set<Completion>> {
   if (completions.length === 0) return new Set();
-  const ids = idsOf(completions);
+  const ids = idsCondition(completions);
   const locked = new Set((yield* query<{ id: number }>(LIVE, { ids })).map(({ id }) => Number(id)));
   for (const { id } of yield* query<{ id: number }>(LIVE_AND_UNLOCKED, { ids })) locked.delete(Number(id));
   return new Set(completions.filter(({ job }) => locked.has(job.id)));
@@ -110,7 +110,7 @@ export function* findLocked(completions: readonly Completion[]): Work<Set<Comple
 
 /** Returns the completions whose jobs no longer belong to the claim. Locks the jobs of the others. */
 function* findMissing(claimId: number, completions: readonly Completion[]): Work<Completion[]> {
-  const ids = idsOf(completions);
+  const ids = idsCondition(completions);
   const claimed = new Set((yield* query<{ id: number }>(STILL_CLAIMED, { ids, claimId })).map(({ id }) => Number(id)));
   return completions.filter(({ job }) => !claimed.has(job.id));
 }

@@ -50,10 +50,10 @@ export function fence(
   completions: readonly Completion[],
   values: Values = {},
 ): FencedStatement {
-  return { sql, values: { ...values, claimId, ids: idsOf(completions) }, expectedRows: completions.length };
+  return { sql, values: { ...values, claimId, ids: idsCondition(completions) }, expectedRows: completions.length };
 }
 
-export function idsOf(completions: readonly Completion[]): Ids {
+export function idsCondition(completions: readonly Completion[]): Ids {
   return new Ids(completions.map(({ job }) => job.id));
 }
 

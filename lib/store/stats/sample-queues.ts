@@ -1,4 +1,4 @@
-import { readClaimedJobs, type ClaimedJob } from '../admin/claimed-jobs.js';
+import { readClaimedJobs, type JobOfClaim } from '../admin/claimed-jobs.js';
 import { readQueues } from '../admin/read-queues.js';
 import { batchesOf } from '../../common/batches-of.js';
 import { groupBy } from '../../common/group-by.js';
@@ -123,8 +123,8 @@ export function* sampleQueues(dialect: Dialect): Work<Omit<StatsSample, 'tookMs'
   };
 }
 
-function countsOf(row: QueueSampleRow, claimed: readonly ClaimedJob[]) {
-  const inRange = (range: ClaimedJob['range']) => claimed.filter((job) => job.range === range).length;
+function countsOf(row: QueueSampleRow, claimed: readonly JobOfClaim[]) {
+  const inRange = (range: JobOfClaim['range']) => claimed.filter((job) => job.range === range).length;
   const active = claimed.filter(({ isStarted }) => isStarted).length;
   return {
     // The ranges of the index contain claimed jobs, too.
@@ -159,7 +159,7 @@ function* countWorkers(): Work<Map<string, number>> {
 
 function* sampleEach(
   queues: readonly string[],
-  claimed: ReadonlyMap<string, readonly ClaimedJob[]>,
+  claimed: ReadonlyMap<string, readonly JobOfClaim[]>,
 ): Work<QueueSampleRow[]> {
   const results = yield* inSteps(queues, (queue) => {
     const ids = (claimed.get(queue) ?? []).slice(0, MAX_EXCLUDED_IDS).map(({ id }) => id);

@@ -87,7 +87,7 @@ export class OutcomeEffects {
       if (written === 'lost') this.#onLeaseLost(job, claim, ranMs);
       else this.#onCommitted({ job, ranMs, startedAtMs }, written, result);
       if (written !== 'lost' && isFinalOutcome(written) && !isKept(completion, written))
-        void this.parts.jobLog.delete(attempt);
+        void this.parts.jobLogWriter.delete(attempt);
       this.#finishOutcome(claim, this.#settle(job, written));
     };
     if (!isDetached) return this.parts.completer.complete(claim, completion, onWritten);

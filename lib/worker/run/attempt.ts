@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
-import { JobLog } from '../../job/log-params.js';
+import { AttemptLogger } from '../../job/log-params.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
 import { withDecoder } from '../../job/failed-job.js';
 import type { ClaimedJob } from '../../job/job.js';
@@ -26,7 +26,7 @@ import { JobSteps } from './job-steps.js';
 export interface AttemptParts
   extends JobChildrenParts, Pick<QueueWorkerParts, 'workerId' | 'store' | 'steps' | 'clock' | 'logger' | 'random'> {
   /** Undefined if progress and logs of runs are not stored. */
-  readonly jobLog?: JobLogWriter | undefined;
+  readonly jobLogWriter?: JobLogWriter | undefined;
 }
 
 /** One attempt of one job: creates the context for its handler, and decides the outcome. */
@@ -147,7 +147,7 @@ export class Attempt implements JobActions {
   finish(): Promise<void> | undefined {
     this.#isOver = true;
     this.#steps?.close();
-    return this.parts.jobLog?.finish(this);
+    return this.parts.jobLogWriter?.finish(this);
   }
 
   completionOf(outcome: Outcome): Completion {
@@ -161,7 +161,7 @@ export class Attempt implements JobActions {
     const encoded = encodeJson(value);
     if ('problem' in encoded) throw new PayloadInvalidError(queue, `progress: ${encoded.problem}`);
     checkSize(queue, 'progress', encoded.text, this.options.maxPayloadBytes);
-    if (!this.#isOver) this.parts.jobLog?.progress(this, encoded.text);
+    if (!this.#isOver) this.parts.jobLogWriter?.progress(this, encoded.text);
   }
 
   get steps(): JobSteps {
@@ -174,7 +174,7 @@ export class Attempt implements JobActions {
   }
 
   log(line: string): void {
-    if (!this.#isOver) this.parts.jobLog?.log(this, line);
+    if (!this.#isOver) this.parts.jobLogWriter?.log(this, line);
   }
 
   /** Sets the outcome, so that it applies even if the handler or an exception filter catches the HandlerExit. */
@@ -225,8 +225,8 @@ export class Attempt implements JobActions {
     return this.#detachment?.end;
   }
 
-  get #log(): JobLog {
-    return new JobLog(this.parts.logger, this.job, this.parts.workerId);
+  get #log(): AttemptLogger {
+    return new AttemptLogger(this.parts.logger, this.job, this.parts.workerId);
   }
 
   #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
