@@ -168,7 +168,7 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     flows: stores.flows,
     flowSettler: settler,
     pruneTasks: pruneTasks(stores, notifier, settler, schedules, keepUndeclared, core),
-    options: worker,
+    workerOptions: worker,
     optionsFor,
     defineQueue: (queue: string, given: ProcessorOptions) => {
       const { batch: _, topic, where, ...options } = given;

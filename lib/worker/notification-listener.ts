@@ -40,7 +40,7 @@ export class NotificationListener {
     private readonly poller: Poller,
     private readonly cancelRequestReader: CancelRequestReader,
   ) {
-    const { clock, logger, random, options } = parts;
+    const { clock, logger, random, workerOptions } = parts;
     this.#loop = new ListenLoop({
       channel,
       clock,
@@ -48,7 +48,7 @@ export class NotificationListener {
       random,
       listen: (stopping) => this.#awaitNotification(stopping),
       unsupportedMessage: (problem) =>
-        `Other processes cannot wake this one (${problem}): it finds their jobs by polling, within ${options.pollMaxMs / 1_000} s ` +
+        `Other processes cannot wake this one (${problem}): it finds their jobs by polling, within ${workerOptions.pollMaxMs / 1_000} s ` +
         `(\`worker.poll.max\`). \`worker: { notify: false }\` keeps it from trying.`,
     });
   }
@@ -128,10 +128,10 @@ export class NotificationListener {
 
   /** Limits the polls that useless notifications cause. One late notification is normal, so the first is free. */
   #nextBackoffMs(isEmpty: boolean): number {
-    const { options, random } = this.parts;
+    const { workerOptions, random } = this.parts;
     this.#emptyWakeUps = isEmpty ? this.#emptyWakeUps + 1 : 0;
     if (this.#emptyWakeUps <= 1) return 0;
-    return Math.min(options.pollMaxMs, MIN_BACKOFF_MS * 2 ** (this.#emptyWakeUps - 2)) * (1 + JITTER * random());
+    return Math.min(workerOptions.pollMaxMs, MIN_BACKOFF_MS * 2 ** (this.#emptyWakeUps - 2)) * (1 + JITTER * random());
   }
 
   /** @param queues undefined if the worker is full: it listens for cancellations only */

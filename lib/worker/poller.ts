@@ -56,7 +56,7 @@ export class Poller {
     private readonly rescueEffects: RescueEffects,
     private readonly rules: RescueRules,
   ) {
-    this.#restMs = parts.options.pollMinMs;
+    this.#restMs = parts.workerOptions.pollMinMs;
     this.health = new PollHealth(parts.clock, parts.logger);
     this.#loop = new PollLoop(
       () => this.health.observe(() => this.#tick()),
@@ -85,14 +85,14 @@ export class Poller {
 
   /** Polls now, and restarts with the shortest pause. */
   wake(): void {
-    this.#restMs = this.parts.options.pollMinMs;
+    this.#restMs = this.parts.workerOptions.pollMinMs;
     this.#pollBy = 0;
     this.#loop.wake();
   }
 
   /** Resolves with whether there was any work. */
   pollNow(): Promise<boolean> {
-    this.#restMs = this.parts.options.pollMinMs;
+    this.#restMs = this.parts.workerOptions.pollMinMs;
     return this.#requestPoll();
   }
 
@@ -152,7 +152,9 @@ export class Poller {
     this.#pollWaiters.splice(0, waiterCount).forEach((resolve) => resolve(isBusy || movedCount > 0));
     // Promoted and rescued jobs can be claimed at once, so the next poll follows without a pause.
     if (movedCount > 0 || this.#isPromotedElsewhere(summary, promoted)) return 0;
-    this.#restMs = isBusy ? this.parts.options.pollMinMs : Math.min(this.parts.options.pollMaxMs, this.#restMs * 2);
+    this.#restMs = isBusy
+      ? this.parts.workerOptions.pollMinMs
+      : Math.min(this.parts.workerOptions.pollMaxMs, this.#restMs * 2);
     // Another transaction has locked the due jobs or the expired claims: the usual pauses apply to them.
     const isBlocked = summary.dueInMs === 0 || summary.leaseExpiryInMs === 0 || summary.tickInMs === 0;
     const upcoming = isBlocked ? await store.readUpcoming(schedules.names) : summary;
@@ -237,7 +239,7 @@ export class Poller {
 
   #retryAfterFailure(error: unknown): number {
     this.health.onFailure(error);
-    this.#restMs = Math.min(this.parts.options.pollMaxMs, this.#restMs * 2);
+    this.#restMs = Math.min(this.parts.workerOptions.pollMaxMs, this.#restMs * 2);
     return this.#restMs * (1 + JITTER * this.parts.random());
   }
 }

@@ -50,12 +50,12 @@ export class SqlQueueRunner {
 
   /** The state of the worker, for health checks. It comes from memory, so it needs no statement and cannot fail. */
   health(): RunnerHealth {
-    return runnerHealth(this.#state, this.#worker, this.#parts.options);
+    return runnerHealth(this.#state, this.#worker, this.#parts.workerOptions);
   }
 
   /** The queues that this process works: those with a handler that `worker.queues` allows. */
   get queues(): string[] {
-    const { include, exclude } = this.#parts.options;
+    const { include, exclude } = this.#parts.workerOptions;
     return this.#parts.handlers.queues.filter(
       (queue) =>
         (include === undefined || matchesAny(include, queue)) &&
@@ -210,7 +210,7 @@ export class SqlQueueRunner {
    * @throws InvalidOptionsError if `timeout` is no duration
    */
   stop({ timeout, ...unknown }: { timeout?: Duration } = {}): Promise<void> {
-    const timeoutMs = timeout === undefined ? this.#parts.options.shutdownTimeoutMs : toMs(timeout);
+    const timeoutMs = timeout === undefined ? this.#parts.workerOptions.shutdownTimeoutMs : toMs(timeout);
     InvalidOptionsError.throwIfAny('Cannot stop', [
       ...unknownKeys(unknown, ['timeout']),
       expected(timeoutMs !== undefined, `timeout to be ${DURATION_EXPECTED}`, timeout),

@@ -48,7 +48,7 @@ export class WorkerComponents {
     queueNames: readonly string[],
     pausedQueues: readonly string[],
   ) {
-    const { store, clock, logger, options, optionsFor, waitNotifier, workerChannel } = parts;
+    const { store, clock, logger, workerOptions, optionsFor, waitNotifier, workerChannel } = parts;
     const queues = new QueueWorkers(workerChannel);
     const announce = (queue: string, jobs: number) => queues.announce(queue, jobs);
     this.queues = queues;
@@ -66,7 +66,7 @@ export class WorkerComponents {
     const shortestLeaseMs = Math.min(...queueNames.map((queue) => optionsFor(queue).leaseMs));
     this.leases = new LeaseRenewer(parts, workerId, queues, shortestLeaseMs);
     this.cancelRequestReader = new CancelRequestReader(store, clock, this.leases, queues);
-    this.#slots = new Slots(options.concurrency);
+    this.#slots = new Slots(workerOptions.concurrency);
     this.#jobLogWriter = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
     this.#rescueRules = rescueRules(optionsFor, parts);
     const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
@@ -150,7 +150,7 @@ export class WorkerComponents {
   }
 
   get #hasSharedSlots(): boolean {
-    return Number.isFinite(this.parts.options.concurrency);
+    return Number.isFinite(this.parts.workerOptions.concurrency);
   }
 
   #onSlotFree(queue: string): void {

@@ -51,7 +51,7 @@ export interface WorkerParts {
   /** For a handler that is added at run time. Throws InvalidOptionsError if the options contradict others. */
   readonly defineQueue: (queue: string, options: ProcessorOptions) => void;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
-  readonly options: ResolvedWorkerOptions;
+  readonly workerOptions: ResolvedWorkerOptions;
   readonly events: QueueEvents;
   readonly waitNotifier: WaitNotifier;
   readonly jobLogs: JobLogStore;
@@ -72,7 +72,7 @@ interface QueueInstrumentations {
 }
 
 /** The parts of the worker of one queue. */
-export interface QueueWorkerParts extends Omit<WorkerParts, 'options'>, QueueInstrumentations {
+export interface QueueWorkerParts extends WorkerParts, QueueInstrumentations {
   readonly workerId: string;
   readonly queue: string;
   readonly options: ResolvedQueueOptions;
