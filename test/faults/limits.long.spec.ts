@@ -12,13 +12,10 @@ const PROCESSES = 6;
 const MAX_RUNNING = 25;
 const RATE = { limit: 200, per: '1s', burst: 20 } as const;
 const RATE_MS = 1_000;
-// MariaDB 10.11 can wait for a deleted entry of the index although the claim skips locked rows. The library repeats the
-// transaction that the server ends.
-const MARIADB_DEADLOCKS = 2;
 
 describeOwnServers(
   'limits',
-  (setup, { name }) => {
+  (setup) => {
     it(
       'of running jobs hold while workers are killed and connections are cut, and no slot leaks',
       async () => {
@@ -34,7 +31,7 @@ describeOwnServers(
 
         expect(Math.max(...observed)).toBe(MAX_RUNNING);
         expect(await activeOf(world)).toBe(0);
-        await expectDeadlocksAtMost(world, name === 'mariadb' ? MARIADB_DEADLOCKS : 0);
+        await expectDeadlocksAtMost(world, 0);
       },
       (SECONDS + 90) * 1_000,
     );

@@ -76,6 +76,25 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
     expect(free).toEqual([[...active, ...waiting.slice(3)]]);
   });
 
+  it('cover no active job that a claim of a limited queue passes, from the head or after its cursors', async () => {
+    const world = await setup();
+    await world.limits.declareLimits(new Map([['q', { maxRunning: 50, rate: null }]]));
+    const ids = await world.put(...Array.from({ length: 20 }, () => ({})));
+    const { jobs, free } = await watched(world);
+    const claim = () => jobs.claim(claimRequest({ limit: 3, isLimited: true }));
+
+    await world.claim({ limit: 5 });
+    await claim();
+    await world.claim({ limit: 5 });
+    const claimed = await claim();
+
+    expect(idsOf(claimed)).toEqual(ids.slice(13, 16));
+    expect(free).toEqual([
+      [...ids.slice(0, 5), ...ids.slice(8)],
+      [...ids.slice(0, 13), ...ids.slice(16)],
+    ]);
+  });
+
   it('cover exactly the jobs of a claim from a stage', async () => {
     const world = await setup();
     const ids = await world.put(...Array.from({ length: 10 }, () => ({})));

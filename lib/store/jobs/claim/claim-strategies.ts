@@ -7,7 +7,7 @@ import type { ClaimedRow } from '../claimed-row.js';
 import type { ChosenStrategies, ChosenStrategy, ClaimRequest } from '../job-store.js';
 import { listMarked, markFirst } from './claim-by-update.js';
 import { hasWorkBefore } from './claimable.js';
-import { lockWaitingOnly } from './lock-waiting-only.js';
+import { WAITING_ONLY } from './lock-waiting-only.js';
 import { claimOptimistically } from './optimistic.js';
 import { claimInOneStatement } from './single-statement.js';
 import { claimSkippingLocked } from './skip-locked.js';
@@ -47,7 +47,7 @@ const SKIP_LOCKED: ClaimImplementation = {
 
 const LOCK_WAITING_ONLY: ClaimImplementation = {
   ...SKIP_LOCKED,
-  claim: (request, start) => claimSkippingLocked(request, start, lockWaitingOnly),
+  claim: (request, start) => claimSkippingLocked(request, start, WAITING_ONLY),
 };
 
 const MYSQL: ClaimStrategies = {

@@ -1,9 +1,9 @@
-import type { ClaimRequest } from '../job-store.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { idsOf } from '../../core/safe-id.js';
 import { Ids, query, type Work } from '../../core/statement.js';
-import { CLAIMABLE, cursorValues, rangesAfter } from './claimable.js';
+import { CLAIMABLE, cursorValues, moreUrgent, rangesAfter } from './claimable.js';
 import type { QueuePosition } from './scan-cursors.js';
+import { BY_SCAN, type LockedRow, type LockOldest } from './skip-locked.js';
 
 const selectWaiting = (range: string) => `
   SELECT priority, id ${CLAIMABLE} ${range}
@@ -12,6 +12,11 @@ const selectWaiting = (range: string) => `
 
 const FIRST_WAITING = selectWaiting('');
 const NEXT_WAITING = selectWaiting(`AND (${rangesAfter(1)})`);
+
+const readOldestAfter = (cursorCount: number) => `
+  SELECT priority, id, ${moreUrgent(cursorCount)} ${CLAIMABLE} AND (${rangesAfter(cursorCount)})
+  ORDER BY priority, id
+  LIMIT :limit`;
 
 const LOCK_READ_JOBS = `
   SELECT ${CLAIMED_COLUMNS}
@@ -30,26 +35,43 @@ const LOCK_OLDEST_AFTER = `
 const MAX_READS = 3;
 
 /**
- * Locks the first jobs for `claimSkippingLocked`, but no active job at the head of the queue, which holds most of them.
- * MariaDB keeps the lock of every row that a scan has examined. A flush that completes such an active job would wait
- * for the claim. If the scan then reached a row of that flush, the server would report a deadlock. So this claim reads
- * the first waiting jobs without locks, and locks only those.
+ * Locks no active job at the head of the queue, which holds most of them. MariaDB keeps the lock of every row that a scan
+ * has examined. A flush that completes such an active job would wait for the claim. If the scan then reached a row of
+ * that flush, the server would report a deadlock. So this claim reads the first waiting jobs without locks, and locks only
+ * those.
+ *
+ * After the cursors a scan meets few active jobs, and costs one statement less. A claim of a limited queue scans nowhere:
+ * while it holds the row of the limits, flushes of all processes wait for it.
  */
-export function* lockWaitingOnly({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
-  const rows: ClaimedRow[] = [];
-  let last: QueuePosition | undefined;
-  for (let reads = 0; reads < MAX_READS && rows.length < limit; reads++) {
-    const missing = limit - rows.length;
-    const sql: string = last ? NEXT_WAITING : FIRST_WAITING;
-    const found = yield* query<QueuePosition>(sql, { queue, limit: missing, ...(last && cursorValues([last])) });
-    if (found.length > 0) {
-      const read = yield* query<ClaimedRow>(LOCK_READ_JOBS, { ids: new Ids(idsOf(found)), queue });
-      rows.push(...[...read].sort((a, b) => a.priority - b.priority || a.id - b.id));
+export const WAITING_ONLY: LockOldest = {
+  *first(request) {
+    const { queue, limit, isLimited } = request;
+    const rows: LockedRow[] = [];
+    let last: QueuePosition | undefined;
+    for (let reads = 0; reads < MAX_READS && rows.length < limit; reads++) {
+      const missing = limit - rows.length;
+      const sql: string = last ? NEXT_WAITING : FIRST_WAITING;
+      const found = yield* query<QueuePosition>(sql, { queue, limit: missing, ...(last && cursorValues([last])) });
+      rows.push(...(yield* lockRead(queue, found)));
+      if (found.length < missing) return rows;
+      last = found.at(-1)!;
     }
-    if (found.length < missing) return rows;
-    last = found.at(-1)!;
-  }
-  if (rows.length === limit) return rows;
-  const values = { queue, limit: limit - rows.length, ...cursorValues([last!]) };
-  return [...rows, ...(yield* query<ClaimedRow>(LOCK_OLDEST_AFTER, values))];
+    if (rows.length === limit || isLimited) return rows;
+    const values = { queue, limit: limit - rows.length, ...cursorValues([last!]) };
+    return [...rows, ...(yield* query<LockedRow>(LOCK_OLDEST_AFTER, values))];
+  },
+
+  *after(request, cursors) {
+    if (!request.isLimited) return yield* BY_SCAN.after(request, cursors);
+    const { queue, limit } = request;
+    const values = { queue, limit, ...cursorValues(cursors) };
+    const found = yield* query<QueuePosition & { moreUrgent: number | null }>(readOldestAfter(cursors.length), values);
+    return (yield* lockRead(queue, found)).map((row) => ({ ...row, moreUrgent: found[0]!.moreUrgent }));
+  },
+};
+
+function* lockRead(queue: string, found: readonly QueuePosition[]): Work<readonly ClaimedRow[]> {
+  if (found.length === 0) return [];
+  const rows = yield* query<ClaimedRow>(LOCK_READ_JOBS, { ids: new Ids(idsOf(found)), queue });
+  return [...rows].sort((a, b) => a.priority - b.priority || a.id - b.id);
 }

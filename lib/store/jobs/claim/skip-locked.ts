@@ -2,8 +2,8 @@ import type { ClaimedJob } from '../../../job/job.js';
 import type { ClaimRequest } from '../job-store.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { query, type Work } from '../../core/statement.js';
-import { mayCheckForMissedWork, advanceLastIds, type ScanStart } from './scan-cursors.js';
-import { CLAIMABLE, findFirstWaiting, cursorValues, rangesBetween, rangesAfter, hasWorkBefore } from './claimable.js';
+import { mayCheckForMissedWork, advanceLastIds, type QueuePosition, type ScanStart } from './scan-cursors.js';
+import { CLAIMABLE, findFirstWaiting, cursorValues, moreUrgent, rangesAfter, hasWorkBefore } from './claimable.js';
 import { claimLocked } from './write-claim.js';
 
 export const LOCK_OLDEST = `
@@ -12,20 +12,8 @@ export const LOCK_OLDEST = `
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
-/**
- * Locks jobs after the cursors. Each row also has the priority of a more urgent job that waits before the cursors,
- * which is read backwards and without locks. Deleted entries of finished jobs stand before a cursor by the hundred
- * thousand. A locking scan, or one from the head, would read all of them to find an empty range.
- */
 const lockOldestAfter = (cursorCount: number) => `
-  SELECT ${CLAIMED_COLUMNS},
-         (SELECT u.priority
-          FROM {jobs} u FORCE INDEX ({jobs}_queue)
-          WHERE u.queue = :queue AND u.runnable = 1 AND u.state = 'waiting' AND u.run_at IS NULL AND u.group_key = ''
-            AND (${rangesBetween(cursorCount, 'u.')})
-          ORDER BY u.priority DESC, u.id DESC
-          LIMIT 1) AS moreUrgent
-  ${CLAIMABLE} AND (${rangesAfter(cursorCount)})
+  SELECT ${CLAIMED_COLUMNS}, ${moreUrgent(cursorCount)} ${CLAIMABLE} AND (${rangesAfter(cursorCount)})
   ORDER BY priority, id
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
@@ -37,37 +25,45 @@ const LOCK_NEWEST = `
   LIMIT :limit
   FOR UPDATE SKIP LOCKED`;
 
-type LockFirst = (request: ClaimRequest) => Work<readonly ClaimedRow[]>;
+/** A locked job. With cursors, each also has the priority of a more urgent job that waits before them. */
+export type LockedRow = ClaimedRow & { readonly moreUrgent?: number | null };
+
+/** Locks the oldest jobs of a queue: from its head, or after the cursors. */
+export interface LockOldest {
+  first(request: ClaimRequest): Work<readonly LockedRow[]>;
+  after(request: ClaimRequest, cursors: readonly QueuePosition[]): Work<readonly LockedRow[]>;
+}
+
+export const BY_SCAN: LockOldest = {
+  first: ({ queue, limit }) => query<LockedRow>(LOCK_OLDEST, { queue, limit }),
+  after: ({ queue, limit }, cursors) =>
+    query<LockedRow>(lockOldestAfter(cursors.length), { queue, limit, ...cursorValues(cursors) }),
+};
 
 export function* claimSkippingLocked(
   request: ClaimRequest,
   start: ScanStart,
-  lockFirst: LockFirst = lockFromHead,
+  lock: LockOldest = BY_SCAN,
 ): Work<ClaimedJob[]> {
   const isFifo = request.order !== 'lifo';
-  const rows = yield* isFifo ? lockOldest(request, start, lockFirst) : lockNewest(request);
+  const rows = yield* isFifo ? lockOldest(request, start, lock) : lockNewest(request);
   if (isFifo) advanceLastIds(start.reached, rows);
   request.onLocked?.(rows.length);
   return yield* claimLocked(request, rows);
 }
 
-function* lockOldest(request: ClaimRequest, start: ScanStart, lockFirst: LockFirst): Work<readonly ClaimedRow[]> {
+function* lockOldest(request: ClaimRequest, start: ScanStart, lock: LockOldest): Work<readonly ClaimedRow[]> {
   const { queue, limit } = request;
   const { cursors, committedCursors } = start;
   if (cursors.length > 0) {
-    const values = { queue, limit, ...cursorValues(cursors) };
-    const rows = yield* query<ClaimedRow & { moreUrgent: number | null }>(lockOldestAfter(cursors.length), values);
+    const rows = yield* lock.after(request, cursors);
     const hasMoreUrgent = rows.length > 0 && rows[0]!.moreUrgent !== null;
     // A short claim is final only after a missed-work check.
     const isShort = rows.length < limit && mayCheckForMissedWork(start, rows.length);
     if (!hasMoreUrgent && !(isShort && (yield* hasWorkBefore(queue, committedCursors)))) return rows;
   }
   // Returns the jobs that this transaction has just locked, too.
-  return yield* lockFirst(request);
-}
-
-function lockFromHead({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
-  return query<ClaimedRow>(LOCK_OLDEST, { queue, limit });
+  return yield* lock.first(request);
 }
 
 function* lockNewest({ queue, limit }: ClaimRequest): Work<readonly ClaimedRow[]> {
