@@ -21,14 +21,17 @@ export const QUEUE_EVENTS = [
 
 export type QueueEventName = (typeof QUEUE_EVENTS)[number];
 
-/** Events without a change of a row. No other process receives them. */
-const EVENTS_OF_ONE_PROCESS = ['started', 'lost'] as const satisfies readonly QueueEventName[];
+/** Events without a change of a row, which no other process receives, and the nearest event that all receive. */
+const EVENTS_OF_ONE_PROCESS = { started: 'claimed', lost: 'rescued' } as const;
 
 /** The events that change a row, which other processes can receive. */
-export type JobEventName = Exclude<QueueEventName, (typeof EVENTS_OF_ONE_PROCESS)[number]>;
+export type JobEventName = Exclude<QueueEventName, keyof typeof EVENTS_OF_ONE_PROCESS>;
 
-export function isJobEvent(event: QueueEventName): event is JobEventName {
-  return !EVENTS_OF_ONE_PROCESS.some((local) => local === event);
+/** The event that other processes receive, instead of one that they do not. */
+export function storedEventOf(event: QueueEventName): JobEventName {
+  return event in EVENTS_OF_ONE_PROCESS
+    ? EVENTS_OF_ONE_PROCESS[event as keyof typeof EVENTS_OF_ONE_PROCESS]
+    : (event as JobEventName);
 }
 
 export interface QueueEvent {

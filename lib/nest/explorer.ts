@@ -7,7 +7,7 @@ import { nameProblem } from '../job/job-names.js';
 import { processorOptionProblems, type ProcessorOptions } from '../job/processor-options.js';
 import type { QueueOptions } from '../job/queue-options.js';
 import type { SubscriptionOptions } from '../job/topics.js';
-import { isJobEvent, QUEUE_EVENTS } from '../job/queue-event.js';
+import { QUEUE_EVENTS, storedEventOf } from '../job/queue-event.js';
 import { featureOptions } from './feature-queues.js';
 import {
   JOB_HANDLER,
@@ -230,8 +230,9 @@ function listenerProblem({ event, from }: QueueEventMetadata): string | undefine
     return `unknown event "${String(event)}"${suggestion}`;
   }
   const origin = expected(from === 'here' || from === 'anywhere', `from to be 'here' or 'anywhere'`, from);
-  if (origin || from === 'here' || isJobEvent(event)) return origin;
-  return `expected from 'here' for "${event}", got 'anywhere': the database does not store this event. Listen to "claimed" or "rescued"`;
+  const stored = storedEventOf(event);
+  if (origin || from === 'here' || stored === event) return origin;
+  return `expected from 'here' for "${event}", got 'anywhere': the database does not store this event. Listen to "${stored}"`;
 }
 
 function locationOf({ title, wrapper }: FoundHandler): string {

@@ -97,7 +97,7 @@ describe('the boot stops', () => {
       `Listener.any: expected the option \`events: true\` for some queue, ${way}`,
     ]);
     expect(await problems([Odd])).toEqual([
-      `Odd.started: expected from 'here' for "started", got 'anywhere': the database does not store this event. Listen to "claimed" or "rescued"`,
+      `Odd.started: expected from 'here' for "started", got 'anywhere': the database does not store this event. Listen to "claimed"`,
       `Odd.there: expected from to be 'here' or 'anywhere', got "there"`,
     ]);
   });

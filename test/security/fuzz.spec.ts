@@ -1,4 +1,5 @@
 import { resolveEnqueueOptions } from '../../lib/job/enqueue-options.js';
+import type { ProcessorOptions } from '../../lib/job/processor-options.js';
 import { processorOptionProblems } from '../../lib/job/processor-options.js';
 import { queueOptionProblems, resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { SubscriptionOptions } from '../../lib/job/topics.js';
@@ -32,14 +33,28 @@ const QUEUE = {
   prefetch: [0, 'auto', 7],
   retention: [{ completed: false }, { dead: '1d' }, null, 7],
   schema: [{ '~standard': { validate: () => ({}) } }, {}, null],
+  deadLetter: [false, 'graves', 'a b', ''],
   paused: [true, false],
+  enabled: [() => true, true],
   maxPayloadBytes: [1, 100, 1e9],
   maxWaiting: [false, 10, 0],
+  maxRunning: [false, 1, 0, 1e9],
+  rate: [
+    false,
+    { limit: 1, per: '1s' },
+    { limit: 0, per: '1s', burst: -1 },
+    { limit: 5, per: '1d', window: 'fixed' },
+    null,
+  ],
+  groups: [false, {}, { concurrency: 1, quantum: 0 }, { rate: { limit: 1, per: '1s' }, onRetry: 'pass' }, null],
+  events: [true, false],
+  logFailures: [true, false],
+  jobDefaults: [{}, { priority: 1, delay: '1s' }, { headers: { a: '1' } }, { name: 'x' }, null],
   batch: [1, 100],
   topic: TOPICS,
   where: FILTERS,
   expiresAfter: [...DURATIONS, false],
-};
+} satisfies Record<keyof ProcessorOptions, unknown>;
 const WORKER = {
   autoStart: [true],
   queues: [{ include: ['a'] }, null, { exclude: 'x' }],

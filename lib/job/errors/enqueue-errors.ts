@@ -45,7 +45,8 @@ export class PayloadTooLargeError extends SqlQueueError {
   ) {
     super(
       `The ${what} of a job for queue "${queue}" has ${bytes} bytes, expected at most ${limit}. ` +
-        `Store the data elsewhere and put a reference into the ${what}, or raise the option \`maxPayloadBytes\`.`,
+        `Store the data elsewhere and put a reference into the ${what}` +
+        (what === 'headers' ? '.' : ', or raise the option `maxPayloadBytes`.'),
     );
   }
 }
