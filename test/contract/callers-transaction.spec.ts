@@ -132,6 +132,56 @@ describeStores('an enqueue in the caller’s transaction', (setup, { inMemory })
   });
 });
 
+describeStores('an act after the commit of the caller’s transaction', (setup) => {
+  it('follows the commit of the outer transaction if its nested transaction was committed', async () => {
+    const { dataSource, jobs } = await setup();
+    const seen: string[] = [];
+
+    await dataSource.transaction(async (outer) => {
+      await outer.transaction((middle) =>
+        middle.transaction(async (inner) => jobs.afterCommit(inner, () => void seen.push('inner'))),
+      );
+      jobs.afterCommit(outer, () => void seen.push('outer'));
+      await outer.transaction(() => Promise.reject(new Error('roll back'))).catch(() => undefined);
+      seen.push('before the commit');
+    });
+
+    expect(seen).toEqual(['before the commit', 'inner', 'outer']);
+  });
+
+  it('is left out if its nested transaction, or one around that, was rolled back', async () => {
+    const { dataSource, jobs } = await setup();
+    const seen: string[] = [];
+    const rollBack = () => Promise.reject(new Error('roll back'));
+
+    await dataSource.transaction(async (outer) => {
+      jobs.afterCommit(outer, () => void seen.push('outer'));
+      const nested = outer.transaction(async (middle) => {
+        jobs.afterCommit(middle, () => void seen.push('middle'));
+        await middle.transaction(async (inner) => jobs.afterCommit(inner, () => void seen.push('inner')));
+        return rollBack();
+      });
+      await nested.catch(() => undefined);
+    });
+
+    expect(seen).toEqual(['outer']);
+  });
+
+  it('is left out if the whole transaction was rolled back', async () => {
+    const { dataSource, jobs } = await setup();
+    const seen: string[] = [];
+    const failed = dataSource.transaction(async (manager) => {
+      jobs.afterCommit(manager, () => void seen.push('rolled back'));
+      throw new Error('roll back');
+    });
+
+    await expect(failed).rejects.toThrow('roll back');
+    await dataSource.transaction(async (manager) => jobs.afterCommit(manager, () => void seen.push('committed')));
+
+    expect(seen).toEqual(['committed']);
+  });
+});
+
 describeStores('a producer in the caller’s transaction', (setup) => {
   it('counts the waiting jobs before the end of the transaction', async () => {
     const world = await setup();

@@ -1,5 +1,6 @@
 import type { DataSource, EntityManager, QueryRunner } from 'typeorm';
 import { randomId } from '../../job/random-id.js';
+import { transactionDepth } from './caller-transaction.js';
 
 /** Work in a transaction of the application's DataSource. It calls `isStillOpen` before its last statements. */
 export type ApplicationWork<T> = (manager: EntityManager, isStillOpen: () => Promise<boolean>) => Promise<T>;
@@ -17,21 +18,15 @@ export function inApplicationTransaction<T>(
 ): Promise<T> {
   return dataSource.transaction(async (manager) => {
     const runner = manager.queryRunner!;
-    const depth = depthOf(runner);
-    const savepoint = `sql_queue_${randomId()}`;
+    const depth = transactionDepth(runner);
+    const savepoint = newSavepoint();
 
     const isStillOpen = async (): Promise<boolean> => {
       if (!runner.isTransactionActive) return false;
       // On SQLite all transactions of the application share one connection and one stack of savepoints. If they overlap,
       // another transaction may have released this savepoint. On a server, the work has left a nested transaction open.
-      if (depthOf(runner) !== depth) return hasTransaction?.() ?? false;
-      try {
-        await runner.query(`RELEASE SAVEPOINT ${savepoint}`);
-        return true;
-      } catch (error) {
-        if (!isNoSuchSavepoint(error)) throw error;
-        return false;
-      }
+      if (transactionDepth(runner) !== depth) return hasTransaction?.() ?? false;
+      return releaseSavepoint(runner, savepoint);
     };
 
     await runner.query(`SAVEPOINT ${savepoint}`);
@@ -41,15 +36,35 @@ export function inApplicationTransaction<T>(
       // would run inside it. TypeORM then rolls back, which SQLite rejects outside a transaction, so an empty one is
       // started.
       if (hasTransaction?.() ?? true) await runner.query('ROLLBACK');
-      if (runner.isTransactionActive && depthOf(runner) === 1) await runner.query('BEGIN');
+      if (runner.isTransactionActive && transactionDepth(runner) === 1) await runner.query('BEGIN');
       return false;
     });
   });
 }
 
-/** TypeORM's count of nested transactions on the connection. All but the first are savepoints. */
-function depthOf(runner: QueryRunner): number {
-  return (runner as unknown as { transactionDepth: number }).transactionDepth;
+/**
+ * Whether the connection to a server is in a transaction: TypeORM does not notice if a deadlock or DDL has ended it. Not for
+ * SQLite, where a savepoint begins a transaction.
+ */
+export async function isInTransaction(runner: QueryRunner): Promise<boolean> {
+  const savepoint = newSavepoint();
+  await runner.query(`SAVEPOINT ${savepoint}`);
+  return releaseSavepoint(runner, savepoint);
+}
+
+function newSavepoint(): string {
+  return `sql_queue_${randomId()}`;
+}
+
+/** False if the transaction of the savepoint has ended. */
+async function releaseSavepoint(runner: QueryRunner, savepoint: string): Promise<boolean> {
+  try {
+    await runner.query(`RELEASE SAVEPOINT ${savepoint}`);
+    return true;
+  } catch (error) {
+    if (!isNoSuchSavepoint(error)) throw error;
+    return false;
+  }
 }
 
 function isNoSuchSavepoint(error: unknown): boolean {

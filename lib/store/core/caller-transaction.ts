@@ -46,6 +46,11 @@ export function queryRunnerOf(transaction: CallerTransaction): QueryRunner | und
   return 'startTransaction' in transaction ? transaction : transaction.queryRunner;
 }
 
+/** TypeORM's count of nested transactions on the connection. All but the first are savepoints. */
+export function transactionDepth(runner: QueryRunner): number {
+  return (runner as unknown as { transactionDepth: number }).transactionDepth;
+}
+
 function dataSourceOf(transaction: CallerTransaction): DataSource | undefined {
   const given = transaction as Partial<EntityManager> | null;
   // In TypeORM 0.3 the DataSource is the property `connection`.
