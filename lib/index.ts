@@ -11,6 +11,7 @@ export type { ClaimHolder } from './consumer/claim-holder.js';
 export type { AssignOptions } from './consumer/assign-options.js';
 export { QueueConsumer } from './consumer/queue-consumer.js';
 export type { SnoozeOptions } from './consumer/snooze-options.js';
+export type { AssignmentTransaction } from './consumer/transaction-option.js';
 export type { CodeScheduleOptions, NamedQueueOptions, QueueOptionsByName } from './engine/engine-options.js';
 export type { ByteSize } from './common/byte-size.js';
 export { aesGcm, type AesGcmOptions, type AesKey } from './job/codec/aes-gcm.js';

@@ -9,7 +9,7 @@ import type { Clock } from '../common/clock.js';
 export interface ConsumerParts extends RuleParts {
   readonly clock: RuleParts['clock'] & Pick<Clock, 'now'>;
   readonly store: ConsumerStore;
-  readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'summarizeWork' | 'promote' | 'rescue'>;
+  readonly jobs: Pick<JobStore, 'claim' | 'chooseStrategies' | 'summarizeWork' | 'promote' | 'rescue' | 'afterCommit'>;
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** `owner` is '' if the jobs were claimed without an owner. */
   readonly claimed: (jobs: readonly ClaimedJob[], owner: string) => void;

@@ -7,11 +7,12 @@ import { nameProblem } from '../job/job-names.js';
 import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { leaseProblem } from '../job/lease.js';
 import { withDecoder } from '../job/failed-job.js';
+import type { ClaimedJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
 import { toDelay } from '../job/snooze.js';
 import type { AssignedJobPage, ExpectedHolder } from '../store/people/consumer-store.js';
-import type { PromotedJob } from '../store/jobs/job-store.js';
+import type { CallerTransaction, PromotedJob } from '../store/jobs/job-store.js';
 import { toMs, type Duration } from '../common/duration.js';
 import { assignOptionProblems, type AssignOptions } from './assign-options.js';
 import { toAssignedJob, type AssignedJob } from './assigned-job.js';
@@ -23,6 +24,7 @@ import type { ConsumerParts } from './consumer-parts.js';
 import { outcomeAfterFailure, failOptionProblems, type FailOptions } from './fail-options.js';
 import { readPage } from './read-page.js';
 import { snoozeProblems, type SnoozeOptions } from './snooze-options.js';
+import { managerOf, type AssignmentTransaction } from './transaction-option.js';
 
 /**
  * Claims jobs for people, and for programs without a handler, and ends them on their behalf. The holder of a job is its
@@ -33,6 +35,9 @@ import { snoozeProblems, type SnoozeOptions } from './snooze-options.js';
  * - JobNotAssignedError if the caller does not hold the job;
  * - JobFinishedError or JobNotFoundError;
  * - StoreUnavailableError if the database is unavailable.
+ *
+ * `complete`, `fail`, `release`, `snooze`, `move` and `unassign` take the `manager` of your open transaction. Then they also
+ * reject with TransactionLostError if it has ended, and with the errors of TypeORM.
  *
  * @example
  * ```ts
@@ -79,8 +84,8 @@ export class QueueConsumer {
    * Completes the job and stores `result` in its history. Rejects with PayloadInvalidError or PayloadTooLargeError if
    * the result cannot be stored. Then the job stays assigned.
    */
-  async complete(id: number, given: ClaimHolder & { result?: unknown }): Promise<void> {
-    check('Cannot complete', [jobIdProblem(id), ...holderProblems(given, ['result'])]);
+  async complete(id: number, given: ClaimHolder & AssignmentTransaction & { result?: unknown }): Promise<void> {
+    check('Cannot complete', [jobIdProblem(id), ...holderProblems(given, ['result', 'manager'])]);
     const { optionsFor } = this.#parts;
     await this.#ender.end(
       id,
@@ -92,6 +97,7 @@ export class QueueConsumer {
           retentionMs: options.retention.completedMs,
         }));
       },
+      given.manager,
       given.result,
     );
   }
@@ -101,26 +107,30 @@ export class QueueConsumer {
    * duration; `retry: false` ends it as dead. After its last attempt it is dead. Resolves with the new state of the
    * job.
    */
-  async fail(id: number, given: ClaimHolder & FailOptions): Promise<'scheduled' | 'waiting' | 'dead'> {
+  async fail(
+    id: number,
+    given: ClaimHolder & AssignmentTransaction & FailOptions,
+  ): Promise<'scheduled' | 'waiting' | 'dead'> {
     check('Cannot fail', [
       jobIdProblem(id),
-      ...holderProblems(given, ['error', 'retry']),
+      ...holderProblems(given, ['error', 'retry', 'manager']),
       ...failOptionProblems(given),
     ]);
     const { optionsFor } = this.#parts;
-    const { outcome } = await this.#ender.end(id, holderOf(given), (job) => {
+    const decide = (job: ClaimedJob) => {
       const { retry, retention, deadLetter, codec } = optionsFor(job.queue);
       const decided = outcomeAfterFailure(job, given, retry, withDecoder(this.#parts, codec));
       return andThen(decided, (outcome) => ({ outcome, retentionMs: retention.deadMs, deadLetter }));
-    });
+    };
+    const { outcome } = await this.#ender.end(id, holderOf(given), decide, given.manager);
     if (outcome.kind !== 'retry') return 'dead';
     return outcome.delayMs > 0 ? 'scheduled' : 'waiting';
   }
 
   /** Releases the job without counting the attempt. A job that was claimed from a stage returns to that stage. */
-  async release(id: number, holder: ClaimHolder): Promise<void> {
-    check('Cannot release', [jobIdProblem(id), ...holderProblems(holder)]);
-    await this.#releaseAs(id, holderOf(holder), { kind: 'release' });
+  async release(id: number, given: ClaimHolder & AssignmentTransaction): Promise<void> {
+    check('Cannot release', [jobIdProblem(id), ...holderProblems(given, ['manager'])]);
+    await this.#releaseAs(id, holderOf(given), { kind: 'release' }, given.manager);
   }
 
   /**
@@ -133,12 +143,13 @@ export class QueueConsumer {
    * token, and a lease that has not expired.
    */
   async snooze(id: number, given: SnoozeOptions): Promise<void> {
-    const { until, keepOwner = false } = optionsOf(given);
+    const { until, keepOwner = false, manager } = optionsOf(given);
     check('Cannot snooze', [jobIdProblem(id), ...snoozeProblems(given)]);
     const outcome = { kind: 'snooze', ...toDelay(until!, this.#parts.clock.now().getTime()) } as const;
-    if (!keepOwner) return this.#releaseAs(id, holderOf(given), outcome);
-    const { job, owner } = await this.#parts.store.snooze(id, holderOf(given), outcome);
-    this.#parts.ended(job, outcome, undefined, null, owner);
+    if (!keepOwner) return this.#releaseAs(id, holderOf(given), outcome, manager);
+    const snoozed = await this.#parts.store.snooze(id, holderOf(given), outcome, manager);
+    const { job, owner } = snoozed;
+    this.#ender.afterCommit(snoozed, manager, () => this.#parts.ended(job, outcome, undefined, null, owner));
   }
 
   /**
@@ -177,23 +188,23 @@ export class QueueConsumer {
   }
 
   /** Releases the job on behalf of its holder. Rejects with JobNotAssignedError if a worker runs the job. */
-  async unassign(id: number): Promise<void> {
+  async unassign(id: number, options: AssignmentTransaction = {}): Promise<void> {
     check('Cannot unassign', [jobIdProblem(id)]);
-    await this.#releaseAs(id, 'anyone', { kind: 'release' });
+    await this.#releaseAs(id, 'anyone', { kind: 'release' }, managerOf('Cannot unassign', options));
   }
 
   /**
    * Releases the job into a stage without counting the attempt. Only `claim` with that stage, and `assign`, take it
    * from there. With `stage: null` the job is in no stage, and any claim can take it.
    */
-  async move(id: number, given: ClaimHolder & { stage: string | null }): Promise<void> {
-    const { stage } = optionsOf(given);
+  async move(id: number, given: ClaimHolder & AssignmentTransaction & { stage: string | null }): Promise<void> {
+    const { stage, manager } = optionsOf(given);
     check('Cannot move', [
       jobIdProblem(id),
-      ...holderProblems(given, ['stage']),
+      ...holderProblems(given, ['stage', 'manager']),
       stage === null ? undefined : stageProblem(stage),
     ]);
-    this.#ender.onCommitted(await this.#parts.store.move(id, holderOf(given), stage!));
+    await this.#ender.move(id, holderOf(given), stage!, manager);
   }
 
   /** The waiting jobs of a queue that are in no stage, in the order of claims; reversed with `order: 'newest'`. */
@@ -219,8 +230,13 @@ export class QueueConsumer {
     return readPage('stage', page, (request) => this.#parts.store.listInStage(queue, stage, request));
   }
 
-  async #releaseAs(id: number, holder: ExpectedHolder, outcome: Outcome): Promise<void> {
-    await this.#ender.end(id, holder, () => ({ outcome, retentionMs: false }));
+  async #releaseAs(
+    id: number,
+    holder: ExpectedHolder,
+    outcome: Outcome,
+    manager: CallerTransaction | undefined,
+  ): Promise<void> {
+    await this.#ender.end(id, holder, () => ({ outcome, retentionMs: false }), manager);
   }
 }
 

@@ -1,18 +1,20 @@
 import { expected, isOptions } from '../job/expectation.js';
 import { snoozeProblem, type SnoozeUntil } from '../job/snooze.js';
 import { holderProblems, type ClaimHolder } from './claim-holder.js';
+import type { AssignmentTransaction } from './transaction-option.js';
 
-export type SnoozeOptions = ClaimHolder & {
-  /** The time from now as a duration, or a Date between 1970 and 9999. */
-  until: SnoozeUntil;
-  /** Whether the owner keeps the job and gets it back at that time. Default false: then any claim can take it. */
-  keepOwner?: boolean;
-};
+export type SnoozeOptions = ClaimHolder &
+  AssignmentTransaction & {
+    /** The time from now as a duration, or a Date between 1970 and 9999. */
+    until: SnoozeUntil;
+    /** Whether the owner keeps the job and gets it back at that time. Default false: then any claim can take it. */
+    keepOwner?: boolean;
+  };
 
 export function snoozeProblems(given: unknown): (string | undefined)[] {
   const { until, keepOwner = false, owner } = (isOptions(given) ? given : {}) as Record<string, unknown>;
   return [
-    ...holderProblems(given, ['until', 'keepOwner']),
+    ...holderProblems(given, ['until', 'keepOwner', 'manager']),
     snoozeProblem(until),
     expected(typeof keepOwner === 'boolean', 'keepOwner to be true or false', keepOwner),
     expected(keepOwner !== true || owner !== undefined, 'owner beside keepOwner, instead of a token', owner),

@@ -168,7 +168,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     admin: new SqlAdminStore(blocking, dialect, keyed),
     audit: new SqlAuditStore(database),
     queues: sqlQueueStore(database, dialect),
-    consumer: new SqlConsumerStore(blocking, scanCursors),
+    consumer: new SqlConsumerStore(blocking, database, scanCursors),
     waits: sqlWaitStore(database),
     jobLogs: sqlJobLogStore(database),
     events: sqlEventStore(database),

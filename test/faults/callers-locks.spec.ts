@@ -1,9 +1,11 @@
 import type { EntityManager } from 'typeorm';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
+import { DEFAULT_GROUP_RULES } from '../../lib/job/groups/group-options.js';
+import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { claimRequest, finalBatchOf, newJob, type Claim } from '../support/jobs.js';
+import { claimRequest, finalBatchOf, newJob, outcomes, type Claim } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -90,6 +92,21 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
     expect(await Promise.all(enqueues)).toHaveLength(8);
   });
 
+  it('on an assignment that has ended does not block heartbeats, completions and claims of its queue and group', async () => {
+    const { store, world, transaction } = await prepare();
+    const { persons, held, groups } = await withGroup(world, store);
+
+    const events = await transaction('READ COMMITTED', async (manager) => {
+      const outcome = { outcome: outcomes.complete, retentionMs: 60_000 };
+      const ended = await store.consumer.end(persons, { owner: 'ann' }, () => outcome, manager);
+      await work(store, held, { queue: 'grouped', groups });
+      return ended;
+    });
+
+    expect(events).toMatchObject({ job: { id: persons }, owner: 'ann' });
+    expect(await world.admin.get(persons)).toMatchObject({ state: 'completed' });
+  });
+
   /** A store with an active job, a waiting job, and more connections than callers. */
   async function prepare() {
     const world = await setup();
@@ -102,11 +119,24 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
   }
 });
 
+/** A job of a group for a person, one that a worker has claimed, and one that waits. */
+async function withGroup({ put }: World, { jobs, consumer }: OpenStore) {
+  const groups = { ...DEFAULT_GROUP_RULES, concurrency: 9 };
+  const [persons] = await put(...Array.from({ length: 3 }, () => ({ queue: 'grouped', group: 'a' })));
+  const claim = async (): Promise<Claim> => {
+    const request = claimRequest({ queue: 'grouped', groups });
+    return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+  };
+  const { id: claimId, jobs: claimed } = await claim();
+  await consumer.splitClaim({ claimId, jobs: claimed, workerId: 'people', owner: 'ann', leaseMs: 900_000 });
+  return { persons: persons!, held: await claim(), groups };
+}
+
 /** The statements of a worker in the same process. */
-async function work({ jobs }: OpenStore, held: Claim): Promise<void> {
+async function work({ jobs }: OpenStore, held: Claim, claim: Partial<ClaimRequest> = {}): Promise<void> {
   expect(await jobs.extend([held.id])).toMatchObject([{ claimId: held.id }]);
   await jobs.summarizeWork(['q']);
-  const { lost, jobs: next } = await jobs.completeAndClaim(finalBatchOf(held), claimRequest());
+  const { lost, jobs: next } = await jobs.completeAndClaim(finalBatchOf(held), claimRequest(claim));
   expect({ lost: lost.size, next: next.length }).toEqual({ lost: 0, next: 1 });
 }
 

@@ -1,6 +1,8 @@
+import type { EntityManager } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
 import type { ClaimOptions } from '../../lib/consumer/claim-options.js';
 import { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
+import type { JobState } from '../../lib/job/job-state.js';
 import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { eventually } from '../support/eventually.js';
@@ -12,6 +14,18 @@ import { describeStoresOf, type World } from '../support/stores.js';
 
 const ANN = { owner: 'ann' } as const;
 const STAGE = 'review';
+
+const INSERT_OTHER = "INSERT INTO sql_queue_jobs (queue, name, payload) VALUES ('other', 'other', '1')";
+
+type TransactionVerb = (people: QueueConsumer, id: number, manager: EntityManager) => Promise<unknown>;
+
+/** Verbs in the caller's transaction, and the state of the job after its commit. */
+const TRANSACTION_VERBS: Record<string, readonly [end: TransactionVerb, ended: JobState]> = {
+  complete: [(people, id, manager) => people.complete(id, { ...ANN, result: 1, manager }), 'completed'],
+  fail: [(people, id, manager) => people.fail(id, { ...ANN, error: 'no', retry: '1m', manager }), 'scheduled'],
+  release: [(people, id, manager) => people.release(id, { ...ANN, manager }), 'waiting'],
+  move: [(people, id, manager) => people.move(id, { ...ANN, stage: STAGE, manager }), 'waiting'],
+};
 
 describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }) => {
   describeStoresOf(['mysql', 'mariadb'], 'a store with jobs for people', (setup) => {
@@ -43,6 +57,49 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
         expect(faults).toBeGreaterThan(25);
       },
       120_000,
+    );
+
+    it.each(FAULTS)(
+      "ends an assignment if and only if the caller's transaction commits, if a connection fails at any statement (%s)",
+      async (fault) => {
+        const world = await setup();
+        const { dataSource, arm, disarm, ...faulty } = await openFaultyStore(world, { multipleStatements });
+        const people = consumerOn(faulty);
+        const healthy = consumerOn(world);
+        await healthy.claim('q');
+
+        for (const [verb, [end, ended]] of Object.entries(TRANSACTION_VERBS)) {
+          const faults = await everyFault(async (failAt) => {
+            for (const table of ['jobs', 'claims', 'history', 'stages'])
+              await world.sql(`DELETE FROM sql_queue_${table}`);
+            const [id] = (await world.put({})) as [number];
+            await healthy.claim('q', { ...ANN, lease: '1h' });
+            arm(fault, failAt);
+            const ending = dataSource.transaction('READ COMMITTED', async (manager) => {
+              await manager.query(INSERT_OTHER);
+              await end(people, id, manager);
+            });
+            await ending.catch(() => undefined);
+            const statements = disarm();
+            // Waits until the server has noticed the disconnect, and has rolled back.
+            const isHeld = await retryUntilDone(() => healthy.extend(id, { ...ANN, lease: '1h' }));
+            const others = await world.sql("SELECT id FROM sql_queue_jobs WHERE name = 'other'");
+            await world.sql("DELETE FROM sql_queue_jobs WHERE name = 'other'");
+            const { state } = (await world.admin.get(id))!;
+            const { handed, finished } = await completeAll(world, healthy);
+
+            expect({ verb, failAt, others: others.length }).toEqual({ verb, failAt, others: isHeld ? 0 : 1 });
+            expect({ verb, failAt, state }).toEqual({ verb, failAt, state: isHeld ? 'active' : ended });
+            if (ended === 'completed' && !isHeld) expect({ failAt, handed }).toEqual({ failAt, handed: [] });
+            expect({ verb, failAt, finished }).toEqual({ verb, failAt, finished: [id] });
+            expect({ verb, failAt, remaining: await remaining(world) }).toEqual({ verb, failAt, remaining: [] });
+            return { statements };
+          });
+
+          expect(faults).toBeGreaterThan(8);
+        }
+      },
+      240_000,
     );
 
     it.each(['lost', 'unanswered'] as const)(

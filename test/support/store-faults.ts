@@ -27,8 +27,9 @@ export async function openFaultyStore(
   settings: Parameters<World['open']>[0] = {},
 ) {
   const { driver, arm, disarm } = faultyDriver(sending);
-  const store = await world.open({ dataSource: await world.connect({ driver }), ...settings });
-  return { ...store, arm, disarm };
+  const dataSource = await world.connect({ driver });
+  const store = await world.open({ dataSource, ...settings });
+  return { ...store, dataSource, arm, disarm };
 }
 
 /**

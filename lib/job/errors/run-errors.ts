@@ -16,8 +16,8 @@ export class LeaseLostError extends SqlQueueError {
 }
 
 /**
- * The transaction of `job.transaction()` ended before its work did. The job was not completed, and this run failed.
- * Only the writes of a rolled back transaction are undone. A COMMIT or DDL keeps the writes before it, and each write
+ * The transaction of `job.transaction()`, or of the `manager` of a QueueConsumer call, ended before its work did. The job
+ * was not ended. The run of a handler failed. Only the writes of a rolled back transaction are undone. A COMMIT or DDL keeps the writes before it, and each write
  * after the end was committed on its own.
  */
 export class TransactionLostError extends SqlQueueError {
@@ -28,10 +28,10 @@ export class TransactionLostError extends SqlQueueError {
     readonly queue: string,
   ) {
     super(
-      `Job ${jobId} of queue "${queue}" was not completed: expected the transaction of job.transaction() to be open until ` +
-        `its work is done, got one that had ended. A ROLLBACK, a COMMIT, DDL (which commits), a nested transaction left ` +
-        `open, or a deadlock whose error was caught ends it. Writes that a COMMIT or DDL kept, and writes after the end, ` +
-        `cannot be undone. Let errors of the database reach job.transaction(), and run DDL elsewhere.`,
+      `Job ${jobId} of queue "${queue}" was not completed: expected its transaction to be open until its work is done, got ` +
+        `one that had ended. A ROLLBACK, a COMMIT, DDL (which commits), a nested transaction left open, or a deadlock whose ` +
+        `error was caught ends it. Writes that a COMMIT or DDL kept, and writes after the end, cannot be undone. Let errors ` +
+        `of the database reach the end of the transaction, and run DDL elsewhere.`,
     );
   }
 }

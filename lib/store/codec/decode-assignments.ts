@@ -1,6 +1,7 @@
 import type { ContentCodec } from '../../job/codec/content-codec.js';
 import { isEnvelope } from '../../job/codec/payload-codec.js';
 import { hasCode, UndecodableContentError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
 import { andThen } from '../../job/user-rule.js';
 import type { Assignment, ConsumerStore, PersonOutcome } from '../people/consumer-store.js';
 import { encodeErrorOf } from './encode-completions.js';
@@ -27,14 +28,14 @@ export function decodingConsumerStore(
     splitClaim: async (split) => decodeAll(await store.splitClaim(split)),
     claimFromStage: async (request) => decodeAll(await store.claimFromStage(request)),
     assign: async (...args) => decode(await store.assign(...args)),
-    end: async (id, holder, decide) => {
+    end: async (id, holder, decide, transaction) => {
       let given: PersonOutcome | undefined;
-      const ended = await store.end(id, holder, (job) =>
+      const decideEncoded = (job: ClaimedJob) =>
         andThen(decide(job), (decided) => {
           given = decided;
           return encodeErrorOf(decided, content, job);
-        }),
-      );
+        });
+      const ended = await store.end(id, holder, decideEncoded, transaction);
       // The events of this process have the error as it is.
       return given?.outcome.kind === ended.outcome.kind ? { ...ended, outcome: given.outcome } : ended;
     },

@@ -35,6 +35,9 @@ export interface SqlDatabase {
   /** Throws InvalidOptionsError if the caller's manager is in no open transaction of the DataSource. */
   requireOpenTransaction(transaction: CallerTransaction): void;
 
+  /** Like `requireOpenTransaction`, and asks the database whether a deadlock, DDL or a statement has ended it. */
+  isStillOpen(transaction: CallerTransaction): Promise<boolean>;
+
   /** Without a retry. */
   inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
 

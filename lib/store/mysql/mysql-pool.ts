@@ -2,7 +2,7 @@ import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/with-timeout.js';
-import { inApplicationTransaction, type ApplicationWork } from '../core/application-transaction.js';
+import { inApplicationTransaction, isInTransaction, type ApplicationWork } from '../core/application-transaction.js';
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
 import { classifyError, isUnsent, withMissingPrivilegeExplained } from '../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../core/with-retry.js';
@@ -112,6 +112,10 @@ export class MysqlPool implements SqlDatabase {
 
   requireOpenTransaction(transaction: CallerTransaction): void {
     callerQueryRunner(this.dataSource, transaction);
+  }
+
+  async isStillOpen(transaction: CallerTransaction): Promise<boolean> {
+    return isInTransaction(callerQueryRunner(this.dataSource, transaction));
   }
 
   inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {

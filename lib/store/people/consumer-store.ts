@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../job/user-rule.js';
 import type { ClaimedJob, JobRecord } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { PageRequest } from '../../job/page-options.js';
-import type { ClaimRequest } from '../jobs/job-store.js';
+import type { CallerTransaction, ClaimRequest } from '../jobs/job-store.js';
 
 /** The claim holder that a call expects: the bearer of the token, the owner, or either of them for an admin. */
 export type ExpectedHolder = { readonly token: number } | { readonly owner: string } | 'anyone';
@@ -115,17 +115,34 @@ export interface ConsumerStore {
    * @param rules called if no claim has the job; an assigned job keeps the rules of its claim
    */
   assign(id: number, to: Assignee, from: ExpectedHolder, rules: (queue: string) => AssignRules): Promise<Assignment>;
+  /** In the caller's transaction, if there is one. Then `onCommitted` must follow its commit. */
   end(
     id: number,
     holder: ExpectedHolder,
     decide: (job: ClaimedJob) => MaybePromise<PersonOutcome>,
+    transaction?: CallerTransaction,
   ): Promise<EndedAssignment>;
   /** The holder keeps the job, and its lease starts at the time of `outcome`. An expired lease is not renewed. */
-  snooze(id: number, holder: ExpectedHolder, outcome: Snooze): Promise<EndedAssignment>;
+  snooze(
+    id: number,
+    holder: ExpectedHolder,
+    outcome: Snooze,
+    transaction?: CallerTransaction,
+  ): Promise<EndedAssignment>;
   /** Sets the lease to end in `leaseMs`, and returns that time. An expired lease is not renewed. */
   extend(id: number, holder: ExpectedHolder, leaseMs: number): Promise<number>;
-  /** Releases the job into a stage; null: into none. */
-  move(id: number, holder: ExpectedHolder, stage: string | null): Promise<EndedAssignment>;
+  /** Releases the job into a stage; null: into none. Like `end` in the caller's transaction. */
+  move(
+    id: number,
+    holder: ExpectedHolder,
+    stage: string | null,
+    transaction?: CallerTransaction,
+  ): Promise<EndedAssignment>;
+  /**
+   * After the commit of the caller's transaction in which the assignment of the job ended: lets claims find it, or the
+   * next job of its group. Never rejects, because claims examine a group anew after seconds.
+   */
+  onCommitted(job: ClaimedJob): Promise<void>;
   /** The waiting jobs of a queue that are in no stage, in the order of claims. */
   listUnassigned(queue: string, page: PageRequest): Promise<AssignedJobRecord[]>;
   /** The jobs of an owner, in one queue or in all, by id. */

@@ -5,11 +5,12 @@ import type { EndedAssignment, ExpectedHolder, Snooze, PersonOutcome } from './c
 import { leaseEndMs, NEVER_MS } from './assign.js';
 import { completionEvents } from '../jobs/job-events.js';
 import { isFinished } from '../jobs/fence.js';
-import { lockAssignment, type LockedAssignment } from './lock-assignment.js';
+import { lockAssignment, type LiveJob, type LockedAssignment } from './lock-assignment.js';
 import { deleteClaim, LEASE_LENGTH } from '../jobs/lease.js';
 import { completeClaimed } from '../jobs/complete-jobs.js';
+import { wakeGroups } from '../groups/wake-groups.js';
 import { clearStages, setStage } from './stages.js';
-import { execute, emit, query, type Work } from '../core/statement.js';
+import { execute, executeAll, emit, query, type Work } from '../core/statement.js';
 import { requireDecisions } from '../core/with-decisions.js';
 
 const EXTEND = `
@@ -29,14 +30,26 @@ const SELECT_LEASE_END = `
   FROM {claims}
   WHERE id = :claimId`;
 
+/** @param located the job, for a transaction of the caller. It does not lock the group of the job: see `wakeGroupOf` */
 export function* endAssignment(
   id: number,
   holder: ExpectedHolder,
   decide: (job: ClaimedJob) => MaybePromise<PersonOutcome>,
+  located?: LiveJob,
 ): Work<EndedAssignment> {
-  const locked = yield* lockAssignment(id, holder);
+  const locked = yield* lockAssignment(id, holder, located);
   const [outcome] = requireDecisions([decide(locked.job)]);
-  return yield* endLockedAssignment(locked, outcome!);
+  if (!located) return yield* endLockedAssignment(locked, outcome!);
+  const ended = yield* endLockedAssignment({ ...locked, job: { ...locked.job, countsInGroup: false } }, outcome!);
+  return { ...ended, job: locked.job };
+}
+
+/**
+ * Makes the group of a job claimable that has ended in a transaction of the caller. That transaction may stay open for
+ * long, and claims and completions of the group would wait for its lock.
+ */
+export function* wakeGroupOf(job: ClaimedJob): Work<void> {
+  yield* executeAll(wakeGroups([{ job }]));
 }
 
 export function* endLockedAssignment(
@@ -52,15 +65,25 @@ export function* endLockedAssignment(
   return { job, outcome, heldMs, owner };
 }
 
-export function* moveJob(id: number, holder: ExpectedHolder, stage: string | null): Work<EndedAssignment> {
-  const ended = yield* endAssignment(id, holder, () => ({ outcome: { kind: 'release' }, retentionMs: false }));
+export function* moveJob(
+  id: number,
+  holder: ExpectedHolder,
+  stage: string | null,
+  located?: LiveJob,
+): Work<EndedAssignment> {
+  const ended = yield* endAssignment(id, holder, () => ({ outcome: { kind: 'release' }, retentionMs: false }), located);
   yield* setStage(id, stage);
   return ended;
 }
 
 /** The claim stays, so no write is needed when the snooze ends. */
-export function* snoozeAssignment(id: number, holder: ExpectedHolder, outcome: Snooze): Work<EndedAssignment> {
-  const { claimId, workerId, owner, job, hasLease, heldMs, atMs } = yield* lockAssignment(id, holder);
+export function* snoozeAssignment(
+  id: number,
+  holder: ExpectedHolder,
+  outcome: Snooze,
+  located?: LiveJob,
+): Work<EndedAssignment> {
+  const { claimId, workerId, owner, job, hasLease, heldMs, atMs } = yield* lockAssignment(id, holder, located);
   if (!hasLease) throw new JobNotAssignedError(id, job.queue, 'none');
   const untilMs = Math.max(atMs, outcome.untilMs ?? atMs + outcome.delayMs);
   yield* emit(

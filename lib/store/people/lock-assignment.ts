@@ -52,8 +52,14 @@ export interface LockedAssignment {
 // The number of times that the claim of a job may change between a read and its lock.
 const MAX_TRIES = 5;
 
-/** The queue of the job and its claim, 0 for none. Throws if the job is finished or missing. */
-export function* locateLiveJob(id: number): Work<{ queue: string; claimId: number }> {
+/** The queue of a job and its claim, 0 for none. */
+export interface LiveJob {
+  readonly queue: string;
+  readonly claimId: number;
+}
+
+/** Throws if the job is finished or missing. */
+export function* locateLiveJob(id: number): Work<LiveJob> {
   // Reads twice, because one pass finds a job in neither table if it moves from the history back to its queue.
   for (let reads = 0; reads < 2; reads++) {
     const [live] = yield* query<{ queue: string; claim_id: number }>(SELECT_LIVE_CLAIM, { id });
@@ -64,10 +70,14 @@ export function* locateLiveJob(id: number): Work<{ queue: string; claimId: numbe
   throw new JobNotFoundError(id);
 }
 
-/** Locks the claim, then the job. Throws if the caller does not hold the job. */
-export function* lockAssignment(id: number, holder: ExpectedHolder): Work<LockedAssignment> {
+/**
+ * Locks the claim, then the job. Throws if the caller does not hold the job.
+ *
+ * @param located the job, if another connection has read it
+ */
+export function* lockAssignment(id: number, holder: ExpectedHolder, located?: LiveJob): Work<LockedAssignment> {
   for (let tries = 0; ; tries++) {
-    const { queue, claimId } = yield* locateLiveJob(id);
+    const { queue, claimId } = tries === 0 && located ? located : yield* locateLiveJob(id);
     if (claimId === 0 || tries === MAX_TRIES) throw new JobNotAssignedError(id, queue, 'none');
     const [claim] = yield* query<AssignmentClaimRow>(LOCK_CLAIM, { claimId });
     if (!claim) continue;

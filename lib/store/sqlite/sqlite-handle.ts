@@ -120,6 +120,11 @@ export class SqliteHandle implements SqlDatabase {
     callerQueryRunner(this.dataSource, transaction);
   }
 
+  async isStillOpen(transaction: CallerTransaction): Promise<boolean> {
+    this.requireOpenTransaction(transaction);
+    return applicationsHandle(this.dataSource).inTransaction;
+  }
+
   inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const bind = (statement: Statement) => this.templates.bind(statement);
     return runOnQueryRunner(callerQueryRunner(this.dataSource, transaction), bind, work);

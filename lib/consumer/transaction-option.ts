@@ -1,0 +1,21 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { requireOptions } from '../job/option-schema.js';
+import { unknownKeys } from '../job/expectation.js';
+import type { CallerTransaction } from '../store/jobs/job-store.js';
+
+/** The transaction of a call that ends an assignment. */
+export interface AssignmentTransaction {
+  /**
+   * The entity manager or query runner of your open transaction. The job stays assigned unless that transaction commits,
+   * and its events and notifications follow the commit. Until then other calls for the job wait. Use READ COMMITTED on
+   * MySQL and MariaDB. Default: a transaction of the library.
+   */
+  readonly manager?: CallerTransaction;
+}
+
+/** For a verb without options of its own. */
+export function managerOf(where: string, given: AssignmentTransaction): CallerTransaction | undefined {
+  const { manager, ...unknown } = requireOptions(where, given);
+  InvalidOptionsError.throwIfAny(where, unknownKeys(unknown, ['manager']));
+  return manager;
+}
