@@ -1,4 +1,5 @@
-export { QueueAdmin, type AllQueues } from './admin/queue-admin.js';
+export { QueueAdmin } from './admin/queue-admin.js';
+export type { AllQueues } from './admin/pause-queues.js';
 export type { Erasure } from './admin/erase.js';
 export type { AllJobs, JobSelection } from './admin/job-selection.js';
 export type { ObliterateOptions } from './admin/obliterate-queue.js';
@@ -96,7 +97,7 @@ export type { JobDefaults, QueueOptions } from './job/queue-options.js';
 export type { RetentionOptions } from './job/retention-options.js';
 export type { RetryOptions } from './job/retry-options.js';
 export type { DuplicateOptions, JobUpdate } from './admin/edit-job.js';
-export type { ChangeOptions, JobChangeOptions, JobReplayOptions } from './admin/in-transaction.js';
+export type { ChangeOptions, JobChangeOptions, JobReplayOptions, OwnTransaction } from './admin/in-transaction.js';
 export type { BulkOptions } from './job/bulk-options.js';
 export type { StatsOptions } from './admin/read-stats.js';
 export type { HistoryOptions, MetricsPoint, MetricsStep, Percentiles } from './admin/read-history.js';

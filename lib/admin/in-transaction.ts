@@ -29,6 +29,22 @@ export interface JobChangeOptions extends BulkOptions, ChangeOptions {}
 /** Options of a retry. See JobChangeOptions. */
 export interface JobReplayOptions extends ReplayOptions, ChangeOptions {}
 
+/** Options of a verb that takes no transaction of the caller, because workers would wait for its locks. */
+export interface OwnTransaction {
+  /** Rejected with InvalidOptionsError. Call the verb after your commit. */
+  manager?: never;
+}
+
+/** Throws if a caller without TypeScript passes a manager, which would otherwise have no effect. */
+export function refuseManager(where: string, given: object | undefined, reason: string): void {
+  const { manager } = (given ?? {}) as { manager?: unknown };
+  InvalidOptionsError.throwIfAny(where, [
+    manager === undefined
+      ? undefined
+      : `expected no manager, because ${reason}, got one. Leave it out, and call the verb after your commit`,
+  ]);
+}
+
 /** The parts for a verb without options of its own. */
 export function partsFor<Parts extends EffectParts>(parts: Parts, where: string, given: ChangeOptions): Parts {
   const { manager, ...unknown } = requireOptions(where, given);

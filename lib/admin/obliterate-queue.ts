@@ -4,6 +4,7 @@ import { expected } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
 import { checked, flag, kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
+import { refuseManager } from './in-transaction.js';
 import { JobActions } from './job-actions.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
@@ -32,6 +33,7 @@ export async function obliterateQueue(parts: Parts, queue: string, given: Oblite
   checkQueueName(queue);
   const where = `Cannot obliterate queue "${queue}"`;
   const { confirm, dryRun = false, signal } = requireOptions(where, given);
+  refuseManager(where, given, 'it deletes the queue in many transactions');
   InvalidOptionsError.throwIfAny(where, [
     ...optionProblems(OPTIONS, given),
     expected(dryRun || confirm === queue, `confirm to be "${queue}"`, confirm),

@@ -1,7 +1,6 @@
 import type { BulkOptions } from '../job/bulk-options.js';
 import { checkQueueName } from '../job/job-names.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { isOptions } from '../job/expectation.js';
 import type { FlowRecord } from '../job/flows/flow-record.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import type { QueueConfiguration } from '../job/settings/queue-configuration.js';
@@ -12,21 +11,18 @@ import type { RekeyCount } from '../store/content/content-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { eraseSubject, type Erasure } from './erase.js';
-import { configureQueue } from './configure-queue.js';
+import { configureQueue, LIMITS_ARE_LOCKED } from './configure-queue.js';
 import { listAudit, type AuditPage } from './list-audit.js';
 import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
+import { refuseManager, type ChangeOptions, type OwnTransaction } from './in-transaction.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { obliterateQueue, type ObliterateOptions } from './obliterate-queue.js';
+import { setPaused, type AllQueues } from './pause-queues.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
 import { readHistory, type HistoryOptions, type MetricsPoint } from './read-history.js';
 import { rekey } from './rekey.js';
 import { readStats, type StatsOptions } from './read-stats.js';
 import { SubscriptionAdmin } from './subscription-admin.js';
-
-/** Every queue that has jobs or is known otherwise. */
-export interface AllQueues {
-  all: true;
-}
 
 /**
  * Reads and changes jobs, queues and subscriptions of all processes that use the database. Calls reject with
@@ -104,15 +100,15 @@ export class QueueAdmin extends SubscriptionAdmin {
 
   /**
    * Pauses the queue, or with `{ all: true }` each queue of `queues()`: within a poll, all processes stop claiming its jobs.
-   * Running jobs continue.
+   * Running jobs continue. In your transaction, the pause begins with the commit.
    */
-  pause(which: string | AllQueues): Promise<void> {
-    return this.#setPaused(which, true);
+  pause(which: string | AllQueues, options: ChangeOptions = {}): Promise<void> {
+    return setPaused(this.#parts, which, true, options);
   }
 
   /** Ends the pause of the queue, or with `{ all: true }` of each queue, in all processes. */
-  resume(which: string | AllQueues): Promise<void> {
-    return this.#setPaused(which, false);
+  resume(which: string | AllQueues, options: ChangeOptions = {}): Promise<void> {
+    return setPaused(this.#parts, which, false, options);
   }
 
   /**
@@ -122,8 +118,9 @@ export class QueueAdmin extends SubscriptionAdmin {
    *
    * @example await admin.limit('crm.push', { maxRunning: 50, rate: { limit: 100, per: '1s' } });
    */
-  async limit(queue: string, change: LimitChange | null): Promise<void> {
+  async limit(queue: string, change: LimitChange | null, options: OwnTransaction = {}): Promise<void> {
     checkQueueName(queue);
+    refuseManager('Cannot limit the queue', options, LIMITS_ARE_LOCKED);
     InvalidOptionsError.throwIfAny('Cannot limit the queue', limitChangeProblems(change));
     const call = { verb: 'limit', which: queue, options: change, queue } as const;
     const { audit, limits } = this.#parts;
@@ -134,12 +131,13 @@ export class QueueAdmin extends SubscriptionAdmin {
   /**
    * Sets options of a queue for all processes, instead of those of the decorator and the module, also after a restart. Workers
    * apply them with a notification, or within a poll. `paused`, `maxRunning` and `rate` are those of `pause()` and `limit()`.
-   * Null: all options are as in the options again, and a pause ends.
+   * Null: all options are as in the options again, and a pause ends. In your transaction it sets `concurrency`, `paused` and
+   * `enabled` only, because claims would wait for changed limits.
    *
    * @example await admin.configure('email.send', { concurrency: 5, enabled: { from: '08:00', to: '18:00', tz: 'Europe/Berlin' } });
    */
-  configure(queue: string, settings: QueueConfiguration | null): Promise<void> {
-    return configureQueue(this.#parts, queue, settings);
+  configure(queue: string, settings: QueueConfiguration | null, options: ChangeOptions = {}): Promise<void> {
+    return configureQueue(this.#parts, queue, settings, options);
   }
 
   /**
@@ -184,7 +182,8 @@ export class QueueAdmin extends SubscriptionAdmin {
    * Deletes finished jobs whose retention is over, or moves them to the archive, and deletes empty, unused temporary
    * queues. Resolves with the number of those jobs. Workers do this every minute.
    */
-  async prune(): Promise<number> {
+  async prune(options: OwnTransaction = {}): Promise<number> {
+    refuseManager('Cannot prune', options, 'it deletes jobs in many transactions');
     let pruned = 0;
     for (;;) {
       const batch = await this.#parts.jobs.prune(ADMIN_BATCH_SIZE);
@@ -218,20 +217,6 @@ export class QueueAdmin extends SubscriptionAdmin {
   rekey(options: BulkOptions = {}): Promise<RekeyCount> {
     return rekey(this.#parts, options);
   }
-
-  async #setPaused(which: string | AllQueues, paused: boolean): Promise<void> {
-    if (!isAllQueues(which)) checkQueueName(which);
-    const queues = isAllQueues(which) ? (await this.queues()).map(({ queue }) => queue) : [which];
-    const queue = isAllQueues(which) ? undefined : which;
-    await this.#parts.audit.record({ verb: paused ? 'pause' : 'resume', which, queue }, async (changes) => {
-      for (const each of queues) await changes.run((change) => this.#parts.store.setPaused(each, paused, change), one);
-    });
-    this.#parts.notifier.poll();
-  }
 }
 
 const one = () => 1;
-
-function isAllQueues(which: unknown): which is AllQueues {
-  return isOptions(which) && JSON.stringify(which) === '{"all":true}';
-}

@@ -8,6 +8,7 @@ import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { AuditVerb, Change } from '../store/audit/audit-store.js';
 import type { GroupCounts, GroupRecord, GroupStatus } from '../store/groups/group-store.js';
 import type { AdminParts } from './admin-parts.js';
+import { refuseManager, type OwnTransaction } from './in-transaction.js';
 
 /** Which groups to list. */
 export interface GroupPageOptions {
@@ -37,6 +38,8 @@ const PAGE = {
   after: GROUP_KEY,
 };
 
+const GROUP_IS_LOCKED = 'claims and completions of the group would wait for it until your transaction ends';
+
 /** One group of a queue, in all processes. Calls reject like those of QueueAdmin. */
 export class QueueGroup {
   readonly #parts: Pick<AdminParts, 'groups' | 'notifier' | 'audit'>;
@@ -60,13 +63,15 @@ export class QueueGroup {
   }
 
   /** Starts no further job of the group. Running jobs continue, and other groups are not affected. */
-  pause(): Promise<void> {
-    return this.#change('group.pause', undefined, (change) =>
+  async pause(options: OwnTransaction = {}): Promise<void> {
+    refuseManager('Cannot pause the group', options, GROUP_IS_LOCKED);
+    await this.#change('group.pause', undefined, (change) =>
       this.#parts.groups.setPaused(this.queue, this.group, true, change),
     );
   }
 
-  async resume(): Promise<void> {
+  async resume(options: OwnTransaction = {}): Promise<void> {
+    refuseManager('Cannot resume the group', options, GROUP_IS_LOCKED);
     await this.#change('group.resume', undefined, (change) =>
       this.#parts.groups.setPaused(this.queue, this.group, false, change),
     );
@@ -79,7 +84,8 @@ export class QueueGroup {
    *
    * @example await admin.group('sync.tenant', 'tenant-42').limit({ concurrency: 5, weight: 3 });
    */
-  async limit(change: GroupLimitChange | null): Promise<void> {
+  async limit(change: GroupLimitChange | null, options: OwnTransaction = {}): Promise<void> {
+    refuseManager('Cannot limit the group', options, GROUP_IS_LOCKED);
     InvalidOptionsError.throwIfAny('Cannot limit the group', groupLimitChangeProblems(change));
     await this.#change('group.limit', change, (recorded) =>
       this.#parts.groups.setLimits(this.queue, this.group, change, recorded),
@@ -88,7 +94,8 @@ export class QueueGroup {
   }
 
   /** No job of the group starts before a date, or for a duration from now. False: the rest ends. */
-  async rest(until: SnoozeUntil | false): Promise<void> {
+  async rest(until: SnoozeUntil | false, options: OwnTransaction = {}): Promise<void> {
+    refuseManager('Cannot let the group rest', options, GROUP_IS_LOCKED);
     if (until !== false) InvalidOptionsError.throwIfAny('Cannot let the group rest', [snoozeProblem(until)]);
     const rest = until === false ? null : toDelay(until, 0);
     await this.#change('group.rest', { until }, (change) =>

@@ -1,6 +1,7 @@
 import { subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
 import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
+import { partsFor, type ChangeOptions } from './in-transaction.js';
 import { JobAdmin } from './job-admin.js';
 import { checkSubscription, checkUnsubscribe } from './subscription-checks.js';
 
@@ -16,17 +17,17 @@ export abstract class SubscriptionAdmin extends JobAdmin {
   /**
    * Subscribes the queue to topics: from now on it gets a copy of each message with a matching topic, even if no worker
    * serves the queue yet. A subscription to the same topic is replaced. `@QueueProcessor(queue, { topic })` subscribes
-   * the queue of a handler.
+   * the queue of a handler. In your transaction the subscription begins with the commit.
    *
    * @example
    * ```ts
    * await admin.subscribe('audit.log', { topic: ['user.*', 'order.*'], where: { region: ['eu', 'uk'] } });
    * ```
    */
-  async subscribe(queue: string, subscription: SubscriptionOptions): Promise<void> {
+  async subscribe(queue: string, subscription: SubscriptionOptions, options: ChangeOptions = {}): Promise<void> {
     checkSubscription(queue, subscription);
     const call = { verb: 'subscribe', which: queue, options: subscription, queue } as const;
-    const { audit, queues } = this.#parts;
+    const { audit, queues } = partsFor(this.#parts, 'Cannot subscribe', options);
     await audit.change(call, (change) => queues.subscribe(queue, subscriptionsOf(subscription), change), one);
   }
 
@@ -35,11 +36,11 @@ export abstract class SubscriptionAdmin extends JobAdmin {
    * with the number of removed subscriptions. Copies in the queue stay. A worker whose handler declares the topic
    * subscribes again when it starts.
    */
-  async unsubscribe(queue: string, topic?: string): Promise<number> {
+  async unsubscribe(queue: string, topic?: string, options: ChangeOptions = {}): Promise<number> {
     checkUnsubscribe(queue, topic);
-    const options = topic === undefined ? undefined : { topic };
-    const call = { verb: 'unsubscribe', which: queue, options, queue } as const;
-    const { audit, queues } = this.#parts;
+    const recorded = topic === undefined ? undefined : { topic };
+    const call = { verb: 'unsubscribe', which: queue, options: recorded, queue } as const;
+    const { audit, queues } = partsFor(this.#parts, 'Cannot unsubscribe', options);
     return audit.change(call, (change) => queues.unsubscribe(queue, topic, change), Number);
   }
 

@@ -107,6 +107,75 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
     expect(await world.admin.get(persons)).toMatchObject({ state: 'completed' });
   });
 
+  it.each([
+    ['pause', (store: OpenStore, manager: EntityManager) => store.admin.setPaused('q', true, { transaction: manager })],
+    [
+      'configure',
+      (store: OpenStore, manager: EntityManager) =>
+        store.admin.configure('q', { paused: true, concurrency: 7, enabled: false }, { transaction: manager }),
+    ],
+  ])('on a queue (%s) does not block heartbeats, completions and claims of workers and people', async (_name, verb) => {
+    const { store, world, held, transaction } = await prepare();
+    await store.workers.register({ id: 'worker-1', host: 'host', pid: 1, queues: ['q'] });
+
+    await transaction('READ COMMITTED', async (manager) => {
+      await verb(store, manager);
+      await work(store, held);
+      expect(await store.consumer.claimPermit('q')).toMatchObject({ isPaused: false });
+    });
+
+    expect(await store.consumer.claimPermit('q')).toMatchObject({ isPaused: true });
+    expect(await world.sql('SELECT id FROM sql_queue_history')).toHaveLength(1);
+  });
+
+  it('on queues does not block heartbeats, completions and claims while subscriptions and new workers wait', async () => {
+    const { store, world, held, transaction } = await prepare();
+    const subscriptions = [{ topic: 'user.*', where: {} }];
+
+    const { waiting } = await transaction('READ COMMITTED', async (manager) => {
+      await store.admin.setPaused('new', true, { transaction: manager });
+      const verbs = Array.from({ length: 6 }, (_, n) => [
+        store.queues.subscribe('new', subscriptions),
+        store.queues.declare([{ queue: 'new', expiresAfterMs: null, subscriptions }]),
+        store.workers.register({ id: `worker-${n}`, host: 'host', pid: 1, queues: ['new'] }),
+      ]);
+      await untilWaiting(world, /(UPDATE|INTO) sql_queue_queues/, 5);
+      await work(store, held);
+      return { waiting: Promise.all(verbs.flat()) };
+    });
+
+    expect(await waiting).toHaveLength(18);
+    expect(await store.consumer.claimPermit('new')).toMatchObject({ isPaused: true });
+  });
+
+  it('on the limits of a queue blocks its claims, so QueueAdmin.limit takes no manager', async () => {
+    const { store, world, transaction } = await prepare();
+    await store.limits.setLimits('q', { maxRunning: 9 });
+
+    const claim = await transaction('READ COMMITTED', async (manager) => {
+      await store.limits.setLimits('q', { maxRunning: 8 }, { transaction: manager });
+      const claiming = store.jobs.claim(claimRequest({ isLimited: true }));
+      await untilWaiting(world, /FROM sql_queue_limits.*FOR UPDATE/s, 1);
+      return { claiming };
+    });
+
+    expect(await claim.claiming).toHaveLength(1);
+  });
+
+  it('on a group blocks completions of its jobs, so the verbs of groups take no manager', async () => {
+    const { store, world, transaction } = await prepare();
+    const { held } = await withGroup(world, store);
+
+    const { completing } = await transaction('READ COMMITTED', async (manager) => {
+      await store.groups.setLimits('grouped', 'a', { weight: 2 }, { transaction: manager });
+      const waiting = store.jobs.complete(finalBatchOf(held));
+      await untilWaiting(world, /UPDATE sql_queue_groups/, 1);
+      return { completing: waiting };
+    });
+
+    expect((await completing).lost.size).toBe(0);
+  });
+
   /** A store with an active job, a waiting job, and more connections than callers. */
   async function prepare() {
     const world = await setup();

@@ -10,6 +10,8 @@ export class ObservedNotificationChannel implements NotificationChannel {
   readonly received: Notification[] = [];
   /** Each notification that was sent: the queue and the number of jobs. */
   readonly sent: [queue: string, jobs: number][] = [];
+  /** The number of notifications that were sent to all workers. */
+  sentToAll = 0;
   /** The number of times that listening was established, after which no notification is missed. */
   listenCount = 0;
   #listeningTo: readonly string[] | undefined;
@@ -70,6 +72,7 @@ export class ObservedNotificationChannel implements NotificationChannel {
   }
 
   notifyAll(): void {
+    this.sentToAll++;
     this.channel.notifyAll();
   }
 

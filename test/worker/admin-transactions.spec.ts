@@ -4,6 +4,8 @@ import { describeEngines, gate, type World } from '../support/engines.js';
 
 type Verb = (admin: QueueAdmin, id: number, manager: EntityManager) => Promise<unknown>;
 
+type QueueVerb = (admin: QueueAdmin, manager: EntityManager) => Promise<unknown>;
+
 /** Each verb, and the part of the job that shows its change. */
 const VERBS: Record<string, readonly [verb: Verb, changed: object | null]> = {
   cancel: [(admin, id, manager) => admin.cancel(id, { manager }), { state: 'cancelled' }],
@@ -21,6 +23,17 @@ const VERBS: Record<string, readonly [verb: Verb, changed: object | null]> = {
   reprioritise: [(admin, id, manager) => admin.reprioritise(id, 7, { manager }), { priority: 7 }],
   update: [(admin, id, manager) => admin.update(id, { payload: 'new' }, { manager }), { payload: 'new' }],
   remove: [(admin, id, manager) => admin.remove(id, { manager }), null],
+};
+
+/** Each verb for a queue, and the record of the queue that shows its change. */
+const QUEUE_VERBS: Record<string, readonly [verb: QueueVerb, changed: object]> = {
+  pause: [(admin, manager) => admin.pause('q', { manager }), { paused: true }],
+  'pause of all queues': [(admin, manager) => admin.pause({ all: true }, { manager }), { paused: true }],
+  resume: [(admin, manager) => admin.resume('q', { manager }), { paused: false }],
+  configure: [
+    (admin, manager) => admin.configure('q', { paused: true, concurrency: 7 }, { manager }),
+    { paused: true, settings: { concurrency: 7 } },
+  ],
 };
 
 /** A scheduled job, without a running worker. */
@@ -175,5 +188,125 @@ describeEngines("a verb of QueueAdmin in the caller's transaction", (setup) => {
     });
 
     expect(await admin.get(id)).toMatchObject({ state: 'scheduled' });
+  });
+});
+
+describeEngines("a verb of QueueAdmin for a queue in the caller's transaction", (setup) => {
+  /** A queue that is paused if the verb resumes it. */
+  async function withQueue(world: World, verb: string) {
+    const engine = await world.start({ autoStart: false });
+    await engine.producer.enqueue('q', 1);
+    if (verb === 'resume') await engine.admin.pause('q');
+    const queue = async () => (await engine.admin.queues()).find((each) => each.queue === 'q')!;
+    return { ...engine, queue, changes: async () => (await engine.admin.audit()).entries.length };
+  }
+
+  it.each(Object.entries(QUEUE_VERBS))('%s changes the queue and its audit if it commits', async (name, verbOf) => {
+    const [verb, changed] = verbOf;
+    const world = await setup();
+    const { admin, queue, changes } = await withQueue(world, name);
+    const before = await changes();
+
+    await world.dataSource.transaction((manager) => verb(admin, manager));
+
+    expect(await queue()).toMatchObject(changed);
+    expect(await changes()).toBe(before + 1);
+  });
+
+  it.each(Object.entries(QUEUE_VERBS))('%s changes nothing if it rolls back', async (name, [verb]) => {
+    const world = await setup();
+    const { admin, queue, changes } = await withQueue(world, name);
+    const before = [await queue(), await changes()];
+
+    await rollback(world, (manager) => verb(admin, manager));
+
+    expect([await queue(), await changes()]).toEqual(before);
+  });
+
+  it.each(Object.entries(QUEUE_VERBS))('%s rejects a manager whose transaction has ended', async (name, [verb]) => {
+    const world = await setup();
+    const { admin, queue } = await withQueue(world, name);
+    const before = await queue();
+    let ended!: EntityManager;
+    await world.dataSource.transaction(async (manager) => void (ended = manager));
+
+    await expect(verb(admin, ended)).rejects.toMatchObject({ code: 'INVALID_OPTIONS' });
+    expect(await queue()).toEqual(before);
+  });
+
+  it('notifies workers only after the commit', async () => {
+    const world = await setup();
+    const { admin, workerChannel } = await withQueue(world, 'pause');
+    const sent = () => workerChannel.sentToAll;
+    const before = sent();
+
+    await rollback(world, (manager) => admin.pause('q', { manager }));
+    const afterRollback = sent();
+    const beforeCommit = await world.dataSource.transaction(async (manager) => {
+      await admin.pause('q', { manager });
+      return sent();
+    });
+
+    expect([afterRollback, beforeCommit, sent()]).toEqual([before, before, before + 1]);
+  });
+
+  it('subscribes and unsubscribes a queue only if it commits', async () => {
+    const world = await setup();
+    const { admin, producer } = await withQueue(world, 'subscribe');
+    const subscribe = (manager: EntityManager) => admin.subscribe('q', { topic: 'user.*' }, { manager });
+    const unsubscribe = (manager: EntityManager) => admin.unsubscribe('q', 'user.*', { manager });
+    const copies = async () => (await producer.publish('user.created', 1)).length;
+
+    await rollback(world, subscribe);
+    const seen = [await copies()];
+    await world.dataSource.transaction(subscribe);
+    await rollback(world, unsubscribe);
+    seen.push(await copies());
+    await world.dataSource.transaction(unsubscribe);
+    seen.push(await copies());
+
+    expect(seen).toEqual([0, 1, 0]);
+    const { entries } = await admin.audit({}, { order: 'oldest' });
+    expect(entries.map(({ verb }) => verb)).toEqual(['subscribe', 'unsubscribe']);
+  });
+
+  it('is refused for limits, groups and the deletion of a queue, and changes nothing', async () => {
+    const world = await setup();
+    const { admin, queue, changes } = await withQueue(world, 'limit');
+    const before = [await queue(), await changes()];
+    const group = admin.group('q', 'g');
+    const calls: Record<string, (manager: never) => Promise<unknown>> = {
+      limit: (manager) => admin.limit('q', { maxRunning: 1 }, { manager }),
+      'limit in its change': (manager) => admin.limit('q', { maxRunning: 1, manager } as never),
+      'configure with a limit': (manager) => admin.configure('q', { maxRunning: 1 }, { manager }),
+      'configure with a rate': (manager) => admin.configure('q', { rate: false, paused: true }, { manager }),
+      'configure with null': (manager) => admin.configure('q', null, { manager }),
+      'pause of a group': (manager) => group.pause({ manager }),
+      'resume of a group': (manager) => group.resume({ manager }),
+      'limit of a group': (manager) => group.limit({ weight: 2 }, { manager }),
+      'rest of a group': (manager) => group.rest('1h', { manager }),
+      obliterate: (manager) => admin.obliterate('q', { confirm: 'q', manager } as never),
+      cancelFlow: (manager) => admin.cancelFlow(1, { manager } as never),
+      retryFlow: (manager) => admin.retryFlow(1, { manager } as never),
+      erase: (manager) => admin.erase('user:1', { manager } as never),
+      prune: (manager) => admin.prune({ manager }),
+      rekey: (manager) => admin.rekey({ manager } as never),
+    };
+
+    await world.dataSource.transaction(async (manager) => {
+      for (const [call, refused] of Object.entries(calls)) {
+        const error = await refused(manager as never).catch((each: unknown) => each as Error);
+        expect({ call, error }).toMatchObject({ call, error: { code: 'INVALID_OPTIONS' } });
+        expect(error).toMatchObject({ message: expect.stringMatching(/manager/) });
+      }
+      await expect(admin.limit('q', null, { manager } as never)).rejects.toThrow(
+        /expected no manager, because claims .* wait .*, got one\. Leave it out, and call the verb after your commit/,
+      );
+      await expect(admin.configure('q', null, { manager })).rejects.toThrow(
+        /expected only concurrency, paused and enabled with a manager, because claims .* wait .*, got null/,
+      );
+    });
+
+    expect([await queue(), await changes()]).toEqual(before);
   });
 });

@@ -174,7 +174,7 @@ export function sqlJobStore(
     async chooseStrategies(requested) {
       const queues = [...requested.keys()];
       if (queues.length === 0) return { byQueue: new Map() };
-      await addQueues(database, dialect, queues);
+      await addQueues(database, blocking, dialect, queues);
       return chooseStrategies(dialect, requested, await unsupported(queues[0]!));
     },
 

@@ -74,14 +74,19 @@ const HAS_WORKER = `
 
 const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
 
-/** Reads first, so that only the first worker of a queue writes. */
+/**
+ * Reads first, so that only the first worker of a queue writes.
+ *
+ * @param blocking waits for a caller's transaction that has added one of the queues
+ */
 export async function addQueues(
   database: Pick<SqlDatabase, 'runIdempotent'>,
+  blocking: Pick<SqlDatabase, 'runIdempotent'>,
   dialect: Pick<Dialect, 'addQueue'>,
   queues: readonly string[],
 ): Promise<void> {
   for (const queue of await database.runIdempotent(() => findUnknownQueues(queues)))
-    await database.runIdempotent(() => dialect.addQueue(queue));
+    await blocking.runIdempotent(() => dialect.addQueue(queue));
 }
 
 function* findUnknownQueues(queues: readonly string[]): Work<string[]> {

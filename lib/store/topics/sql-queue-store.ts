@@ -11,15 +11,16 @@ import {
 import type { QueueStore } from './queue-store.js';
 import { deleteSubscriptions, findSubscribers, listSubscriptions } from './subscriptions.js';
 
-export function sqlQueueStore(database: SqlDatabase, dialect: Dialect): QueueStore {
+/** @param blocking for verbs that wait for a queue which a caller's transaction has locked */
+export function sqlQueueStore(database: SqlDatabase, blocking: SqlDatabase, dialect: Dialect): QueueStore {
   return {
     async declare(queues) {
       const { toWrite, undeclared } = await database.runIdempotent(() => diffDeclarations(queues));
-      for (const queue of toWrite) await database.transaction(() => declareQueue(dialect, queue));
+      for (const queue of toWrite) await blocking.transaction(() => declareQueue(dialect, queue));
       return undeclared;
     },
 
-    markUsed: (queues) => database.runIdempotent(() => markQueuesUsed(queues)),
+    markUsed: (queues) => blocking.runIdempotent(() => markQueuesUsed(queues)),
 
     async expire() {
       const expired: string[] = [];
@@ -31,13 +32,13 @@ export function sqlQueueStore(database: SqlDatabase, dialect: Dialect): QueueSto
     subscribers: (topic, transaction) => database.readLatest(() => findSubscribers(topic), transaction),
     subscribe: (queue, subscriptions, change = {}) =>
       runChange(
-        database,
+        blocking,
         change,
         () => subscribe(dialect, queue, subscriptions),
         () => 1,
       ),
     unsubscribe: (queue, topic, change = {}) =>
-      runChange(database, change, () => deleteSubscriptions(queue, topic), Number),
+      runChange(blocking, change, () => deleteSubscriptions(queue, topic), Number),
     subscriptions: () => database.runIdempotent(listSubscriptions),
   };
 }

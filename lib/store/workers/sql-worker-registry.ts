@@ -27,10 +27,10 @@ const staleIn = (table: string) => `
   FROM {${table}}
   WHERE ${IS_STALE}`;
 
-export function sqlWorkerRegistry(database: SqlDatabase, dialect: Dialect): WorkerRegistry {
+export function sqlWorkerRegistry(database: SqlDatabase, blocking: SqlDatabase, dialect: Dialect): WorkerRegistry {
   return {
     async register(worker) {
-      await addQueues(database, dialect, worker.queues);
+      await addQueues(database, blocking, dialect, worker.queues);
       await database.transaction(() => registerWorker(worker));
     },
 

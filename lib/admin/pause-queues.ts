@@ -1,0 +1,32 @@
+import { isOptions } from '../job/expectation.js';
+import { checkQueueName } from '../job/job-names.js';
+import type { AdminParts } from './admin-parts.js';
+import { partsFor, type ChangeOptions } from './in-transaction.js';
+
+/** Every queue that has jobs or is known otherwise. */
+export interface AllQueues {
+  all: true;
+}
+
+export async function setPaused(
+  given: AdminParts,
+  which: string | AllQueues,
+  paused: boolean,
+  options: ChangeOptions,
+): Promise<void> {
+  const isAll = isAllQueues(which);
+  if (!isAll) checkQueueName(which);
+  const verb = paused ? 'pause' : 'resume';
+  const { store, audit, notifier } = partsFor(given, `Cannot ${verb}`, options);
+  const queues = isAll ? (await store.queues()).map(({ queue }) => queue) : [which];
+  await audit.record({ verb, which, queue: isAll ? undefined : which }, async (changes) => {
+    for (const queue of queues) await changes.run((change) => store.setPaused(queue, paused, change), one);
+  });
+  notifier.poll();
+}
+
+const one = () => 1;
+
+function isAllQueues(which: unknown): which is AllQueues {
+  return isOptions(which) && JSON.stringify(which) === '{"all":true}';
+}
