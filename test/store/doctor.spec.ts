@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
 import { ACCOUNT_PRIVILEGES, ACCOUNTS, TABLE_PRIVILEGES } from '../../lib/store/doctor/account-privileges.js';
@@ -29,12 +31,24 @@ async function examineFor(check: string, dataSource: DataSource, settings: Parti
   return (await examine(dataSource, settings)).filter((diagnosis) => diagnosis.check === check);
 }
 
-/** Examines again and again, because a server shows other sessions a moment later. */
-function untilFound(check: string, dataSource: DataSource, settings?: Partial<DoctorSettings>): Promise<Diagnosis> {
-  return eventually(async () =>
-    (await examineFor(check, dataSource, settings)).find(({ level }) => level === 'problem'),
-  );
+// MariaDB reads its transactions anew if no session has read them for 0.1 s.
+const REFRESH_MS = 150;
+
+/** Examines again and again until a diagnosis passes the test, because a server shows other sessions a moment later. */
+function untilFound(
+  check: string,
+  dataSource: DataSource,
+  passes: (diagnosis: Diagnosis) => boolean,
+  settings?: Partial<DoctorSettings>,
+): Promise<Diagnosis> {
+  return eventually(async () => {
+    await setTimeout(REFRESH_MS);
+    return (await examineFor(check, dataSource, settings)).find(passes);
+  });
 }
+
+const isProblem = ({ level }: Diagnosis) => level === 'problem';
+const factsOf = (diagnoses: readonly Diagnosis[]) => diagnoses.map(({ level, facts }) => `${level} ${facts}`);
 
 /** A world with the tables of the library. */
 async function withTables(setup: () => Promise<World>): Promise<World> {
@@ -89,7 +103,8 @@ describeEngines('the doctor', (setup, server) => {
 
   it('finds missing tables, and tables of another version', async () => {
     const world = await setup({ withoutTables: true });
-    const [missing] = await examineFor('tables', world.dataSource);
+    const all = await examine(world.dataSource);
+    const missing = all.find(({ check }) => check === 'tables');
     await (await world.start({ autoStart: false })).close();
     await world.sql(`INSERT INTO sql_queue_schema (version, applied_at) VALUES (${SCHEMA_VERSION + 1}, 0)`);
     const [newer] = await examineFor('tables', world.dataSource);
@@ -97,6 +112,9 @@ describeEngines('the doctor', (setup, server) => {
     const [older] = await examineFor('tables', world.dataSource);
 
     expect(missing).toMatchObject({ level: 'problem', wayOut: expect.stringContaining('nestjs-sql-queue migrate') });
+    expect(all).toContainEqual({
+      ...{ check: 'claims', level: 'unknown', facts: 'a table is missing', wayOut: 'See the check "tables".' },
+    });
     expect(newer).toMatchObject({ level: 'problem', wayOut: expect.stringContaining('newer release') });
     expect(older).toMatchObject({ level: 'problem', facts: expect.stringContaining(`version ${SCHEMA_VERSION - 1},`) });
   });
@@ -118,6 +136,18 @@ describeEngines('the doctor', (setup, server) => {
         facts: expect.stringMatching(/^unserved has no worker: 1 jobs wait/),
       }),
     ]);
+  });
+
+  it('names 20 queues with a problem, and counts the others', async () => {
+    const world = await withTables(setup);
+    const { producer } = await world.start({ autoStart: false });
+    for (let i = 10; i < 33; i++) await producer.enqueue(`q${i}`, 0);
+
+    const found = await examineFor('queues', world.dataSource);
+
+    expect(found).toHaveLength(21);
+    expect(found[19]!.facts).toMatch(/^q29 has no worker/);
+    expect(found[20]).toMatchObject({ level: 'problem', facts: '3 further queues' });
   });
 
   it('finds the lapsed claims of a worker that was killed', async () => {
@@ -155,7 +185,7 @@ describeEngines('the doctor', (setup, server) => {
 
 describeEngines(
   'the doctor',
-  (setup) => {
+  (setup, server) => {
     it.each(ACCOUNTS)('finds no missing privilege of a %s with the grants of the guide', async (name) => {
       const world = await withTables(setup);
       const dataSource = await account(world, name);
@@ -165,6 +195,7 @@ describeEngines(
       expect(diagnoses.filter(({ check }) => check === 'privileges')).toMatchObject([{ level: 'ok' }]);
       expect(diagnoses).toContainEqual(expect.objectContaining({ check: 'transactions', level: 'unknown' }));
       expect(diagnoses.find(({ check }) => check === 'transactions')!.wayOut).toContain('GRANT PROCESS');
+      expect(diagnoses).toContainEqual(expect.objectContaining({ check: 'lock waits', level: 'unknown' }));
       expect(diagnoses).toContainEqual(expect.objectContaining({ check: 'notifications', level: 'ok' }));
     });
 
@@ -184,6 +215,34 @@ describeEngines(
         facts: expect.stringMatching(/: DELETE on \w+claims; SELECT, INSERT, UPDATE, DELETE on \w+signals$/),
       });
       expect(after).toMatchObject({ level: 'ok' });
+    });
+
+    it('finds missing privileges of a migrator on the database, which a role may have', async () => {
+      const world = await withTables(setup);
+      const dataSource = await account(world, 'migrator', [
+        `GRANT ALTER, SELECT, INSERT, UPDATE, DELETE ON app.* TO 'migrator'@'%';`,
+      ]);
+
+      const [found] = await examineFor('privileges', dataSource, { account: 'migrator' });
+      await world.sql(/^GRANT .+;$/m.exec(found!.wayOut!)![0]);
+      const [after] = await examineFor('privileges', dataSource, { account: 'migrator' });
+
+      expect(found).toMatchObject({
+        level: 'unknown',
+        facts: expect.stringMatching(/: CREATE, INDEX on \w+\.\*, unless a role has them$/),
+      });
+      expect(after).toMatchObject({ level: 'ok' });
+    });
+
+    it('reads transactions and lock waits with the privileges that it asks for', async () => {
+      const world = await withTables(setup);
+      const dataSource = await account(world, 'worker', [
+        ...GUIDE_GRANTS.filter((grant) => grant.includes(`'worker'@`)),
+        `GRANT PROCESS ON *.* TO 'worker'@'%'`,
+        ...(server.name === 'mysql' ? [`GRANT SELECT ON performance_schema.* TO 'worker'@'%'`] : []),
+      ]);
+
+      expect((await examine(dataSource)).filter(({ level }) => level === 'unknown')).toEqual([]);
     });
 
     it('finds that the clocks of this machine and of the server are apart', async () => {
@@ -206,8 +265,8 @@ describeEngines(
       await other.query(`INSERT INTO sql_queue_queues (queue, created_at) VALUES ('secret', 0)`);
       const [{ id }] = (await other.query('SELECT CONNECTION_ID() AS id')) as [{ id: string }];
 
-      const found = await eventually(async () =>
-        (await examineFor('transactions', world.dataSource)).find(({ facts }) => facts.startsWith(`connection ${id} `)),
+      const found = await untilFound('transactions', world.dataSource, ({ facts }) =>
+        facts.startsWith(`connection ${id} `),
       );
       await other.rollbackTransaction();
 
@@ -225,7 +284,7 @@ describeEngines(
       await blocker.query(`SELECT * FROM sql_queue_queues WHERE queue = 'q' FOR UPDATE`);
       const waiting = blocked.query(`UPDATE sql_queue_queues SET paused = 0 WHERE queue = 'q'`);
 
-      const found = await untilFound('lock waits', world.dataSource);
+      const found = await untilFound('lock waits', world.dataSource, isProblem);
       await blocker.rollbackTransaction();
       await waiting;
       const [after] = await examineFor('lock waits', world.dataSource);
@@ -234,6 +293,37 @@ describeEngines(
         /has blocked 1 transactions for more than a second, on sql_queue_queues \(PRIMARY\)$/,
       );
       expect(after).toMatchObject({ level: 'ok' });
+    }, 30_000);
+
+    it('finds a prepared XA transaction without a connection, and the rows that it keeps locked', async () => {
+      const world = await withTables(setup);
+      await world.sql(`INSERT INTO sql_queue_queues (queue, created_at) VALUES ('q', 0)`);
+      const xid = `'${randomBytes(8).toString('hex')}'`;
+      const coordinator = await world.connect();
+      const branch = coordinator.createQueryRunner();
+      await branch.query(`XA START ${xid}`);
+      await branch.query(`UPDATE sql_queue_queues SET paused = 1 WHERE queue = 'q'`);
+      await branch.query(`XA END ${xid}`);
+      await branch.query(`XA PREPARE ${xid}`);
+      let isPrepared = true;
+      const rollBack = async () => {
+        if (isPrepared) await world.sql(`XA ROLLBACK ${xid}`);
+        isPrepared = false;
+      };
+      world.afterTest(rollBack);
+      await branch.release();
+      await coordinator.destroy();
+      const waiting = world.sql(`UPDATE sql_queue_queues SET paused = 0 WHERE queue = 'q'`);
+
+      const blocking = await untilFound('lock waits', world.dataSource, ({ facts }) => facts.includes('XA'));
+      const old = await untilFound('transactions', world.dataSource, ({ facts }) => facts.includes('XA'));
+      await rollBack();
+      await waiting;
+
+      expect(blocking).toMatchObject({ level: 'problem', wayOut: expect.stringContaining('XA RECOVER') });
+      expect(blocking.facts).toMatch(/^a prepared XA transaction has blocked 1 transactions .* sql_queue_queues/);
+      expect(old).toMatchObject({ level: 'problem', wayOut: blocking.wayOut });
+      expect(old.facts).toMatch(/^a prepared XA transaction is \d+ s old and has changed 1 rows$/);
     }, 30_000);
 
     it('finds that notifications do not arrive through a proxy that changes connection ids', async () => {
@@ -269,6 +359,10 @@ describeServers(
     it('finds no problem of a durable server', async () => {
       expect((await examine(world.dataSource)).filter(({ level }) => level === 'problem')).toEqual([]);
       expect(await examineFor('durability', world.dataSource)).toMatchObject([{ level: 'ok' }]);
+      expect(factsOf(await examineFor('server', world.dataSource))).toEqual([
+        expect.stringMatching(/^ok (MySQL|MariaDB) /),
+        'note binlog_row_image = FULL',
+      ]);
     });
 
     it.each([
@@ -288,7 +382,7 @@ describeServers(
       await world.sql('SET GLOBAL read_only = ON');
       await world.sql(`SET GLOBAL binlog_format = 'STATEMENT'`);
       await world.sql('SET GLOBAL max_allowed_packet = 1048576');
-      const found = (await examineFor('server', world.dataSource)).map(({ level, facts }) => `${level} ${facts}`);
+      const found = factsOf(await examineFor('server', world.dataSource));
       await world.sql('SET GLOBAL read_only = OFF');
       await world.sql(`SET GLOBAL binlog_format = 'ROW'`);
       await world.sql('SET GLOBAL max_allowed_packet = 67108864');
@@ -306,10 +400,11 @@ describeServers(
       for (let i = 0; i < 50; i++)
         await world.sql(`REPLACE INTO sql_queue_queues (queue, created_at) VALUES ('q', ${i})`);
 
-      const found = await eventually(async () =>
-        (await examineFor('transactions', world.dataSource, { maxHistoryLength: 40 })).find(
-          ({ level, facts }) => level === 'problem' && facts.startsWith('the history list has'),
-        ),
+      const found = await untilFound(
+        'transactions',
+        world.dataSource,
+        (diagnosis) => isProblem(diagnosis) && diagnosis.facts.startsWith('the history list has'),
+        { maxHistoryLength: 40 },
       );
       await reader.query('ROLLBACK');
       await reader.release();
@@ -317,19 +412,62 @@ describeServers(
       expect(found.wayOut).toContain('End long transactions');
     }, 30_000);
 
-    it('finds a server that was started without the doublewrite buffer', async () => {
-      await own.restart('SIGTERM', [
-        '--innodb-doublewrite=0',
-        ...(name === 'mariadb' ? ['--version=10.5.9-MariaDB'] : []),
+    it('does not know the length of the history list if its counter is switched off', async () => {
+      await world.sql(`SET GLOBAL innodb_monitor_disable = 'trx_rseg_history_len'`);
+      const off = await examineFor('transactions', world.dataSource);
+      for (const [statement] of off.at(-1)!.wayOut?.matchAll(/SET GLOBAL .+;/g) ?? []) await world.sql(statement);
+      const on = await examineFor('transactions', world.dataSource);
+
+      expect(off.at(-1)).toMatchObject({ level: 'unknown', facts: 'the history list has an unknown length' });
+      expect(on.at(-1)).toMatchObject({ level: 'ok', facts: expect.stringMatching(/^the history list has \d+ /) });
+    });
+
+    if (name === 'mysql') {
+      it('finds that the redo log is disabled, with the statement that enables it', async () => {
+        await world.sql('ALTER INSTANCE DISABLE INNODB REDO_LOG');
+        const [found] = await examineFor('durability', world.dataSource);
+        await world.sql(/ALTER INSTANCE .+;/.exec(found!.wayOut!)![0]);
+
+        expect(found).toMatchObject({ level: 'problem', facts: 'Innodb_redo_log_enabled = OFF' });
+        expect(await examineFor('durability', world.dataSource)).toMatchObject([{ level: 'ok' }]);
+      });
+    }
+
+    it('finds a server that was started without the doublewrite buffer, and one that does not wait for the disk', async () => {
+      await own.restart('SIGTERM', ['--innodb-doublewrite=0', '--innodb-flush-method=nosync']);
+
+      expect(factsOf(await examineFor('durability', await world.connect()))).toEqual([
+        expect.stringMatching(/^problem innodb_doublewrite = (OFF|0)$/),
+        'problem innodb_flush_method = nosync',
       ]);
-      const dataSource = await world.connect();
-
-      const durability = await examineFor('durability', dataSource);
-      const [version] = await examineFor('server', dataSource);
-
-      expect(durability).toMatchObject([{ level: 'problem', facts: expect.stringMatching(/^innodb_doublewrite = /) }]);
-      if (name === 'mariadb') expect(version!.facts).toMatch(/^expected MariaDB 10\.6 or newer .* got 10\.5\.9/);
     }, 60_000);
+
+    if (name === 'mysql') {
+      it('does not know the lock waits of a server without a performance schema', async () => {
+        await own.restart('SIGTERM', ['--performance-schema=OFF']);
+
+        expect(factsOf(await examineFor('lock waits', await world.connect()))).toEqual([
+          'unknown the server does not record lock waits',
+        ]);
+      }, 60_000);
+    }
+
+    // MariaDB can report any version. MySQL cannot, so a MariaDB also takes the part of an old MySQL.
+    if (name === 'mariadb') {
+      it.each([
+        ['10.5.9-MariaDB', /^problem expected MariaDB 10\.6 or newer .* got 10\.5\.9-MariaDB/],
+        ['8.0.12', /^problem expected MySQL 8\.0\.13 or newer .* got 8\.0\.12/],
+        ['10.6.4-MariaDB', /^note MariaDB 10\.6\.4/],
+      ])(
+        'judges a server by the version that it reports: %s',
+        async (version, facts) => {
+          await own.restart('SIGTERM', [`--version=${version}`]);
+
+          expect(factsOf(await examineFor('server', await world.connect()))[0]).toMatch(facts);
+        },
+        60_000,
+      );
+    }
   },
   ['mysql', 'mariadb'],
 );
@@ -346,6 +484,19 @@ describeEngines(
       expect(found).toContainEqual(expect.objectContaining({ level: 'problem', facts: 'journal_mode = delete' }));
       expect(found).toContainEqual(expect.objectContaining({ level: 'problem', check: 'notifications' }));
       expect(await world.sql('PRAGMA journal_mode')).toEqual([{ journal_mode: 'delete' }]);
+    });
+
+    it('names a connection of the application whose commits a power failure can lose', async () => {
+      const world = await withTables(setup);
+      const byDefault = factsOf(await examineFor('file', world.dataSource));
+      await world.sql('PRAGMA synchronous = OFF');
+      const off = factsOf(await examineFor('file', world.dataSource));
+      await world.sql('PRAGMA synchronous = FULL');
+      const full = factsOf(await examineFor('file', world.dataSource));
+
+      expect(byDefault).toContain('note synchronous = NORMAL by default');
+      expect(off).toContain('note synchronous = OFF by default');
+      expect(full).toContain('ok synchronous = FULL');
     });
 
     it('finds a program that keeps the file locked, and a write-ahead log that it keeps long', async () => {

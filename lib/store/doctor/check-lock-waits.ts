@@ -1,5 +1,7 @@
 import { query, type Work } from '../core/statement.js';
-import { ok, ON_SERVERS, problem, type Check, type Patient } from './check.js';
+import { readVariables } from '../mysql/mysql-checks.js';
+import { ok, ON_SERVERS, problem, unknown, type Check, type Patient } from './check.js';
+import { END_PREPARED } from './check-transactions.js';
 
 const WAITS_MYSQL = `
   SELECT l.object_schema AS db, l.object_name AS name, l.index_name AS index_name, b.trx_mysql_thread_id AS blocker
@@ -41,7 +43,10 @@ export const checkLockWaits: Check = {
     'It needs the privilege PROCESS, and on MySQL SELECT on performance_schema: GRANT PROCESS ON *.* TO <account>; ' +
     'GRANT SELECT ON performance_schema.* TO <account>;',
   async run(patient) {
-    const { database, clock } = patient;
+    const { database, dialect, clock } = patient;
+    const { performance_schema: recorded } = await readVariables(database, ['performance_schema']);
+    if (dialect.name === 'mysql' && recorded === 'OFF')
+      return [unknown('the server does not record lock waits', 'Start it with performance_schema = ON.')];
     const read = () => database.runIdempotent(() => readWaits(patient));
     const before = await read();
     if (before.length === 0) return [ok('no transaction waits for a row of the queue')];
@@ -52,8 +57,10 @@ export const checkLockWaits: Check = {
     return [...new Set(still.map(({ blocker }) => blocker))].map((blocker) => {
       const waits = still.filter((wait) => wait.blocker === blocker);
       const rows = [...new Set(waits.map(({ table, index }) => `${table} (${index})`))].join(', ');
-      const facts = `connection ${blocker} has blocked ${waits.length} transactions for more than a second, on ${rows}`;
-      return problem(facts, `Commit before slow work. To end the transaction: KILL ${blocker};`);
+      const blocked = `has blocked ${waits.length} transactions for more than a second, on ${rows}`;
+      if (blocker === 0) return problem(`a prepared XA transaction ${blocked}`, END_PREPARED);
+      const wayOut = `Commit before slow work. To end the transaction: KILL ${blocker};`;
+      return problem(`connection ${blocker} ${blocked}`, wayOut);
     });
   },
 };

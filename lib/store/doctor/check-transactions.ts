@@ -15,10 +15,11 @@ const LONG_TRANSACTIONS = `
   ORDER BY trx_started
   LIMIT 10`;
 
+// A counter that is switched off keeps its last value.
 const HISTORY_LENGTH = `
   SELECT count AS length
   FROM information_schema.innodb_metrics
-  WHERE name = 'trx_rseg_history_len'`;
+  WHERE name = 'trx_rseg_history_len' AND time_enabled IS NOT NULL AND time_disabled IS NULL`;
 
 interface LongTransaction {
   readonly connection: number;
@@ -39,13 +40,15 @@ async function longTransactions({ database }: Patient): Promise<Verdict[]> {
   const found = await database.runIdempotent(() => query<LongTransaction>(LONG_TRANSACTIONS));
   if (found.length === 0) return [ok(`no transaction is older than ${MAX_SECONDS} s`)];
   return found.map(({ connection, seconds, modified, verb }) => {
+    const age = `${seconds} s old and has changed ${modified} rows`;
+    if (Number(connection) === 0) return problem(`a prepared XA transaction is ${age}`, END_PREPARED);
     const doing = verb ? `runs ${verb}` : 'is idle in it';
-    const facts = `connection ${connection} ${doing}: its transaction is ${seconds} s old and has changed ${modified} rows`;
-    return problem(facts, Number(connection) === 0 ? PREPARED : LONG(connection));
+    return problem(`connection ${connection} ${doing}: its transaction is ${age}`, LONG(connection));
   });
 }
 
-const PREPARED = 'It is a prepared XA transaction: XA RECOVER; then XA COMMIT or XA ROLLBACK.';
+/** A prepared XA transaction has no connection. Its id is 0. */
+export const END_PREPARED = 'Its coordinator has not ended it. Run: XA RECOVER; then XA COMMIT or XA ROLLBACK.';
 const LONG = (connection: number) =>
   'The indexes keep the entries of all jobs that ended meanwhile, so claims get slower. Commit before slow work, or end ' +
   `it: KILL ${connection}; A worker with \`claim: 'lock'\` has one on purpose.`;
