@@ -399,6 +399,8 @@ describe('the command line', () => {
     expect(drawn).toMatch(/q leaves\r\n\r\nQUEUE .*\r\nbusy .*\r\na /s);
     expect(drawn.endsWith('\u001b[?1049l')).toBe(true);
     expect((await cli(env, ['top'])).code).toBe(2);
+    const toFile = { input: new PassThrough(), isInteractive: true, rows: () => undefined };
+    expect(await run(['top'], env, { ...toFile, write: () => {}, writeError: () => {} })).toBe(2);
   });
 
   it('accepts each call of the guide', async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { registerQueueMetrics } from '../../prometheus/register-queue-metrics.js';
 import { CommandFailedError, UsageError, type Command } from '../command.js';
+import { onStopSignal } from '../stop-signals.js';
 
 const PATH = '/metrics';
 
@@ -68,7 +69,10 @@ async function serve(registry: Registry, { host, port }: Address, onListening: (
   const { address, family, port: actual } = server.address() as AddressInfo;
   onListening(`http://${family === 'IPv6' ? `[${address}]` : address}:${actual}${PATH}`);
   await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+    const restore = onStopSignal(() => {
+      restore();
+      resolve();
+    });
   });
   server.close();
   server.closeAllConnections();

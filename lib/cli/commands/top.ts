@@ -2,6 +2,7 @@ import { systemClock } from '../../common/clock.js';
 import type { QueueStats } from '../../store/stats/stats-store.js';
 import { UsageError, type Call, type Command } from '../command.js';
 import { printable, time } from '../output.js';
+import { onStopSignal } from '../stop-signals.js';
 import { readStats } from './read-stats.js';
 import { statusTable } from './status.js';
 
@@ -19,34 +20,47 @@ export const top: Command = {
   args: [0, 1],
   async run(call) {
     const { terminal } = call;
-    if (!terminal.isInteractive) throw new UsageError('expected a terminal; `status` prints the same once');
+    if (!terminal.isInteractive || terminal.rows() === undefined)
+      throw new UsageError('expected a terminal; `status` prints the same once');
     const leaving = new AbortController();
+    const leave = () => leaving.abort();
     const onKey = (key: Buffer | string) => {
-      if (LEAVING_KEYS.some((one) => key.toString().includes(one))) leaving.abort();
+      if (LEAVING_KEYS.some((one) => key.toString().includes(one))) leave();
     };
+    const restoreSignals = onStopSignal(leave);
     terminal.input.setRawMode?.(true);
     terminal.input.on('data', onKey);
     terminal.write(ENTER_SCREEN);
     try {
-      while (!leaving.signal.aborted) {
-        terminal.write(`${CLEAR}${await screen(call)}`);
-        await systemClock.sleep(PAUSE_MS, leaving.signal);
-      }
+      await redraw(call, leaving.signal);
     } finally {
       terminal.write(LEAVE_SCREEN);
       terminal.input.off('data', onKey).pause();
       terminal.input.setRawMode?.(false);
+      restoreSignals();
     }
   },
 };
+
+/** Resolves when the signal is aborted, even if the database does not answer. */
+async function redraw(call: Call, signal: AbortSignal): Promise<void> {
+  const left = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+  while (!signal.aborted) {
+    const text = await Promise.race([screen(call), left]);
+    if (text === undefined) return;
+    call.terminal.write(`${CLEAR}${text}`);
+    await systemClock.sleep(PAUSE_MS, signal);
+  }
+}
 
 async function screen({ engine, args: [queue], terminal }: Call): Promise<string> {
   const stats = await readStats(engine, {
     maxAge: PAUSE_MS,
     ...(queue !== undefined && { queue }),
   }).catch((error: Error) => error);
-  const lines = stats instanceof Error ? [stats.message] : linesOf(stats);
-  const rows = terminal.rows() ?? lines.length;
+  const lines = stats instanceof Error ? [title(time(systemClock.now())), '', stats.message] : linesOf(stats);
+  // A terminal without a size has 0 rows.
+  const rows = terminal.rows() || Infinity;
   // Raw mode does not return the carriage.
   return lines
     .slice(0, rows - 1)
@@ -57,6 +71,8 @@ async function screen({ engine, args: [queue], terminal }: Call): Promise<string
 function linesOf(stats: QueueStats[]): string[] {
   const busy = ({ waiting, active, prefetched }: QueueStats) => waiting.value + active + prefetched;
   const busiest = [...stats].sort((a, b) => busy(b) - busy(a));
-  const sampledAt = stats[0] ? `sampled at ${time(stats[0].sampledAt)}, ` : 'no queues, ';
-  return [`${sampledAt}q leaves`, '', ...(stats.length > 0 ? statusTable(busiest).split('\n') : [])];
+  const facts = stats[0] ? `sampled at ${time(stats[0].sampledAt)}` : 'no queues';
+  return [title(facts), '', ...(stats.length > 0 ? statusTable(busiest).split('\n') : [])];
 }
+
+const title = (facts: string) => `${facts}, q leaves`;
