@@ -1,6 +1,7 @@
 // npm test [-- [--server mysql,mariadb,sqlite] [--long] [arguments of jest...]]
 //
-// Without arguments for Jest, runs the short tests: all but `*.long.spec.ts` and those of Nest 11. `--long` runs these.
+// Without arguments for Jest, runs the short tests: all but `*.long.spec.ts`, those of Nest 11 and those of further lines
+// of OpenTelemetry. `--long` runs these.
 // With arguments, Jest chooses among all tests.
 //
 // Starts the database servers, runs Jest on them and stops all it started, however the run ends. The output names

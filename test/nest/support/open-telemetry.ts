@@ -7,7 +7,14 @@ import {
   MeterProvider,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import {
+  BasicTracerProvider,
+  InMemorySpanExporter,
+  SimpleSpanProcessor,
+  type ReadableSpan,
+} from '@opentelemetry/sdk-trace-base';
+
+declare const OTEL_MAJOR: number;
 
 /** Registers an SDK for this test file. Its spans stay in memory. */
 export function installSdk() {
@@ -19,6 +26,13 @@ export function installSdk() {
     new CompositePropagator({ propagators: [new W3CTraceContextPropagator(), new W3CBaggagePropagator()] }),
   );
   return { exporter, tracer: trace.getTracer('application') };
+}
+
+/** The id of the parent span. Undefined for the first span of a trace. */
+export function parentOf(span: ReadableSpan): string | undefined {
+  const { parentSpanId } = span as { parentSpanId?: string };
+  // The first line of the SDK has the id alone.
+  return OTEL_MAJOR === 1 ? parentSpanId : span.parentSpanContext?.spanId;
 }
 
 /** One series of a metric. */
