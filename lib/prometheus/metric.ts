@@ -56,32 +56,31 @@ export class ReadGauge extends OwnMetric {
   }
 }
 
+/** A series that the caller may keep, because a lookup per job would cost more than the count. */
+interface Count {
+  readonly labels: Labels;
+  value: number;
+}
+
 export class Counter extends OwnMetric {
   readonly type = 'counter';
-  readonly #series = new Map<string, { labels: Labels; value: number }>();
+  readonly #series = new Map<string, Count>();
 
-  /** With 0 it makes the series visible, so that a rate includes its first increment. */
-  add(labels: Labels, value: number): void {
+  /** Makes the series visible, so that a rate includes its first increment. */
+  seriesOf(labels: Labels): Count {
     const key = Object.values(labels).join('\0');
-    const series = this.#series.get(key);
-    if (series) series.value += value;
-    else this.#series.set(key, { labels, value });
+    let series = this.#series.get(key);
+    if (!series) this.#series.set(key, (series = { labels, value: 0 }));
+    return series;
   }
 
   reset(): void {
-    this.#series.clear();
+    for (const series of this.#series.values()) series.value = 0;
   }
 
   protected samples(): readonly Sample[] {
-    return [...this.#series.values()];
+    return [...this.#series.values()].map(({ labels, value }) => ({ labels, value }));
   }
-}
-
-interface Distribution {
-  readonly labels: Labels;
-  readonly counts: number[];
-  sum: number;
-  count: number;
 }
 
 export class Histogram extends OwnMetric {
@@ -97,36 +96,60 @@ export class Histogram extends OwnMetric {
     super(name, help);
   }
 
-  observe(labels: Labels, value: number): void {
+  seriesOf(labels: Labels): Distribution {
     const key = Object.values(labels).join('\0');
     let series = this.#series.get(key);
-    if (!series) this.#series.set(key, (series = { labels, counts: this.bounds.map(() => 0), sum: 0, count: 0 }));
-    const bucket = this.bounds.findIndex((bound) => value <= bound);
-    if (bucket !== -1) series.counts[bucket]!++;
-    series.sum += value;
-    series.count++;
+    if (!series) this.#series.set(key, (series = new Distribution(labels, this.bounds)));
+    return series;
   }
 
   reset(): void {
-    this.#series.clear();
+    for (const series of this.#series.values()) series.reset();
   }
 
   protected samples(): readonly Sample[] {
-    return [...this.#series.values()].flatMap((series) => this.#samplesOf(series));
+    return [...this.#series.values()].flatMap((series) => series.samplesOf(this.name));
+  }
+}
+
+/** A series that the caller may keep. */
+class Distribution {
+  /** By bucket; the last one has the values above all bounds. */
+  readonly #counts: number[];
+  #sum = 0;
+
+  constructor(
+    private readonly labels: Labels,
+    private readonly bounds: readonly number[],
+  ) {
+    this.#counts = Array.from({ length: bounds.length + 1 }, () => 0);
   }
 
-  #samplesOf({ labels, counts, sum, count }: Distribution): Sample[] {
-    let below = 0;
-    const bucket = (le: string, value: number) => ({
-      metricName: `${this.name}_bucket`,
+  observe(value: number): void {
+    const { bounds } = this;
+    let bucket = 0;
+    while (bucket < bounds.length && value > bounds[bucket]!) bucket++;
+    this.#counts[bucket]!++;
+    this.#sum += value;
+  }
+
+  reset(): void {
+    this.#counts.fill(0);
+    this.#sum = 0;
+  }
+
+  samplesOf(name: string): Sample[] {
+    const { labels } = this;
+    let count = 0;
+    const buckets = [...this.bounds.map(String), '+Inf'].map((le, index) => ({
+      metricName: `${name}_bucket`,
       labels: { ...labels, le },
-      value,
-    });
+      value: (count += this.#counts[index]!),
+    }));
     return [
-      ...this.bounds.map((bound, index) => bucket(String(bound), (below += counts[index]!))),
-      bucket('+Inf', count),
-      { metricName: `${this.name}_sum`, labels, value: sum },
-      { metricName: `${this.name}_count`, labels, value: count },
+      ...buckets,
+      { metricName: `${name}_sum`, labels, value: this.#sum },
+      { metricName: `${name}_count`, labels, value: count },
     ];
   }
 }

@@ -27,6 +27,8 @@ export class ProcessMetrics implements QueueInstrumentation {
   readonly #retries = new Counter('sql_queue_db_retries_total', 'Statements and transactions that were repeated');
   readonly #waits = new Histogram('sql_queue_job_wait_seconds', 'How long jobs were due before their start', SECONDS);
   readonly #runTimes = new Histogram('sql_queue_job_run_seconds', 'How long attempts took', SECONDS);
+  /** By queue, or by queue and name: one lookup per job instead of three. */
+  readonly #attempts = new Map<string, AttemptSeries>();
   readonly #queues: SeriesLimit;
   readonly #names = new SeriesLimit();
 
@@ -49,11 +51,13 @@ export class ProcessMetrics implements QueueInstrumentation {
   }
 
   ended(attempt: EndedAttempt): void {
-    const labels = this.#labelsOf(attempt);
-    if (!labels) return;
-    this.#runs.add({ ...labels, outcome: attempt.outcome }, 1);
-    if (attempt.waitMs !== null) this.#waits.observe(labels, attempt.waitMs / 1_000);
-    if (attempt.ranMs !== null) this.#runTimes.observe(labels, attempt.ranMs / 1_000);
+    const queue = this.#queues.labelOf(attempt.queue);
+    if (queue === undefined) return;
+    const name = this.settings.names ? this.#names.labelOf(attempt.name)! : '';
+    const key = name === '' ? queue : `${queue}\0${name}`;
+    let series = this.#attempts.get(key);
+    if (!series) this.#attempts.set(key, (series = this.#attemptSeries(name === '' ? { queue } : { queue, name })));
+    series.add(attempt);
   }
 
   enqueued(queue: string): void {
@@ -69,18 +73,16 @@ export class ProcessMetrics implements QueueInstrumentation {
   }
 
   databaseRetried(code: string): void {
-    this.#retries.add({ code }, 1);
+    this.#retries.seriesOf({ code }).value++;
   }
 
   #count(counter: Counter, name: string): void {
     const queue = this.#queues.labelOf(name);
-    if (queue !== undefined) counter.add({ queue }, 1);
+    if (queue !== undefined) counter.seriesOf({ queue }).value++;
   }
 
-  #labelsOf({ queue: name, name: jobName }: AttemptOfJob): Labels | undefined {
-    const queue = this.#queues.labelOf(name);
-    if (queue === undefined) return undefined;
-    return this.settings.names ? { queue, name: this.#names.labelOf(jobName)! } : { queue };
+  #attemptSeries(labels: Labels): AttemptSeries {
+    return new AttemptSeries(labels, this.#runs, this.#waits, this.#runTimes);
   }
 
   #slotSamples(value: (queue: QueueOccupancy) => number): Sample[] {
@@ -96,10 +98,32 @@ export class ProcessMetrics implements QueueInstrumentation {
     for (const name of this.runner.queues) {
       const queue = this.#queues.labelOf(name);
       if (queue === undefined) continue;
-      this.#leasesLost.add({ queue }, 0);
-      this.#rescues.add({ queue }, 0);
+      this.#leasesLost.seriesOf({ queue });
+      this.#rescues.seriesOf({ queue });
       if (this.settings.names) continue;
-      for (const outcome of EXPECTED_OUTCOMES) this.#runs.add({ queue, outcome }, 0);
+      for (const outcome of EXPECTED_OUTCOMES) this.#runs.seriesOf({ queue, outcome });
     }
+  }
+}
+
+/** The series of the attempts of one queue, or of one name in it. */
+class AttemptSeries {
+  readonly #outcomes = new Map<EndedAttempt['outcome'], ReturnType<Counter['seriesOf']>>();
+  #wait: ReturnType<Histogram['seriesOf']> | undefined;
+  #runTime: ReturnType<Histogram['seriesOf']> | undefined;
+
+  constructor(
+    private readonly labels: Labels,
+    private readonly runs: Counter,
+    private readonly waits: Histogram,
+    private readonly runTimes: Histogram,
+  ) {}
+
+  add({ outcome, waitMs, ranMs }: EndedAttempt): void {
+    let count = this.#outcomes.get(outcome);
+    if (!count) this.#outcomes.set(outcome, (count = this.runs.seriesOf({ ...this.labels, outcome })));
+    count.value++;
+    if (waitMs !== null) (this.#wait ??= this.waits.seriesOf(this.labels)).observe(waitMs / 1_000);
+    if (ranMs !== null) (this.#runTime ??= this.runTimes.seriesOf(this.labels)).observe(ranMs / 1_000);
   }
 }
