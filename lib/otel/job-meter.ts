@@ -8,7 +8,7 @@ import type {
   Sending,
   SentJobResult,
 } from '../job/instrumentation.js';
-import { errorAttributes, operationAttributes, queueAttributes, SYSTEM_ATTRIBUTES } from './attributes.js';
+import { errorAttributes, operationAttributes, queueAttributes } from './attributes.js';
 
 // The buckets of the semantic conventions for messaging, in seconds.
 const DURATION_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
@@ -73,8 +73,9 @@ export class JobMeter {
     this.#process.record(secondsSince(startedAt), { ...attributes, ...errorAttributes(failed?.error) });
   }
 
+  /** Without the system, because the SDK needs a third of a microsecond for each attribute, for each job. */
   recordWait({ queue, waitMs }: EndedAttempt): void {
-    if (waitMs !== null) this.#wait.record(waitMs / 1_000, { ...SYSTEM_ATTRIBUTES, ...queueAttributes(queue) });
+    if (waitMs !== null) this.#wait.record(waitMs / 1_000, queueAttributes(queue));
   }
 
   recordCall({ kind, queue, durationMs, error }: DatabaseCall): void {

@@ -39,7 +39,7 @@ export class JobTracer {
 
   async process(run: HandlerRun, next: () => Promise<readonly EndedRun[]>): Promise<void> {
     const { context, trace, SpanKind } = this.api;
-    const origins = run.jobs.map((job) => this.#originOf(job));
+    const origins = this.#originsOf(run.jobs);
     const isChild = run.jobs.length === 1 && this.#relationOf(run.jobs[0]!) === 'child';
     // Without the context in which the worker happened to claim the job.
     const parent = isChild ? origins[0]! : this.#contextOfBaggage(origins);
@@ -75,8 +75,13 @@ export class JobTracer {
     span.setAttributes(errorAttributes(error));
   }
 
-  #originOf({ headers }: JobOfRun): Context {
-    return this.api.propagation.extract(this.api.ROOT_CONTEXT, headers);
+  /** The distinct contexts of the senders. The jobs of one `enqueueMany` have the same, which is read once. */
+  #originsOf(jobs: readonly JobOfRun[]): Context[] {
+    const { propagation, ROOT_CONTEXT } = this.api;
+    const fields = propagation.fields();
+    const textOf = ({ headers }: JobOfRun) => fields.map((field) => headers[field]).join('\n');
+    const distinct = jobs.length === 1 ? jobs : new Map(jobs.map((job) => [textOf(job), job])).values();
+    return [...distinct].map(({ headers }) => propagation.extract(ROOT_CONTEXT, headers));
   }
 
   #relationOf(job: JobOfRun): string {
@@ -84,7 +89,7 @@ export class JobTracer {
     return typeof parent === 'function' ? parent(job) : parent;
   }
 
-  /** One link per distinct sender: the jobs of one `enqueueMany` have the same. */
+  /** One link per distinct span. */
   #linksTo(origins: readonly Context[]): Link[] {
     const { trace, isSpanContextValid } = this.api;
     const contexts = origins.map((origin) => trace.getSpanContext(origin)).filter((one) => one !== undefined);

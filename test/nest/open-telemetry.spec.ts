@@ -269,7 +269,6 @@ describe('the spans of a job', () => {
 });
 
 describe('the metrics of jobs', () => {
-  const queue = (name: string) => expect.objectContaining({ 'messaging.destination.name': name }) as unknown;
   const find = (all: readonly Measurement[], name: string, attributes: object) =>
     all.filter(
       (one) => one.name === name && Object.entries(attributes).every(([key, value]) => one.attributes[key] === value),
@@ -298,7 +297,9 @@ describe('the metrics of jobs', () => {
       unit: 's',
       boundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
     });
-    expect(find(all, 'sql_queue.job.wait', to)).toMatchObject([{ count: 6, unit: 's', attributes: queue('flaky') }]);
+    const waits = find(all, 'sql_queue.job.wait', to);
+    expect(waits).toMatchObject([{ count: 6, unit: 's' }]);
+    expect(waits[0]!.attributes).toEqual(to);
     const operation = (name: string) => ({ 'messaging.operation.name': name, 'messaging.destination.name': 'one' });
     expect(find(all, 'messaging.client.operation.duration', operation('send'))).toMatchObject([{ count: 1 }]);
     expect(
