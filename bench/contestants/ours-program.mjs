@@ -9,12 +9,19 @@ import { timedDriver } from './timed-driver.mjs';
 
 export async function startWorker({ url, queues, settings, handle, timeClaims }) {
   const timed = timeClaims ? await timedDriver(url) : undefined;
+  const observers = await observersOf(settings.observe);
   const app = await boot({
-    settings: { ...settings.module, connection: connection(url, timed?.driver) },
-    providers: [handlersFor(queues, settings, handle)],
+    settings: { ...settings.module, ...observers?.module, connection: connection(url, timed?.driver) },
+    imports: observers?.imports,
+    providers: [handlersFor(queues, settings, handle, observers)],
+    logger: observers?.logger,
   });
+  observers?.start(app);
   return {
-    close: () => app.close(),
+    async close() {
+      observers?.stop();
+      await app.close();
+    },
     get claims() {
       return timed?.claims;
     },
@@ -22,8 +29,9 @@ export async function startWorker({ url, queues, settings, handle, timeClaims })
 }
 
 export async function openProducer({ url, queues: [queue], settings }) {
+  const observers = await observersOf(settings.observe?.telemetry && { telemetry: true });
   const app = await boot({
-    settings: { ...settings.module, connection: connection(url), worker: false },
+    settings: { ...settings.module, ...observers?.module, connection: connection(url), worker: false },
     providers: [],
   });
   const producer = app.get(QueueProducer);
@@ -50,19 +58,28 @@ export async function openProducer({ url, queues: [queue], settings }) {
   };
 }
 
-function boot({ settings, providers }) {
+function boot({ settings, imports = [], providers, logger = ['error', 'warn'] }) {
   class AppModule {}
-  Module({ imports: [SqlQueueModule.forRoot(settings)], providers })(AppModule);
-  return NestFactory.createApplicationContext(AppModule, { logger: ['error', 'warn'], abortOnError: false });
+  Module({ imports: [SqlQueueModule.forRoot(settings), ...imports], providers })(AppModule);
+  return NestFactory.createApplicationContext(AppModule, { logger, abortOnError: false });
+}
+
+/** Undefined if nothing observes, so that the packages are not loaded. */
+async function observersOf(parts) {
+  if (!parts) return undefined;
+  const { Observers } = await import('./ours-observers.mjs');
+  return new Observers(parts);
 }
 
 /** A class with a handler per queue. Applies by hand the decorators of a TypeScript class. */
-function handlersFor(queues, { processor: options, handlerMs }, handle) {
+function handlersFor(queues, { processor: options, handlerMs }, handle, observers) {
   class Handlers {}
+  const handleAll = (jobs) => jobs.forEach((job) => handle(job.payload));
+  const handleBatch = observers?.logged(handleAll) ?? handleAll;
   for (const [i, queue] of queues.entries()) {
     const method = `run${i}`;
     Handlers.prototype[method] = options.batch
-      ? async (jobs) => jobs.forEach((job) => handle(job.payload))
+      ? async (jobs) => handleBatch(jobs)
       : async (job) => {
           if (handlerMs) await sleep(handlerMs);
           handle(job.payload);

@@ -18,6 +18,10 @@ const history = { ...best, module: {} };
 // Jobs that take 30 ms, so that the waiting process waits before they end.
 const waits = { ...defaults, handlerMs: 30 };
 
+// For the scenario `observation`.
+const withMetrics = { ...best, observe: { metrics: true } };
+const withEverything = { ...best, observe: { metrics: true, telemetry: true, logs: true } };
+
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
 
 const common = ['nestjs-sql-queue', '@nestjs/core', 'typeorm'];
@@ -27,7 +31,7 @@ const packages = {
   sqlite: [...common, 'better-sqlite3'],
 };
 
-export const ours = Object.entries(titles).flatMap(([server, title]) => [
+const perServer = Object.entries(titles).flatMap(([server, title]) => [
   {
     id: `ours-${server}`,
     title: `nestjs-sql-queue, ${title}`,
@@ -51,3 +55,24 @@ export const ours = Object.entries(titles).flatMap(([server, title]) => [
     program: () => import('./ours-program.mjs'),
   },
 ]);
+
+const observed = [
+  { id: 'metrics', title: 'Prometheus', settings: withMetrics },
+  { id: 'everything', title: 'Prometheus, OpenTelemetry and JSON logs', settings: withEverything },
+];
+
+export const ours = [
+  ...perServer,
+  ...observed.map(({ id, title, settings }) => ({
+    id: `ours-mysql-${id}`,
+    title: `nestjs-sql-queue, MySQL, with ${title}`,
+    server: 'mysql',
+    ours: true,
+    durable: true,
+    variant: true,
+    only: ['observation'],
+    packages: [...packages.mysql, 'prom-client', '@opentelemetry/sdk-trace-base', '@opentelemetry/sdk-metrics'],
+    settings: { best: settings },
+    program: () => import('./ours-program.mjs'),
+  })),
+];

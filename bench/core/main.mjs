@@ -6,6 +6,8 @@ import { describeMachine } from './machine.mjs';
 import { readOptions, USAGE, UsageError } from './options.mjs';
 import { Results } from './results.mjs';
 import { measureAll } from './round-robin.mjs';
+import { figuresOf } from '../report/figures.mjs';
+import { scenarioTable } from '../report/tables.mjs';
 import { writeReport } from '../report/write.mjs';
 import { Servers } from '../servers/servers.mjs';
 
@@ -59,6 +61,10 @@ async function measure() {
   }
   await measureAll({ run, servers, options, results, stopping: stopping.signal });
   await results.write({ tidy: true });
+  for (const scenario of options.scenarios) {
+    const figures = figuresOf(results.data, scenario);
+    if (figures.length > 0) console.log(`\n${scenario.title}\n\n${scenarioTable(scenario, figures)}\n`);
+  }
   console.log(`wrote ${await writeReport(results.data)}`);
 }
 

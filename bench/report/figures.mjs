@@ -1,6 +1,6 @@
 import { contestants } from '../contestants/index.mjs';
 import { fingerprint } from '../core/fingerprint.mjs';
-import { median } from '../core/statistics.mjs';
+import { median, percentile } from '../core/statistics.mjs';
 
 /** The result of one contestant's runs of one scenario: `of` reads a number from each run. */
 export class Figure {
@@ -14,12 +14,13 @@ export class Figure {
     this.isOld = runs.some(({ profile, made }) => made !== fingerprint(contestant, profile));
   }
 
-  /** The median and the range; null if the figure does not count or no run has the number. */
+  /** The median, the quartiles and the range; null if the figure does not count or no run has the number. */
   of(read) {
     if (!this.counts) return null;
     const values = this.runs.map(read).filter((value) => typeof value === 'number');
     if (values.length === 0) return null;
-    return { median: median(values), least: Math.min(...values), most: Math.max(...values) };
+    const [lower, upper] = [percentile(values, 0.25), percentile(values, 0.75)];
+    return { median: median(values), lower, upper, least: Math.min(...values), most: Math.max(...values) };
   }
 }
 

@@ -12,6 +12,16 @@ const spread = (read, write) => ({
   },
 });
 
+const middle = (read, write) => ({
+  title: 'quartiles',
+  cell(figure) {
+    const value = figure.of(read);
+    return value && figure.runs.length > 1 ? `${write(value.lower)}–${write(value.upper)}` : '';
+  },
+});
+
+const clientCost = (run) => (run.cpu ? (run.cpu.workers / run.jobs) * 1e6 : undefined);
+
 // A number with and without a burden.
 const change = (title, read, write) => ({
   title,
@@ -40,6 +50,8 @@ const columns = {
     plain('CPU s per 100,000', (run) => run.cpuPer100k, fine),
     plain('jobs per CPU s', (run) => run.jobsPerCpuSecond, whole),
   ],
+  quartiles: [middle((run) => run.jobsPerSecond, whole)],
+  client: [plain('worker, CPU µs per job', clientCost, fine), middle(clientCost, fine)],
   pair: [
     change('jobs/s', (result) => result.jobsPerSecond, whole),
     growth('ratio of jobs/s', (result) => result.jobsPerSecond),

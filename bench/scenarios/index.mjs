@@ -22,6 +22,7 @@ const withDefaults = ({ settings }) => 'default' in settings;
 const withHistory = ({ settings }) => 'history' in settings;
 // Long scenarios omit contestants that a similar one represents.
 const inShort = ({ id }) => !['pgboss', 'graphile', 'bullmq-redis-everysec'].includes(id);
+const observed = ({ id }) => id === 'ours-mysql' || id.startsWith('ours-mysql-');
 const onSqlServers = (contestant) => inShort(contestant) && !contestant.server.startsWith('redis');
 
 /**
@@ -166,6 +167,17 @@ export const scenarios = [
     measure: (given) => beside(given, { before: openSnapshot }),
     shows: ['pair'],
     pair: { alone: 'no other transaction', among: 'the open one' },
+  },
+  {
+    ...drainScenario('observation', 'Drain, observed', { workers: 1 }, 10),
+    what:
+      'One worker process empties the queue plain, with metrics for Prometheus, and with everything: those metrics, ' +
+      'traces and metrics of OpenTelemetry with its SDK, and JSON logs. Scrapes, exports and log lines go nowhere. Only ' +
+      'nestjs-sql-queue takes part.',
+    takes: observed,
+    scaled: { jobs: 2 * JOBS },
+    shows: ['rate', 'quartiles', 'client'],
+    chart: undefined,
   },
   payloadScenario('payload-2k', '2 kB', 2_000, JOBS / 2),
   payloadScenario('payload-50k', '50 kB', 50_000, JOBS / 20),
