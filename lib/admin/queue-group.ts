@@ -3,7 +3,7 @@ import { expected } from '../job/expectation.js';
 import { GROUP_KEY_EXPECTED, isGroupKey } from '../job/groups/group-key.js';
 import { groupLimitChangeProblems, type GroupLimitChange } from '../job/groups/group-options.js';
 import { checkQueueName } from '../job/job-names.js';
-import { oneOf, option, optionProblems, requireOptions, resolveOptions, whole } from '../job/option-schema.js';
+import { flag, oneOf, option, optionProblems, requireOptions, resolveOptions, whole } from '../job/option-schema.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { AuditVerb, Change } from '../store/audit/audit-store.js';
 import type { GroupCounts, GroupRecord, GroupStatus } from '../store/groups/group-store.js';
@@ -14,6 +14,11 @@ import { refuseManager, type OwnTransaction } from './in-transaction.js';
 export interface GroupPageOptions {
   /** Default: groups in every state. */
   state?: GroupStatus;
+  /**
+   * Whether to count the jobs of each group: at most 1,000 waiting ones, and those among the first 10,000 scheduled jobs of
+   * the queue. Default false.
+   */
+  counts?: boolean;
   /** The largest number of groups, 1 to 1,000. Default 100. */
   limit?: number;
   /** The `next` of the previous page. Default: the start of the list. */
@@ -34,11 +39,13 @@ const GROUP_KEY = option({
 
 const PAGE = {
   state: option(oneOf('idle', 'ready', 'blocked', 'paused')),
+  counts: option(flag, false),
   limit: option(whole(1, 1_000), 100),
   after: GROUP_KEY,
 };
 
 const GROUP_IS_LOCKED = 'claims and completions of the group would wait for it until your transaction ends';
+const MAX_COUNTS = { waiting: 1_000, scheduled: 10_000 };
 
 /** One group of a queue, in all processes. Calls reject like those of QueueAdmin. */
 export class QueueGroup {
@@ -58,8 +65,9 @@ export class QueueGroup {
   }
 
   /** The number of its jobs that are not finished, by their state. */
-  counts(): Promise<GroupCounts> {
-    return this.#parts.groups.counts(this.queue, this.group);
+  async counts(): Promise<GroupCounts> {
+    const [counts] = await this.#parts.groups.counts(this.queue, [this.group]);
+    return counts!;
   }
 
   /** Starts no further job of the group. Running jobs continue, and other groups are not affected. */
@@ -118,8 +126,11 @@ export async function listGroups(
   checkQueueName(queue);
   const where = 'Cannot list groups';
   InvalidOptionsError.throwIfAny(where, optionProblems(PAGE, requireOptions(where, page)));
-  const { state, limit, after = '' } = resolveOptions(PAGE, page);
+  const { state, limit, counts: counted, after = '' } = resolveOptions(PAGE, page);
   const found = await groups.list({ queue, state, after, limit: limit + 1 });
   const listed = found.slice(0, limit);
-  return { groups: listed, ...(found.length > limit && { next: listed.at(-1)!.group }) };
+  const names = counted ? listed.map(({ group }) => group) : [];
+  const counts = names.length > 0 ? await groups.counts(queue, names, MAX_COUNTS) : [];
+  const shown = listed.map((group, index) => ({ ...group, ...(counts[index] && { counts: counts[index] }) }));
+  return { groups: shown, ...(found.length > limit && { next: listed.at(-1)!.group }) };
 }

@@ -74,9 +74,9 @@ async function readGroups({ admin, access, input }: BoardCall) {
   await access.require('read', queue);
   const state = input.text('state') as 'ready' | undefined;
   const { limit = 50, after } = input.page();
-  const { groups, next } = await admin.groups(queue, { limit, after, ...(state !== undefined && { state }) });
-  const counts = await Promise.all(groups.map(({ group }) => admin.group(queue, group).counts()));
-  return { groups: groups.map((group, index) => ({ ...group, counts: counts[index] })), next: next ?? null };
+  const page = { counts: true, limit, after, ...(state !== undefined && { state }) };
+  const { groups, next } = await admin.groups(queue, page);
+  return { groups, next: next ?? null };
 }
 
 /** The jobs of an owner, of a stage, or those without an owner. */

@@ -89,6 +89,43 @@ function filters(): JobSearch[] {
   );
 }
 
+describeStoresOf(['mysql', 'mariadb'], 'a page of unassigned jobs', (setup) => {
+  it.each(['oldest', 'newest'] as const)('reads only its own part of index queue, %s first', async (order) => {
+    const world = await setup();
+    await fillTables(world.dataSource, 10_000);
+    const { reads, plans, store } = await watched(world, /FROM sql_queue_jobs/);
+
+    const found = await store.consumer.listUnassigned('q', { order, limit: 20 });
+
+    expect(found).toHaveLength(20);
+    expect(plans.filter(({ Extra }) => /filesort/.test(Extra ?? ''))).toEqual([]);
+    expect(reads()).toBeLessThan(500);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a page of groups with the numbers of their jobs', (setup) => {
+  it('reads a bounded number of jobs of each group, however many it has', async () => {
+    const world = await setup();
+    await fillTables(world.dataSource, 10_000);
+    const insert = 'INSERT INTO sql_queue_jobs (queue, payload, runnable, run_at, group_key)';
+    const numbers = 'FROM sql_queue_history WHERE id % 2 = 0';
+    for (const group of ['a', 'b']) {
+      await world.sql(`${insert} SELECT 'grouped', '1', 3, NULL, '${group}' ${numbers}`);
+      await world.sql(`${insert} SELECT 'grouped', '1', 0, 4000000000000, '${group}' ${numbers}`);
+    }
+    const { reads, store } = await watched(world, /FROM sql_queue_jobs/);
+
+    const counts = await store.groups.counts('grouped', ['a', 'b', 'none'], { waiting: 100, scheduled: 300 });
+
+    expect(counts.map(({ waiting }) => waiting)).toEqual([100, 100, 0]);
+    expect(counts.reduce((sum, { scheduled }) => sum + scheduled, 0)).toBe(300);
+    // Each row is read from the index, from the bounded part and from the groups.
+    expect(reads()).toBeLessThan(2_000);
+    const [exact] = await store.groups.counts('grouped', ['b']);
+    expect(exact).toEqual({ waiting: 5_000, scheduled: 5_000, active: 0 });
+  });
+});
+
 describeStoresOf(['mysql', 'mariadb'], 'the promotion of due jobs', (setup) => {
   it.each([
     ['fresh', 10],

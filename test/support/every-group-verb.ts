@@ -52,7 +52,7 @@ export async function everyGroupVerb(
       await groups.setLimits(QUEUE, group, { concurrency: 3, weight: 2 });
       await groups.rest(QUEUE, group, { delayMs: 1_000 });
       await groups.rest(QUEUE, group, null);
-      await groups.counts(QUEUE, group);
+      await groups.counts(QUEUE, [group]);
       await groups.setLimits(QUEUE, group, null);
     }
     await groups.list({ queue: QUEUE, after: '', limit: 10 });

@@ -146,6 +146,10 @@ describeEngines('groups', (setup) => {
     const paused = await admin.groups('q', { state: 'paused' });
     expect(await group.counts()).toEqual({ waiting: 1, scheduled: 1, active: 0 });
     expect(paused.groups).toMatchObject([{ queue: 'q', group: 'a', state: 'paused', concurrency: 2, weight: 3 }]);
+    expect((await admin.groups('q', { counts: true })).groups.map(({ counts }) => counts)).toEqual([
+      { waiting: 1, scheduled: 1, active: 0 },
+      { waiting: 0, scheduled: 0, active: 0 },
+    ]);
     expect((await admin.groups('q', { limit: 1 })).next).toBe('a');
     expect((await admin.groups('q', { after: 'a' })).groups).toMatchObject([{ group: 'b' }]);
 

@@ -4,6 +4,9 @@ import { ago, number, rateText } from './format.js';
 import { LIMIT_FIELDS, limitChange } from './limit-fields.js';
 import { refresh } from './refresh.js';
 
+// The server counts no further.
+const MAX_COUNTED = 1_000;
+
 /**
  * The groups of a queue; nothing if it has none.
  *
@@ -19,7 +22,7 @@ export function groupsSection(queue, { groups, next }, rights) {
     columns: [
       { title: 'Group', cell: ({ group }) => group },
       { title: 'State', cell: ({ state }) => state },
-      { title: 'Waiting', isNumber: true, cell: ({ counts }) => number(counts.waiting) },
+      { title: 'Waiting', isNumber: true, cell: ({ counts: { waiting, active } }) => upTo(waiting, waiting + active) },
       { title: 'Scheduled', isNumber: true, cell: ({ counts }) => number(counts.scheduled) },
       { title: 'Active', isNumber: true, cell: ({ counts }) => number(counts.active) },
       { title: 'Limit', cell: ({ concurrency, rate }) => limitText(concurrency, rate) },
@@ -30,6 +33,14 @@ export function groupsSection(queue, { groups, next }, rights) {
   });
   const more = next ? el('p', {}, link('More groups', 'queue', { queue, group: next })) : null;
   return [section('Groups', list, more)];
+}
+
+/**
+ * @param {number} waiting
+ * @param {number} counted with the active jobs
+ */
+function upTo(waiting, counted) {
+  return counted < MAX_COUNTED ? number(waiting) : `${number(waiting)}+`;
 }
 
 /**

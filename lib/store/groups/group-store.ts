@@ -20,6 +20,8 @@ export interface GroupRecord {
   weight: number;
   /** No job starts before this time; null: the group does not rest. */
   restsUntil: Date | null;
+  /** Only if the page was asked for counts. `waiting` is counted up to 1,000. */
+  counts?: GroupCounts;
 }
 
 /** The jobs of one group that are not finished. */
@@ -28,6 +30,14 @@ export interface GroupCounts {
   scheduled: number;
   /** With prefetched and assigned jobs. */
   active: number;
+}
+
+/** Bounds of counts, so that the cost of a page does not depend on the number of jobs. */
+export interface MaxGroupCounts {
+  /** Counted per group. */
+  readonly waiting: number;
+  /** Examined in the whole queue. */
+  readonly scheduled: number;
 }
 
 export interface GroupSearch {
@@ -43,7 +53,8 @@ export interface GroupStore {
   /** In the order of the names. */
   list(search: GroupSearch): Promise<GroupRecord[]>;
 
-  counts(queue: string, group: string): Promise<GroupCounts>;
+  /** In the order of the groups. */
+  counts(queue: string, groups: readonly string[], most?: MaxGroupCounts): Promise<GroupCounts[]>;
 
   /** No job of a paused group starts. Running jobs continue. */
   setPaused(queue: string, group: string, paused: boolean, recorded?: Change): Promise<void>;

@@ -3,10 +3,9 @@ import type { Delay } from '../../job/outcome.js';
 import { runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
-import type { GroupStore, GroupCounts, GroupRecord, GroupSearch } from './group-store.js';
+import { countGroups } from './count-groups.js';
+import type { GroupStore, GroupRecord, GroupSearch } from './group-store.js';
 import { activeIdsOf, GROUP_COLUMNS, groupOverridesOf, type GroupRow } from './group-row.js';
-import { readIds } from '../../job/read-columns.js';
-import { batchesOf } from '../../common/batches-of.js';
 
 // The position before the first job of any group.
 const ADD = (lockDuplicate: string) => `
@@ -65,29 +64,6 @@ const LIST = `
   ORDER BY group_key
   LIMIT :limit`;
 
-// Both read only index queue.
-const COUNT_WAITING = `
-  SELECT COUNT(*) AS jobs
-  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
-  WHERE queue = :queue AND runnable IN (1, 2, 3, 4, 5) AND run_at IS NULL AND group_key = :group`;
-
-const COUNT_SCHEDULED = `
-  SELECT COUNT(*) AS jobs
-  FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
-  WHERE queue = :queue AND runnable IN (0, 1) AND run_at IS NOT NULL AND group_key = :group`;
-
-const CLAIMS = `
-  SELECT job_ids
-  FROM {claims}
-  WHERE queue = :queue`;
-
-const COUNT_ACTIVE = `
-  SELECT COUNT(*) AS jobs
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND claim_id <> 0 AND queue = :queue AND group_key = :group`;
-
-const ID_BATCH_SIZE = 1_000;
-
 interface GroupName {
   readonly queue: string;
   readonly group: string;
@@ -96,7 +72,7 @@ interface GroupName {
 export function sqlGroupStore(database: SqlDatabase, dialect: Dialect): GroupStore {
   return {
     list: (search) => database.runIdempotent(() => listGroups(search)),
-    counts: (queue, group) => database.runIdempotent(() => countGroup(queue, group)),
+    counts: (queue, groups, most) => database.runIdempotent(() => countGroups(queue, groups, most)),
     setPaused: (queue, group, paused, change = {}) =>
       runChange(database, change, () => setGroupPaused(dialect, { queue, group }, paused), one),
     setLimits: (queue, group, limits, change = {}) =>
@@ -178,23 +154,6 @@ function* listGroups({ queue, state, after, limit }: GroupSearch): Work<GroupRec
     const restsUntil = Number(row.rest_until) > Number(row.at) ? new Date(Number(row.rest_until)) : null;
     return { queue, group: row.group_key, state: row.state, ...limits, weight, restsUntil };
   });
-}
-
-function* countGroup(queue: string, group: string): Work<GroupCounts> {
-  const values = { queue, group };
-  const unclaimed = yield* count(COUNT_WAITING, values);
-  const scheduled = yield* count(COUNT_SCHEDULED, values);
-  const claims = yield* query<{ job_ids: string }>(CLAIMS, { queue });
-  const claimed = claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []);
-  let active = 0;
-  for (const ids of batchesOf(claimed, ID_BATCH_SIZE)) active += yield* count(COUNT_ACTIVE, { ...values, ids });
-  // The reads are not one snapshot.
-  return { waiting: Math.max(0, unclaimed - active), scheduled, active };
-}
-
-function* count(sql: string, values: Record<string, string | readonly number[]>): Work<number> {
-  const [row] = yield* query<{ jobs: number }>(sql, values);
-  return Number(row!.jobs);
 }
 
 const one = () => 1;
