@@ -12,6 +12,8 @@ const PROCESSES = 6;
 const MAX_RUNNING = 25;
 const RATE = { limit: 200, per: '1s', burst: 20 } as const;
 const RATE_MS = 1_000;
+// More than a limited queue can run between two faults.
+const BACKLOG = 500;
 
 describeOwnServers(
   'limits',
@@ -52,9 +54,10 @@ describeOwnServers(
           'SELECT * FROM starts ORDER BY claimed_at',
         );
         const times = starts.flatMap(({ claimed_at, jobs }) => Array<number>(Number(jobs)).fill(Number(claimed_at)));
-        expect(busiestWindow(times, RATE_MS)).toBeLessThanOrEqual(RATE.limit + RATE.burst);
+        const busiest = busiestWindow(times, RATE_MS);
+        expect(busiest).toBeLessThanOrEqual(RATE.limit + RATE.burst);
         // The rate is used.
-        expect(times.length).toBeGreaterThan((SECONDS * RATE.limit) / 2);
+        expect(busiest).toBeGreaterThan(RATE.limit / 2);
       },
       (SECONDS + 90) * 1_000,
     );
@@ -62,17 +65,26 @@ describeOwnServers(
   ['mysql', 'mariadb'],
 );
 
-/** Works more jobs than the limits allow, with a fault every 150 to 450 ms, and then ends all jobs that were started. */
+/** Always has more jobs than the limits allow, with a fault every 150 to 450 ms, and then ends all of them. */
 async function runWithFaults(world: World, queue: QueueOptions, payload: object): Promise<void> {
   const processes = await processesOf(world);
   const { producer } = await world.start({ autoStart: false });
-  const jobs = Array.from({ length: 1_000 }, () => ({ payload }));
+  const refill = async () => {
+    const [row] = await world.sql<{ jobs: number }>(`SELECT COUNT(*) AS jobs FROM sql_queue_jobs`).catch(() => []);
+    const missing = row ? BACKLOG - Number(row.jobs) : 0;
+    if (missing > 0)
+      await producer.enqueueMany(
+        'q',
+        Array.from({ length: missing }, () => ({ payload })),
+      );
+  };
   const start = () => processes.worker({ queue: { lease: '2s', ...queue } });
-  for (let n = 0; n < SECONDS; n++) await producer.enqueueMany('q', jobs);
+  await refill();
   const workers = await Promise.all(Array.from({ length: PROCESSES }, start));
   const endsAt = Date.now() + SECONDS * 1_000;
   for (let faults = 0; Date.now() < endsAt; faults++) {
     await setTimeout(150 + Math.random() * 300);
+    await refill();
     if (faults % 2) await cutOneConnection(world);
     else {
       const victim = Math.floor(Math.random() * PROCESSES);
@@ -81,8 +93,6 @@ async function runWithFaults(world: World, queue: QueueOptions, payload: object)
       workers[victim] = await start();
     }
   }
-  // Jobs that have run must reach their end.
-  await world.sql(`DELETE FROM sql_queue_jobs WHERE state = 'waiting' AND attempt = 0`);
   await eventually(async () => (await world.sql('SELECT id FROM sql_queue_jobs LIMIT 1')).length === 0);
   await Promise.all(workers.map((worker) => worker.stop()));
   expect(await processes.violations()).toEqual([]);
