@@ -42,7 +42,7 @@ export interface JobSearch extends JobFilter {
 /** A page of a list of jobs. */
 export interface JobPage {
   /**
-   * Up to `limit` jobs. A page examines at most 5,000 jobs, so it may have fewer jobs, or none, although there is a
+   * Up to `limit` jobs. A page examines at most 2,000 jobs, so it may have fewer jobs, or none, although there is a
    * `next`.
    */
   jobs: JobRecord[];
