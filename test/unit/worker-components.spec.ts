@@ -28,7 +28,7 @@ function setup() {
     logger: { log: () => {}, warn: () => {}, error: () => {}, debug: () => {} },
     random: () => 0,
     handlers: new HandlerTable(),
-    options: resolveWorkerOptions(),
+    workerOptions: resolveWorkerOptions(),
     optionsFor: () => resolveQueueOptions(),
     instrumentations: {},
     schedules: { declared: new Map() },
