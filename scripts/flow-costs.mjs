@@ -31,7 +31,7 @@ Module({
     SqlQueueModule.forRoot({
       connection,
       prefix: PREFIX,
-      defaults: { retention: { completed: false }, concurrency: 100 },
+      defaults: { concurrency: 100 },
       worker: { autoStart: false },
     }),
   ],
