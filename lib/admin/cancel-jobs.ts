@@ -5,14 +5,11 @@ import { expected } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
-import { partsForJobs, within, type JobChangeOptions } from './in-transaction.js';
+import { partsForJobs, within, type EffectParts, type JobChangeOptions } from './in-transaction.js';
 import { JobActions } from './job-actions.js';
 import { callOf, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
 
-export type CancelParts = Pick<
-  AdminParts,
-  'store' | 'audit' | 'notifier' | 'flowSettler' | 'optionsFor' | 'waitNotifier' | 'events' | 'jobs' | 'transaction'
->;
+export type CancelParts = EffectParts & Pick<AdminParts, 'store' | 'optionsFor'>;
 
 const STATES = ['scheduled', 'waiting', 'blocked', 'active'] as const;
 
@@ -62,7 +59,7 @@ export async function cancelAll(
 
 /** Returns whether the job is cancelled or will be. */
 async function cancelOne(parts: CancelParts, id: number, changes: RecordedChanges): Promise<boolean> {
-  const { store, notifier, waitNotifier, events, flowSettler } = parts;
+  const { store, groups, notifier, waitNotifier, events, flowSettler } = parts;
   const before = await new JobActions(parts).readForEvent('cancelled', [id]);
   const result = await changes.run(
     (change) => store.cancel(id, retentionOf(parts), change),
@@ -70,6 +67,7 @@ async function cancelOne(parts: CancelParts, id: number, changes: RecordedChange
   );
   if (result.state === 'requested') notifier.cancel(id, result.workerId);
   if (result.state !== 'cancelled') return result.state === 'requested';
+  if (result.leftGroup) await groups.wake(result.leftGroup.queue, result.leftGroup.group);
   waitNotifier.notifyAlways(id);
   events.emit('cancelled', before);
   if (result.isInFlow) await flowSettler.settle([id]);

@@ -6,7 +6,7 @@ import type { NewJob } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
-import { partsFor, within, type ChangeOptions } from './in-transaction.js';
+import { partsFor, within, type ChangeOptions, type EffectParts } from './in-transaction.js';
 
 /** The new content of a job. Parts that are not given stay. */
 export interface JobUpdate {
@@ -22,10 +22,7 @@ export interface DuplicateOptions extends Pick<EnqueueOptions, 'delay' | 'runAt'
   payload?: unknown;
 }
 
-type EditParts = Pick<
-  AdminParts,
-  'store' | 'audit' | 'notifier' | 'optionsFor' | 'events' | 'flowSettler' | 'waitNotifier' | 'jobs' | 'transaction'
->;
+type EditParts = EffectParts & Pick<AdminParts, 'store' | 'optionsFor'>;
 
 export async function updateJob(
   parts: EditParts,

@@ -7,9 +7,10 @@ import type { CallerTransaction } from '../store/jobs/job-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { ADMIN_BATCH_SIZE, isJobIds, type JobSelection } from './job-selection.js';
 
-type EffectParts = Pick<
+/** The parts that have effects, which follow the commit of the caller. */
+export type EffectParts = Pick<
   AdminParts,
-  'transaction' | 'audit' | 'events' | 'flowSettler' | 'notifier' | 'waitNotifier' | 'jobs'
+  'transaction' | 'audit' | 'events' | 'flowSettler' | 'groups' | 'notifier' | 'waitNotifier' | 'jobs'
 >;
 
 /** The transaction of a change by QueueAdmin. */
@@ -55,7 +56,7 @@ export function partsFor<Parts extends EffectParts>(parts: Parts, where: string,
 /** The parts for a change in the caller's transaction, if there is one: all effects follow its commit. */
 export function within<Parts extends EffectParts>(parts: Parts, transaction: CallerTransaction | undefined): Parts {
   if (!transaction) return parts;
-  const { audit, events, flowSettler, notifier, waitNotifier, jobs } = parts;
+  const { audit, events, flowSettler, groups, notifier, waitNotifier, jobs } = parts;
   const afterCommit = (act: () => void) => jobs.afterCommit(transaction, act);
   return {
     ...parts,
@@ -74,6 +75,10 @@ export function within<Parts extends EffectParts>(parts: Parts, transaction: Cal
       poll: () => afterCommit(() => notifier.poll()),
       cancel: (jobId, workerId) => afterCommit(() => notifier.cancel(jobId, workerId)),
       readCancelRequests: (workerId) => afterCommit(() => notifier.readCancelRequests(workerId)),
+    },
+    groups: {
+      ...groups,
+      wake: async (queue, group) => afterCommit(() => void groups.wake(queue, group).then(() => notifier.wake(queue))),
     },
     waitNotifier: { notifyAlways: (jobId) => afterCommit(() => waitNotifier.notifyAlways(jobId)) },
   };

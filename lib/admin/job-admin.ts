@@ -120,13 +120,14 @@ export abstract class JobAdmin {
    */
   async release(id: number, options: ChangeOptions = {}): Promise<boolean> {
     checkJobId(id);
-    const { store, audit, notifier, events } = partsFor(this.#parts, `Cannot release job ${id}`, options);
+    const { store, audit, notifier, events, groups } = partsFor(this.#parts, `Cannot release job ${id}`, options);
     const released = await audit.change(
       { verb: 'release', which: id },
       (change) => store.release(id, change),
       (job) => (job ? 1 : 0),
     );
     if (!released) return false;
+    if (released.leftGroup) await groups.wake(released.leftGroup.queue, released.leftGroup.group);
     events.emit('released', [released]);
     if (released.owner === null) notifier.readCancelRequests(released.workerId);
     notifier.wake(released.queue);

@@ -4,14 +4,11 @@ import { requireOptions } from '../job/option-schema.js';
 import { resolveReplay } from '../job/replay-options.js';
 import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
-import { partsForJobs, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
+import { partsForJobs, type EffectParts, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
 import { JobActions } from './job-actions.js';
 import { callOf, isJobIds, searchesOf, withoutUnrecoverable, type JobSelection } from './job-selection.js';
 
-export type RestartParts = Pick<
-  AdminParts,
-  'store' | 'audit' | 'notifier' | 'flowSettler' | 'events' | 'waitNotifier' | 'jobs' | 'transaction'
->;
+export type RestartParts = EffectParts & Pick<AdminParts, 'store'>;
 
 /** @param call the call in the audit, if it is not a retry */
 export async function retryJobs(

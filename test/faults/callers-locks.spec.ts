@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
-import { DEFAULT_GROUP_RULES } from '../../lib/job/groups/group-options.js';
+import { DEFAULT_GROUP_RULES, type GroupRules } from '../../lib/job/groups/group-options.js';
 import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { gate } from '../support/engines.js';
@@ -108,6 +108,28 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
   });
 
   it.each([
+    ['cancel', 'person'],
+    ['release', 'person'],
+    ['release', 'worker'],
+  ] as const)('on a job that an administrator takes (%s, from a %s) does not block its group', async (verb, holder) => {
+    const { store, world, transaction } = await prepare();
+    const { persons, held, groups } = await withGroup(world, store, 4);
+    const { jobs } = await claimOfGroup(store, groups);
+    const id = holder === 'person' ? persons : jobs[0]!.id;
+
+    const result = await transaction('READ COMMITTED', async (manager) => {
+      const change = { transaction: manager };
+      const taken = verb === 'cancel' ? store.admin.cancel(id, () => 60_000, change) : store.admin.release(id, change);
+      const left = await taken;
+      await work(store, held, { queue: 'grouped', groups });
+      return left;
+    });
+
+    expect(result).toMatchObject({ leftGroup: { queue: 'grouped', group: 'a' } });
+    expect(await world.admin.get(id)).toMatchObject({ state: verb === 'cancel' ? 'cancelled' : 'waiting' });
+  });
+
+  it.each([
     ['pause', (store: OpenStore, manager: EntityManager) => store.admin.setPaused('q', true, { transaction: manager })],
     [
       'configure',
@@ -188,17 +210,19 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
   }
 });
 
-/** A job of a group for a person, one that a worker has claimed, and one that waits. */
-async function withGroup({ put }: World, { jobs, consumer }: OpenStore) {
+/** A job of a group for a person, one that a worker has claimed, and others that wait. */
+async function withGroup({ put }: World, store: OpenStore, count = 3) {
+  const { consumer } = store;
   const groups = { ...DEFAULT_GROUP_RULES, concurrency: 9 };
-  const [persons] = await put(...Array.from({ length: 3 }, () => ({ queue: 'grouped', group: 'a' })));
-  const claim = async (): Promise<Claim> => {
-    const request = claimRequest({ queue: 'grouped', groups });
-    return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
-  };
-  const { id: claimId, jobs: claimed } = await claim();
+  const [persons] = await put(...Array.from({ length: count }, () => ({ queue: 'grouped', group: 'a' })));
+  const { id: claimId, jobs: claimed } = await claimOfGroup(store, groups);
   await consumer.splitClaim({ claimId, jobs: claimed, workerId: 'people', owner: 'ann', leaseMs: 900_000 });
-  return { persons: persons!, held: await claim(), groups };
+  return { persons: persons!, held: await claimOfGroup(store, groups), groups };
+}
+
+async function claimOfGroup({ jobs }: OpenStore, groups: GroupRules): Promise<Claim> {
+  const request = claimRequest({ queue: 'grouped', groups });
+  return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
 }
 
 /** The statements of a worker in the same process. */

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { QueueAdmin } from '../../lib/admin/queue-admin.js';
 import { describeEngines, gate, type World } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 
 type Verb = (admin: QueueAdmin, id: number, manager: EntityManager) => Promise<unknown>;
 
@@ -52,6 +53,28 @@ async function rollback(world: World, act: (manager: EntityManager) => Promise<u
 }
 
 describeEngines("a verb of QueueAdmin in the caller's transaction", (setup) => {
+  it.each(['cancel', 'release'] as const)('%s makes the group of the job claimable after the commit', async (verb) => {
+    const world = await setup();
+    const { admin, consumer, producer } = await world.start({
+      autoStart: false,
+      queues: { q: { groups: { concurrency: 1 } } },
+    });
+    const ann = { owner: 'ann' };
+    const [first] = await producer.enqueueMany('q', [
+      { payload: 1, options: { group: 'a' } },
+      { payload: 2, options: { group: 'a' } },
+    ]);
+    await consumer.claim('q', ann);
+    const atLimit = await consumer.claim('q', ann);
+
+    await world.dataSource.transaction((manager) => admin[verb](first!.id, { manager }));
+
+    const stateOf = async () => (await world.sql<{ state: string }>('SELECT state FROM sql_queue_groups'))[0]!.state;
+    await eventually(async () => (await stateOf()) === 'ready');
+    expect(atLimit).toEqual([]);
+    expect(await consumer.claim('q', ann)).toMatchObject([{ payload: verb === 'cancel' ? 2 : 1 }]);
+  });
+
   it.each(Object.entries(VERBS))('%s changes the job and its audit if it commits', async (_name, [verb, changed]) => {
     const world = await setup();
     const { admin, id } = await withScheduledJob(world);

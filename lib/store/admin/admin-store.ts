@@ -132,13 +132,18 @@ export interface JobEdit {
   readonly delay?: Delay;
 }
 
+/** The group of a job that has left its claim in a transaction of the caller. Call `GroupStore.wake` after the commit. */
+interface LeftGroup {
+  readonly leftGroup?: { readonly queue: string; readonly group: string };
+}
+
 /** `too-late`: the job is finished or unknown. */
 export type CancelResult =
-  | { state: 'cancelled'; isInFlow?: true }
+  | ({ state: 'cancelled'; isInFlow?: true } & LeftGroup)
   | { state: 'requested'; workerId: string; queue: string }
   | { state: 'too-late' };
 
-export interface ReleasedJob extends EventJob {
+export interface ReleasedJob extends EventJob, LeftGroup {
   readonly workerId: string;
   /** The person who had the job; null if a worker had it. */
   readonly owner: string | null;

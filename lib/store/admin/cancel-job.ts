@@ -50,14 +50,19 @@ interface ClaimRow {
 // The number of times that the claim of a job may change between a read and its lock.
 export const MAX_TRIES = 5;
 
-export function* cancelJob(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult> {
+/** @param isCallers in a transaction of the caller */
+export function* cancelJob(
+  id: number,
+  retentionMs: (queue: string) => number | false,
+  isCallers: boolean,
+): Work<CancelResult> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const [job] = yield* query<{ claim_id: number; queue: string }>(SELECT_CLAIM_ID, { id });
     if (!job) return { state: 'too-late' };
     const result =
       Number(job.claim_id) === 0
         ? yield* cancelIdle(id, retentionMs)
-        : yield* cancelClaimed(id, job.queue, Number(job.claim_id), retentionMs);
+        : yield* cancelClaimed(id, job.queue, Number(job.claim_id), retentionMs, isCallers);
     if (result) return result;
   }
   return { state: 'too-late' };
@@ -87,20 +92,35 @@ function* cancelClaimed(
   queue: string,
   claimId: number,
   retentionMs: (queue: string) => number | false,
+  isCallers: boolean,
 ): Work<CancelResult | undefined> {
   const claim = yield* lockClaimOf(id, claimId);
   if (!claim) return undefined;
   if (claim.owner !== null) {
     // Cancels at once, because no worker would read a request. Later calls of the claim holder reject.
     const locked = yield* lockAssignment(id, 'anyone');
-    yield* endLockedAssignment(locked, { outcome: { kind: 'cancel' }, retentionMs: retentionMs(locked.job.queue) });
-    return cancelled(locked.job);
+    const { job, leftGroup } = withoutGroupLock(locked.job, isCallers);
+    yield* endLockedAssignment(
+      { ...locked, job },
+      { outcome: { kind: 'cancel' }, retentionMs: retentionMs(job.queue) },
+    );
+    return { ...cancelled(job), ...leftGroup };
   }
   yield* requestCancel(id, claimId, claim);
   return { state: 'requested', workerId: claim.worker_id, queue };
 }
 
-function cancelled({ overrides }: ClaimedJob): CancelResult {
+/**
+ * A job that leaves its claim locks its group. In a transaction of the caller, which may stay open for long, it must not:
+ * claims and completions of the group would wait.
+ */
+export function withoutGroupLock(job: ClaimedJob, isCallers: boolean) {
+  const { queue, group, countsInGroup } = job;
+  if (!isCallers || group === null || countsInGroup === false) return { job };
+  return { job: { ...job, countsInGroup: false as const }, leftGroup: { leftGroup: { queue, group } } };
+}
+
+function cancelled({ overrides }: ClaimedJob): Extract<CancelResult, { state: 'cancelled' }> {
   return { state: 'cancelled', ...(overrides?.flow !== undefined && { isInFlow: true }) };
 }
 

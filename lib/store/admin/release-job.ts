@@ -5,15 +5,19 @@ import { completeClaimed } from '../jobs/complete-jobs.js';
 import { endLockedAssignment } from '../people/end-assignment.js';
 import { lockAssignment } from '../people/lock-assignment.js';
 import type { ReleasedJob } from './admin-store.js';
-import { lockClaimOf, MAX_TRIES, requestCancel, SELECT_CLAIM_ID } from './cancel-job.js';
+import { lockClaimOf, MAX_TRIES, requestCancel, SELECT_CLAIM_ID, withoutGroupLock } from './cancel-job.js';
 
 const LOCK_CLAIMED_JOB = `
   SELECT ${CLAIMED_COLUMNS}, queue
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
 
-/** Takes the job from its worker, which reads a cancellation request for it, or from the person who has it. */
-export function* releaseJob(id: number): Work<ReleasedJob | undefined> {
+/**
+ * Takes the job from its worker, which reads a cancellation request for it, or from the person who has it.
+ *
+ * @param isCallers in a transaction of the caller
+ */
+export function* releaseJob(id: number, isCallers: boolean): Work<ReleasedJob | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const [row] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
     const claimId = Number(row?.claim_id ?? 0);
@@ -22,16 +26,17 @@ export function* releaseJob(id: number): Work<ReleasedJob | undefined> {
     if (!claim) continue;
     if (claim.owner !== null) {
       const locked = yield* lockAssignment(id, 'anyone');
-      yield* endLockedAssignment(locked, { outcome: { kind: 'release' }, retentionMs: false });
-      return released(locked.job, locked.workerId, locked.owner);
+      const { job, leftGroup } = withoutGroupLock(locked.job, isCallers);
+      yield* endLockedAssignment({ ...locked, job }, { outcome: { kind: 'release' }, retentionMs: false });
+      return { ...released(job, locked.workerId, locked.owner), ...leftGroup };
     }
     const [claimed] = yield* query<ClaimedRow & { queue: string }>(LOCK_CLAIMED_JOB, { id, claimId });
-    const job = toClaimedJob(claimed!, claimed!.queue);
+    const { job, leftGroup } = withoutGroupLock(toClaimedJob(claimed!, claimed!.queue), isCallers);
     const { worker_id: workerId } = claim;
     const outcome = { kind: 'release' } as const;
     yield* completeClaimed([{ job, claimId, workerId, outcome, ranMs: null, retentionMs: false, deadLetter: false }]);
     yield* requestCancel(id, claimId, claim);
-    return released(job, workerId, null);
+    return { ...released(job, workerId, null), ...leftGroup };
   }
   return undefined;
 }

@@ -110,7 +110,7 @@ export class SqlAdminStore implements port.AdminStore {
   }
 
   cancel(id: number, retentionMs: (queue: string) => number | false, change: Change = {}): Promise<port.CancelResult> {
-    const work = () => cancelJob(id, retentionMs);
+    const work = () => cancelJob(id, retentionMs, change.transaction !== undefined);
     const queueOf = (result: port.CancelResult) => (result.state === 'requested' ? result.queue : undefined);
     return runChange(this.database, change, work, ({ state }) => (state === 'too-late' ? 0 : 1), queueOf);
   }
@@ -119,7 +119,7 @@ export class SqlAdminStore implements port.AdminStore {
     return runChange(
       this.database,
       change,
-      () => releaseJob(id),
+      () => releaseJob(id, change.transaction !== undefined),
       (released) => (released ? 1 : 0),
     );
   }

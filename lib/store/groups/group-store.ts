@@ -65,6 +65,12 @@ export interface GroupStore {
   /** No job of the group starts until then. Null: the rest ends. */
   rest(queue: string, group: string, rest: Delay | null, recorded?: Change): Promise<void>;
 
+  /**
+   * Makes a group claimable in which a job has ended, after the transaction of the caller in which it did. Never rejects,
+   * because claims examine a group anew after seconds.
+   */
+  wake(queue: string, group: string): Promise<void>;
+
   /** Deletes at most `limit` groups that were idle for an hour and have no limits of their own. Returns their number. */
   prune(limit: number): Promise<number>;
 }

@@ -4,6 +4,7 @@ import { runChange } from '../audit/run-change.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
 import { countGroups } from './count-groups.js';
+import { wakeGroup } from './wake-groups.js';
 import type { GroupStore, GroupRecord, GroupSearch } from './group-store.js';
 import { activeIdsOf, GROUP_COLUMNS, groupOverridesOf, type GroupRow } from './group-row.js';
 
@@ -79,6 +80,10 @@ export function sqlGroupStore(database: SqlDatabase, dialect: Dialect): GroupSto
       runChange(database, change, () => changeGroupLimits(dialect, { queue, group }, limits), one),
     rest: (queue, group, rest, change = {}) =>
       runChange(database, change, () => restGroup(dialect, { queue, group }, rest), one),
+
+    async wake(queue, group) {
+      await database.transaction(() => wakeGroup({ queue, group })).catch(() => undefined);
+    },
 
     async prune(limit) {
       const unused = await database.runIdempotent(() => findUnusedGroups(limit));

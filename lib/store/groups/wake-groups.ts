@@ -1,4 +1,5 @@
 import { groupBy } from '../../common/group-by.js';
+import { execute, type Work } from '../core/statement.js';
 import type { Completion } from '../jobs/completion.js';
 import type { FencedStatement } from '../jobs/fence.js';
 
@@ -24,4 +25,8 @@ export function wakeGroups(completions: readonly Pick<Completion, 'job'>[]): rea
     const groups = [...new Set(queues.get(queue)!.map(({ job }) => job.group!))].sort();
     return { sql: WAKE, values: { queue, groups }, expectedRows: undefined };
   });
+}
+
+export function* wakeGroup({ queue, group }: { readonly queue: string; readonly group: string }): Work<void> {
+  yield* execute(WAKE, { queue, groups: [group] });
 }

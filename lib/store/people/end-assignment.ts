@@ -8,9 +8,8 @@ import { isFinished } from '../jobs/fence.js';
 import { lockAssignment, type LiveJob, type LockedAssignment } from './lock-assignment.js';
 import { deleteClaim, LEASE_LENGTH } from '../jobs/lease.js';
 import { completeClaimed } from '../jobs/complete-jobs.js';
-import { wakeGroups } from '../groups/wake-groups.js';
 import { clearStages, setStage } from './stages.js';
-import { execute, executeAll, emit, query, type Work } from '../core/statement.js';
+import { execute, emit, query, type Work } from '../core/statement.js';
 import { requireDecisions } from '../core/with-decisions.js';
 
 const EXTEND = `
@@ -30,7 +29,7 @@ const SELECT_LEASE_END = `
   FROM {claims}
   WHERE id = :claimId`;
 
-/** @param located the job, for a transaction of the caller. It does not lock the group of the job: see `wakeGroupOf` */
+/** @param located the job, for a transaction of the caller. It does not lock the group of the job: see ConsumerStore.onCommitted */
 export function* endAssignment(
   id: number,
   holder: ExpectedHolder,
@@ -42,14 +41,6 @@ export function* endAssignment(
   if (!located) return yield* endLockedAssignment(locked, outcome!);
   const ended = yield* endLockedAssignment({ ...locked, job: { ...locked.job, countsInGroup: false } }, outcome!);
   return { ...ended, job: locked.job };
-}
-
-/**
- * Makes the group of a job claimable that has ended in a transaction of the caller. That transaction may stay open for
- * long, and claims and completions of the group would wait for its lock.
- */
-export function* wakeGroupOf(job: ClaimedJob): Work<void> {
-  yield* executeAll(wakeGroups([{ job }]));
 }
 
 export function* endLockedAssignment(

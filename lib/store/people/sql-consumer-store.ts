@@ -6,7 +6,8 @@ import type { PageRequest } from '../../job/page-options.js';
 import type * as port from './consumer-store.js';
 import { assign, splitClaim } from './assign.js';
 import { listAssigned, listInStage, listUnassigned } from './assigned-jobs.js';
-import { endAssignment, extendAssignment, moveJob, snoozeAssignment, wakeGroupOf } from './end-assignment.js';
+import { endAssignment, extendAssignment, moveJob, snoozeAssignment } from './end-assignment.js';
+import { wakeGroup } from '../groups/wake-groups.js';
 import { readClaimPermit } from '../topics/queue-registration.js';
 import { FenceError } from '../jobs/complete-jobs.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
@@ -90,7 +91,8 @@ export class SqlConsumerStore implements port.ConsumerStore {
   async onCommitted(job: ClaimedJob): Promise<void> {
     this.scanCursors.reset();
     if (job.group === null || job.countsInGroup === false) return;
-    await this.database.transaction(() => wakeGroupOf(job)).catch(() => undefined);
+    const { queue, group } = job;
+    await this.database.transaction(() => wakeGroup({ queue, group })).catch(() => undefined);
   }
 
   listUnassigned(queue: string, page: PageRequest): Promise<port.AssignedJobRecord[]> {
