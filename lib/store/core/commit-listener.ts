@@ -19,8 +19,10 @@ export class CommitListener implements EntitySubscriberInterface {
   afterCommit(transaction: CallerTransaction, act: () => void): void {
     const runner = queryRunnerOf(transaction);
     if (!runner?.isTransactionActive) return act();
-    const pending = this.#pending.get(runner) ?? [];
-    this.#pending.set(runner, [...pending, { act, depth: transactionDepth(runner) }]);
+    const pending = this.#pending.get(runner);
+    const added: PendingAct = { act, depth: transactionDepth(runner) };
+    if (pending) pending.push(added);
+    else this.#pending.set(runner, [added]);
   }
 
   afterTransactionCommit({ queryRunner }: { queryRunner: QueryRunner }): void {
