@@ -10,8 +10,10 @@ async function startBefore({ metrics }: Pick<World, 'metrics'>, ms: number, step
   return at - (at % step);
 }
 
-function readAll({ metrics }: Pick<World, 'metrics'>, queue = 'q'): Promise<MetricsRow[]> {
-  return metrics.read(queue, { fromMs: 0, toMs: null, stepMs: minute });
+/** The shortest steps first, each in the order of its times. */
+async function readAll({ metrics }: Pick<World, 'metrics'>, queue = 'q'): Promise<MetricsRow[]> {
+  const rows = await metrics.read(queue, { fromMs: 0, toMs: null, stepMs: minute });
+  return rows.sort((a, b) => a.stepMs - b.stepMs || a.startsAtMs - b.startsAtMs);
 }
 
 const summary = ({ stepMs, startsAtMs, recorder, completed, failed, waits }: MetricsRow) => ({
@@ -48,7 +50,7 @@ describeStores('the metrics', (setup) => {
       metricsRow({ queue: 'other', startsAtMs, completed: 9 }),
     ]);
     const completedIn = async (fromMs: number | null, toMs: number | null, stepMs: number) =>
-      (await world.metrics.read('q', { fromMs, toMs, stepMs })).map(({ completed }) => completed);
+      (await world.metrics.read('q', { fromMs, toMs, stepMs })).map(({ completed }) => completed).sort((a, b) => a - b);
 
     // The hour has begun before the range, and ends in it.
     expect(await completedIn(startsAtMs + minute + 1, startsAtMs + 2 * minute, minute)).toEqual([1, 7]);
@@ -110,6 +112,28 @@ describeStores('the metrics', (setup) => {
       expect(more).toEqual([]);
       expect([row!.completed, row!.runs.quantile(0.5)! > 80]).toEqual([40, true]);
     }
+  });
+
+  it('count each attempt once while another process adds them up', async () => {
+    const world = await setup();
+    const startsAtMs = await startBefore(world, 20 * minute, minute);
+    const rows = Array.from({ length: 200 }, (_, index) =>
+      metricsRow({ startsAtMs, recorder: index + 1, completed: 1 }),
+    );
+    await world.metrics.save(rows);
+    const other = await world.open();
+    const sums = new Set<number>();
+    const folded = new AbortController();
+    const foldOneByOne = async () => {
+      while ((await other.metrics.fold(1)) > 0);
+    };
+    const folding = foldOneByOne().finally(() => folded.abort());
+    do {
+      sums.add((await readAll(world)).reduce((sum, { completed }) => sum + completed, 0));
+    } while (!folded.signal.aborted);
+    await folding;
+
+    expect(sums).toEqual(new Set([200]));
   });
 
   it('add late rows to those that were added up before', async () => {

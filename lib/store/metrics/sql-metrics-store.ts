@@ -1,5 +1,5 @@
 import type { SqlDatabase } from '../core/sql-database.js';
-import { executeAll, query, type Work } from '../core/statement.js';
+import { query, type Work } from '../core/statement.js';
 import { findDueFolds, foldMetrics } from './fold-metrics.js';
 import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
 import { METRICS_STEPS, type MetricsRange, type MetricsRow, type MetricsStore } from './metrics-store.js';
@@ -7,15 +7,20 @@ import { METRICS_STEPS, type MetricsRange, type MetricsRow, type MetricsStore } 
 const TIME = `
   SELECT :now AS at`;
 
-// A row of a longer step may begin before the range and end in it.
-const READ = `
+// A row of a longer step may begin before the range and end in it. One statement has one snapshot: rows that another
+// process adds up at that moment are counted once.
+const READ = Object.values(METRICS_STEPS)
+  .map(
+    (rowStep) => `
   SELECT ${METRICS_COLUMNS}
   FROM {metrics} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND step_ms = :rowStep
+  WHERE queue = :queue AND step_ms = ${rowStep}
     AND starts_at < COALESCE(:toMs, :now)
     AND starts_at >= COALESCE(:fromMs, COALESCE(:toMs, :now) - 60 * :stepMs)
-                     - COALESCE(:fromMs, COALESCE(:toMs, :now) - 60 * :stepMs) % :longest
-  ORDER BY starts_at`;
+                     - COALESCE(:fromMs, COALESCE(:toMs, :now) - 60 * :stepMs)
+                       % CASE WHEN :stepMs > ${rowStep} THEN :stepMs ELSE ${rowStep} END`,
+  )
+  .join('\n  UNION ALL');
 
 export class SqlMetricsStore implements MetricsStore {
   constructor(private readonly database: SqlDatabase) {}
@@ -41,12 +46,7 @@ export class SqlMetricsStore implements MetricsStore {
   }
 }
 
-function* readMetrics(queue: string, { fromMs, toMs, stepMs }: MetricsRange): Work<MetricsRow[]> {
-  const results = yield* executeAll(
-    Object.values(METRICS_STEPS).map((rowStep) => ({
-      sql: READ,
-      values: { queue, rowStep, longest: Math.max(rowStep, stepMs), fromMs, toMs, stepMs },
-    })),
-  );
-  return results.flatMap(({ rows }) => (rows as unknown as StoredMetrics[]).map(toMetricsRow));
+function* readMetrics(queue: string, range: MetricsRange): Work<MetricsRow[]> {
+  const rows = yield* query<StoredMetrics>(READ, { queue, ...range });
+  return rows.map(toMetricsRow);
 }
