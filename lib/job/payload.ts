@@ -84,18 +84,28 @@ export function encodeResult(
   return encoded.text;
 }
 
-type Completed = Extract<Outcome, { kind: 'complete' }>;
+export type Completed = Extract<Outcome, { kind: 'complete' }>;
+
+/** The outcome of most jobs: one object for all of them, because each would outlive a garbage collection. */
+export const COMPLETED: Completed = { kind: 'complete', result: null };
 
 /** The job completes even if its result cannot be stored. Never rejects. */
 export function completeOutcome(queue: string, result: unknown, options: ContentOptions): MaybePromise<Completed> {
-  const withoutResult = (error: unknown) => completeWithoutResult(storedError(error).message);
+  if (result === undefined) return COMPLETED;
   try {
     const encoded = encodeResult(queue, result, options);
-    if (!(encoded instanceof Promise)) return { kind: 'complete', result: encoded };
-    return encoded.then((text): Completed => ({ kind: 'complete', result: text }), withoutResult);
+    return encoded instanceof Promise ? encoded.then(completeWith, completeWithoutInvalid) : completeWith(encoded);
   } catch (error) {
-    return withoutResult(error);
+    return completeWithoutInvalid(error);
   }
+}
+
+function completeWith(result: string | null): Completed {
+  return { kind: 'complete', result };
+}
+
+function completeWithoutInvalid(error: unknown): Completed {
+  return completeWithoutResult(storedError(error).message);
 }
 
 export function completeWithoutResult(problem: string): Completed {

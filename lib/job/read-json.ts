@@ -11,12 +11,19 @@ export function readJson(text: unknown): { value: unknown } | { problem: string 
   }
 }
 
-export function readHeaders(text: string | null): { headers: Record<string, string> } | { problem: string } {
-  if (text === null) return { headers: {} };
+interface ReadHeaders {
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+// One object for most jobs.
+const NO_HEADERS: ReadHeaders = { headers: Object.freeze({}) };
+
+export function readHeaders(text: string | null): ReadHeaders | { problem: string } {
+  if (text === null) return NO_HEADERS;
   const parsed = readJson(text);
   if ('problem' in parsed) return parsed;
   const { value } = parsed;
-  if (value === null) return { headers: {} };
+  if (value === null) return NO_HEADERS;
   const problem = expected(
     isOptions(value) && Object.values(value).every((one) => typeof one === 'string'),
     'an object of texts',

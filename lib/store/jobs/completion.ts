@@ -12,7 +12,7 @@ export interface Completion {
   /** Null if the attempt did not start. */
   readonly ranMs: number | null;
   /** The time of the error, for people. Needed only if an attempt has failed. */
-  readonly endedAt?: Date;
+  readonly endedAt?: Date | undefined;
   /** How long the history keeps the finished job. False: not at all. See jobRetentionMs. */
   readonly retentionMs: number | false;
   /** The queue that receives a copy of the job if it is dead. Undefined or false: none. */

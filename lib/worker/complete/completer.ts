@@ -48,14 +48,7 @@ export class Completer {
 
   complete(claim: ActiveClaim, completion: Completion, onWritten: (written: WrittenOutcome) => void): void {
     claim.markCompleting(completion.job.id);
-    this.#add({
-      claim,
-      completion,
-      onWritten: (written) => {
-        this.#deleteClaimIfEmpty(claim);
-        onWritten(written);
-      },
-    });
+    this.#add({ claim, completion, onWritten });
   }
 
   /** Lets more jobs of the claim start although none has ended. */
@@ -71,10 +64,11 @@ export class Completer {
     });
   }
 
-  /** The job has left its claim outside of a batch. If it was the last one, the claim is deleted. */
-  removeDetached(claim: ActiveClaim, jobId: number): void {
-    claim.markCommitted(jobId);
-    this.#deleteClaimIfEmpty(claim);
+  /** Deletes a claim that its last job has left outside of a batch. */
+  deleteIfEmptied(claim: ActiveClaim): void {
+    if (!claim.isEmptied) return;
+    this.#emptyClaimIds.push(claim.id);
+    this.#scheduleSending();
   }
 
   /** A claim that follows at once shares a transaction with all outcomes of this turn of the event loop. */
@@ -113,12 +107,6 @@ export class Completer {
 
   #add(entry: CompletionEntry): void {
     this.#pending.push(entry);
-    this.#scheduleSending();
-  }
-
-  #deleteClaimIfEmpty(claim: ActiveClaim): void {
-    if (!claim.isEmptied) return;
-    this.#emptyClaimIds.push(claim.id);
     this.#scheduleSending();
   }
 

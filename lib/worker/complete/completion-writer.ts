@@ -185,7 +185,7 @@ export class CompletionWriter {
     );
     if (!completion || isSubstitute) return this.#abandon(entries);
     const { outcome, isLast } = substituteOutcome(completion, { name, message: message.slice(0, 500) });
-    const substitute = { ...entry, rejections: 0, completion: { ...completion, outcome } };
+    const substitute = { ...entry, rejections: 0, completion: { ...completion, outcome, endedAt: this.clock.now() } };
     return this.write({
       entries: [isLast ? { ...substitute, isSubstitute: true } : substitute],
       mayHaveCommitted: false,

@@ -1,25 +1,19 @@
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { jobLogParams } from '../../job/log-params.js';
-import { isFinalOutcome, isClaimableAtOnce, type Outcome } from '../../job/outcome.js';
+import { isFinalOutcome, isClaimableAtOnce, outcomeWithoutRun, type Outcome } from '../../job/outcome.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
 import type { Attempt } from '../run/attempt.js';
 import { toCompletion, type AttemptEnd } from '../run/attempt-end.js';
 import type { Completion } from '../../store/jobs/completion.js';
 import { logFailure } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
+import type { BufferedJob } from '../queue/prefetch-buffer.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import type { WrittenOutcome } from './completion-writer.js';
 
 // A process without a handler for a job snoozes it, so that another process can claim it.
 const UNHANDLED_SNOOZE_MS = 10_000;
-
-/** The times are null if the handler was not called. */
-interface EndedRun {
-  readonly job: ClaimedJob;
-  readonly ranMs: number | null;
-  readonly startedAtMs: number | null;
-}
 
 /** Completes the jobs of one queue. After each commit it emits events, logs failures and notifies. */
 export class OutcomeEffects {
@@ -59,15 +53,23 @@ export class OutcomeEffects {
     this.completeUnstarted(claim, job, { kind: 'snooze', delayMs: UNHANDLED_SNOOZE_MS });
   }
 
+  /** Completes the jobs of the claim that cannot run, and returns the others. */
+  completeUnrunnable(claim: ActiveClaim, jobs: readonly ClaimedJob[]): BufferedJob[] {
+    const runnable: BufferedJob[] = [];
+    jobs.forEach((job, indexInClaim) => {
+      const outcome = outcomeWithoutRun(job);
+      if (outcome) this.completeUnstarted(claim, job, outcome);
+      else runnable.push({ claim, job, indexInClaim });
+    });
+    return runnable;
+  }
+
   completeUnstarted(claim: ActiveClaim, job: ClaimedJob, outcome: Outcome): void {
     const { completer, workerId, options, clock } = this.parts;
     this.#pendingOutcomes++;
-    const completion = toCompletion(
-      { job, claimId: claim.id, workerId, outcome, ranMs: null, endedAt: clock.now() },
-      options,
-    );
+    const completion = toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs: null }, options, clock);
     completer.complete(claim, completion, (written) => {
-      if (written !== 'lost') this.#onCommitted({ job, ranMs: null, startedAtMs: null }, written, undefined);
+      if (written !== 'lost') this.#onCommitted(job, null, null, written, undefined);
       this.#finishOutcome(claim, this.#settle(job, written));
     });
   }
@@ -85,13 +87,13 @@ export class OutcomeEffects {
     const { ranMs } = completion;
     const onWritten = (written: WrittenOutcome) => {
       if (written === 'lost') this.#onLeaseLost(job, claim, ranMs);
-      else this.#onCommitted({ job, ranMs, startedAtMs }, written, result);
+      else this.#onCommitted(job, ranMs, startedAtMs, written, result);
       if (written !== 'lost' && isFinalOutcome(written) && !isKept(completion, written))
         void this.parts.jobLogWriter.delete(attempt);
       this.#finishOutcome(claim, this.#settle(job, written));
     };
     if (!isDetached) return this.parts.completer.complete(claim, completion, onWritten);
-    this.parts.completer.removeDetached(claim, job.id);
+    claim.markCommitted(job.id);
     // The effects of a handed off job follow when its claim holder ends it.
     if (isHandedOff) this.#finishOutcome(claim);
     else onWritten(outcome);
@@ -99,7 +101,10 @@ export class OutcomeEffects {
 
   /** @param settled the queue is not idle before that */
   #finishOutcome(claim: ActiveClaim, settled?: Promise<void>): void {
-    if (claim.isDone) this.parts.leases.remove(claim);
+    if (claim.isDone) {
+      this.parts.leases.remove(claim);
+      this.parts.completer.deleteIfEmptied(claim);
+    }
     if (settled) void settled.then(() => this.#endOutcome());
     else this.#endOutcome();
   }
@@ -116,7 +121,14 @@ export class OutcomeEffects {
     this.onOutcomeDone();
   }
 
-  #onCommitted({ job, ranMs, startedAtMs }: EndedRun, outcome: Outcome, result: unknown): void {
+  /** The times are null if the handler was not called. */
+  #onCommitted(
+    job: ClaimedJob,
+    ranMs: number | null,
+    startedAtMs: number | null,
+    outcome: Outcome,
+    result: unknown,
+  ): void {
     this.parts.events.emitOutcome(job, outcome, result, ranMs);
     this.parts.instrumentations.ended(job, outcome, ranMs, startedAtMs);
     logFailure(job, outcome, this.parts);

@@ -1,5 +1,3 @@
-import type { ClaimedJob } from '../../job/job.js';
-import { outcomeWithoutRun } from '../../job/outcome.js';
 import type { QueueState } from '../../store/jobs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
@@ -7,7 +5,7 @@ import type { ActiveClaim } from './active-claim.js';
 import { Claimer, type NewClaim } from './claimer.js';
 import { JobStarter } from './job-starter.js';
 import { LimitGate } from './limit-gate.js';
-import { PrefetchBuffer, type BufferedJob } from './prefetch-buffer.js';
+import { PrefetchBuffer } from './prefetch-buffer.js';
 import { PrefetchLimits, type ClaimDemand } from './prefetch-limits.js';
 import { QueueGroups } from './queue-groups.js';
 import { QueueSlots } from './queue-slots.js';
@@ -236,15 +234,7 @@ export class QueueWorker {
     if (claim.isAbandoned) return;
     // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.
     const mayStart = this.#isOpen && this.#restCount === 0 && !this.parts.leases.hasExpired(claim);
-    if (mayStart) this.#buffer.add(this.#runnableOf(claim, jobs));
+    if (mayStart) this.#buffer.add(this.#outcomeEffects.completeUnrunnable(claim, jobs));
     else for (const job of jobs) this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
-  }
-
-  #runnableOf(claim: ActiveClaim, jobs: readonly ClaimedJob[]): BufferedJob[] {
-    return jobs.flatMap((job, indexInClaim) => {
-      const outcome = outcomeWithoutRun(job);
-      if (outcome) this.#outcomeEffects.completeUnstarted(claim, job, outcome);
-      return outcome ? [] : { claim, job, indexInClaim };
-    });
   }
 }

@@ -1,5 +1,8 @@
 import type { Outcome } from '../../job/outcome.js';
+import { COMPLETED, type Completed } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { MaybePromise } from '../../job/user-rule.js';
+import type { Clock } from '../../common/clock.js';
 import type { Completion } from '../../store/jobs/completion.js';
 
 export interface AttemptEnd {
@@ -15,19 +18,27 @@ export function toAttemptEnd(outcome: Outcome, result?: unknown): AttemptEnd {
   return { outcome, result, isDetached: false, isHandedOff: false };
 }
 
+const COMPLETED_WITHOUT_RESULT = toAttemptEnd(COMPLETED);
+
+/** @param outcome that of the result, which may not be storable */
+export function endOfCompleted(outcome: MaybePromise<Completed>, result: unknown): MaybePromise<AttemptEnd> {
+  if (outcome === COMPLETED) return COMPLETED_WITHOUT_RESULT;
+  if (outcome instanceof Promise) return endOnceEncoded(outcome, result);
+  return toAttemptEnd(outcome, outcome.error ? undefined : result);
+}
+
+async function endOnceEncoded(outcome: Promise<Completed>, result: unknown): Promise<AttemptEnd> {
+  return endOfCompleted(await outcome, result);
+}
+
 /** Adds the parts of a completion that depend on the options of its queue. */
 export function toCompletion(
-  {
-    job,
-    claimId,
-    workerId,
-    outcome,
-    ranMs,
-    endedAt,
-  }: Required<Omit<Completion, 'retentionMs' | 'deadLetter' | 'owner'>>,
+  { job, claimId, workerId, outcome, ranMs }: Pick<Completion, 'job' | 'claimId' | 'workerId' | 'outcome' | 'ranMs'>,
   { deadLetter, retention }: ResolvedQueueOptions,
+  clock: Clock,
 ): Completion {
   const retentionMs = outcome.kind === 'complete' ? retention.completedMs : retention.deadMs;
+  const endedAt = 'error' in outcome && outcome.error ? clock.now() : undefined;
   // A spread of the given fields costs 2 µs a job.
   return { job, claimId, workerId, outcome, ranMs, endedAt, retentionMs, deadLetter };
 }

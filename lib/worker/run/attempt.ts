@@ -14,7 +14,7 @@ import { andThen, type MaybePromise } from '../../job/user-rule.js';
 import type { Completion } from '../../store/jobs/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
-import { toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
+import { endOfCompleted, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
 import { Detachment } from './detachment.js';
 import { HandlerExit, type HandedOffJob, type HandlerOutcome, type JobActions } from './job-actions.js';
 import { JobChildren, type JobChildrenParts } from './job-children.js';
@@ -43,6 +43,7 @@ export class Attempt implements JobActions {
   /** Undefined while the handler has used no steps. */
   #steps: JobSteps | undefined;
   #children: JobChildren | undefined;
+  #logger: AttemptLogger | undefined;
 
   /** @param startedAtMs by the monotonic clock */
   constructor(
@@ -100,15 +101,13 @@ export class Attempt implements JobActions {
     const error = this.#detachment?.transactionLostError ?? this.#steps?.unawaitedError;
     if (error) return this.endOnThrow(error);
     // The handler has succeeded, so the job is completed even if its result cannot be stored.
-    return andThen(completeOutcome(this.job.queue, result, this.options), (outcome) =>
-      toAttemptEnd(outcome, outcome.error ? undefined : result),
-    );
+    return endOfCompleted(completeOutcome(this.job.queue, result, this.options), result);
   }
 
   endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
     const thrown = readableError(value);
     if (this.#detachedEnd) {
-      this.#log.threwLate(this.#detachedEnd.isHandedOff, storedError(thrown));
+      this.logger.threwLate(this.#detachedEnd.isHandedOff, storedError(thrown));
       return this.#detachedEnd;
     }
     if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
@@ -123,7 +122,12 @@ export class Attempt implements JobActions {
 
   #outcomeAfter(error: Error): MaybePromise<AttemptEnd> {
     const { retry, codec } = this.options;
-    const outcome = outcomeAfterError(this.job, error, retry, withDecoder({ ...this.parts, logger: this.#log }, codec));
+    const outcome = outcomeAfterError(
+      this.job,
+      error,
+      retry,
+      withDecoder({ ...this.parts, logger: this.logger }, codec),
+    );
     return andThen(outcome, (decided) => toAttemptEnd(decided));
   }
 
@@ -153,7 +157,7 @@ export class Attempt implements JobActions {
   completionOf(outcome: Outcome): Completion {
     const { job, claim, ranMs } = this;
     const { workerId, clock } = this.parts;
-    return toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs, endedAt: clock.now() }, this.options);
+    return toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs }, this.options, clock);
   }
 
   progress(value: unknown): void {
@@ -225,17 +229,16 @@ export class Attempt implements JobActions {
     return this.#detachment?.end;
   }
 
-  get #log(): AttemptLogger {
-    return new AttemptLogger(this.parts.logger, this.job, this.parts.workerId);
+  get logger(): AttemptLogger {
+    return (this.#logger ??= new AttemptLogger(this.parts.logger, this.job, this.parts.workerId));
   }
 
   #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
     const { id, queue, name, attempt, maxAttempts, createdAtMs, overrides, group } = this.job;
-    const logger = this.#log;
     const createdAt = new Date(createdAtMs);
     const schedule = overrides?.schedule && toJobSchedule(overrides.schedule);
     return new JobContext(
-      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, schedule, group, logger },
+      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, schedule, group },
       this,
     );
   }

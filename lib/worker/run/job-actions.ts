@@ -1,3 +1,4 @@
+import type { JobLogger } from '../../common/job-logger.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { SnoozeUntil } from '../../job/snooze.js';
 import type { Attempt } from './attempt.js';
@@ -14,11 +15,12 @@ export interface HandedOffJob {
 export type JobContextFields<P> = Pick<
   JobContext<P>,
   | ('id' | 'queue' | 'name' | 'payload' | 'attempt' | 'maxAttempts')
-  | ('createdAt' | 'startedAt' | 'headers' | 'schedule' | 'group' | 'logger')
+  | ('createdAt' | 'startedAt' | 'headers' | 'schedule' | 'group')
 >;
 
 /** The part of an attempt that the context of its job uses. */
 export type JobActions = Pick<Attempt, 'signal' | 'transaction' | 'handOff' | 'progress' | 'log' | 'decide'> & {
+  readonly logger: JobLogger;
   readonly steps: Pick<JobSteps, 'run' | 'runInTransaction' | 'sleep' | 'waitForSignal'>;
   readonly children: Pick<JobChildren, 'read' | 'fanOut'>;
 };

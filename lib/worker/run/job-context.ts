@@ -46,7 +46,6 @@ export class JobContext<P = unknown, R = unknown> {
   readonly schedule: JobSchedule | undefined;
   /** The group of the job; null without one. */
   readonly group: string | null;
-  readonly logger: JobLogger;
   readonly #actions: JobActions;
 
   /** @internal `createJobContext` makes one for tests. */
@@ -62,8 +61,12 @@ export class JobContext<P = unknown, R = unknown> {
     this.headers = fields.headers;
     this.schedule = fields.schedule;
     this.group = fields.group;
-    this.logger = fields.logger;
     this.#actions = actions;
+  }
+
+  /** Logs to the logger of the module, with the job as parameters of each line. */
+  get logger(): JobLogger {
+    return this.#actions.logger;
   }
 
   /** Aborted on timeout, cancellation, shutdown and loss of the lease. `signal.reason` is the typed error. */
@@ -231,10 +234,8 @@ export class JobContext<P = unknown, R = unknown> {
    */
   rateLimit(until: SnoozeUntil): never {
     InvalidOptionsError.throwIfAny('Cannot let the queue rest', [snoozeProblem(until)]);
-    return this.#exit(
-      { kind: 'rest until', until },
-      `released, and its ${this.group === null ? 'queue' : 'group'} rests ${describeUntil(until)}`,
-    );
+    const resting = this.group === null ? 'queue' : 'group';
+    return this.#exit({ kind: 'rest until', until }, `released, and its ${resting} rests ${describeUntil(until)}`);
   }
 
   /** Ends the job as dead, whatever attempts remain. */

@@ -6,11 +6,11 @@ import type { Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readHeaders } from '../../job/read-json.js';
 import { storedError } from '../../job/stored-error.js';
-import { andThen, type MaybePromise } from '../../job/user-rule.js';
+import type { MaybePromise } from '../../job/user-rule.js';
 
 export interface JobInput {
   readonly payload: unknown;
-  readonly headers: Record<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
@@ -19,23 +19,28 @@ export interface JobInput {
  */
 export function readJobInput(job: ClaimedJob, options: ResolvedQueueOptions): MaybePromise<JobInput> {
   const { queue, name } = job;
-  return andThen(decodeWith(options.codec, job.payload, { what: 'payload', queue, name }), (text) =>
-    readDecoded(job, text, options),
-  );
+  const text = decodeWith(options.codec, job.payload, { what: 'payload', queue, name });
+  return text instanceof Promise ? readOnceDecoded(job, text, options) : readDecoded(job, text, options);
+}
+
+async function readOnceDecoded(job: ClaimedJob, text: Promise<string>, options: ResolvedQueueOptions) {
+  return readDecoded(job, await text, options);
 }
 
 function readDecoded({ id, queue, headers: stored }: ClaimedJob, text: string, options: ResolvedQueueOptions) {
-  const parsed = parsePayload(queue, text);
+  const payload = parsePayload(queue, text);
   const parsedHeaders = readHeaders(stored);
   if ('problem' in parsedHeaders) throw new MalformedJobError(id, queue, 'headers', parsedHeaders.problem);
   const { headers } = parsedHeaders;
-  if (!options.schema) return { payload: parsed, headers };
-  return checkPayload(queue, parsed, options).then(
-    (payload) => ({ payload, headers }),
-    (error: unknown) => {
-      throw error instanceof PayloadInvalidError ? error : new PayloadInvalidError(queue, (error as Error).message);
-    },
-  );
+  return options.schema ? checkInput(queue, { payload, headers }, options) : { payload, headers };
+}
+
+async function checkInput(queue: string, { payload, headers }: JobInput, options: ResolvedQueueOptions) {
+  try {
+    return { payload: await checkPayload(queue, payload, options), headers };
+  } catch (error) {
+    throw error instanceof PayloadInvalidError ? error : new PayloadInvalidError(queue, (error as Error).message);
+  }
 }
 
 function parsePayload(queue: string, payload: string): unknown {
