@@ -129,7 +129,6 @@ export class Poller {
   async #tick(): Promise<number> {
     this.#restingUntil = Infinity;
     const { store, clock } = this.parts;
-    const { schedules } = this;
     if (this.#needsNoPoll()) return this.#planRest(Math.min(this.#noPollUntil, this.#pollBy) - clock.monotonic());
     const newlyAvailable = this.#newlyAvailable;
     this.#newlyAvailable = 0;
@@ -140,13 +139,16 @@ export class Poller {
     this.#noPollUntil = 0;
     this.#pollBy = Infinity;
     const queues = this.queues.names;
-    const summary = await store.summarizeWork(queues, schedules.names);
+    // Callers that wait, and processes that this one announces jobs to, need what the database has.
+    const isWanted = waiterCount > 0 || newlyAvailable > 0;
+    const claimed = isWanted ? [] : queues.filter((queue) => this.queues.of(queue)?.wasLastClaimFull);
+    const summary = await store.summarizeWork(queues, { schedules: this.schedules.names, claimed });
     this.#lastAnswered = number;
     this.health.onAnswer();
     this.#recordNextDue(summary, polledAt);
     const isBusy = this.#applySummary(queues, summary, polledAt, newlyAvailable);
     const promoted = await this.#promoteDue(summary);
-    const ticked = summary.tickInMs === 0 ? await schedules.runTicks() : 0;
+    const ticked = summary.tickInMs === 0 ? await this.schedules.runTicks() : 0;
     const movedCount = promoted + ticked + (await this.#rescueExpired(summary));
     this.#newlyAvailable = Math.max(this.#newlyAvailable, promoted);
     this.#pollWaiters.splice(0, waiterCount).forEach((resolve) => resolve(isBusy || movedCount > 0));
@@ -157,7 +159,7 @@ export class Poller {
       : Math.min(this.parts.workerOptions.pollMaxMs, this.#restMs * 2);
     // Another transaction has locked the due jobs or the expired claims: the usual pauses apply to them.
     const isBlocked = summary.dueInMs === 0 || summary.leaseExpiryInMs === 0 || summary.tickInMs === 0;
-    const upcoming = isBlocked ? await store.readUpcoming(schedules.names) : summary;
+    const upcoming = isBlocked ? await store.readUpcoming(this.schedules.names) : summary;
     const nextEventInMs = earliest(upcoming.dueInMs, upcoming.leaseExpiryInMs, upcoming.tickInMs);
     this.#noPollUntil = polledAt + Math.min(MAX_UNPOLLED_MS, nextEventInMs);
     return this.#planRest(nextEventInMs);
@@ -182,12 +184,11 @@ export class Poller {
     const number = ++this.#lastRequested;
     const queues = this.queues.names;
     const readAt = this.parts.clock.monotonic();
-    const summary = await this.parts.store.summarizeWork(queues, this.schedules.names);
+    const summary = await this.parts.store.summarizeWork(queues, { schedules: this.schedules.names });
     // Discard a summary that was requested before the loop's latest one.
     if (this.#isStopped || number < this.#lastAnswered) return;
     this.#applySummary(queues, summary, readAt, 0);
-    const nextInMs = earliest(summary.dueInMs, summary.tickInMs);
-    if (nextInMs !== Infinity) this.expectDue(nextInMs);
+    this.expectDue(earliest(summary.dueInMs, summary.tickInMs));
   }
 
   /** @param queues those that the summary was requested for: it knows nothing of queues that were added since */

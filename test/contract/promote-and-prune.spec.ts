@@ -99,6 +99,18 @@ describeStores('a work summary', (setup) => {
     });
   });
 
+  it('reports queues whose last claim was full as waiting, without a read', async () => {
+    const { jobs } = await setupQueues();
+
+    const { queues } = await jobs.summarizeWork(['a', 'b', 'c'], { claimed: ['a', 'c', 'other'] });
+
+    expect(Object.fromEntries([...queues].map(([name, { waiting }]) => [name, waiting]))).toEqual({
+      a: true,
+      b: false,
+      c: true,
+    });
+  });
+
   it('reports the paused queues', async () => {
     const { jobs, admin } = await setupQueues();
     await admin.setPaused('b', true);

@@ -244,7 +244,7 @@ export async function everyVerb(
   for (const name of ['api', 'gone']) await schedules.upsert(ofName(name));
   for (let tick = 0; tick < 2; tick++) {
     advance(3_600_000);
-    await jobs.summarizeWork(['q'], ['code']);
+    await jobs.summarizeWork(['q'], { schedules: ['code'] });
     await jobs.readUpcoming(['code']);
     await schedules.runTicks(['code']);
   }

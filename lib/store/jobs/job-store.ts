@@ -95,6 +95,16 @@ export interface QueueState {
   readonly isEnabled: boolean;
 }
 
+export interface WorkSummaryOptions {
+  /** The schedules from code that this process declares. Default: none. */
+  readonly schedules?: readonly string[];
+  /**
+   * Queues whose last claim was full. They are reported as waiting without a read, which would pass all their active and
+   * finished jobs. Default: none.
+   */
+  readonly claimed?: readonly string[];
+}
+
 export interface WorkSummary {
   /** For each requested queue with a row. */
   readonly queues: ReadonlyMap<string, QueueState>;
@@ -164,12 +174,8 @@ export interface JobStore extends KeyStore {
   /** Counts up to `limit`, without locks. Never waits for the transaction of the caller to end. */
   countWaiting(queue: string, limit: number, transaction?: CallerTransaction): Promise<number>;
 
-  /**
-   * Reads without locks.
-   *
-   * @param schedules those from code that this process declares; default: none
-   */
-  summarizeWork(queues: readonly string[], schedules?: readonly string[]): Promise<WorkSummary>;
+  /** Reads without locks. */
+  summarizeWork(queues: readonly string[], options?: WorkSummaryOptions): Promise<WorkSummary>;
 
   /** For a worker that cannot promote due jobs, rescue expired claims or run ticks: other transactions have locked them. */
   readUpcoming(schedules?: readonly string[]): Promise<UpcomingTimes>;

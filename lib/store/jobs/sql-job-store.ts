@@ -97,7 +97,7 @@ export function sqlJobStore(
 
     afterCommit: (transaction, act) => commits.afterCommit(transaction, act),
     countWaiting: (queue, limit, transaction) => database.readLatest(() => countWaiting(queue, limit), transaction),
-    summarizeWork: (queues, schedules) => database.runIdempotent(() => summarizeWork(queues, schedules)),
+    summarizeWork: (queues, options) => database.runIdempotent(() => summarizeWork(queues, options)),
     readUpcoming: (schedules) => database.runIdempotent(() => readUpcoming(schedules)),
     claim: (request) => claimer.claim(request),
     extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),

@@ -1,5 +1,5 @@
 import { isEnabledAt } from '../../job/settings/enabled.js';
-import type { QueueState, WorkSummary, UpcomingTimes } from './job-store.js';
+import type { QueueState, WorkSummary, WorkSummaryOptions, UpcomingTimes } from './job-store.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 import { IS_AHEAD_OF_CLOCK } from './lease.js';
 import { settingsOf } from '../settings/settings-row.js';
@@ -45,7 +45,7 @@ const hasJobs = (jobs: string, condition: string) => `
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
   SELECT q.queue, q.paused, q.settings,
-         ${hasJobs('j', `j.runnable = 1 AND j.group_key = ''`)} AS waiting,
+         q.queue IN (:claimed) OR ${hasJobs('j', `j.runnable = 1 AND j.group_key = ''`)} AS waiting,
          ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
            OR ${hasJobs('c', `c.runnable = 1 AND c.group_key > '' /*! AND FALSE */`)} AS arriving,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
@@ -102,13 +102,17 @@ type WorkSummaryRow = NextTimes &
     readonly settings: string | null;
   };
 
-// No schedule has this name: a list must not be empty.
-const NO_SCHEDULE = '';
+// No schedule and no queue has this name: a list must not be empty.
+const NO_NAME = '';
 
-export function* summarizeWork(queues: readonly string[], schedules: readonly string[] = []): Work<WorkSummary> {
+export function* summarizeWork(
+  queues: readonly string[],
+  { schedules = [], claimed = [] }: WorkSummaryOptions = {},
+): Work<WorkSummary> {
   if (queues.length === 0)
     return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, tickInMs: null, awaited: null, atMs: null };
-  const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, schedules: [NO_SCHEDULE, ...schedules] });
+  const lists = { schedules: [NO_NAME, ...schedules], claimed: [NO_NAME, ...claimed] };
+  const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, ...lists });
   const awaited = rows[0]?.awaited ?? null;
   return {
     queues: new Map(rows.map((row) => [row.queue, toQueueState(row)])),
@@ -134,7 +138,7 @@ function toQueueState(row: WorkSummaryRow): QueueState {
 }
 
 export function* readUpcoming(schedules: readonly string[] = []): Work<UpcomingTimes> {
-  return upcomingTimes((yield* query<NextTimes>(UPCOMING, { schedules: [NO_SCHEDULE, ...schedules] }))[0]);
+  return upcomingTimes((yield* query<NextTimes>(UPCOMING, { schedules: [NO_NAME, ...schedules] }))[0]);
 }
 
 export function* countWaiting(queue: string, limit: number): Work<number> {

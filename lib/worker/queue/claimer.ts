@@ -35,6 +35,7 @@ export class Claimer {
   #isWaitingForTurn = false;
   #claimsUnderWay = 0;
   #expectedJobs = 0;
+  #wasLastClaimFull = false;
   readonly #sequencer = new ClaimSequencer<ClaimAnswer>();
 
   /** @param onLocked called when a claim has locked its jobs, so that the next one can begin */
@@ -54,6 +55,10 @@ export class Claimer {
   /** Jobs that claims under way may return, and returned jobs that were not taken yet. */
   get expectedJobs(): number {
     return this.#expectedJobs;
+  }
+
+  get wasLastClaimFull(): boolean {
+    return this.#wasLastClaimFull;
   }
 
   /** Whether there may be jobs to claim: the last claim was full, or jobs were announced after it. */
@@ -116,7 +121,8 @@ export class Claimer {
 
     this.#claimsUnderWay--;
     this.#expectedJobs -= request.limit - count;
-    if (count < request.limit) this.#handledAnnouncements = announcements;
+    this.#wasLastClaimFull = count === request.limit;
+    if (!this.#wasLastClaimFull) this.#handledAnnouncements = announcements;
     // Its transaction may have been repeated after it had locked fewer jobs.
     else this.announce();
     if (moreInMs === undefined) this.limitGate.open();

@@ -88,6 +88,11 @@ export class QueueWorker {
     return this.isFull || this.#claimer.hasPendingNotification || !this.#claimer.isIdle;
   }
 
+  /** So more jobs probably wait, and the next claim finds out. */
+  get wasLastClaimFull(): boolean {
+    return this.#claimer.wasLastClaimFull;
+  }
+
   /** Resolves with the answer to the claim under way, if there is one. */
   async untilAnswered(): Promise<void> {
     if (!this.#claimer.isIdle) await new Promise<void>((resolve) => this.#answerWaiters.push(resolve));
