@@ -86,7 +86,7 @@ export function encodeResult(
 
 export type Completed = Extract<Outcome, { kind: 'complete' }>;
 
-/** The outcome of most jobs: one object for all of them, because each would outlive a garbage collection. */
+/** The outcome of jobs without a result. They share one object, because each of their own would live until its commit. */
 export const COMPLETED: Completed = { kind: 'complete', result: null };
 
 /** The job completes even if its result cannot be stored. Never rejects. */
@@ -94,9 +94,9 @@ export function completeOutcome(queue: string, result: unknown, options: Content
   if (result === undefined) return COMPLETED;
   try {
     const encoded = encodeResult(queue, result, options);
-    return encoded instanceof Promise ? encoded.then(completeWith, completeWithoutInvalid) : completeWith(encoded);
+    return encoded instanceof Promise ? encoded.then(completeWith, completeDespite) : completeWith(encoded);
   } catch (error) {
-    return completeWithoutInvalid(error);
+    return completeDespite(error);
   }
 }
 
@@ -104,7 +104,7 @@ function completeWith(result: string | null): Completed {
   return { kind: 'complete', result };
 }
 
-function completeWithoutInvalid(error: unknown): Completed {
+function completeDespite(error: unknown): Completed {
   return completeWithoutResult(storedError(error).message);
 }
 

@@ -15,7 +15,7 @@ interface ReadHeaders {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-// One object for most jobs.
+// Jobs without headers share this object.
 const NO_HEADERS: ReadHeaders = { headers: Object.freeze({}) };
 
 export function readHeaders(text: string | null): ReadHeaders | { problem: string } {

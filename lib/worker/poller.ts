@@ -139,7 +139,7 @@ export class Poller {
     this.#noPollUntil = 0;
     this.#pollBy = Infinity;
     const queues = this.queues.names;
-    // Callers that wait, and processes that this one announces jobs to, need what the database has.
+    // A caller waits for the answer of the database, or this process announces waiting jobs to others.
     const isWanted = waiterCount > 0 || newlyAvailable > 0;
     const claimed = isWanted ? [] : queues.filter((queue) => this.queues.of(queue)?.wasLastClaimFull);
     const summary = await store.summarizeWork(queues, { schedules: this.schedules.names, claimed });

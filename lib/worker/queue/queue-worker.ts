@@ -88,7 +88,7 @@ export class QueueWorker {
     return this.isFull || this.#claimer.hasPendingNotification || !this.#claimer.isIdle;
   }
 
-  /** So more jobs probably wait, and the next claim finds out. */
+  /** If so, more jobs probably wait, and the next claim finds out. */
   get wasLastClaimFull(): boolean {
     return this.#claimer.wasLastClaimFull;
   }
