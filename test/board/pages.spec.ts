@@ -112,6 +112,7 @@ describe('the pages of the board', () => {
     await window.page.getByLabel('Runs jobs').fill('08:00-18:00 Europe/Berlin');
     await window.confirm('Settings …');
     await window.announced('The settings of email are changed.');
+    await window.page.getByText('3 (set at run time)').waitFor();
     const text = await window.page.locator('main').innerText();
 
     expect(await admin.queues()).toMatchObject([
