@@ -105,6 +105,27 @@ describe('the board, for every person and device,', () => {
     expect(await app.admin.counts('email')).toMatchObject({ cancelled: 3 });
     expect(problems).toEqual([]);
   });
+
+  it('keeps the page and its parameters when the link skips to the content', async () => {
+    const app = await startBoard();
+    await app.producer.enqueue('email', 1);
+    const window = await BoardWindow.open(browser, app.url, 'queue?queue=email');
+    const { page } = window;
+
+    await page.getByRole('link', { name: 'Skip to the content' }).focus();
+    await page.keyboard.press('Enter');
+    const hasFocus = await page.evaluate<boolean>(`document.activeElement.id === 'main'`);
+    await page.keyboard.press('Tab');
+    const next = await page.evaluate<string>(FOCUSED);
+    const heading = await page.getByRole('heading', { level: 1 }).innerText();
+    const hash = await page.evaluate<string>('location.hash');
+    const { problems } = window;
+    await window.close();
+
+    expect([heading, hash]).toEqual(['Queue email', '#/queue?queue=email']);
+    expect([hasFocus, next]).toEqual([true, 'Pause email']);
+    expect(problems).toEqual([]);
+  });
 });
 
 /** Something on every page. Returns the pages. */

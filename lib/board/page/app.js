@@ -147,5 +147,10 @@ startLive(
 );
 onRefresh(() => redraw());
 addEventListener('hashchange', () => void open());
+// The hash names the page, so the link must not change it.
+byId('skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  main.focus();
+});
 void showRights();
 void open();
