@@ -2,6 +2,7 @@ import { announce, announceError } from './announce.js';
 import { write } from './api.js';
 import { ask } from './dialog.js';
 import { el } from './dom.js';
+import { refresh } from './refresh.js';
 
 /**
  * @typedef {object} Action
@@ -14,6 +15,7 @@ import { el } from './dom.js';
  * @property {boolean} [isDangerous]
  * @property {(values: Record<string, string>) => object} body
  * @property {(answer: any) => string} done the message after it
+ * @property {(answer: any) => unknown} [after] shows the new state; without it the page is drawn again
  */
 
 /**
@@ -21,10 +23,9 @@ import { el } from './dom.js';
  *
  * @param {{ verbs: string[] }} rights
  * @param {Action} action
- * @param {(answer: any) => unknown} after shows the new state
  */
-export function actionButton(rights, action, after) {
-  const { verb, text, label, confirm, fields, isDangerous } = action;
+export function actionButton(rights, action) {
+  const { verb, text, label, confirm, fields, isDangerous, after = refresh } = action;
   if (!rights.verbs.includes(verb)) return null;
   const run = async (/** @type {Record<string, string>} */ values) => {
     const answer = await write(verb, action.body(values));
@@ -32,12 +33,10 @@ export function actionButton(rights, action, after) {
     await after(answer);
   };
   const button = el('button', {
-    ...{
-      type: 'button',
-      class: isDangerous && 'danger',
-      'aria-label': label,
-      'data-focus': `${verb} ${label ?? text}`,
-    },
+    type: 'button',
+    class: isDangerous && 'danger',
+    'aria-label': label,
+    'data-focus': `${verb} ${label ?? text}`,
     onclick: async () => {
       if (confirm !== undefined || fields) {
         ask({ title: confirm ?? text, fields, content: action.content, submit: text, isDangerous, act: run });
@@ -50,4 +49,27 @@ export function actionButton(rights, action, after) {
   });
   button.append(text);
   return button;
+}
+
+/**
+ * The button that pauses something or, if it is paused, resumes it.
+ *
+ * @param {{ verbs: string[] }} rights
+ * @param {boolean} isPaused
+ * @param {object} target
+ * @param {string} target.name as in the name of the button
+ * @param {'' | '-group' | '-schedule'} [target.suffix] of the verbs
+ * @param {object} target.body
+ * @param {(past: string) => string} target.done
+ */
+export function toggleButton(rights, isPaused, { name, suffix = '', body, done }) {
+  const verb = isPaused ? 'resume' : 'pause';
+  const text = isPaused ? 'Resume' : 'Pause';
+  return actionButton(rights, {
+    verb: `${verb}${suffix}`,
+    text,
+    label: `${text} ${name}`,
+    body: () => body,
+    done: () => done(`${verb}d`),
+  });
 }

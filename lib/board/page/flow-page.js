@@ -3,7 +3,6 @@ import { read } from './api.js';
 import { el, link, section, table } from './dom.js';
 import { flowGraph } from './flow-graph.js';
 import { badge, moment } from './format.js';
-import { refresh } from './refresh.js';
 import { rightsFor } from './rights.js';
 import { searchField, searchForm } from './search-form.js';
 
@@ -47,26 +46,21 @@ async function draw({ params }) {
 function buttons(rights, id) {
   const body = () => ({ id });
   return [
-    actionButton(
-      rights,
-      {
-        ...{
-          verb: 'retry-flow',
-          text: 'Retry failed jobs',
-          confirm: `Retry the dead and cancelled jobs of flow ${id}?`,
-        },
-        ...{ body, done: ({ changed }) => `${changed} jobs of flow ${id} are retried.` },
-      },
-      refresh,
-    ),
-    actionButton(
-      rights,
-      {
-        ...{ verb: 'cancel-flow', text: 'Cancel flow', confirm: `Cancel flow ${id}?`, isDangerous: true },
-        ...{ body, done: ({ changed }) => `${changed} jobs of flow ${id} are cancelled.` },
-      },
-      refresh,
-    ),
+    actionButton(rights, {
+      verb: 'retry-flow',
+      text: 'Retry failed jobs',
+      confirm: `Retry the dead and cancelled jobs of flow ${id}?`,
+      body,
+      done: ({ changed }) => `${changed} jobs of flow ${id} are retried.`,
+    }),
+    actionButton(rights, {
+      verb: 'cancel-flow',
+      text: 'Cancel flow',
+      confirm: `Cancel flow ${id}?`,
+      isDangerous: true,
+      body,
+      done: ({ changed }) => `${changed} jobs of flow ${id} are cancelled.`,
+    }),
   ];
 }
 

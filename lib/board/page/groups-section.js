@@ -1,8 +1,7 @@
-import { actionButton } from './action.js';
+import { actionButton, toggleButton } from './action.js';
 import { el, link, section, table } from './dom.js';
 import { ago, number, rateText } from './format.js';
 import { LIMIT_FIELDS, limitChange } from './limit-fields.js';
-import { refresh } from './refresh.js';
 
 // The server counts no further.
 const MAX_COUNTED = 1_000;
@@ -58,35 +57,27 @@ function limitText(concurrency, rate) {
  * @param {any} record
  */
 function groupButtons(rights, queue, { group, state }) {
-  const isPaused = state === 'paused';
-  const verb = isPaused ? 'resume' : 'pause';
   return el(
     'span',
     { class: 'buttons' },
-    actionButton(
-      rights,
-      {
-        verb: `${verb}-group`,
-        text: isPaused ? 'Resume' : 'Pause',
-        label: `${isPaused ? 'Resume' : 'Pause'} group ${group}`,
-        body: () => ({ queue, group }),
-        done: () => `Group ${group} is ${verb}d.`,
-      },
-      refresh,
-    ),
-    actionButton(
-      rights,
-      {
-        ...{ verb: 'limit-group', text: 'Limit …', label: `Limit group ${group}`, confirm: `Limit group ${group}` },
-        fields: [
-          { name: 'concurrency', label: 'Running at once', hint: 'A number, or "none". Empty: as it is.' },
-          ...LIMIT_FIELDS,
-          { name: 'weight', label: 'Weight', type: 'number', hint: '1 to 1,000' },
-        ],
-        body: (values) => ({ queue, group, change: limitChange(values, 'concurrency') }),
-        done: () => `The limits of group ${group} are changed.`,
-      },
-      refresh,
-    ),
+    toggleButton(rights, state === 'paused', {
+      name: `group ${group}`,
+      suffix: '-group',
+      body: { queue, group },
+      done: (past) => `Group ${group} is ${past}.`,
+    }),
+    actionButton(rights, {
+      verb: 'limit-group',
+      text: 'Limit …',
+      label: `Limit group ${group}`,
+      confirm: `Limit group ${group}`,
+      fields: [
+        { name: 'concurrency', label: 'Running at once', hint: 'A number, or "none". Empty: as it is.' },
+        ...LIMIT_FIELDS,
+        { name: 'weight', label: 'Weight', type: 'number', hint: '1 to 1,000' },
+      ],
+      body: (values) => ({ queue, group, change: limitChange(values, 'concurrency') }),
+      done: () => `The limits of group ${group} are changed.`,
+    }),
   );
 }

@@ -1,6 +1,5 @@
 import { actionButton } from './action.js';
 import { hashOf } from './dom.js';
-import { refresh } from './refresh.js';
 
 const FINISHED = ['completed', 'dead', 'cancelled'];
 const IDLE = ['waiting', 'scheduled', 'blocked'];
@@ -13,8 +12,8 @@ const IDLE = ['waiting', 'scheduled', 'blocked'];
  */
 export function jobButtons(rights, job) {
   const { id, state } = job;
-  return ACTIONS.filter(({ states }) => states.includes(state)).map(({ action, after = refresh }) =>
-    actionButton(rights, action(id, job), after),
+  return ACTIONS.filter(({ states }) => states.includes(state)).map(({ action }) =>
+    actionButton(rights, action(id, job)),
   );
 }
 
@@ -24,12 +23,14 @@ const changedOr =
   (/** @type {{ changed: number }} */ { changed }) =>
     changed > 0 ? done : 'The job has changed meanwhile: nothing was done.';
 
-/** @type {{ states: string[], action: (id: number, job: any) => import('./action.js').Action, after?: (answer: any) => unknown }[]} */
+/** @type {{ states: string[], action: (id: number, job: any) => import('./action.js').Action }[]} */
 const ACTIONS = [
   {
     states: FINISHED,
     action: (id, { state }) => ({
-      ...{ verb: 'retry', text: 'Retry', body: () => ({ id, ...(state === 'completed' && { completed: true }) }) },
+      verb: 'retry',
+      text: 'Retry',
+      body: () => ({ id, ...(state === 'completed' && { completed: true }) }),
       done: changedOr(`Job ${id} waits again.`),
       ...(state === 'completed' && { confirm: `Run the completed job ${id} once more?` }),
     }),
@@ -41,7 +42,9 @@ const ACTIONS = [
   {
     states: ['active'],
     action: (id, { owner }) => ({
-      ...{ verb: 'release', text: owner ? 'Take back' : 'Release', body: () => ({ id }) },
+      verb: 'release',
+      text: owner ? 'Take back' : 'Release',
+      body: () => ({ id }),
       confirm: owner
         ? `Take job ${id} back from ${owner}?`
         : `Release job ${id}? If its handler still runs, the job may run twice at the same time.`,
@@ -51,7 +54,9 @@ const ACTIONS = [
   {
     states: IDLE,
     action: (id) => ({
-      ...{ verb: 'reschedule', text: 'Reschedule …', confirm: `Reschedule job ${id}` },
+      verb: 'reschedule',
+      text: 'Reschedule …',
+      confirm: `Reschedule job ${id}`,
       fields: [
         { name: 'delay', label: 'In', hint: 'A time such as 30s, 10m or 2d' },
         { name: 'runAt', label: 'Or at (UTC)', type: 'datetime-local' },
@@ -63,7 +68,9 @@ const ACTIONS = [
   {
     states: IDLE,
     action: (id, { priority }) => ({
-      ...{ verb: 'reprioritise', text: 'Priority …', confirm: `Change the priority of job ${id}` },
+      verb: 'reprioritise',
+      text: 'Priority …',
+      confirm: `Change the priority of job ${id}`,
       fields: [
         {
           name: 'priority',
@@ -81,10 +88,15 @@ const ACTIONS = [
   {
     states: IDLE,
     action: (id, job) => ({
-      ...{ verb: 'update', text: 'Payload …', confirm: `Replace the payload of job ${id}` },
+      verb: 'update',
+      text: 'Payload …',
+      confirm: `Replace the payload of job ${id}`,
       fields: [
         {
-          ...{ name: 'payload', label: 'Payload as JSON', type: 'textarea', required: true },
+          name: 'payload',
+          label: 'Payload as JSON',
+          type: 'textarea',
+          required: true,
           value: isComplete(job.payload) ? job.payload.text : '',
           hint: isComplete(job.payload)
             ? undefined
@@ -98,31 +110,36 @@ const ACTIONS = [
   {
     states: [...FINISHED, ...IDLE, 'active'],
     action: (id) => ({
-      ...{ verb: 'duplicate', text: 'Duplicate', confirm: `Enqueue a copy of job ${id}?`, body: () => ({ id }) },
+      verb: 'duplicate',
+      text: 'Duplicate',
+      confirm: `Enqueue a copy of job ${id}?`,
+      body: () => ({ id }),
       done: (answer) => `Job ${answer.id} is a copy of job ${id}.`,
+      after: (answer) => (location.hash = hashOf('job', { id: answer.id })),
     }),
-    after: ({ id }) => (location.hash = hashOf('job', { id })),
   },
   {
     states: [...IDLE, 'active'],
     action: (id) => ({
-      ...{ verb: 'cancel', text: 'Cancel', confirm: `Cancel job ${id}?`, isDangerous: true, body: () => ({ id }) },
+      verb: 'cancel',
+      text: 'Cancel',
+      confirm: `Cancel job ${id}?`,
+      isDangerous: true,
+      body: () => ({ id }),
       done: changedOr(`Job ${id} is cancelled, or will be when its handler ends.`),
     }),
   },
   {
     states: [...FINISHED, ...IDLE],
     action: (id, { queue }) => ({
-      ...{
-        verb: 'remove',
-        text: 'Remove',
-        confirm: `Delete job ${id} of ${queue}?`,
-        isDangerous: true,
-        body: () => ({ id }),
-      },
+      verb: 'remove',
+      text: 'Remove',
+      confirm: `Delete job ${id} of ${queue}?`,
+      isDangerous: true,
+      body: () => ({ id }),
       done: changedOr(`Job ${id} is deleted.`),
+      after: () => history.back(),
     }),
-    after: () => history.back(),
   },
 ];
 

@@ -3,8 +3,7 @@ import { read } from './api.js';
 import { el, hashOf, section } from './dom.js';
 import { ago } from './format.js';
 import { jobsTable, pager } from './jobs-table.js';
-import { refresh } from './refresh.js';
-import { rightsFor } from './rights.js';
+import { rightsByQueue } from './rights.js';
 import { searchField, searchForm } from './search-form.js';
 
 const FIELDS = [
@@ -71,22 +70,20 @@ async function assignedNow(params) {
  * @param {any[]} jobs
  */
 async function takeBack(jobs) {
-  const queues = [...new Set(jobs.map(({ queue }) => queue))];
-  const rights = new Map(
-    await Promise.all(queues.map(async (queue) => /** @type {const} */ ([queue, await rightsFor(queue)]))),
-  );
-  return (/** @type {any} */ { id, queue, owner, state }) =>
-    state !== 'active'
-      ? null
-      : actionButton(
-          /** @type {{ verbs: string[] }} */ (rights.get(queue)),
-          {
-            ...{ verb: 'release', text: 'Take back', label: `Take back job ${id}`, isDangerous: true },
-            ...{ confirm: `Take job ${id} back from ${owner ?? 'its worker'}?`, body: () => ({ id }) },
-            done: ({ changed }) => (changed > 0 ? `Job ${id} waits again.` : `Job ${id} was not assigned any more.`),
-          },
-          refresh,
-        );
+  const rightsOf = await rightsByQueue(jobs);
+  return (/** @type {any} */ job) => {
+    const { id, owner, state } = job;
+    if (state !== 'active') return null;
+    return actionButton(rightsOf(job), {
+      verb: 'release',
+      text: 'Take back',
+      label: `Take back job ${id}`,
+      confirm: `Take job ${id} back from ${owner ?? 'its worker'}?`,
+      isDangerous: true,
+      body: () => ({ id }),
+      done: ({ changed }) => (changed > 0 ? `Job ${id} waits again.` : `Job ${id} was not assigned any more.`),
+    });
+  };
 }
 
 /** @param {any} job */

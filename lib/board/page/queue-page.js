@@ -7,7 +7,6 @@ import { jobsTable } from './jobs-table.js';
 import { limitChange, LIMIT_FIELDS } from './limit-fields.js';
 import { queueCharts } from './queue-charts.js';
 import { pauseButton } from './queues-page.js';
-import { refresh } from './refresh.js';
 import { rightsFor } from './rights.js';
 import { settingsSection } from './settings-section.js';
 
@@ -76,27 +75,24 @@ function limitButtons(rights, { queue, maxRunning }) {
     name: 'maxRunning',
     label: 'Running at once',
     value: maxRunning === null ? '' : String(maxRunning),
+    hint: 'A number, or "none". Empty: as it is.',
   };
   return [
-    actionButton(
-      rights,
-      {
-        ...{ verb: 'limit', text: 'Limit …', confirm: `Limit ${queue} in all processes` },
-        fields: [{ ...running, hint: 'A number, or "none". Empty: as it is.' }, ...LIMIT_FIELDS, REST],
-        body: (values) => ({ queue, change: limitChange(values, 'maxRunning') }),
-        done: () => `The limits of ${queue} are changed. Running jobs continue.`,
-      },
-      refresh,
-    ),
-    actionButton(
-      rights,
-      {
-        ...{ verb: 'limit', text: 'Reset limits', confirm: `Limits of ${queue} as in its options again?` },
-        body: () => ({ queue, change: null }),
-        done: () => `The limits of ${queue} are those of its options again.`,
-      },
-      refresh,
-    ),
+    actionButton(rights, {
+      verb: 'limit',
+      text: 'Limit …',
+      confirm: `Limit ${queue} in all processes`,
+      fields: [running, ...LIMIT_FIELDS, REST],
+      body: (values) => ({ queue, change: limitChange(values, 'maxRunning') }),
+      done: () => `The limits of ${queue} are changed. Running jobs continue.`,
+    }),
+    actionButton(rights, {
+      verb: 'limit',
+      text: 'Reset limits',
+      confirm: `Limits of ${queue} as in its options again?`,
+      body: () => ({ queue, change: null }),
+      done: () => `The limits of ${queue} are those of its options again.`,
+    }),
   ];
 }
 

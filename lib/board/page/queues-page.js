@@ -1,4 +1,4 @@
-import { actionButton } from './action.js';
+import { actionButton, toggleButton } from './action.js';
 import { read } from './api.js';
 import { sparkline } from './charts.js';
 import { el, link, table } from './dom.js';
@@ -63,18 +63,11 @@ function deadLink(row) {
  * @param {any} row
  */
 export function pauseButton(rights, { queue, paused }) {
-  const verb = paused ? 'resume' : 'pause';
-  return actionButton(
-    rights,
-    {
-      verb,
-      text: paused ? 'Resume' : 'Pause',
-      label: `${paused ? 'Resume' : 'Pause'} ${queue}`,
-      body: () => ({ queue }),
-      done: () => `Queue ${queue} is ${paused ? 'resumed' : 'paused'}. Running jobs continue.`,
-    },
-    refresh,
-  );
+  return toggleButton(rights, paused, {
+    name: queue,
+    body: { queue },
+    done: (past) => `Queue ${queue} is ${past}. Running jobs continue.`,
+  });
 }
 
 /** @param {{ verbs: string[] }[]} queues */
@@ -86,23 +79,21 @@ function pauseAllButtons(queues) {
       `${number(changed)} queues are ${text}.`;
   const body = () => ({ all: true });
   return [
-    actionButton(
-      rights,
-      {
-        verb: 'pause',
-        text: 'Pause all queues',
-        confirm: 'Pause all queues?',
-        isDangerous: true,
-        body,
-        done: done('paused'),
-      },
-      refresh,
-    ),
-    actionButton(
-      rights,
-      { verb: 'resume', text: 'Resume all queues', confirm: 'Resume all queues?', body, done: done('resumed') },
-      refresh,
-    ),
+    actionButton(rights, {
+      verb: 'pause',
+      text: 'Pause all queues',
+      confirm: 'Pause all queues?',
+      isDangerous: true,
+      body,
+      done: done('paused'),
+    }),
+    actionButton(rights, {
+      verb: 'resume',
+      text: 'Resume all queues',
+      confirm: 'Resume all queues?',
+      body,
+      done: done('resumed'),
+    }),
   ];
 }
 

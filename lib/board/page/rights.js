@@ -14,3 +14,13 @@ export function rightsFor(queue = '') {
   rights.catch(() => known.delete(queue));
   return rights;
 }
+
+/**
+ * @param {{ queue: string }[]} rows
+ * @returns {Promise<(row: { queue: string }) => { verbs: string[] }>} the rights for the queue of a row
+ */
+export async function rightsByQueue(rows) {
+  const queues = [...new Set(rows.map(({ queue }) => queue))];
+  const rights = await Promise.all(queues.map(rightsFor));
+  return ({ queue }) => rights[queues.indexOf(queue)];
+}

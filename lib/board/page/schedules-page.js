@@ -1,11 +1,10 @@
-import { actionButton } from './action.js';
+import { actionButton, toggleButton } from './action.js';
 import { announceError } from './announce.js';
 import { read } from './api.js';
 import { ask } from './dialog.js';
 import { el, link, table } from './dom.js';
 import { ago, badge, duration, exact } from './format.js';
-import { refresh } from './refresh.js';
-import { rightsFor } from './rights.js';
+import { rightsByQueue } from './rights.js';
 
 export function schedulesPage() {
   return { title: 'Schedules', draw };
@@ -13,10 +12,7 @@ export function schedulesPage() {
 
 async function draw() {
   const { schedules } = await read('schedules');
-  const queues = [...new Set(schedules.map((/** @type {any} */ { queue }) => queue))];
-  const rights = new Map(
-    await Promise.all(queues.map(async (queue) => /** @type {const} */ ([queue, await rightsFor(queue)]))),
-  );
+  const rightsOf = await rightsByQueue(schedules);
   return [
     table({
       caption: 'Schedules',
@@ -40,7 +36,7 @@ async function draw() {
           ],
         },
         { title: 'From', cell: ({ source, revision }) => (revision ? `${source}, revision ${revision}` : source) },
-        { title: '', cell: (row) => buttons(rights.get(row.queue), row) },
+        { title: '', cell: (row) => buttons(rightsOf(row), row) },
       ],
     }),
   ];
@@ -51,13 +47,12 @@ async function draw() {
  * @param {any} schedule
  */
 function buttons(rights, { name, isPaused, payload }) {
-  const verb = isPaused ? 'resume' : 'pause';
-  const text = isPaused ? 'Resume' : 'Pause';
-  const done = `Schedule ${name} is ${verb}d.`;
   const showTicks = el(
     'button',
     {
-      ...{ type: 'button', 'aria-label': `Next ticks of ${name}`, 'data-focus': `preview ${name}` },
+      type: 'button',
+      'aria-label': `Next ticks of ${name}`,
+      'data-focus': `preview ${name}`,
       onclick: () => preview(name, payload).catch(announceError),
     },
     'Next ticks',
@@ -66,24 +61,20 @@ function buttons(rights, { name, isPaused, payload }) {
     'span',
     { class: 'buttons' },
     showTicks,
-    actionButton(
-      rights,
-      { verb: `${verb}-schedule`, text, label: `${text} ${name}`, body: () => ({ name }), done: () => done },
-      refresh,
-    ),
-    actionButton(
-      rights,
-      {
-        ...{
-          verb: 'run-schedule',
-          text: 'Run now',
-          label: `Run now: ${name}`,
-          confirm: `Enqueue a job of ${name} now?`,
-        },
-        ...{ body: () => ({ name }), done: ({ id }) => `Job ${id} of ${name} is enqueued.` },
-      },
-      refresh,
-    ),
+    toggleButton(rights, isPaused, {
+      name,
+      suffix: '-schedule',
+      body: { name },
+      done: (past) => `Schedule ${name} is ${past}.`,
+    }),
+    actionButton(rights, {
+      verb: 'run-schedule',
+      text: 'Run now',
+      label: `Run now: ${name}`,
+      confirm: `Enqueue a job of ${name} now?`,
+      body: () => ({ name }),
+      done: ({ id }) => `Job ${id} of ${name} is enqueued.`,
+    }),
   );
 }
 

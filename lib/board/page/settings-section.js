@@ -2,7 +2,6 @@ import { actionButton } from './action.js';
 import { el, facts, section } from './dom.js';
 import { moment, number, rateText } from './format.js';
 import { numberOr } from './limit-fields.js';
-import { refresh } from './refresh.js';
 
 /**
  * The limits and settings of a queue, each with its origin.
@@ -25,7 +24,7 @@ export function settingsSection({ queue, maxRunning, rate, restsUntil, settings 
       ['Runs jobs', enabled === undefined ? 'as in the options' : `${enabledText(enabled)}${origin('enabled')}`],
       ['Rests until', moment(restsUntil)],
     ]),
-    el('p', { class: 'buttons' }, settingsButtons(rights, queue)),
+    el('p', { class: 'buttons' }, settingsButton(rights, queue)),
   );
 }
 
@@ -39,26 +38,22 @@ function enabledText(enabled) {
  * @param {{ verbs: string[] }} rights
  * @param {string} queue
  */
-function settingsButtons(rights, queue) {
-  return [
-    actionButton(
-      rights,
+function settingsButton(rights, queue) {
+  return actionButton(rights, {
+    verb: 'configure',
+    text: 'Settings …',
+    confirm: `Settings of ${queue} in all processes`,
+    fields: [
+      { name: 'concurrency', label: 'Running in each process', hint: 'A number, or "options". Empty: as it is.' },
       {
-        ...{ verb: 'configure', text: 'Settings …', confirm: `Settings of ${queue} in all processes` },
-        fields: [
-          { name: 'concurrency', label: 'Running in each process', hint: 'A number, or "options". Empty: as it is.' },
-          {
-            name: 'enabled',
-            label: 'Runs jobs',
-            hint: 'always, never, 08:00-18:00 Europe/Berlin, or "options". Empty: as it is.',
-          },
-        ],
-        body: (values) => ({ queue, settings: settingsOf(values) }),
-        done: () => `The settings of ${queue} are changed. Running jobs continue.`,
+        name: 'enabled',
+        label: 'Runs jobs',
+        hint: 'always, never, 08:00-18:00 Europe/Berlin, or "options". Empty: as it is.',
       },
-      refresh,
-    ),
-  ];
+    ],
+    body: (values) => ({ queue, settings: settingsOf(values) }),
+    done: () => `The settings of ${queue} are changed. Running jobs continue.`,
+  });
 }
 
 /** @param {Record<string, string>} values */
