@@ -16,9 +16,9 @@ export interface RunCheck {
   readonly found: readonly string[];
 }
 
-/** Reads the journals and the final database. Returns counts of jobs, and violations of guarantees. */
 type TortureRecord = FinishedJob & TokenJob & { queue: string; tick?: number; createdAt: number };
 
+/** Reads the journals and the final database. Returns counts of jobs, and violations of guarantees. */
 export async function checkRun(admin: Connection, journals: string): Promise<RunCheck> {
   const rows = async (sql: string) => (await admin.query<RowDataPacket[]>(sql))[0];
   const columns = 'id, queue, state, attempt, payload, options, created_at';
