@@ -21,29 +21,9 @@ import {
 } from './jobs.js';
 
 /** Calls every verb of a store at least once with one job and with several. */
-export async function everyVerb(
-  {
-    jobs,
-    workers,
-    admin,
-    consumer,
-    queues,
-    waits,
-    jobLogs,
-    events,
-    schedules,
-    limits,
-    steps,
-    groups,
-    flows,
-    stats,
-    metrics,
-    schema,
-    audit,
-    subjects,
-  }: OpenStore,
-  advance: (ms: number) => void,
-): Promise<void> {
+export async function everyVerb(store: OpenStore, advance: (ms: number) => void): Promise<void> {
+  const { jobs, workers, admin, queues, waits, jobLogs, events, schedules } = store;
+  const { limits, steps, stats, metrics, schema, audit } = store;
   const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
     const request = claimRequest({ limit, order, startLimit: 1, deadLetter: 'dlq' });
     return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
@@ -179,7 +159,7 @@ export async function everyVerb(
   await waits.register(7, [remaining!], 60_000);
   await admin.remove([remaining!]);
   await waits.removedOf(7, [remaining!]);
-  await everyConsumerVerb({ jobs, admin, consumer }, advance);
+  await everyConsumerVerb(store, advance);
 
   await put(12, { priority: -9 });
   const logged = await claim(12);
@@ -256,8 +236,8 @@ export async function everyVerb(
   await schedules.removeUndeclared(1_000);
   await schedules.get('api');
   await schedules.list();
-  await everyGroupVerb({ jobs, groups, consumer }, advance);
-  await everyFlowVerb({ jobs, flows, admin }, advance);
+  await everyGroupVerb(store, advance);
+  await everyFlowVerb(store, advance);
   await limits.rest('q', { delayMs: 0 });
   await limits.setLimits('q', { maxRunning: 900, rest: false });
   for (const rate of [null, FAST_RATE, { ...FAST_RATE, window: 'fixed' }] as const) {
@@ -306,7 +286,7 @@ export async function everyVerb(
     await steps.pruneSteps(10);
     await steps.pruneSteps(1_000);
   }
-  await everySubjectVerb({ jobs, admin, steps, flows, subjects }, advance);
+  await everySubjectVerb(store, advance);
   for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await workers.deregister('here');
   await everyMetricsVerb(metrics, advance);

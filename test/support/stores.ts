@@ -121,32 +121,8 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       return another;
     };
     // An optimistic store remembers conflicts and then claims at random positions. A test must not inherit that memory.
-    const {
-      jobs,
-      workers,
-      admin,
-      consumer,
-      queues,
-      audit,
-      waits,
-      jobLogs,
-      events,
-      schedules,
-      limits,
-      groups,
-      steps,
-      flows,
-      content,
-      subjects,
-      stats,
-      metrics,
-      schema,
-      workerChannel,
-      waiterChannel,
-      eventChannel,
-      workerLocks,
-      notices,
-    } = store.strategy === 'optimistic' ? await open() : opened;
+    const stores = store.strategy === 'optimistic' ? await open() : opened;
+    const { jobs, workerLocks } = stores;
     suiteOf.lockId = 0;
     if (store.strategy === 'lock') {
       const lock = await workerLocks!.acquire('worker-1');
@@ -154,32 +130,9 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       afterTest.push(() => lock.release());
     }
     return {
+      ...stores,
       store,
       dataSource,
-      jobs,
-      workers,
-      admin,
-      queues,
-      audit,
-      consumer,
-      waits,
-      jobLogs,
-      events,
-      schedules,
-      limits,
-      groups,
-      steps,
-      flows,
-      content,
-      subjects,
-      stats,
-      metrics,
-      schema,
-      workerChannel,
-      waiterChannel,
-      eventChannel,
-      workerLocks,
-      notices,
       advance: (ms) => void (skewMs += ms),
       open,
       connect: async (more = {}) => {
