@@ -6,7 +6,7 @@ import type { QueueSchedules } from '../schedules/queue-schedules.js';
 import type { QueueOverview } from './queue-overview.js';
 import type { RequestUser } from './request-user.js';
 
-/** What the queues of bull-board work with. */
+/** The parts that the adapters of all queues share. */
 export interface BullBoardParts {
   readonly admin: QueueAdmin;
   readonly producer: QueueProducer;
@@ -15,4 +15,9 @@ export interface BullBoardParts {
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly overview: QueueOverview;
   readonly user: RequestUser;
+}
+
+/** Changes of the queue in the name of the user of the request. */
+export function adminOf({ admin, user }: BullBoardParts): QueueAdmin {
+  return admin.as(user.name);
 }

@@ -7,7 +7,6 @@ import { Redactor } from '../dashboard/redactor.js';
 import { getAdminToken, getProducerToken, getSchedulesToken } from '../nest/tokens.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
 import type { QueueSchedules } from '../schedules/queue-schedules.js';
-import { BoardQueues } from './board-queues.js';
 import { resolveBullBoardOptions, type BullBoardMiddleware, type BullBoardOptions } from './bull-board-options.js';
 import type { ResolvedBullBoardOptions } from './bull-board-options.js';
 import { CheckedRoutes } from './checked-routes.js';
@@ -44,7 +43,7 @@ class BullBoardLifecycle implements OnModuleInit {
     const server = new adapter() as ServerAdapter;
     server.setBasePath(path);
     const routes = new CheckedRoutes({
-      ...{ queues: this.#createQueues(), origins },
+      ...{ adapters: this.#createAdapters(), origins },
       show: (queues) => board.replaceQueues(queues),
       logger: new Logger('SqlQueueBullBoard'),
     });
@@ -60,14 +59,18 @@ class BullBoardLifecycle implements OnModuleInit {
     return server;
   }
 
-  #createQueues(): BoardQueues {
+  /** The function returns the adapters of the queues of the options or, without those, of all that exist now. */
+  #createAdapters(): () => Promise<QueueAdapter[]> {
     const { queues, readOnly, redact } = this.options;
     const { admin, schedules } = this.verbs;
     const overview = new QueueOverview(admin, schedules, systemClock);
     const redactor = new Redactor(redact);
     const parts = { ...this.verbs, redactor, clock: systemClock, overview, user: this.#user };
     const Adapter = queueAdapterClass(this.api.BaseAdapter);
-    return new BoardQueues(queues, overview, (queue): QueueAdapter => new Adapter(queue, parts, readOnly));
+    return async () => {
+      const names = queues ?? (await overview.queues()).map(({ queue }) => queue);
+      return names.map((queue) => new Adapter(queue, parts, readOnly));
+    };
   }
 }
 

@@ -1,8 +1,7 @@
 import type { JobRetryStatus, JobState as BullJobState, QueueJob, QueueJobJson } from '@bull-board/api/typings/app';
-import type { QueueAdmin } from '../admin/queue-admin.js';
 import { hasMask } from '../dashboard/redactor.js';
 import type { JobRecord } from '../job/job.js';
-import type { BullBoardParts } from './bull-board-parts.js';
+import { adminOf, type BullBoardParts } from './bull-board-parts.js';
 import { jobJson, shown } from './job-json.js';
 import { statusOf } from './job-statuses.js';
 import { RefusedError } from './refused-error.js';
@@ -34,17 +33,17 @@ export class BullJob implements QueueJob {
   }
 
   async promote(): Promise<void> {
-    await this.#expectChange('promoted', (await this.#admin.promote(this.record.id)) > 0);
+    await this.#expectChange('promoted', (await adminOf(this.parts).promote(this.record.id)) > 0);
   }
 
   async retry(status?: JobRetryStatus): Promise<void> {
-    const retried = await this.#admin.retry(this.record.id, status === 'completed' ? { completed: true } : {});
+    const retried = await adminOf(this.parts).retry(this.record.id, status === 'completed' ? { completed: true } : {});
     this.parts.overview.forget(this.record.queue);
     await this.#expectChange('retried', retried > 0);
   }
 
   async remove(): Promise<void> {
-    const removed = await this.#admin.remove(this.record.id);
+    const removed = await adminOf(this.parts).remove(this.record.id);
     this.parts.overview.forget(this.record.queue);
     await this.#expectChange('removed', removed > 0);
   }
@@ -56,20 +55,16 @@ export class BullJob implements QueueJob {
         `Job ${this.id} is not updated: bull-board has only the beginning of its payload. Use QueueAdmin.update.`,
       );
     }
-    await this.#expectChange('updated', await this.#admin.update(this.record.id, { payload }));
+    await this.#expectChange('updated', await adminOf(this.parts).update(this.record.id, { payload }));
   }
 
   async changeDelay(delayMs: number): Promise<void> {
-    await this.#expectChange('rescheduled', await this.#admin.reschedule(this.record.id, delayMs));
+    await this.#expectChange('rescheduled', await adminOf(this.parts).reschedule(this.record.id, delayMs));
   }
 
   async changePriority({ priority = 0, lifo }: { priority?: number; lifo?: boolean }): Promise<void> {
     if (lifo) throw new RefusedError('The queue has no order of the last job first: use a smaller priority.');
-    await this.#expectChange('changed', await this.#admin.reprioritise(this.record.id, priority));
-  }
-
-  get #admin(): QueueAdmin {
-    return this.parts.admin.as(this.parts.user.name);
+    await this.#expectChange('changed', await adminOf(this.parts).reprioritise(this.record.id, priority));
   }
 
   async #expectChange(verb: string, isChanged: boolean): Promise<void> {

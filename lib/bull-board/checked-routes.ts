@@ -1,7 +1,7 @@
 import type { AppControllerRoute, BullBoardRequest, ControllerHandlerReturnType } from '@bull-board/api/typings/app';
 import { knownError } from '../dashboard/error-status.js';
 import { foreignOriginProblem } from '../dashboard/request-origin.js';
-import type { BoardQueues } from './board-queues.js';
+import type { QueueAdapter } from './queue-adapter.js';
 import { MAX_LISTED } from './queue-overview.js';
 import { RefusedError } from './refused-error.js';
 
@@ -11,10 +11,11 @@ const LIST_QUEUES = '/api/queues';
 const RETRY_ALL = '/api/queues/:queueName/retry/:queueStatus';
 
 interface Parts {
-  readonly queues: BoardQueues;
+  /** One for each queue to show. */
+  readonly adapters: () => Promise<QueueAdapter[]>;
   readonly origins: readonly string[];
   /** Makes bull-board show these queues. */
-  readonly show: (queues: Awaited<ReturnType<BoardQueues['refresh']>>) => void;
+  readonly show: (adapters: QueueAdapter[]) => void;
   readonly logger: { error(message: unknown): void };
 }
 
@@ -29,9 +30,9 @@ export class CheckedRoutes {
   async #answer(route: AppControllerRoute, request: BullBoardRequest): Promise<Answer> {
     try {
       this.#checkOrigin(request);
-      const { queues, show } = this.parts;
-      show(await queues.refresh());
-      if (route.route === RETRY_ALL) return await this.#retryAll(route, request);
+      const adapters = await this.parts.adapters();
+      this.parts.show(adapters);
+      if (route.route === RETRY_ALL) return await this.#retryAll(adapters, route, request);
       const answer = await route.handler(request);
       return route.route === LIST_QUEUES ? withReachablePages(answer, request) : answer;
     } catch (error) {
@@ -46,9 +47,9 @@ export class CheckedRoutes {
   }
 
   /** By one filter. The route of bull-board would retry each job in a transaction of its own. */
-  async #retryAll(route: AppControllerRoute, request: BullBoardRequest): Promise<Answer> {
+  async #retryAll(adapters: QueueAdapter[], route: AppControllerRoute, request: BullBoardRequest): Promise<Answer> {
     const { queueName, queueStatus } = request.params as { queueName: string; queueStatus: string };
-    const queue = this.parts.queues.get(queueName);
+    const queue = adapters.find((adapter) => adapter.getName() === queueName);
     const isRetriable = queueStatus === 'failed' || queueStatus === 'completed';
     // bull-board refuses these itself.
     if (!queue || queue.readOnlyMode || !isRetriable) return route.handler(request);

@@ -13,7 +13,8 @@ import type {
   QueueWorker,
   Status,
 } from '@bull-board/api/typings/app';
-import type { BullBoardParts } from './bull-board-parts.js';
+import type { LimitChange } from '../job/limits/limit-options.js';
+import { adminOf, type BullBoardParts } from './bull-board-parts.js';
 import { JOB_STATUSES } from './job-statuses.js';
 import { QueueReads } from './queue-reads.js';
 import { QueueSchedulers } from './queue-schedulers.js';
@@ -35,7 +36,7 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
 
     constructor(
       private readonly queue: string,
-      parts: BullBoardParts,
+      private readonly parts: BullBoardParts,
       readOnlyMode: boolean,
     ) {
       // Routes of the type `bullmq` read flows from Redis.
@@ -90,11 +91,11 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
     }
 
     pause(): Promise<void> {
-      return this.writes.pause();
+      return adminOf(this.parts).pause(this.queue);
     }
 
     resume(): Promise<void> {
-      return this.writes.resume();
+      return adminOf(this.parts).resume(this.queue);
     }
 
     addJob(name: string, payload: unknown, options: QueueJobOptions): Promise<QueueJob> {
@@ -109,8 +110,8 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
       return this.writes.empty();
     }
 
-    promoteAll(): Promise<void> {
-      return this.writes.promoteAll();
+    async promoteAll(): Promise<void> {
+      await adminOf(this.parts).promote({ queue: this.queue, state: 'scheduled' });
     }
 
     obliterate({ force = false }: ObliterateOptions = {}): Promise<void> {
@@ -121,8 +122,8 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
       return this.#schedulers.list();
     }
 
-    getJobSchedulersCount(): Promise<number> {
-      return this.#schedulers.count();
+    async getJobSchedulersCount(): Promise<number> {
+      return (await this.#schedulers.list()).length;
     }
 
     removeJobScheduler(name: string): Promise<boolean> {
@@ -147,7 +148,7 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
     }
 
     setGlobalConcurrency(maxRunning: number): Promise<void> {
-      return this.writes.limit({ maxRunning });
+      return this.#limit({ maxRunning });
     }
 
     override get supportsGlobalRateLimit(): boolean {
@@ -159,20 +160,25 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
       return rate ? { max: rate.limit, duration: rate.perMs } : null;
     }
 
-    override setConfiguredRateLimit(limit: QueueRateLimit): Promise<void> {
-      return this.writes.limitRate(limit);
+    override setConfiguredRateLimit({ max, duration }: QueueRateLimit): Promise<void> {
+      return this.#limit({ rate: { limit: max, per: duration } });
     }
 
     override removeConfiguredRateLimit(): Promise<void> {
-      return this.writes.limit({ rate: false });
+      return this.#limit({ rate: false });
     }
 
-    override getActiveRateLimitTtl(): Promise<number> {
-      return this.#reads.restMs();
+    override async getActiveRateLimitTtl(): Promise<number> {
+      const restsUntil = (await this.#reads.record())?.restsUntil;
+      return restsUntil ? Math.max(0, restsUntil.getTime() - this.parts.clock.now().getTime()) : 0;
     }
 
     override releaseActiveRateLimit(): Promise<void> {
-      return this.writes.limit({ rest: false });
+      return this.#limit({ rest: false });
+    }
+
+    #limit(change: LimitChange): Promise<void> {
+      return adminOf(this.parts).limit(this.queue, change);
     }
   };
 }

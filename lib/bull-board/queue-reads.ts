@@ -98,12 +98,6 @@ export class QueueReads {
     return (await this.parts.overview.queues()).find(({ queue }) => queue === this.queue);
   }
 
-  /** The time for which the queue rests. */
-  async restMs(): Promise<number> {
-    const restsUntil = (await this.record())?.restsUntil;
-    return restsUntil ? Math.max(0, restsUntil.getTime() - this.parts.clock.now().getTime()) : 0;
-  }
-
   async #find(id: string): Promise<JobRecord | null> {
     if (!/^[1-9]\d{0,15}$/.test(id) || !Number.isSafeInteger(Number(id))) return null;
     const job = await this.parts.admin.get(Number(id));

@@ -15,11 +15,10 @@ export class QueueSchedulers {
   ) {}
 
   async list(): Promise<Scheduler[]> {
-    return (await this.#records()).map((record) => schedulerOf(record, this.parts.redactor));
-  }
-
-  async count(): Promise<number> {
-    return (await this.#records()).length;
+    const schedules = await this.parts.overview.schedules();
+    return schedules
+      .filter(({ queue }) => queue === this.queue)
+      .map((record) => schedulerOf(record, this.parts.redactor));
   }
 
   /** Rejects for a schedule from code: a worker would declare it again. */
@@ -31,10 +30,6 @@ export class QueueSchedulers {
     if (!(await this.#isOfQueue(name))) return 'not-found';
     const job = await this.parts.admin.get(await this.#schedules.runNow(name));
     return job ? new BullJob(job, this.parts) : 'not-found';
-  }
-
-  async #records(): Promise<ScheduleRecord[]> {
-    return (await this.parts.overview.schedules()).filter(({ queue }) => queue === this.queue);
   }
 
   async #isOfQueue(name: string): Promise<boolean> {

@@ -1,7 +1,5 @@
-import type { QueueJob, QueueJobOptions, QueueRateLimit } from '@bull-board/api/typings/app';
-import type { QueueAdmin } from '../admin/queue-admin.js';
-import type { LimitChange } from '../job/limits/limit-options.js';
-import type { BullBoardParts } from './bull-board-parts.js';
+import type { QueueJob, QueueJobOptions } from '@bull-board/api/typings/app';
+import { adminOf, type BullBoardParts } from './bull-board-parts.js';
 import { BullJob, refuseHidden } from './bull-job.js';
 import { stateOf } from './job-statuses.js';
 import { RefusedError } from './refused-error.js';
@@ -18,22 +16,6 @@ export class QueueWrites {
     private readonly parts: BullBoardParts,
   ) {}
 
-  pause(): Promise<void> {
-    return this.#admin.pause(this.queue);
-  }
-
-  resume(): Promise<void> {
-    return this.#admin.resume(this.queue);
-  }
-
-  limit(change: LimitChange): Promise<void> {
-    return this.#admin.limit(this.queue, change);
-  }
-
-  limitRate({ max, duration }: QueueRateLimit): Promise<void> {
-    return this.limit({ rate: { limit: max, per: duration } });
-  }
-
   async add(name: string, payload: unknown, { attempts, ...options }: QueueJobOptions): Promise<QueueJob> {
     refuseHidden(payload);
     const { id } = await this.parts.producer.enqueue(this.queue, payload, {
@@ -49,7 +31,7 @@ export class QueueWrites {
   /** @returns the number of jobs that started anew */
   async retryAll(status: string): Promise<number> {
     const state = stateOf(status);
-    const retried = await this.#admin.retry({ queue: this.queue, state });
+    const retried = await adminOf(this.parts).retry({ queue: this.queue, state });
     this.parts.overview.forget(this.queue);
     if (state === 'dead') await this.#reportUnrecoverable(retried);
     return retried;
@@ -60,18 +42,14 @@ export class QueueWrites {
     if (state === 'active') throw new RefusedError('Active jobs cannot be removed. Release or cancel them first.');
     const isFinished = state === 'completed' || state === 'dead';
     const finishedBefore = new Date(this.parts.clock.now().getTime() - graceMs);
-    await this.#admin.remove({ queue: this.queue, state, ...(isFinished && { finishedBefore }) });
+    await adminOf(this.parts).remove({ queue: this.queue, state, ...(isFinished && { finishedBefore }) });
     this.parts.overview.forget(this.queue);
   }
 
   /** Removes the jobs that have not started. */
   async empty(): Promise<void> {
     for (const state of ['waiting', 'scheduled', 'blocked'] as const)
-      await this.#admin.remove({ queue: this.queue, state });
-  }
-
-  async promoteAll(): Promise<void> {
-    await this.#admin.promote({ queue: this.queue, state: 'scheduled' });
+      await adminOf(this.parts).remove({ queue: this.queue, state });
   }
 
   async obliterate(isForced: boolean): Promise<void> {
@@ -79,12 +57,8 @@ export class QueueWrites {
       const { jobs } = await this.parts.admin.find({ queue: this.queue, state: 'active' }, { limit: 1 });
       if (jobs.length > 0) throw new RefusedError(HAS_ACTIVE_JOBS);
     }
-    await this.#admin.obliterate(this.queue, { confirm: this.queue });
+    await adminOf(this.parts).obliterate(this.queue, { confirm: this.queue });
     this.parts.overview.forget(this.queue);
-  }
-
-  get #admin(): QueueAdmin {
-    return this.parts.admin.as(this.parts.user.name);
   }
 
   /** bull-board would say that all jobs have started. */
