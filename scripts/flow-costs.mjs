@@ -7,9 +7,8 @@ import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DataSource } from 'typeorm';
-import { QueueProducer, SqlQueueModule, SqlQueueRunner, sqlQueueMigrations } from '../dist/esm/index.js';
-import { connectionTo } from './connection.mjs';
+import { QueueProducer, SqlQueueModule, SqlQueueRunner } from '../dist/esm/index.js';
+import { connectionTo, dropTables, versionOf } from './connection.mjs';
 import { describeQuartiles } from './quartiles.mjs';
 
 const PREFIX = 'sql_queue_flow_costs_';
@@ -76,11 +75,7 @@ try {
   }
 } finally {
   await app.close();
-  const dataSource = await new DataSource(connection).initialize();
-  const queryRunner = dataSource.createQueryRunner();
-  for (const Migration of sqlQueueMigrations({ prefix: PREFIX }).reverse()) await new Migration().down(queryRunner);
-  await queryRunner.release();
-  await dataSource.destroy();
+  await dropTables(connection, PREFIX);
 }
 
 function parts() {
@@ -91,11 +86,4 @@ async function timed(act) {
   const startedAt = performance.now();
   await act();
   return performance.now() - startedAt;
-}
-
-async function versionOf(options) {
-  const dataSource = await new DataSource(options).initialize();
-  const [{ version }] = await dataSource.query('SELECT VERSION() AS version');
-  await dataSource.destroy();
-  return `${options.type} ${version}`;
 }

@@ -7,8 +7,8 @@ import 'reflect-metadata';
 import { Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { DataSource } from 'typeorm';
-import { QueueAdmin, QueueProducer, SqlQueueModule, sqlQueueMigrations } from '../dist/esm/index.js';
-import { connectionTo } from './connection.mjs';
+import { QueueAdmin, QueueProducer, SqlQueueModule } from '../dist/esm/index.js';
+import { connectionTo, dropTables, versionOf } from './connection.mjs';
 
 const TURN_MS = 1_000;
 const ROUNDS = 10;
@@ -39,8 +39,7 @@ try {
     await enqueueForOneTurn(producer, []);
     await enqueueForOneTurn(producer, alone);
   }
-  const [{ version }] = await dataSource.query('SELECT VERSION() AS version');
-  console.log(`${connection.type} ${version}: ${pruned} rows in ${(prunedMs / 1_000).toFixed(1)} s`);
+  console.log(`${await versionOf(connection)}: ${pruned} rows in ${(prunedMs / 1_000).toFixed(1)} s`);
   for (const share of [0.5, 0.99]) {
     const [without, during] = [quantile(alone, share), quantile(beside, share)];
     const ratio = (during / without).toFixed(2);
@@ -51,10 +50,8 @@ try {
   console.log(`longest: ${Math.max(...alone).toFixed(0)} ms alone, ${Math.max(...beside).toFixed(0)} ms beside`);
 } finally {
   await app.close();
-  const runner = dataSource.createQueryRunner();
-  for (const Migration of sqlQueueMigrations({ prefix: PREFIX }).reverse()) await new Migration().down(runner);
-  await runner.release();
   await dataSource.destroy();
+  await dropTables(connection, PREFIX);
 }
 
 /** Prunes without the pauses between a worker's batches. */

@@ -10,15 +10,8 @@ import { parseArgs } from 'node:util';
 import 'reflect-metadata';
 import { Injectable, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { DataSource } from 'typeorm';
-import {
-  QueueProcessor,
-  QueueProducer,
-  SqlQueueModule,
-  SqlQueueRunner,
-  sqlQueueMigrations,
-} from '../dist/esm/index.js';
-import { connectionTo } from './connection.mjs';
+import { QueueProcessor, QueueProducer, SqlQueueModule, SqlQueueRunner } from '../dist/esm/index.js';
+import { connectionTo, dropTables } from './connection.mjs';
 
 const PREFIX = 'sql_queue_recovery_';
 const QUEUE = 'recovery';
@@ -71,7 +64,7 @@ async function measure() {
   } finally {
     for (const { program } of dying) program.kill('SIGKILL');
     await app.close();
-    await dropTables();
+    await dropTables(connection, PREFIX);
   }
 }
 
@@ -120,12 +113,4 @@ function report(tookMs) {
     `${connection.type}, ${claim}, lease ${lease}: ${sorted.length} jobs of ${values.workers} killed workers ` +
       `started in another process after ${min} to ${max}, median ${median}`,
   );
-}
-
-async function dropTables() {
-  const dataSource = await new DataSource(connection).initialize();
-  const runner = dataSource.createQueryRunner();
-  for (const Migration of sqlQueueMigrations({ prefix: PREFIX }).reverse()) await new Migration().down(runner);
-  await runner.release();
-  await dataSource.destroy();
 }

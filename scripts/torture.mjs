@@ -40,13 +40,11 @@ const test = spawn(
   [
     join(import.meta.dirname, 'test.mjs'),
     // A cluster starts its own nodes, so the run starts no server.
-    ...[
-      '--server',
-      cluster ? 'sqlite' : values.server,
-      'test/faults/torture.long.spec.ts',
-      '--selectProjects',
-      'nest12',
-    ],
+    '--server',
+    cluster ? 'sqlite' : values.server,
+    'test/faults/torture.long.spec.ts',
+    '--selectProjects',
+    'nest12',
   ],
   {
     stdio: 'inherit',

@@ -51,15 +51,15 @@ spawn() { # spawn PIDFILE LOGFILE COMMAND...
 
 answers() { (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; } # answers PORT
 
-# wait_ready NAME DIR PORT  waits until the server of DIR has opened its port.
+# wait_ready NAME DIR PORT [TEXT]  waits until the server of DIR has logged the text and opened its port.
 wait_ready() {
   local i
   for ((i = 0; i < 1200; i++)); do
     if ! alive "$2/server.pid" >/dev/null; then
-      tail -qn 30 "$2/error.log" "$2/stdout.log" >&2 || true
+      tail -qn 30 "$2/error.log" "$2/stdout.log" >&2 2>/dev/null || true
       die "$1 ended before it was ready"
     fi
-    if grep -q 'ready for connections' "$2/error.log" && answers "$3"; then
+    if grep -q "${4:-ready for connections}" "$2/error.log" && answers "$3"; then
       log "$1 is up on port $3"
       return
     fi

@@ -71,16 +71,5 @@ esac
 spawn "$DIR/server.pid" "$DIR/error.log" "${AS[@]}" "$BIN/postgres" -D "$DIR/cluster/data" -p "$PORT" \
   -c listen_addresses=127.0.0.1 -c unix_socket_directories="$DIR/cluster" -c max_connections=300 "${OPTIONS[@]}" "$@"
 
-for ((i = 0; i < 1200; i++)); do
-  if ! alive "$DIR/server.pid" >/dev/null; then
-    tail -n 30 "$DIR/error.log" >&2
-    die "postgres ended before it was ready"
-  fi
-  if grep -q 'ready to accept connections' "$DIR/error.log" && answers "$PORT"; then
-    log "postgres is up on port $PORT"
-    echo "$BIN/psql"
-    exit
-  fi
-  sleep 0.05
-done
-die "postgres did not open port $PORT within 60 s"
+wait_ready postgres "$DIR" "$PORT" 'ready to accept connections'
+echo "$BIN/psql"

@@ -27,16 +27,5 @@ mkdir -p "$DIR/data"
 spawn "$DIR/server.pid" "$DIR/error.log" "$REDIS" --port "$PORT" --bind 127.0.0.1 --dir "$DIR/data" --save '' \
   --maxmemory-policy noeviction "${OPTIONS[@]}" "$@"
 
-for ((i = 0; i < 1200; i++)); do
-  if ! alive "$DIR/server.pid" >/dev/null; then
-    tail -n 30 "$DIR/error.log" >&2
-    die "redis-server ended before it was ready"
-  fi
-  if grep -q 'Ready to accept connections' "$DIR/error.log" && answers "$PORT"; then
-    log "redis-server is up on port $PORT"
-    echo "$CLIENT"
-    exit
-  fi
-  sleep 0.05
-done
-die "redis-server did not open port $PORT within 60 s"
+wait_ready redis-server "$DIR" "$PORT" 'Ready to accept connections'
+echo "$CLIENT"
