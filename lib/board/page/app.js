@@ -24,23 +24,23 @@ import { workersPage } from './workers-page.js';
 
 /**
  * @typedef {object} Page
- * @property {string} title
+ * @property {(params: Record<string, string>) => string} title
  * @property {(context: Context) => Promise<Node[]>} draw
  */
 
-/** @type {Record<string, (params: Record<string, string>) => Page>} */
+/** @type {Record<string, Page>} */
 const PAGES = {
-  queues: queuesPage,
-  queue: queuePage,
-  jobs: jobsPage,
-  job: jobPage,
-  dead: deadPage,
-  people: peoplePage,
-  schedules: schedulesPage,
-  flow: flowPage,
-  workers: workersPage,
-  subscriptions: subscriptionsPage,
-  audit: auditPage,
+  queues: { title: () => 'Queues', draw: queuesPage },
+  queue: { title: ({ queue }) => `Queue ${queue}`, draw: queuePage },
+  jobs: { title: ({ queue }) => (queue ? `Jobs of ${queue}` : 'Jobs'), draw: jobsPage },
+  job: { title: ({ id }) => `Job ${id}`, draw: jobPage },
+  dead: { title: ({ queue }) => (queue ? `Dead jobs of ${queue}` : 'Dead jobs'), draw: deadPage },
+  people: { title: () => 'Work of people', draw: peoplePage },
+  schedules: { title: () => 'Schedules', draw: schedulesPage },
+  flow: { title: ({ id }) => (id ? `Flow ${id}` : 'Flows'), draw: flowPage },
+  workers: { title: () => 'Workers', draw: workersPage },
+  subscriptions: { title: () => 'Subscriptions', draw: subscriptionsPage },
+  audit: { title: ({ queue }) => (queue ? `Audit of ${queue}` : 'Audit'), draw: auditPage },
 };
 
 const NAVIGATION = [
@@ -87,11 +87,11 @@ async function redraw(queues) {
 
 async function open() {
   const name = /^#\/(\w+)/.exec(location.hash)?.[1] ?? 'queues';
-  const create = Object.hasOwn(PAGES, name) ? PAGES[name] : queuesPage;
-  page = create(paramsOf());
-  document.title = `${page.title} – Queues`;
+  page = Object.hasOwn(PAGES, name) ? PAGES[name] : PAGES.queues;
+  const title = page.title(paramsOf());
+  document.title = `${title} – Queues`;
   drawNavigation(name);
-  const heading = el('h1', { tabindex: '-1' }, page.title);
+  const heading = el('h1', { tabindex: '-1' }, title);
   body.replaceChildren(el('p', {}, 'Loading'));
   main.replaceChildren(heading, body);
   // Screen readers read the title of the new page, and the next Tab starts there.

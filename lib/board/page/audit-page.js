@@ -4,11 +4,6 @@ import { moment, number } from './format.js';
 import { pager } from './jobs-table.js';
 import { searchField, searchForm } from './search-form.js';
 
-/** @param {Record<string, string>} params */
-export function auditPage({ queue }) {
-  return { title: queue ? `Audit of ${queue}` : 'Audit', draw };
-}
-
 const FIELDS = [
   ['by', 'By'],
   ['verb', 'Verb'],
@@ -16,7 +11,7 @@ const FIELDS = [
 ];
 
 /** @param {import('./app.js').Context} context */
-async function draw({ params }) {
+export async function auditPage({ params }) {
   const { by, verb, queue, after } = params;
   const { entries, next } = await read('audit', { by, verb, queue, after });
   return [

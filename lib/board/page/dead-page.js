@@ -4,13 +4,8 @@ import { el, link, table } from './dom.js';
 import { ago, count, number } from './format.js';
 import { rightsFor } from './rights.js';
 
-/** @param {Record<string, string>} params */
-export function deadPage({ queue }) {
-  return { title: queue ? `Dead jobs of ${queue}` : 'Dead jobs', draw };
-}
-
 /** @param {import('./app.js').Context} context */
-function draw({ params }) {
+export function deadPage({ params }) {
   return params.queue ? drawGroups(params.queue) : drawQueues();
 }
 

@@ -6,13 +6,8 @@ import { badge, moment } from './format.js';
 import { rightsFor } from './rights.js';
 import { searchField, searchForm } from './search-form.js';
 
-/** @param {Record<string, string>} params */
-export function flowPage({ id }) {
-  return { title: id ? `Flow ${id}` : 'Flows', draw };
-}
-
 /** @param {import('./app.js').Context} context */
-async function draw({ params }) {
+export async function flowPage({ params }) {
   if (!params.id) return [form()];
   const flow = await read('flow', { id: params.id });
   const { id, jobs } = flow;

@@ -5,13 +5,8 @@ import { jobButtons } from './job-buttons.js';
 import { attemptsTimeline } from './job-timeline.js';
 import { rightsFor } from './rights.js';
 
-/** @param {Record<string, string>} params */
-export function jobPage({ id }) {
-  return { title: `Job ${id}`, draw };
-}
-
 /** @param {import('./app.js').Context} context */
-async function draw({ params }) {
+export async function jobPage({ params }) {
   const job = await read('job', { id: params.id });
   const rights = await rightsFor(job.queue);
   const logs = rights.verbs.includes('read-payload') ? await read('logs', { id: job.id, after: params.after }) : null;

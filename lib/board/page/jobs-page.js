@@ -5,14 +5,8 @@ import { filterForm, filterOf } from './job-filter.js';
 import { jobsTable, pager } from './jobs-table.js';
 import { rightsFor } from './rights.js';
 
-/** @param {Record<string, string>} params */
-export function jobsPage(params) {
-  const title = params.queue ? `Jobs of ${params.queue}` : 'Jobs';
-  return { title, draw };
-}
-
 /** @param {import('./app.js').Context} context */
-async function draw({ params }) {
+export async function jobsPage({ params }) {
   const { order = 'newest', after } = params;
   const filter = filterOf(params);
   const [{ jobs, next }, rights] = await Promise.all([

@@ -12,12 +12,8 @@ const FIELDS = [
   ['stage', 'Stage of the queue'],
 ];
 
-export function peoplePage() {
-  return { title: 'Work of people', draw };
-}
-
 /** @param {import('./app.js').Context} context */
-async function draw({ params }) {
+export async function peoplePage({ params }) {
   const { owner, queue, stage } = params;
   if (!owner && !queue) return [form(params), ...(await assignedNow(params))];
   const { jobs, next } = await read('people', { owner, queue, stage, after: params.after });

@@ -10,13 +10,8 @@ import { pauseButton } from './queues-page.js';
 import { rightsFor } from './rights.js';
 import { settingsSection } from './settings-section.js';
 
-/** @param {Record<string, string>} params */
-export function queuePage({ queue }) {
-  return { title: `Queue ${queue}`, draw };
-}
-
 /** @param {import('./app.js').Context} context */
-async function draw({ params }) {
+export async function queuePage({ params }) {
   const { queue } = params;
   const [record, rights, charts, { jobs }, groups] = await Promise.all([
     read('queue', { queue }),

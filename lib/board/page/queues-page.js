@@ -9,12 +9,8 @@ import { refresh } from './refresh.js';
 let throughput;
 let throughputAt = 0;
 
-export function queuesPage() {
-  return { title: 'Queues', draw };
-}
-
 /** @param {import('./app.js').Context} context */
-async function draw({ queues: pushed }) {
+export async function queuesPage({ queues: pushed }) {
   const current = pushed ?? read('queues').then(({ queues }) => queues);
   const [queues, lines] = await Promise.all([current, lastHour()]);
   const line = (/** @type {any} */ row) => lines.find((/** @type {any} */ one) => one.queue === row.queue);

@@ -6,11 +6,7 @@ import { el, link, table } from './dom.js';
 import { ago, badge, duration, exact } from './format.js';
 import { rightsByQueue } from './rights.js';
 
-export function schedulesPage() {
-  return { title: 'Schedules', draw };
-}
-
-async function draw() {
+export async function schedulesPage() {
   const { schedules } = await read('schedules');
   const rightsOf = await rightsByQueue(schedules);
   return [

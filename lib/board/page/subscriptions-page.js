@@ -2,11 +2,7 @@ import { read } from './api.js';
 import { link, table } from './dom.js';
 import { ago } from './format.js';
 
-export function subscriptionsPage() {
-  return { title: 'Subscriptions', draw };
-}
-
-async function draw() {
+export async function subscriptionsPage() {
   const { subscriptions } = await read('subscriptions');
   return [
     table({

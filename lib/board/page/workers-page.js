@@ -2,13 +2,9 @@ import { read } from './api.js';
 import { link, table } from './dom.js';
 import { ago } from './format.js';
 
-export function workersPage() {
-  return { title: 'Workers', draw };
-}
-
 const SILENT_MS = 60_000;
 
-async function draw() {
+export async function workersPage() {
   const { workers } = await read('workers');
   return [
     table({
