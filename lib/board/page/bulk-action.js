@@ -5,19 +5,14 @@ import { el } from './dom.js';
 import { number } from './format.js';
 import { refresh } from './refresh.js';
 
-/**
- * @typedef {object} Bulk
- * @property {'retry' | 'cancel' | 'promote' | 'remove'} verb
- * @property {string} text
- * @property {string} past
- */
+/** @typedef {'retry' | 'cancel' | 'promote' | 'remove'} BulkVerb */
 
-const BULKS = /** @type {Bulk[]} */ ([
-  { verb: 'retry', text: 'Retry', past: 'retried' },
-  { verb: 'cancel', text: 'Cancel', past: 'cancelled' },
-  { verb: 'promote', text: 'Promote', past: 'promoted' },
-  { verb: 'remove', text: 'Remove', past: 'removed' },
-]);
+const BULKS = {
+  retry: { text: 'Retry', past: 'retried' },
+  cancel: { text: 'Cancel', past: 'cancelled' },
+  promote: { text: 'Promote', past: 'promoted' },
+  remove: { text: 'Remove', past: 'removed' },
+};
 const MAX_CHANGED = 10_000;
 
 /**
@@ -25,28 +20,45 @@ const MAX_CHANGED = 10_000;
  *
  * @param {{ verbs: string[] }} rights
  * @param {() => object} selection `{ ids }` or `{ filter }`
- * @param {string[]} [verbs]
  */
-export function bulkButtons(rights, selection, verbs = BULKS.map(({ verb }) => verb)) {
-  return BULKS.filter(({ verb }) => verbs.includes(verb) && rights.verbs.includes(verb)).map((bulk) =>
-    el(
-      'button',
-      {
-        ...{ type: 'button', class: bulk.verb === 'remove' && 'danger', 'data-focus': `bulk ${bulk.verb}` },
-        onclick: () => askForBulk(bulk, selection()),
-      },
-      `${bulk.text} …`,
-    ),
+export function bulkButtons(rights, selection) {
+  const verbs = /** @type {BulkVerb[]} */ (Object.keys(BULKS));
+  return verbs.map((verb) => bulkButton(rights, verb, { selection }));
+}
+
+/**
+ * A button that changes many jobs, or nothing without the right.
+ *
+ * @param {{ verbs: string[] }} rights
+ * @param {BulkVerb} verb
+ * @param {object} options
+ * @param {() => object} options.selection `{ ids }` or `{ filter }`
+ * @param {string} [options.text]
+ * @param {string} [options.error] of the jobs, if there is one button per error
+ */
+export function bulkButton(rights, verb, { selection, text = BULKS[verb].text, error }) {
+  if (!rights.verbs.includes(verb)) return null;
+  return el(
+    'button',
+    {
+      type: 'button',
+      class: verb === 'remove' && 'danger',
+      'aria-label': error && `${text} the jobs with ${error}`,
+      'data-focus': error ? `${verb} ${error}` : `bulk ${verb}`,
+      onclick: () => askForBulk(verb, selection()),
+    },
+    `${text} …`,
   );
 }
 
 /**
  * Asks with the number of jobs that a dry run has counted.
  *
- * @param {Bulk} bulk
+ * @param {BulkVerb} verb
  * @param {any} selection
  */
-export function askForBulk({ verb, text, past }, selection) {
+function askForBulk(verb, selection) {
+  const { text, past } = BULKS[verb];
   const counted = el('p', { role: 'status' }, 'Counting');
   const which = selection.ids
     ? `${number(selection.ids.length)} selected jobs`
@@ -94,11 +106,6 @@ async function dryRun(verb, selection) {
   } catch (error) {
     return `The dry run failed: ${messageOf(error)}`;
   }
-}
-
-/** @param {string} verb */
-export function bulkOf(verb) {
-  return /** @type {Bulk} */ (BULKS.find((bulk) => bulk.verb === verb));
 }
 
 /** @param {Record<string, string | string[] | undefined>} filter */

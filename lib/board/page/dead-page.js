@@ -1,5 +1,5 @@
 import { read } from './api.js';
-import { askForBulk, bulkOf } from './bulk-action.js';
+import { bulkButton } from './bulk-action.js';
 import { el, link, table } from './dom.js';
 import { ago, count, number } from './format.js';
 import { rightsFor } from './rights.js';
@@ -69,25 +69,9 @@ async function drawGroups(queue) {
  */
 function groupButtons(rights, queue, error) {
   if (!error) return [];
-  const verbs = /** @type {const} */ ([
-    ['retry', 'Replay …'],
-    ['remove', 'Remove …'],
-  ]);
-  const filter = { queue, state: 'dead', error };
-  return verbs
-    .filter(([verb]) => rights.verbs.includes(verb))
-    .map(([verb, text]) =>
-      el(
-        'button',
-        {
-          ...{
-            type: 'button',
-            'aria-label': `${text.slice(0, -2)} the jobs with ${error}`,
-            'data-focus': `${verb} ${error}`,
-          },
-          ...{ class: verb === 'remove' && 'danger', onclick: () => askForBulk(bulkOf(verb), { filter }) },
-        },
-        text,
-      ),
-    );
+  const selection = () => ({ filter: { queue, state: 'dead', error } });
+  return [
+    bulkButton(rights, 'retry', { selection, error, text: 'Replay' }),
+    bulkButton(rights, 'remove', { selection, error }),
+  ];
 }
