@@ -1,7 +1,6 @@
 import type { CanActivate, FactoryProvider, ModuleMetadata, Type } from '@nestjs/common';
 import type { Duration } from '../common/duration.js';
-import { ORIGINS, REDACT } from '../dashboard/dashboard-options.js';
-import type { Redact } from '../dashboard/redactor.js';
+import { INSTANCE, ORIGINS, pathLike, REDACT, type DashboardOptions } from '../dashboard/dashboard-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import {
@@ -14,6 +13,7 @@ import {
   optionProblems,
   requireOptions,
   resolveOptions,
+  type Resolved,
   type SchemaOf,
 } from '../job/option-schema.js';
 import type { BoardVerb } from './board-verbs.js';
@@ -26,27 +26,14 @@ export interface BoardRequest {
 }
 
 /** The options of the board. One of `guards` and `can` is required. */
-export interface BoardOptions {
+export interface BoardOptions extends DashboardOptions {
   /**
    * Decides on the server about each verb. `queue` is undefined for the lists of workers, which belong to no queue. Queues that
    * may not be read are in no list. Default: everything that the guards let in.
    */
   can?(request: BoardRequest, verb: BoardVerb, queue?: string): boolean | Promise<boolean>;
-  /**
-   * Hides parts of payloads, headers, results, progress, errors, log lines and the payloads of schedules, on the server.
-   * Patterns match the keys whose values are hidden. A function returns the value to show instead. Default: keys that match
-   * /pass|secret|token|authorization|card|iban/i.
-   */
-  redact?: Redact;
-  /** Refuses every write. Default false. */
-  readOnly?: boolean;
   /** The name of the user, for the audit and the page. Default: none. */
   user?(request: BoardRequest): string | undefined;
-  /**
-   * Public origins of the board, such as `https://ops.example.com`, if a proxy changes the Host header. Default: the host of
-   * each request.
-   */
-  origins?: readonly string[];
   /** The time between two updates of an open page, 1s to 1h. Default 5s. All viewers share the statistics. */
   refresh?: Duration;
 }
@@ -69,19 +56,9 @@ export interface BoardAsyncOptions extends BoardStaticOptions {
   inject?: NonNullable<FactoryProvider['inject']>;
 }
 
-export interface ResolvedBoardOptions {
-  readonly can: NonNullable<BoardOptions['can']> | undefined;
-  readonly redact: Redact | undefined;
-  readonly readOnly: boolean;
-  readonly user: NonNullable<BoardOptions['user']> | undefined;
-  readonly origins: readonly string[];
-  readonly refresh: number;
-}
-
 const PLACE = 'SqlQueueBoardModule options';
 const BESIDE_FACTORY = 'decides the routes and has to stand beside useFactory';
 
-const isText = (value: unknown): value is string => typeof value === 'string';
 const isList = (value: unknown): value is readonly unknown[] => Array.isArray(value);
 
 const OPTIONS = {
@@ -93,17 +70,15 @@ const OPTIONS = {
   refresh: option(durationOf('a duration from 1s to 1h', 1_000, 3_600_000), '5s'),
 } satisfies SchemaOf<BoardOptions>;
 
+export type ResolvedBoardOptions = Resolved<typeof OPTIONS>;
+
 const STATIC_OPTIONS = {
-  path: option(
-    kind('a path such as ops/queues, without a parameter', (value): value is string =>
-      isText(value) ? /^\/?(?!\.+(\/|$))[\w.~-]+(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/.test(value) : false,
-    ),
-  ),
+  path: pathLike('ops/queues'),
   guards: option(
     kind('a list of guards', (value): value is readonly unknown[] => isList(value) && value.every(isGuard)),
   ),
   imports: option(kind('a list of modules', isList)),
-  instance: option(kind('the name of an instance', isText)),
+  instance: INSTANCE,
 } satisfies SchemaOf<BoardStaticOptions>;
 
 const FACTORY_OPTIONS = {

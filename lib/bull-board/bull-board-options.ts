@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ORIGINS, REDACT } from '../dashboard/dashboard-options.js';
-import type { Redact } from '../dashboard/redactor.js';
+import { INSTANCE, ORIGINS, pathLike, REDACT, type DashboardOptions } from '../dashboard/dashboard-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
@@ -13,6 +12,7 @@ import {
   optionProblems,
   requireOptions,
   resolveOptions,
+  type Resolved,
   type SchemaOf,
 } from '../job/option-schema.js';
 
@@ -38,7 +38,7 @@ export interface BullBoardServerAdapter {
 }
 
 /** The options of bull-board. */
-export interface BullBoardOptions {
+export interface BullBoardOptions extends DashboardOptions {
   /** The path of bull-board, below the global prefix of the application, such as `admin/queues`. */
   route: string;
   /** `ExpressAdapter` of `@bull-board/express` or `FastifyAdapter` of `@bull-board/fastify`: the class. */
@@ -50,50 +50,20 @@ export interface BullBoardOptions {
   middleware: readonly BullBoardMiddleware[];
   /** The queues to show. Default: all queues of the database, also those that appear later. */
   queues?: readonly string[];
-  /** Refuses every change. Default false. */
-  readOnly?: boolean;
-  /**
-   * Hides parts of payloads, headers, results, progress, errors, log lines and the payloads of schedules, on the
-   * server. Patterns match the keys whose values are hidden. A function returns the value to show instead. Default:
-   * keys that match /pass|secret|token|authorization|card|iban/i.
-   */
-  redact?: Redact;
   /** The name of the user in the audit, 1 to 255 characters. Default `bull-board`. */
   user?(request: BullBoardRequest): string | undefined;
-  /**
-   * Public origins of bull-board, such as `https://ops.example.com`, if a proxy changes the Host header. Default: none.
-   */
-  origins?: readonly string[];
   /** The `uiConfig` of bull-board, for example `{ boardTitle: 'Queues' }`. */
   uiConfig?: Readonly<Record<string, unknown>>;
   /** The `name` of the SqlQueueModule, if the application has several. */
   instance?: string;
 }
 
-export interface ResolvedBullBoardOptions extends Omit<BullBoardOptions, 'queues' | 'redact' | 'user' | 'instance'> {
-  readonly queues: readonly string[] | undefined;
-  readonly readOnly: boolean;
-  readonly redact: Redact | undefined;
-  readonly user: NonNullable<BullBoardOptions['user']> | undefined;
-  readonly origins: readonly string[];
-  readonly uiConfig: Readonly<Record<string, unknown>>;
-  readonly instance: string | undefined;
-}
-
 export const PLACE = 'SqlQueueBullBoardModule.forRoot()';
 
-const ROUTE = /^\/?(?!\.+(\/|$))[\w.~-]+(\/(?!\.+(\/|$))[\w.~-]+)*\/?$/;
-
 const isFunction = (value: unknown): boolean => typeof value === 'function';
-const isText = (value: unknown): value is string => typeof value === 'string';
 
 const OPTIONS = {
-  route: option(
-    kind(
-      'a path such as admin/queues, without a parameter',
-      (value): value is string => isText(value) && ROUTE.test(value),
-    ),
-  ),
+  route: pathLike('admin/queues'),
   adapter: option(kind('the class ExpressAdapter or FastifyAdapter of bull-board', isAdapter)),
   middleware: option(
     kind('a list of functions', (value): value is readonly BullBoardMiddleware[] =>
@@ -113,8 +83,11 @@ const OPTIONS = {
     kind('the uiConfig of bull-board', (value): value is Readonly<Record<string, unknown>> => isOptions(value)),
     {},
   ),
-  instance: option(kind('the name of an instance', isText)),
+  instance: INSTANCE,
 } satisfies SchemaOf<BullBoardOptions>;
+
+export type ResolvedBullBoardOptions = Resolved<typeof OPTIONS> &
+  Pick<BullBoardOptions, 'route' | 'adapter' | 'middleware'>;
 
 export function resolveBullBoardOptions(given: BullBoardOptions): ResolvedBullBoardOptions {
   const options = requireOptions(PLACE, given);
