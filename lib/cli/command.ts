@@ -39,8 +39,8 @@ export interface UnopenedCall {
   readonly options: CallOptions;
   readonly output: Output;
   readonly terminal: Terminal;
-  /** Asks the user whether to do it. Rejects with a UsageError if there is no terminal and no `--yes`. */
-  confirm(question: string): Promise<boolean>;
+  /** Asks the user whether to do it. Rejects if the answer is no, or if there is no terminal and no `--yes`. */
+  confirm(question: string): Promise<void>;
 }
 
 export interface Call extends UnopenedCall {
@@ -73,6 +73,13 @@ export function wholeNumber(name: string, text: string, min: number, max: number
   const value = Number(text);
   if (/^\d+$/.test(text) && value >= min && value <= max) return value;
   throw new UsageError(`expected ${name} to be a whole number from ${min} to ${max}, got "${text}"`);
+}
+
+/** @param expected in the error, such as `--step to be minute or hour` */
+export function oneOf<Word extends string>(expected: string, words: readonly Word[], text: string): Word {
+  const word = words.find((one) => one === text);
+  if (word === undefined) throw new UsageError(`expected ${expected}, got "${text}"`);
+  return word;
 }
 
 export function jobId(text: string): number {

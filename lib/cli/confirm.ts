@@ -1,12 +1,16 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { UsageError } from './command.js';
+import { CommandFailedError, UsageError } from './command.js';
 import { printable } from './output.js';
 import type { Terminal } from './terminal.js';
 
-/** @param isConfirmed whether the call has `--yes` */
-export async function confirm(terminal: Terminal, question: string, isConfirmed: boolean): Promise<boolean> {
-  if (isConfirmed) return true;
+/**
+ * Rejects if the answer is no.
+ *
+ * @param isConfirmed whether the call has `--yes`
+ */
+export async function confirm(terminal: Terminal, question: string, isConfirmed: boolean): Promise<void> {
+  if (isConfirmed) return;
   if (!terminal.isInteractive) throw new UsageError('expected --yes, because there is no terminal to ask');
   const output = new Writable({
     write: (chunk: Buffer, _encoding, done) => {
@@ -16,7 +20,8 @@ export async function confirm(terminal: Terminal, question: string, isConfirmed:
   });
   const lines = createInterface({ input: terminal.input, output });
   try {
-    return /^y(es)?$/i.test((await lines.question(`${printable(question)} [y/N] `)).trim());
+    const answer = await lines.question(`${printable(question)} [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailedError('Nothing is changed.');
   } finally {
     lines.close();
   }

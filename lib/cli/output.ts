@@ -26,8 +26,13 @@ export function printable(text: string): string {
   return text.replace(CONTROL_CHARACTERS, '\ufffd');
 }
 
-/** Columns with a title, padded. Numbers end at the same place. A cell is one line. */
-export function table(titles: readonly string[], rows: readonly (readonly Cell[])[]): string {
+/**
+ * Columns with a title, padded. Numbers end at the same place. A cell is one line.
+ *
+ * @param empty the text of a table without rows
+ */
+export function table(titles: readonly string[], rows: readonly (readonly Cell[])[], empty?: string): string {
+  if (rows.length === 0 && empty !== undefined) return empty;
   const texts = rows.map((row) => row.map((cell) => (cell ?? '').toString().replace(/\s+/g, ' ')));
   const widths = titles.map((title, column) => Math.max(title.length, ...texts.map((row) => row[column]!.length)));
   const isNumber = titles.map((_, column) => rows.some((row) => typeof row[column] === 'number'));

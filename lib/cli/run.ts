@@ -1,9 +1,9 @@
 import { hostname, userInfo } from 'node:os';
 import { parseArgs, type ParseArgsConfig } from 'node:util';
-import { CLAIM_STRATEGIES, type ClaimStrategy } from '../job/claim-strategy.js';
+import { CLAIM_STRATEGIES } from '../job/claim-strategy.js';
 import { hasCode } from '../job/errors.js';
 import { didYouMean } from '../job/expectation.js';
-import { CallOptions, UsageError, wholeNumber, type Command } from './command.js';
+import { CallOptions, oneOf, UsageError, wholeNumber, type Command } from './command.js';
 import { COMMANDS } from './commands.js';
 import { confirm } from './confirm.js';
 import { connect } from './connect.js';
@@ -85,8 +85,7 @@ async function runBench(argv: string[], env: NodeJS.ProcessEnv, terminal: Termin
     return;
   }
   if (args.length > 0) throw new UsageError(`expected nestjs-sql-queue bench ${BENCH_USAGE}, got "${args[0]}"`);
-  const claim = options.text('claim') ?? 'auto';
-  if (claim !== 'auto' && !isStrategy(claim)) throw new UsageError(`expected --claim to be a strategy, got "${claim}"`);
+  const claim = oneOf('--claim to be a strategy', ['auto', ...CLAIM_STRATEGIES], options.text('claim') ?? 'auto');
   // It loads Nest, which no other command needs.
   const { bench } = await import('./commands/bench.js');
   await bench({
@@ -110,10 +109,6 @@ function urlOf(options: CallOptions, env: NodeJS.ProcessEnv): string {
   const url = options.text('url') ?? env.SQL_QUEUE_URL;
   if (!url) throw new UsageError('expected the URL of the database in SQL_QUEUE_URL or --url, got none');
   return url;
-}
-
-function isStrategy(strategy: string): strategy is ClaimStrategy {
-  return (CLAIM_STRATEGIES as readonly string[]).includes(strategy);
 }
 
 /** The name of the user in the audit. */

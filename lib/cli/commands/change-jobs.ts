@@ -107,7 +107,7 @@ async function change(call: Call, verb: string, which: Which, act: Change): Prom
       output.result({ wouldChange: count }, () => `${verb} would change ${jobs(count)}.`);
       return;
     }
-    if (!(await call.confirm(`${verb} ${jobs(count)}?`))) throw new CommandFailedError('Nothing is changed.');
+    await call.confirm(`${verb} ${jobs(count)}?`);
   }
   const changed = await act(call, which, bulk);
   output.result({ changed }, () => `${verb}: ${jobs(changed)} changed.`);

@@ -1,9 +1,9 @@
 import { systemClock } from '../../common/clock.js';
 import { QueueSettings } from '../../engine/queue-settings.js';
-import { ACCOUNTS, type Account } from '../../store/doctor/account-privileges.js';
+import { ACCOUNTS } from '../../store/doctor/account-privileges.js';
 import type { Diagnosis, DiagnosisLevel, DoctorStore } from '../../store/doctor/doctor-store.js';
 import { openDoctorStore } from '../../store/open-doctor-store.js';
-import { CommandFailedError, UsageError, type Command } from '../command.js';
+import { CommandFailedError, oneOf, type Command } from '../command.js';
 import { existingDataSource } from '../connect.js';
 
 const SIGNS: Readonly<Record<DiagnosisLevel, string>> = { ok: '✓', note: 'i', problem: '✗', unknown: '?' };
@@ -13,7 +13,7 @@ export const doctor: Command = {
   summary: 'find settings, privileges and sessions of the database that harm the queue; changes nothing',
   options: { account: { type: 'string' } },
   async runUnopened({ target, options, output }) {
-    const account = accountOf(options.text('account') ?? 'worker');
+    const account = oneOf(`--account to be ${ACCOUNTS.join(', ')}`, ACCOUNTS, options.text('account') ?? 'worker');
     const store = await openDoctorStore({
       ...{ dataSource: existingDataSource(target), prefix: target.prefix, account, clock: systemClock },
       ...new QueueSettings({}).extremes,
@@ -36,9 +36,4 @@ async function examined(store: DoctorStore): Promise<Diagnosis[]> {
 function lineOf({ check, level, facts, wayOut }: Diagnosis): string {
   const line = `${SIGNS[level]} ${check}: ${facts}`;
   return wayOut === null ? line : `${line}\n${wayOut.replace(/^/gm, '    ')}`;
-}
-
-function accountOf(text: string): Account {
-  if ((ACCOUNTS as readonly string[]).includes(text)) return text as Account;
-  throw new UsageError(`expected --account to be ${ACCOUNTS.join(', ')}, got "${text}"`);
 }

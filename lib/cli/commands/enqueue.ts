@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { Duration } from '../../common/duration.js';
 import type { EnqueueOptions } from '../../job/enqueue-options.js';
 import { readJson } from '../../job/read-json.js';
-import { CommandFailedError, UsageError, type CallOptions, type Command } from '../command.js';
+import { UsageError, type CallOptions, type Command } from '../command.js';
 
 const option = { type: 'string' } as const;
 
@@ -14,7 +14,7 @@ export const enqueue: Command = {
   async run({ engine, args: [queue, given], options, output, terminal, confirm }) {
     const payload = readJson(given === '-' ? await text(terminal.input) : given);
     if ('problem' in payload) throw new UsageError(`the payload: ${payload.problem}`);
-    if (!(await confirm(`Enqueue a job into ${queue}?`))) throw new CommandFailedError('Nothing is changed.');
+    await confirm(`Enqueue a job into ${queue}?`);
     const { id } = await engine.producer.enqueue(queue!, payload.value, enqueueOptionsOf(options));
     output.result({ id }, () => `Job ${id} is in ${queue}.`);
   },

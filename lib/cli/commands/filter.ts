@@ -1,6 +1,6 @@
 import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type { JobFilter } from '../../store/admin/admin-store.js';
-import { UsageError, type CallOptions } from '../command.js';
+import { oneOf, UsageError, type CallOptions } from '../command.js';
 
 const text = { type: 'string' } as const;
 
@@ -35,8 +35,7 @@ export function filterOf(options: CallOptions): JobFilter {
 }
 
 export function stateOf(state: string): JobState {
-  if ((JOB_STATES as readonly string[]).includes(state)) return state as JobState;
-  throw new UsageError(`expected a state (${JOB_STATES.join(', ')}), got "${state}"`);
+  return oneOf(`a state (${JOB_STATES.join(', ')})`, JOB_STATES, state);
 }
 
 function headerOf(header: string): [string, string] {

@@ -11,7 +11,7 @@ export const groups: Command = {
     const page = await engine.admin.groups(queue!, { limit, after: options.text('after') });
     const rows = page.groups.map(({ group, state, weight, restsUntil }) => [group, state, weight, time(restsUntil)]);
     const lines = () => [
-      rows.length === 0 ? 'No groups.' : table(['GROUP', 'STATE', 'WEIGHT', 'RESTS UNTIL'], rows),
+      table(['GROUP', 'STATE', 'WEIGHT', 'RESTS UNTIL'], rows, 'No groups.'),
       ...(page.next === undefined ? [] : [`More: --after ${page.next}`]),
     ];
     output.result(page, () => lines().join('\n'));

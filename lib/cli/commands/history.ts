@@ -1,9 +1,9 @@
 import type { MetricsPoint } from '../../admin/read-history.js';
-import { UsageError, type Command } from '../command.js';
+import { oneOf, type Command } from '../command.js';
 import { age, table, time } from '../output.js';
 
-const STEPS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
-type Step = keyof typeof STEPS;
+const STEP_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+const STEPS = Object.keys(STEP_MS) as (keyof typeof STEP_MS)[];
 
 const BARS = '▁▂▃▄▅▆▇█';
 
@@ -13,9 +13,9 @@ export const history: Command = {
   args: [1, 1],
   options: { step: { type: 'string' }, count: { type: 'string' } },
   async run({ engine, args: [queue], options, output }) {
-    const step = stepOf(options.text('step') ?? 'minute');
+    const step = oneOf(`--step to be ${STEPS.join(', ')}`, STEPS, options.text('step') ?? 'minute');
     const count = options.wholeNumber('count', 1, 500) ?? 30;
-    const from = new Date(engine.clock.now().getTime() - count * STEPS[step]);
+    const from = new Date(engine.clock.now().getTime() - count * STEP_MS[step]);
     const points = await engine.admin.history(queue!, { from, step });
     output.result(points, () => (points.length === 0 ? 'No attempts.' : describe(points)));
   },
@@ -40,9 +40,4 @@ function describe(points: readonly MetricsPoint[]): string {
 export function sparkline(values: readonly number[]): string {
   const max = Math.max(...values, 0);
   return values.map((value) => BARS[max === 0 ? 0 : Math.ceil((value / max) * (BARS.length - 1))]).join('');
-}
-
-function stepOf(text: string): Step {
-  if (Object.hasOwn(STEPS, text)) return text as Step;
-  throw new UsageError(`expected --step to be ${Object.keys(STEPS).join(', ')}, got "${text}"`);
 }

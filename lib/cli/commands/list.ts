@@ -26,7 +26,7 @@ export const list: Command = {
     });
     const listed = jobs.map(({ payload: _payload, headers: _headers, result: _result, ...job }) => job);
     output.result({ jobs: listed, ...(next && { next }) }, () =>
-      [jobs.length === 0 ? 'No jobs.' : jobTable(jobs), ...(next ? [`More: --after ${next}`] : [])].join('\n'),
+      [jobTable(jobs), ...(next ? [`More: --after ${next}`] : [])].join('\n'),
     );
   },
 };
@@ -40,5 +40,6 @@ function jobTable(jobs: readonly JobRecord[]): string {
       ...[job.owner ?? job.worker, error ? `${error.code ?? error.name}: ${error.message}`.slice(0, 60) : ''],
     ];
   });
-  return table(['ID', 'QUEUE', 'NAME', 'STATE', 'ATTEMPT', 'ENQUEUED', 'DUE OR FINISHED', 'HELD BY', 'ERROR'], rows);
+  const titles = ['ID', 'QUEUE', 'NAME', 'STATE', 'ATTEMPT', 'ENQUEUED', 'DUE OR FINISHED', 'HELD BY', 'ERROR'];
+  return table(titles, rows, 'No jobs.');
 }

@@ -1,4 +1,4 @@
-import { CommandFailedError, UsageError, type Call, type Command } from '../command.js';
+import { UsageError, type Call, type Command } from '../command.js';
 
 const ALL = { all: { type: 'boolean' } } as const;
 
@@ -26,8 +26,7 @@ export const obliterate: Command = {
   run: async ({ engine, args: [queue], options, output, confirm }) => {
     const count = await engine.admin.obliterate(queue!, { dryRun: true });
     if (options.flag('dry-run')) return output.result({ wouldRemove: count }, () => `It has ${count} jobs.`);
-    if (!(await confirm(`Delete queue ${queue} and its ${count} jobs?`)))
-      throw new CommandFailedError('Nothing is changed.');
+    await confirm(`Delete queue ${queue} and its ${count} jobs?`);
     const removed = await engine.admin.obliterate(queue!, { confirm: queue! });
     output.result({ queue, removed }, () => `Deleted queue ${queue} and ${removed} jobs.`);
   },
@@ -39,7 +38,7 @@ async function setPaused({ engine, args: [queue], options, output, confirm }: Ca
   const which = queue ?? ({ all: true } as const);
   const [verb, done] = paused ? ['Pause', 'Paused'] : ['Resume', 'Resumed'];
   const name = queue ?? 'all queues';
-  if (!(await confirm(`${verb} ${name}?`))) throw new CommandFailedError('Nothing is changed.');
+  await confirm(`${verb} ${name}?`);
   await (paused ? engine.admin.pause(which) : engine.admin.resume(which));
   output.result({ queue: queue ?? null, paused }, () => `${done} ${name}.`);
 }

@@ -1,4 +1,4 @@
-import { CommandFailedError, UsageError, type Call, type Command } from '../command.js';
+import { UsageError, type Call, type Command } from '../command.js';
 import { table, time } from '../output.js';
 
 const VERBS = ['pause', 'resume', 'run'] as const;
@@ -25,15 +25,12 @@ async function list({ engine, output }: Call): Promise<void> {
     ...[one.name, one.queue, one.cron ?? `every ${one.everyMs} ms`, one.tz],
     ...[one.isPaused ? 'paused' : time(one.nextAt), time(one.lastAt), one.lastJobId, one.source],
   ]);
-  output.result(found, () =>
-    rows.length === 0
-      ? 'No schedules.'
-      : table(['NAME', 'QUEUE', 'TIMES', 'ZONE', 'NEXT', 'LAST', 'LAST JOB', 'SOURCE'], rows),
-  );
+  const titles = ['NAME', 'QUEUE', 'TIMES', 'ZONE', 'NEXT', 'LAST', 'LAST JOB', 'SOURCE'];
+  output.result(found, () => table(titles, rows, 'No schedules.'));
 }
 
 async function change({ engine, output, confirm }: Call, verb: Verb, name: string): Promise<void> {
-  if (!(await confirm(`${QUESTIONS[verb]} the schedule ${name}?`))) throw new CommandFailedError('Nothing is changed.');
+  await confirm(`${QUESTIONS[verb]} the schedule ${name}?`);
   if (verb === 'run') {
     const id = await engine.schedules.runNow(name);
     output.result({ name, id }, () => `Job ${id} of the schedule ${name} is enqueued.`);

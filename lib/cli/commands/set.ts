@@ -1,6 +1,6 @@
 import { toMs } from '../../common/duration.js';
 import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
-import { CommandFailedError, UsageError, wholeNumber, type Call, type Command } from '../command.js';
+import { UsageError, wholeNumber, type Call, type Command } from '../command.js';
 
 const SETTINGS: Readonly<Record<keyof QueueConfiguration, (text: string) => unknown>> = {
   concurrency: (text) => wholeNumber('concurrency', text, 1, 10_000),
@@ -21,8 +21,7 @@ export const set: Command = {
 async function setQueue({ engine, args: [queue, ...pairs], options, output, confirm }: Call): Promise<void> {
   if ((pairs.length === 0) !== options.flag('reset')) throw new UsageError('expected either settings or --reset');
   const settings = options.flag('reset') ? null : settingsOf(pairs);
-  if (!(await confirm(`${settings ? 'Change' : 'Reset'} the settings of ${queue}?`)))
-    throw new CommandFailedError('Nothing is changed.');
+  await confirm(`${settings ? 'Change' : 'Reset'} the settings of ${queue}?`);
   await engine.admin.configure(queue!, settings);
   output.result({ queue, settings }, () => `${settings ? 'Changed' : 'Reset'} the settings of ${queue}.`);
 }

@@ -9,7 +9,7 @@ export const status: Command = {
   args: [0, 1],
   async run({ engine, args: [queue], output }) {
     const stats = await readStats(engine, queue === undefined ? {} : { queue });
-    output.result(stats, () => (stats.length === 0 ? 'No queues.' : statusTable(stats)));
+    output.result(stats, () => statusTable(stats));
   },
 };
 
@@ -35,7 +35,7 @@ export function statusTable(stats: readonly QueueStats[]): string {
     ...[one.oldestWaitingMs, one.nextDueInMs].map(age),
     one.workers,
   ]);
-  return table(TITLES, rows);
+  return table(TITLES, rows, 'No queues.');
 }
 
 function count({ value, atLeast }: JobCount): string | number {

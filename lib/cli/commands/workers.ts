@@ -10,8 +10,6 @@ export const workers: Command = {
       ...[worker.id, worker.host, worker.pid],
       ...[time(worker.startedAt), time(worker.seenAt), worker.queues.join(', ')],
     ]);
-    output.result(found, () =>
-      rows.length === 0 ? 'No workers.' : table(['ID', 'HOST', 'PID', 'STARTED', 'SEEN', 'QUEUES'], rows),
-    );
+    output.result(found, () => table(['ID', 'HOST', 'PID', 'STARTED', 'SEEN', 'QUEUES'], rows, 'No workers.'));
   },
 };
