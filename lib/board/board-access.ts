@@ -1,4 +1,4 @@
-import { BoardRefusal } from './board-refusal.js';
+import { Refusal } from '../dashboard/error-status.js';
 import type { BoardRequest, ResolvedBoardOptions } from './board-options.js';
 import { isWriteVerb, type BoardVerb } from './board-verbs.js';
 
@@ -40,7 +40,7 @@ export class BoardAccess {
     const where = queue === undefined ? '' : ` in queue "${queue}"`;
     const message =
       isWriteVerb(verb) && this.options.readOnly ? `The board is read-only.` : `No right to ${verb}${where}.`;
-    throw new BoardRefusal(403, 'FORBIDDEN', message);
+    throw new Refusal(message, 403, 'FORBIDDEN');
   }
 
   /** The items of queues for which the verb is allowed. */

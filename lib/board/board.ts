@@ -2,7 +2,7 @@ import { Logger, type OnModuleDestroy } from '@nestjs/common';
 import { systemClock } from '../common/clock.js';
 import { BoardAccess } from './board-access.js';
 import type { BoardAction, BoardParts } from './board-call.js';
-import { answerOf, BoardRefusal, type ErrorAnswer } from './board-refusal.js';
+import { knownError, Refusal } from '../dashboard/error-status.js';
 import type { BoardRequest, ResolvedBoardOptions } from './board-options.js';
 import { isWriteVerb } from './board-verbs.js';
 import { BoardInput } from './input.js';
@@ -17,6 +17,8 @@ export interface Answer {
   readonly status: number;
   readonly body: object;
 }
+
+const FAILED = { status: 500, code: 'INTERNAL', message: 'The board failed. The log of the server has the error.' };
 
 /** Answers the requests of the page, whatever the HTTP framework. */
 export class Board implements OnModuleDestroy {
@@ -50,7 +52,7 @@ export class Board implements OnModuleDestroy {
     return this.#answer(async () => {
       checkWriteOrigin(request, this.options.origins);
       if (!isWriteVerb(verb)) throw unknown(verb);
-      if (this.options.readOnly) throw new BoardRefusal(403, 'FORBIDDEN', 'The board is read-only.');
+      if (this.options.readOnly) throw new Refusal('The board is read-only.', 403, 'FORBIDDEN');
       return this.#call(WRITES[verb], request, request['body']);
     });
   }
@@ -81,17 +83,14 @@ export class Board implements OnModuleDestroy {
     }
   }
 
-  #failure(error: unknown): ErrorAnswer {
-    const answer = answerOf(error);
-    if (answer) return answer;
-    this.#logger.error(error);
-    return {
-      status: 500,
-      body: { code: 'INTERNAL', message: 'The board failed. The log of the server has the error.' },
-    };
+  #failure(error: unknown): Answer {
+    const known = knownError(error);
+    if (!known) this.#logger.error(error);
+    const { status, code, message } = known ?? FAILED;
+    return { status, body: { code, message } };
   }
 }
 
-function unknown(name: string): BoardRefusal {
-  return new BoardRefusal(404, 'NOT_FOUND', `The board has no "${name.slice(0, 80)}".`);
+function unknown(name: string): Refusal {
+  return new Refusal(`The board has no "${name.slice(0, 80)}".`, 404, 'NOT_FOUND');
 }

@@ -2,7 +2,7 @@ import type { JobSelection } from '../admin/job-selection.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import type { BoardCall } from './board-call.js';
-import { notFound } from './board-refusal.js';
+import { notFound } from '../dashboard/error-status.js';
 import type { BoardWriteVerb } from './board-verbs.js';
 import { BoardInput } from './input.js';
 

@@ -1,5 +1,5 @@
 import type { BoardCall } from './board-call.js';
-import { notFound } from './board-refusal.js';
+import { notFound } from '../dashboard/error-status.js';
 import { jobDetails } from './job-views.js';
 import { cutAt } from '../dashboard/redactor.js';
 import { contextOf } from '../dashboard/shown-error.js';

@@ -1,6 +1,6 @@
 import type { ScheduleRecord } from '../store/schedules/schedule-store.js';
 import type { BoardCall } from './board-call.js';
-import { notFound } from './board-refusal.js';
+import { notFound } from '../dashboard/error-status.js';
 
 export async function readSchedules({ schedules, access, redactor }: BoardCall) {
   const visible = await access.filter(await schedules.list());

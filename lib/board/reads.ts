@@ -1,7 +1,7 @@
 import { WRITE_VERBS } from './board-verbs.js';
 import type { BoardAction, BoardCall } from './board-call.js';
 import { readableQueues, readQueues } from './board-queues.js';
-import { notFound } from './board-refusal.js';
+import { notFound } from '../dashboard/error-status.js';
 import { groupDeadJobs } from './dead-groups.js';
 import { assignedRow, jobRow } from './job-views.js';
 import { readAudit } from './read-audit.js';

@@ -1,5 +1,5 @@
 import { foreignOriginProblem, headerOf, originProblem } from '../dashboard/request-origin.js';
-import { BoardRefusal } from './board-refusal.js';
+import { Refusal } from '../dashboard/error-status.js';
 import type { BoardRequest } from './board-options.js';
 
 /**
@@ -23,6 +23,6 @@ export function checkReadOrigin({ headers }: BoardRequest, origins: readonly str
   if (problem !== undefined) throw refusal(problem);
 }
 
-function refusal(problem: string): BoardRefusal {
-  return new BoardRefusal(403, 'CROSS_SITE', `The board takes requests of its own page only: ${problem}.`);
+function refusal(problem: string): Refusal {
+  return new Refusal(`The board takes requests of its own page only: ${problem}.`, 403, 'CROSS_SITE');
 }

@@ -2,7 +2,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
 import type { ReplayOptions } from '../job/replay-options.js';
 import type { BoardAction, BoardCall } from './board-call.js';
-import { BoardRefusal, notFound } from './board-refusal.js';
+import { notFound, Refusal } from '../dashboard/error-status.js';
 import type { BoardWriteVerb } from './board-verbs.js';
 import { bulkOptions, selectJobs } from './bulk-actions.js';
 import { hasMask } from '../dashboard/redactor.js';
@@ -71,7 +71,7 @@ async function setPaused({ admin, access, input }: BoardCall, verb: 'pause' | 'r
     expected(input.raw('all') === true, 'queue, or all: true', input.raw('all')),
   ]);
   const queues = await access.filter(await admin.queues(), verb);
-  if (queues.length === 0) throw new BoardRefusal(403, 'FORBIDDEN', `No right to ${verb} any queue.`);
+  if (queues.length === 0) throw new Refusal(`No right to ${verb} any queue.`, 403, 'FORBIDDEN');
   for (const one of queues) await admin[verb](one.queue);
   return changed(queues.length);
 }

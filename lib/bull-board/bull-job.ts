@@ -4,7 +4,7 @@ import type { JobRecord } from '../job/job.js';
 import { adminOf, type BullBoardParts } from './bull-board-parts.js';
 import { jobJson, shown } from './job-json.js';
 import { statusOf } from './job-statuses.js';
-import { RefusedError } from './refused-error.js';
+import { Refusal } from '../dashboard/error-status.js';
 
 /** One job for bull-board, with its verbs. Each rejects if it changes nothing. */
 export class BullJob implements QueueJob {
@@ -51,7 +51,7 @@ export class BullJob implements QueueJob {
   async updateData(payload: unknown): Promise<void> {
     refuseHidden(payload);
     if (shown(this.record, 'payload', this.record.payload, this.parts.redactor).isCut) {
-      throw new RefusedError(
+      throw new Refusal(
         `Job ${this.id} is not updated: bull-board has only the beginning of its payload. Use QueueAdmin.update.`,
       );
     }
@@ -63,7 +63,7 @@ export class BullJob implements QueueJob {
   }
 
   async changePriority({ priority = 0, lifo }: { priority?: number; lifo?: boolean }): Promise<void> {
-    if (lifo) throw new RefusedError('The queue has no order of the last job first: use a smaller priority.');
+    if (lifo) throw new Refusal('The queue has no order of the last job first: use a smaller priority.');
     await this.#expectChange('changed', await adminOf(this.parts).reprioritise(this.record.id, priority));
   }
 
@@ -71,13 +71,13 @@ export class BullJob implements QueueJob {
     if (isChanged) return;
     const job = await this.parts.admin.get(this.record.id);
     const state = job ? `it is ${job.state}` : 'it does not exist any more';
-    throw new RefusedError(`Job ${this.id} is not ${verb}: ${state}.`);
+    throw new Refusal(`Job ${this.id} is not ${verb}: ${state}.`);
   }
 }
 
 /** The page shows masks in place of secrets. They must not become the payload. */
 export function refuseHidden(payload: unknown): void {
   if (hasMask(payload)) {
-    throw new RefusedError('The payload has hidden values (••••): write values in their place.');
+    throw new Refusal('The payload has hidden values (••••): write values in their place.');
   }
 }

@@ -1,9 +1,8 @@
 import type { AppControllerRoute, BullBoardRequest, ControllerHandlerReturnType } from '@bull-board/api/typings/app';
-import { knownError } from '../dashboard/error-status.js';
+import { knownError, Refusal } from '../dashboard/error-status.js';
 import { foreignOriginProblem } from '../dashboard/request-origin.js';
 import type { QueueAdapter } from './queue-adapter.js';
 import { MAX_LISTED } from './queue-overview.js';
-import { RefusedError } from './refused-error.js';
 
 type Answer = ControllerHandlerReturnType<any>;
 
@@ -42,8 +41,7 @@ export class CheckedRoutes {
 
   #checkOrigin({ headers }: BullBoardRequest): void {
     const problem = foreignOriginProblem(headers, this.parts.origins);
-    if (problem !== undefined)
-      throw new RefusedError(`bull-board takes requests of its own page only: ${problem}.`, 403);
+    if (problem !== undefined) throw new Refusal(`bull-board takes requests of its own page only: ${problem}.`, 403);
   }
 
   /** By one filter. The route of bull-board would retry each job in a transaction of its own. */
@@ -57,7 +55,6 @@ export class CheckedRoutes {
   }
 
   #failure(error: unknown): Answer {
-    if (error instanceof RefusedError) return answerOf(error.statusCode, error.message);
     const known = knownError(error);
     if (known) return answerOf(known.status, known.message);
     this.parts.logger.error(error);

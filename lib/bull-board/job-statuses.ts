@@ -1,6 +1,6 @@
 import type { JobState as BullJobState, JobStatus } from '@bull-board/api/typings/app';
 import type { JobState } from '../job/job-state.js';
-import { RefusedError } from './refused-error.js';
+import { Refusal } from '../dashboard/error-status.js';
 
 // bull-board has no tab for cancelled jobs. They are no part of `failed`, so that "Retry all" does not start them.
 const STATES = {
@@ -33,5 +33,5 @@ export function statusOf(state: JobState): BullJobState {
 export function stateOf(status: string): JobState {
   const known = status === 'wait' ? 'waiting' : status;
   if (Object.hasOwn(STATES, known)) return STATES[known as keyof typeof STATES];
-  throw new RefusedError(`Expected one of the states ${JOB_STATUSES.join(', ')}, got "${status.slice(0, 80)}".`);
+  throw new Refusal(`Expected one of the states ${JOB_STATUSES.join(', ')}, got "${status.slice(0, 80)}".`);
 }

@@ -2,7 +2,7 @@ import type { QueueAdmin } from '../admin/queue-admin.js';
 import type { JobRecord } from '../job/job.js';
 import type { JobState } from '../job/job-state.js';
 import { MAX_LISTED } from './queue-overview.js';
-import { RefusedError } from './refused-error.js';
+import { Refusal } from '../dashboard/error-status.js';
 
 /** Jobs of a state from one offset to another, both included: the next ones first, or the newest ones. */
 export async function listJobs(
@@ -13,9 +13,7 @@ export async function listJobs(
   last: number,
 ): Promise<JobRecord[]> {
   if (first >= MAX_LISTED) {
-    throw new RefusedError(
-      `bull-board lists the first ${MAX_LISTED} jobs of a state. Search others with QueueAdmin.find.`,
-    );
+    throw new Refusal(`bull-board lists the first ${MAX_LISTED} jobs of a state. Search others with QueueAdmin.find.`);
   }
   const end = Math.min(last + 1, MAX_LISTED);
   const order = state === 'waiting' || state === 'scheduled' || state === 'blocked' ? 'oldest' : 'newest';

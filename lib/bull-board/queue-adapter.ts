@@ -19,7 +19,7 @@ import { JOB_STATUSES } from './job-statuses.js';
 import { QueueReads } from './queue-reads.js';
 import { QueueSchedulers } from './queue-schedulers.js';
 import { QueueWrites } from './queue-writes.js';
-import { RefusedError } from './refused-error.js';
+import { Refusal } from '../dashboard/error-status.js';
 
 export interface QueueAdapter extends BaseAdapter {
   readonly writes: QueueWrites;
@@ -140,7 +140,7 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
 
     /** A stored schedule does not show the options of its jobs, and a new definition would drop them. */
     async updateJobScheduler(): Promise<JobSchedulerUpdateResult> {
-      throw new RefusedError('bull-board cannot change schedules. Use QueueSchedules.upsert.');
+      throw new Refusal('bull-board cannot change schedules. Use QueueSchedules.upsert.');
     }
 
     async getGlobalConcurrency(): Promise<number | null> {

@@ -15,7 +15,7 @@ import type { BullBoardParts } from './bull-board-parts.js';
 import { BullJob } from './bull-job.js';
 import { stateOf } from './job-statuses.js';
 import { listJobs } from './list-jobs.js';
-import { RefusedError } from './refused-error.js';
+import { Refusal } from '../dashboard/error-status.js';
 
 const MAX_LINES = 1_000;
 const MAX_LINE_BYTES = 2_000;
@@ -61,7 +61,7 @@ export class QueueReads {
   /** The last 1,000 lines, oldest first. */
   async logs(id: string): Promise<string[]> {
     const job = await this.#find(id);
-    if (!job) throw new RefusedError(`Job ${id.slice(0, 20)} of queue "${this.queue}" does not exist.`, 404);
+    if (!job) throw new Refusal(`Job ${id.slice(0, 20)} of queue "${this.queue}" does not exist.`, 404);
     const { lines } = await this.parts.admin.logs(job.id, { limit: MAX_LINES, order: 'newest' });
     const shown = (line: string) =>
       cutAt(String(this.parts.redactor.redact(line, contextOf(job, 'log'))), MAX_LINE_BYTES);

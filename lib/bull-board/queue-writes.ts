@@ -2,7 +2,7 @@ import type { QueueJob, QueueJobOptions } from '@bull-board/api/typings/app';
 import { adminOf, type BullBoardParts } from './bull-board-parts.js';
 import { BullJob, refuseHidden } from './bull-job.js';
 import { stateOf } from './job-statuses.js';
-import { RefusedError } from './refused-error.js';
+import { Refusal } from '../dashboard/error-status.js';
 
 /** Jobs up to this number are counted for a message. */
 const MAX_COUNTED = 1_000;
@@ -24,7 +24,7 @@ export class QueueWrites {
       ...(attempts !== undefined && { retry: attempts }),
     });
     const job = await this.parts.admin.get(id);
-    if (!job) throw new RefusedError(`Job ${id} was enqueued, and has ended without a trace.`);
+    if (!job) throw new Refusal(`Job ${id} was enqueued, and has ended without a trace.`);
     return new BullJob(job, this.parts);
   }
 
@@ -39,7 +39,7 @@ export class QueueWrites {
 
   async clean(status: string, graceMs: number): Promise<void> {
     const state = stateOf(status);
-    if (state === 'active') throw new RefusedError('Active jobs cannot be removed. Release or cancel them first.');
+    if (state === 'active') throw new Refusal('Active jobs cannot be removed. Release or cancel them first.');
     const isFinished = state === 'completed' || state === 'dead';
     const finishedBefore = new Date(this.parts.clock.now().getTime() - graceMs);
     await adminOf(this.parts).remove({ queue: this.queue, state, ...(isFinished && { finishedBefore }) });
@@ -55,7 +55,7 @@ export class QueueWrites {
   async obliterate(isForced: boolean): Promise<void> {
     if (!isForced) {
       const { jobs } = await this.parts.admin.find({ queue: this.queue, state: 'active' }, { limit: 1 });
-      if (jobs.length > 0) throw new RefusedError(HAS_ACTIVE_JOBS);
+      if (jobs.length > 0) throw new Refusal(HAS_ACTIVE_JOBS);
     }
     await adminOf(this.parts).obliterate(this.queue, { confirm: this.queue });
     this.parts.overview.forget(this.queue);
@@ -67,7 +67,7 @@ export class QueueWrites {
     const left = await this.parts.admin.remove(filter, { dryRun: true, limit: MAX_COUNTED });
     if (left === 0) return;
     const atLeast = left === MAX_COUNTED ? ' or more' : '';
-    throw new RefusedError(
+    throw new Refusal(
       `${retried} jobs were retried. ${left}${atLeast} jobs stay dead, because they were discarded or failed with an ` +
         `UnrecoverableError. Retry each of them alone.`,
     );

@@ -18,6 +18,21 @@ const STATUS: Readonly<Record<string, number>> = {
   STORE_UNAVAILABLE: 503,
 };
 
+/** A request that a dashboard refuses, with its HTTP status. */
+export class Refusal extends Error {
+  constructor(
+    message: string,
+    readonly status: 403 | 404 | 409 = 409,
+    readonly code = 'REFUSED',
+  ) {
+    super(message);
+  }
+}
+
+export function notFound(what: string): Refusal {
+  return new Refusal(`${what} does not exist any more, or never did.`, 404, 'NOT_FOUND');
+}
+
 export interface KnownError {
   readonly code: string;
   readonly status: number;
@@ -26,6 +41,7 @@ export interface KnownError {
 
 /** Undefined for an error that the caller did not cause. Its message may have details of the server. */
 export function knownError(error: unknown): KnownError | undefined {
+  if (error instanceof Refusal) return error;
   const code = Object.keys(STATUS).find((one) => hasCode(error, one));
   return code === undefined ? undefined : { code, status: STATUS[code]!, message: (error as Error).message };
 }

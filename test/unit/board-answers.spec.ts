@@ -1,4 +1,4 @@
-import { answerOf, notFound } from '../../lib/board/board-refusal.js';
+import { knownError, notFound } from '../../lib/dashboard/error-status.js';
 import {
   DuplicateKeyError,
   InvalidOptionsError,
@@ -8,8 +8,8 @@ import {
   StoreUnavailableError,
 } from '../../lib/job/errors.js';
 
-describe('answerOf()', () => {
-  it('answers errors of the library with their message and a status', () => {
+describe('knownError()', () => {
+  it('has a status and the message for errors of the library', () => {
     const errors = [
       new InvalidOptionsError('Cannot pause', ['expected a name']),
       new PayloadTooLargeError('q', 'payload', 2, 1),
@@ -20,14 +20,14 @@ describe('answerOf()', () => {
       new StoreUnavailableError('The database is away.', 'not-done'),
     ];
 
-    const answers = errors.map(answerOf);
+    const answers = errors.map(knownError);
 
     expect(answers.map((answer) => answer!.status)).toEqual([400, 400, 404, 404, 404, 409, 503]);
-    expect(answers[6]!.body).toEqual({ code: 'STORE_UNAVAILABLE', message: 'The database is away.' });
+    expect(answers[6]).toEqual({ status: 503, code: 'STORE_UNAVAILABLE', message: 'The database is away.' });
   });
 
-  it('does not answer an unexpected error with its message', () => {
-    expect(answerOf(new TypeError('secret is undefined'))).toBeUndefined();
-    expect(answerOf(undefined)).toBeUndefined();
+  it('knows no message for an unexpected error', () => {
+    expect(knownError(new TypeError('secret is undefined'))).toBeUndefined();
+    expect(knownError(undefined)).toBeUndefined();
   });
 });
