@@ -38,9 +38,7 @@ export class BoardAccess {
   async require(verb: BoardVerb, queue?: string): Promise<void> {
     if (await this.allows(verb, queue)) return;
     const where = queue === undefined ? '' : ` in queue "${queue}"`;
-    const message =
-      isWriteVerb(verb) && this.options.readOnly ? `The board is read-only.` : `No right to ${verb}${where}.`;
-    throw new Refusal(message, 403, 'FORBIDDEN');
+    throw new Refusal(`No right to ${verb}${where}.`, 403, 'FORBIDDEN');
   }
 
   /** The items of queues for which the verb is allowed. */

@@ -2,7 +2,7 @@ import type { JobSelection } from '../admin/job-selection.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import type { BoardCall } from './board-call.js';
-import { notFound } from '../dashboard/error-status.js';
+import { jobFor } from './allowed.js';
 import type { BoardWriteVerb } from './board-verbs.js';
 import { BoardInput } from './input.js';
 
@@ -24,7 +24,8 @@ export async function selectJobs(call: BoardCall, verb: BoardWriteVerb): Promise
   return filter;
 }
 
-async function selectIds({ input, access, admin }: BoardCall, verb: BoardWriteVerb): Promise<number[]> {
+async function selectIds(call: BoardCall, verb: BoardWriteVerb): Promise<number[]> {
+  const { input } = call;
   const ids = input.has('id') ? [input.id()] : input.raw('ids');
   InvalidOptionsError.throwIfAny('Invalid request', [
     expected(
@@ -33,11 +34,7 @@ async function selectIds({ input, access, admin }: BoardCall, verb: BoardWriteVe
       ids,
     ),
   ]);
-  for (const id of ids as number[]) {
-    const job = await admin.get(id);
-    if (!job) throw notFound(`Job ${id}`);
-    await access.require(verb, job.queue);
-  }
+  for (const id of ids as number[]) await jobFor(call, verb, id);
   return ids as number[];
 }
 

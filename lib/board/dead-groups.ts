@@ -6,7 +6,7 @@ import type { Redactor } from '../dashboard/redactor.js';
 const MAX_EXAMINED = 500;
 const PAGE = 100;
 
-export interface DeadGroup {
+interface DeadGroup {
   /** The code of the error, or its name: the value of the filter `error`. Empty: the job has no error. */
   error: string;
   count: number;

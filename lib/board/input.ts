@@ -46,8 +46,8 @@ export class BoardInput {
   }
 
   /** The library rejects NaN as it rejects any other value that is no id. */
-  id(name = 'id'): number {
-    return Number(this.#values[name] ?? Number.NaN);
+  id(): number {
+    return Number(this.#values['id'] ?? Number.NaN);
   }
 
   date(name: string): Date | undefined {

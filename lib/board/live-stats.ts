@@ -30,10 +30,6 @@ export class LiveStats {
     this.#outage = new OutageLog(logger, 'Cannot read the statistics for the board', 'The board has statistics again.');
   }
 
-  get viewers(): number {
-    return this.#viewers.size;
-  }
-
   add(viewer: Viewer): void {
     if (this.#isClosed) {
       viewer.close();

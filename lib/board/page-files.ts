@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAGE_FOLDER } from './page-folder.js';
 
-export interface PageFile {
+interface PageFile {
   readonly type: string;
   readonly text: string;
 }

@@ -1,6 +1,6 @@
 import type { ScheduleRecord } from '../store/schedules/schedule-store.js';
 import type { BoardCall } from './board-call.js';
-import { notFound } from '../dashboard/error-status.js';
+import { scheduleFor } from './allowed.js';
 
 export async function readSchedules({ schedules, access, redactor }: BoardCall) {
   const visible = await access.filter(await schedules.list());
@@ -16,12 +16,9 @@ export async function readSchedules({ schedules, access, redactor }: BoardCall) 
 }
 
 /** The next ticks of a stored schedule. */
-export async function previewSchedule({ schedules, access, input }: BoardCall) {
-  const name = input.required('name');
-  const schedule = await schedules.get(name);
-  if (!schedule) throw notFound(`Schedule "${name}"`);
-  await access.require('read', schedule.queue);
-  return { ticks: schedules.preview(timesOf(schedule), input.number('count') ?? 5) };
+export async function previewSchedule(call: BoardCall) {
+  const schedule = await scheduleFor(call, 'read');
+  return { ticks: call.schedules.preview(timesOf(schedule), call.input.number('count') ?? 5) };
 }
 
 function timesOf({ cron, everyMs, tz, until }: ScheduleRecord) {

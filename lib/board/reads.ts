@@ -1,11 +1,12 @@
 import { WRITE_VERBS } from './board-verbs.js';
+import { flowFor, queueFor } from './allowed.js';
 import type { BoardAction, BoardCall } from './board-call.js';
 import { readableQueues, readQueues } from './board-queues.js';
 import { notFound } from '../dashboard/error-status.js';
 import { groupDeadJobs } from './dead-groups.js';
 import { assignedRow, jobRow } from './job-views.js';
 import { readAudit } from './read-audit.js';
-import { readFlow, readJob, readLogs } from './read-job.js';
+import { readJob, readLogs } from './read-job.js';
 import { previewSchedule, readSchedules } from './read-schedules.js';
 
 /** The reads of the board by the last part of their URL. Each checks the right to read. */
@@ -20,15 +21,11 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   logs: readLogs,
   groups: readGroups,
   audit: readAudit,
-  dead: async ({ admin, access, input, redactor }) => {
-    const queue = input.required('queue');
-    await access.require('read', queue);
-    return groupDeadJobs(admin, redactor, queue);
-  },
+  dead: async (call) => groupDeadJobs(call.admin, call.redactor, await queueFor(call, 'read')),
   people: readPeople,
   schedules: readSchedules,
   preview: previewSchedule,
-  flow: readFlow,
+  flow: (call) => flowFor(call, 'read'),
   workers: async ({ admin, access }) => {
     await access.require('read');
     return { workers: await admin.workers() };
@@ -43,17 +40,16 @@ async function readRights({ access, input }: BoardCall) {
   return { isReadOnly: access.isReadOnly, user: access.user ?? null, verbs: await access.allowed(verbs, queue) };
 }
 
-async function readQueue({ admin, access, input }: BoardCall) {
-  const queue = input.required('queue');
-  await access.require('read', queue);
-  const found = (await readQueues(admin)).find((one) => one.queue === queue);
+async function readQueue(call: BoardCall) {
+  const queue = await queueFor(call, 'read');
+  const found = (await readQueues(call.admin)).find((one) => one.queue === queue);
   if (!found) throw notFound(`Queue "${queue}"`);
   return found;
 }
 
-async function readHistory({ admin, access, input }: BoardCall) {
-  const queue = input.required('queue');
-  await access.require('read', queue);
+async function readHistory(call: BoardCall) {
+  const queue = await queueFor(call, 'read');
+  const { admin, input } = call;
   const range = { from: input.date('from'), to: input.date('to'), step: input.text('step') as 'minute' | undefined };
   const given = Object.fromEntries(Object.entries(range).filter(([, value]) => value !== undefined));
   return { points: await admin.history(queue, given) };
@@ -69,9 +65,9 @@ async function findJobs({ admin, access, input, redactor }: BoardCall) {
   return { jobs: visible.map((job) => jobRow(job, redactor)), next: next ?? null };
 }
 
-async function readGroups({ admin, access, input }: BoardCall) {
-  const queue = input.required('queue');
-  await access.require('read', queue);
+async function readGroups(call: BoardCall) {
+  const queue = await queueFor(call, 'read');
+  const { admin, input } = call;
   const state = input.text('state') as 'ready' | undefined;
   const { limit = 50, after } = input.page();
   const page = { counts: true, limit, after, ...(state !== undefined && { state }) };

@@ -5,7 +5,7 @@ const MAX_AGE_MS = 60_000;
 const MAX_QUEUES = 200;
 const MINUTES = 60;
 
-export interface QueueThroughput {
+interface QueueThroughput {
   readonly queue: string;
   /** Completed attempts of each of the last 60 minutes, oldest first. */
   readonly completed: readonly number[];

@@ -3,6 +3,7 @@ import { expected, isOptions } from '../job/expectation.js';
 import type { ReplayOptions } from '../job/replay-options.js';
 import type { BoardAction, BoardCall } from './board-call.js';
 import { notFound, Refusal } from '../dashboard/error-status.js';
+import { flowFor, jobFor, queueFor, scheduleFor } from './allowed.js';
 import type { BoardWriteVerb } from './board-verbs.js';
 import { bulkOptions, selectJobs } from './bulk-actions.js';
 import { hasMask } from '../dashboard/redactor.js';
@@ -11,12 +12,7 @@ import { hasMask } from '../dashboard/redactor.js';
 export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
   pause: (call) => setPaused(call, 'pause'),
   resume: (call) => setPaused(call, 'resume'),
-  limit: async ({ admin, access, input }) => {
-    const queue = input.required('queue');
-    await access.require('limit', queue);
-    await admin.limit(queue, input.raw('change') as null);
-    return {};
-  },
+  limit: async (call) => done(await call.admin.limit(await queueFor(call, 'limit'), call.input.raw('change') as null)),
   configure: async ({ admin, access, input }) => {
     const [queue, settings] = [input.required('queue'), input.raw('settings')];
     for (const verb of verbsOf(settings)) await access.require(verb, queue);
@@ -31,28 +27,30 @@ export const WRITES: Readonly<Record<BoardWriteVerb, BoardAction>> = {
   promote: async (call) =>
     changed(await call.admin.promote(await selectJobs(call, 'promote'), bulkOptions(call.input))),
   remove: async (call) => changed(await call.admin.remove(await selectJobs(call, 'remove'), bulkOptions(call.input))),
-  release: async (call) => oneChanged(await call.admin.release(await jobOf(call, 'release'))),
+  release: async (call) => oneChanged(await call.admin.release((await jobFor(call, 'release')).id)),
   reschedule: async (call) => {
     const { admin, input } = call;
     const until = input.has('runAt') ? input.date('runAt') : input.raw('delay');
-    return oneChanged(await admin.reschedule(await jobOf(call, 'reschedule'), until as Date));
+    return oneChanged(await admin.reschedule((await jobFor(call, 'reschedule')).id, until as Date));
   },
   reprioritise: async (call) =>
-    oneChanged(await call.admin.reprioritise(await jobOf(call, 'reprioritise'), call.input.number('priority')!)),
+    oneChanged(await call.admin.reprioritise((await jobFor(call, 'reprioritise')).id, call.input.number('priority')!)),
   update: async (call) => {
     const payload = newPayload(call.input.raw('payload'));
-    return oneChanged(await call.admin.update(await jobOf(call, 'update'), { payload }));
+    return oneChanged(await call.admin.update((await jobFor(call, 'update')).id, { payload }));
   },
   duplicate: async (call) => {
-    const id = await call.admin.duplicate(await jobOf(call, 'duplicate'));
-    if (id === null) throw notFound(`Job ${call.input.id()}`);
+    const job = await jobFor(call, 'duplicate');
+    const id = await call.admin.duplicate(job.id);
+    if (id === null) throw notFound(`Job ${job.id}`);
     return { id };
   },
-  'cancel-flow': async (call) => changed(await call.admin.cancelFlow(await flowOf(call, 'cancel-flow'))),
-  'retry-flow': async (call) => changed(await call.admin.retryFlow(await flowOf(call, 'retry-flow'))),
-  'pause-schedule': async (call) => done(await call.schedules.pause(await scheduleOf(call, 'pause-schedule'))),
-  'resume-schedule': async (call) => done(await call.schedules.resume(await scheduleOf(call, 'resume-schedule'))),
-  'run-schedule': async (call) => ({ id: await call.schedules.runNow(await scheduleOf(call, 'run-schedule')) }),
+  'cancel-flow': async (call) => changed(await call.admin.cancelFlow((await flowFor(call, 'cancel-flow')).id)),
+  'retry-flow': async (call) => changed(await call.admin.retryFlow((await flowFor(call, 'retry-flow')).id)),
+  'pause-schedule': async (call) => done(await call.schedules.pause((await scheduleFor(call, 'pause-schedule')).name)),
+  'resume-schedule': async (call) =>
+    done(await call.schedules.resume((await scheduleFor(call, 'resume-schedule')).name)),
+  'run-schedule': async (call) => ({ id: await call.schedules.runNow((await scheduleFor(call, 'run-schedule')).name) }),
 };
 
 const done = (_result: void) => ({});
@@ -90,34 +88,9 @@ async function retryJobs(call: BoardCall): Promise<object> {
   return changed(await admin.retry(selection, options));
 }
 
-async function groupOf({ admin, access, input }: BoardCall, verb: BoardWriteVerb) {
-  const queue = input.required('queue');
-  await access.require(verb, queue);
-  return admin.group(queue, input.required('group'));
-}
-
-async function jobOf({ admin, access, input }: BoardCall, verb: BoardWriteVerb): Promise<number> {
-  const id = input.id();
-  const job = await admin.get(id);
-  if (!job) throw notFound(`Job ${id}`);
-  await access.require(verb, job.queue);
-  return id;
-}
-
-async function flowOf({ admin, access, input }: BoardCall, verb: BoardWriteVerb): Promise<number> {
-  const id = input.id();
-  const flow = await admin.flow(id);
-  if (!flow) throw notFound(`Flow ${id}`);
-  for (const { queue } of flow.jobs) await access.require(verb, queue);
-  return id;
-}
-
-async function scheduleOf({ schedules, access, input }: BoardCall, verb: BoardWriteVerb): Promise<string> {
-  const name = input.required('name');
-  const schedule = await schedules.get(name);
-  if (!schedule) throw notFound(`Schedule "${name}"`);
-  await access.require(verb, schedule.queue);
-  return name;
+async function groupOf(call: BoardCall, verb: BoardWriteVerb) {
+  const queue = await queueFor(call, verb);
+  return call.admin.group(queue, call.input.required('group'));
 }
 
 /** Settings can do the same as other verbs, so they need the same rights. Null ends a pause and all limits. */

@@ -1,4 +1,3 @@
-import { ApiError } from './api.js';
 import { el } from './dom.js';
 
 /** @param {string} text the result of an action, which screen readers read */
@@ -13,7 +12,6 @@ export function announceError(error) {
 
 /** @param {unknown} error */
 export function messageOf(error) {
-  if (error instanceof ApiError) return error.message;
   return error instanceof Error ? error.message : String(error);
 }
 

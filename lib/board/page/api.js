@@ -2,7 +2,7 @@
 const ROOT = new URL('api/', import.meta.url);
 
 /** An answer of the server that is no success. */
-export class ApiError extends Error {
+class ApiError extends Error {
   /**
    * @param {number} status 0: the server did not answer
    * @param {string} message

@@ -59,7 +59,7 @@ export function isAsking() {
 }
 
 /** @param {Field} field */
-export function fieldOf({ name, label, value = '', hint, type = 'text', required }) {
+function fieldOf({ name, label, value = '', hint, type = 'text', required }) {
   const id = `field-${name}`;
   const describedBy = hint && `${id}-hint`;
   const shared = { id, name, required, autocomplete: 'off', 'aria-describedby': describedBy };

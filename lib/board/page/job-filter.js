@@ -1,7 +1,7 @@
 import { el } from './dom.js';
 import { searchField, searchForm } from './search-form.js';
 
-export const STATES = ['waiting', 'scheduled', 'active', 'blocked', 'dead', 'cancelled', 'completed'];
+const STATES = ['waiting', 'scheduled', 'active', 'blocked', 'dead', 'cancelled', 'completed'];
 
 const FIELDS = [
   ['queue', 'Queue', 'text'],
