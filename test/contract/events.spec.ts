@@ -1,7 +1,7 @@
 import type { EntityManager } from 'typeorm';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import {
-  claimRequest,
+  claimFrom,
   finalBatchOf,
   ERROR,
   completionBatchOf,
@@ -256,10 +256,7 @@ function of(jobId: number | undefined, name: string) {
 function actions({ jobs, events }: OpenStore) {
   const read = async () => (await events.readAfter(0, 10_000)).map(({ event: { at: _at, ...event } }) => event);
   return {
-    claim: async (limit = 1, queue = 'q') => {
-      const request = claimRequest({ limit, queue });
-      return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
-    },
+    claim: (limit = 1, queue = 'q') => claimFrom(jobs, { limit, queue }),
     read,
     names: async (jobId?: number) =>
       (await read()).filter((event) => jobId === undefined || event.jobId === jobId).map(({ event }) => event),

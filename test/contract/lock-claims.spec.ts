@@ -1,13 +1,13 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { untilAborted } from '../support/engines.js';
 import {
+  claimFrom,
   claimRequest,
   finalBatchOf,
   completionBatchOf,
   idsOf,
   rescueRules,
   completionOf,
-  type Claim,
 } from '../support/jobs.js';
 import { LockConnections } from '../support/lock-connections.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';
@@ -24,10 +24,8 @@ describeStoresOf(
       const connections = new LockConnections();
       const { workerLocks, jobs } = await open({ dataSource: await connect({ driver: connections.driver }) });
       const lock = await workerLocks!.acquire('worker-2');
-      const claim = async (limit: number, started = limit): Promise<Claim> => {
-        const request = claimRequest({ limit, startLimit: started, workerId: 'worker-2', lockId: lock.id });
-        return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
-      };
+      const claim = (limit: number, started = limit) =>
+        claimFrom(jobs, { limit, startLimit: started, workerId: 'worker-2', lockId: lock.id });
       return { lock, jobs, claim, endConnection: () => connections.end(sql) };
     }
 

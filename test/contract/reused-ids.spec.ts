@@ -1,5 +1,5 @@
 import { archivedTo } from '../support/archives.js';
-import { claimRequest, finalBatchOf, outcomes, rescueRules } from '../support/jobs.js';
+import { claimFrom, finalBatchOf, outcomes, rescueRules } from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const archives = archivedTo('kept_reused');
@@ -129,11 +129,10 @@ describeStores('restarted ids', (setup, { server, inMemory }) => {
     const { jobs } = await world.open({ prefix });
     const ids = await jobs.enqueue(Array.from({ length: 20 }, () => plain));
     if (outcome === 'completed') {
-      const request = claimRequest({
+      const taken = await claimFrom(jobs, {
         limit: 20,
         strategy: inMemory || server.name === 'sqlite' ? 'update' : 'skip-locked',
       });
-      const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
       await jobs.complete(finalBatchOf(taken));
     }
     await startAgain(world);

@@ -5,7 +5,7 @@ import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { claimRequest, finalBatchOf, newJob, outcomes, type Claim } from '../support/jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, newJob, outcomes, type Claim } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -204,8 +204,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
     const dataSource = await world.connect({ driver, poolSize: CALLERS + NEW_KEYS });
     const store = await world.open({ dataSource });
     await world.put({}, {});
-    const request = claimRequest();
-    const held: Claim = { id: request.claimId, workerId: request.workerId, jobs: await store.jobs.claim(request) };
+    const held = await claimFrom(store.jobs);
     return { world, store, held, transaction: dataSource.transaction.bind(dataSource) };
   }
 });
@@ -221,8 +220,7 @@ async function withGroup({ put }: World, store: OpenStore, count = 3) {
 }
 
 async function claimOfGroup({ jobs }: OpenStore, groups: GroupRules): Promise<Claim> {
-  const request = claimRequest({ queue: 'grouped', groups });
-  return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+  return claimFrom(jobs, { queue: 'grouped', groups });
 }
 
 /** The statements of a worker in the same process. */

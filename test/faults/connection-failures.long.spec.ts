@@ -4,6 +4,7 @@ import type { CompletionBatch, Completion } from '../../lib/store/jobs/completio
 import type { JobStore } from '../../lib/store/jobs/job-store.js';
 import { everyFault } from '../support/every-fault.js';
 import {
+  claimFrom,
   claimRequest,
   finalBatchOf,
   completionBatchOf,
@@ -395,8 +396,7 @@ async function workLikeAWorker(jobs: JobStore, world: World): Promise<number[]> 
 }
 
 async function claim(jobs: JobStore, limit: number): Promise<Claim> {
-  const request = claimRequest({ limit });
-  return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+  return claimFrom(jobs, { limit });
 }
 
 /** Retries until the database answers, with `mayHaveCommitted` after a lost answer. Returns the lost completions. */

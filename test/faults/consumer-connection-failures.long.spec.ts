@@ -7,7 +7,7 @@ import { resolveQueueOptions } from '../../lib/job/queue-options.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { eventually } from '../support/eventually.js';
 import { everyFault } from '../support/every-fault.js';
-import { claimRequest, finalBatchOf, rescueRules, ruleParts } from '../support/jobs.js';
+import { claimFrom, finalBatchOf, rescueRules, ruleParts } from '../support/jobs.js';
 import { roundsUntilEmpty } from '../support/remaining-rows.js';
 import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -247,8 +247,7 @@ async function completeAll(world: World, healthy: QueueConsumer) {
       handed.push(id);
       await healthy.complete(id, { token });
     }
-    const request = claimRequest({ limit: 100 });
-    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    const taken = await claimFrom(jobs, { limit: 100 });
     handed.push(...taken.jobs.map(({ id }) => id));
     await jobs.complete(finalBatchOf(taken, { kind: 'complete', result: null }, { retentionMs: 1e12 }));
   }

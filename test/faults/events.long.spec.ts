@@ -3,7 +3,7 @@ import type { JobEventName } from '../../lib/job/queue-event.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { everyFault } from '../support/every-fault.js';
 import {
-  claimRequest,
+  claimFrom,
   completionBatchOf,
   LEASE_MS,
   newJob,
@@ -63,8 +63,7 @@ async function live({ jobs, admin }: OpenStore, { advance }: World): Promise<voi
 }
 
 async function claim(jobs: OpenStore['jobs'], limit: number): Promise<Claim> {
-  const request = claimRequest({ limit });
-  return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+  return claimFrom(jobs, { limit });
 }
 
 /** The state of the jobs according to the events. */

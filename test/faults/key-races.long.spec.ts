@@ -2,7 +2,7 @@ import type { EnqueuedJob } from '../../lib/producer/enqueued-job.js';
 import { expectDeadlocksAtMost } from '../support/deadlocks.js';
 import { describeEngines, describeOwnServers, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
-import { claimRequest, finalBatchOf } from '../support/jobs.js';
+import { claimFrom, finalBatchOf } from '../support/jobs.js';
 import type { JournalEntry } from '../support/journal.js';
 import { processesOf } from '../support/processes.js';
 import { lockErrorsOf, recordServerErrors } from '../support/server-errors.js';
@@ -24,8 +24,7 @@ describeEngines('50 producers in a race for one key', (setup, server) => {
       const answers = await Promise.all(
         engines.flatMap(({ producer }) => Array.from({ length: 10 }, () => producer.enqueue('q', round, KEY))),
       );
-      const request = claimRequest({ limit: 10, strategy });
-      const claim = { id: request.claimId, workerId: request.workerId, jobs: await store.claim(request) };
+      const claim = await claimFrom(store, { limit: 10, strategy });
       await store.complete(finalBatchOf(claim, { kind: 'complete', result: `${round}` }, { retentionMs: false }));
 
       const ids = new Set(answers.map(({ id }) => id));

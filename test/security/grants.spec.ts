@@ -4,7 +4,7 @@ import { account, GUIDE_GRANTS } from '../support/accounts.js';
 import { archivedTo } from '../support/archives.js';
 import { describeEngines, plainJobs } from '../support/engines.js';
 import { everyLock, everyVerb } from '../support/every-verb.js';
-import { claimRequest, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
+import { claimFrom, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { openStore } from '../../lib/store/open-store.js';
 import { systemClock } from '../../lib/common/clock.js';
 
@@ -111,8 +111,7 @@ describeEngines(
       const store = await openStore({ ...common, dataSource, migrate: 'check' });
       world.afterTest(() => store.jobs.close());
       await store.jobs.enqueue([newJob()]);
-      const request = claimRequest();
-      const taken = { id: request.claimId, workerId: request.workerId, jobs: await store.jobs.claim(request) };
+      const taken = await claimFrom(store.jobs);
       await store.jobs.complete(finalBatchOf(taken, outcomes.complete, { retentionMs: 0 }));
 
       expect(await store.jobs.prune(10)).toBe(1);

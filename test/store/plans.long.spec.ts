@@ -15,7 +15,7 @@ import { systemClock } from '../../lib/common/clock.js';
 import { archivedTo } from '../support/archives.js';
 import { everyLock, everyStrategy, everyVerb } from '../support/every-verb.js';
 import { readLockingStatements, locksRows } from '../support/locking-statements.js';
-import { claimRequest, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { fillTables } from '../support/fill-tables.js';
 import { interceptingDriver, statementsOf } from '../support/intercepting-driver.js';
@@ -51,8 +51,7 @@ async function everyArchiving(world: World, dataSource: DataSource): Promise<voi
   const { jobs } = await world.open({ dataSource, archives: archivedTo('sql_queue_archive') });
   for (const count of [1, 3, 40]) {
     await jobs.enqueue(Array.from({ length: count }, () => newJob({ priority: -9 })));
-    const request = claimRequest({ limit: count });
-    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    const taken = await claimFrom(jobs, { limit: count });
     await jobs.complete(finalBatchOf(taken, outcomes.complete, { retentionMs: 0 }));
     // Earlier jobs with the ids of some of these.
     await world.sql(

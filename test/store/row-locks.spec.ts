@@ -1,5 +1,6 @@
 import { archivedTo } from '../support/archives.js';
 import {
+  claimFrom,
   claimRequest,
   finalBatchOf,
   idsOf,
@@ -306,8 +307,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the row locks of the store', (setup) => 
 
     let completed = 0;
     const work = async (): Promise<void> => {
-      const first = claimRequest({ limit: 10 });
-      let taken = { id: first.claimId, workerId: first.workerId, jobs: await jobs.claim(first) };
+      let taken = await claimFrom(jobs, { limit: 10 });
       for (let n = 0; completed < 600; n++) {
         const request = claimRequest({ limit: 10 });
         const outcome = n % 3 ? outcomes.complete : outcomes.retry;

@@ -1,6 +1,6 @@
 import { gate } from '../support/engines.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { claimRequest, finalBatchOf, idsOf, outcomes } from '../support/jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, idsOf, outcomes } from '../support/jobs.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
@@ -84,8 +84,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
       (sql) => isLook(sql) && looked.open(),
     );
     const { jobs } = await world.open({ clock, dataSource: await world.connect({ driver }) });
-    const request = claimRequest({ limit: 1 });
-    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    const taken = await claimFrom(jobs, { limit: 1 });
     await clock.advance(1_000);
     await jobs.claim(claimRequest({ limit: 1 }));
     await looked.opened;
@@ -103,8 +102,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the missed-work check', (setup) => {
     const world = await setup();
     const [first] = await world.put({}, {}, {});
     const { jobs } = await world.open({ clock: new FakeClock() });
-    const request = claimRequest({ limit: 1 });
-    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    const taken = await claimFrom(jobs, { limit: 1 });
     await jobs.claim(claimRequest({ limit: 9 }));
     await world.jobs.complete(finalBatchOf(taken, outcomes.release));
 

@@ -8,7 +8,7 @@ import { Templates } from '../../lib/store/core/template.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { systemClock } from '../../lib/common/clock.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { claimRequest, finalBatchOf, newJob } from '../support/jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, newJob } from '../support/jobs.js';
 import { interceptingDriver } from '../support/intercepting-driver.js';
 import { rewritingDriver } from '../support/rewriting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
@@ -45,8 +45,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     texts.length = 0;
 
     await jobs.enqueue([newJob(), newJob()]);
-    const request = claimRequest({ limit: 2 });
-    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    const taken = await claimFrom(jobs, { limit: 2 });
     await jobs.completeAndClaim(finalBatchOf(taken), claimRequest());
 
     expect(taken.jobs).toHaveLength(2);

@@ -1,6 +1,6 @@
 import type { NewEdge } from '../../lib/job/flows/flow.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
-import { claimRequest, finalBatchOf, newJob, outcomes } from './jobs.js';
+import { claimFrom, finalBatchOf, newJob, outcomes } from './jobs.js';
 
 const QUEUE = 'flow';
 const keep = () => 60_000;
@@ -10,10 +10,7 @@ export async function everyFlowVerb(
   { jobs, flows, admin }: Pick<OpenStore, 'jobs' | 'flows' | 'admin'>,
   advance: (ms: number) => void,
 ): Promise<void> {
-  const claim = async (limit: number) => {
-    const request = claimRequest({ queue: QUEUE, limit });
-    return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
-  };
+  const claim = (limit: number) => claimFrom(jobs, { queue: QUEUE, limit });
   const finish = async (limit: number, outcome: Parameters<typeof finalBatchOf>[1]) => {
     const held = await claim(limit);
     await jobs.complete(finalBatchOf(held, outcome));

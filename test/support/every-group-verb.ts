@@ -1,6 +1,6 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
-import { claimRequest, finalBatchOf, newJob, outcomes, rescueRules, LEASE_MS } from './jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, newJob, outcomes, rescueRules, LEASE_MS } from './jobs.js';
 
 const QUEUE = 'grouped';
 const LIMITED: GroupRules = {
@@ -21,10 +21,7 @@ export async function everyGroupVerb(
       jobs.enqueue(
         Array.from({ length: 2 * count }, (_, n) => newJob({ queue: QUEUE, group: `g${n % count}`, ...more })),
       );
-    const claim = async (rules: GroupRules = LIMITED) => {
-      const request = claimRequest({ queue: QUEUE, limit: count, groups: rules });
-      return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
-    };
+    const claim = (rules: GroupRules = LIMITED) => claimFrom(jobs, { queue: QUEUE, limit: count, groups: rules });
     await put();
     await put({ delayMs: 1_000 });
     await jobs.enqueue([newJob({ queue: QUEUE })]);

@@ -1,6 +1,6 @@
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { signalHash } from '../../lib/job/signal.js';
-import { claimRequest, finalBatchOf, newJob, outcomes } from './jobs.js';
+import { claimFrom, claimRequest, finalBatchOf, newJob, outcomes } from './jobs.js';
 
 /** Erases jobs in every state, and prunes the rows of subjects. */
 export async function everySubjectVerb(
@@ -10,8 +10,7 @@ export async function everySubjectVerb(
   const ofSubject = { subject: 's', overrides: '{"subject":"s"}', priority: -1_000 };
   for (const count of [1, 40]) {
     await jobs.enqueue(Array.from({ length: 2 * count }, () => newJob(ofSubject)));
-    const request = claimRequest({ limit: count });
-    const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+    const taken = await claimFrom(jobs, { limit: count });
     await jobs.complete(finalBatchOf(taken, outcomes.dead, { retentionMs: 86_400_000 }));
     await flows.create({
       jobs: [newJob(ofSubject), newJob({ ...ofSubject, isBlocked: true })],
@@ -40,8 +39,7 @@ export async function everySubjectVerb(
     const [gone] = await jobs.enqueue([newJob(ofSubject), newJob(ofSubject)]);
     advance(3_700_000);
     await subjects.count('s', 10);
-    const last = claimRequest({ limit: 1 });
-    const claimed = { id: last.claimId, workerId: last.workerId, jobs: await jobs.claim(last) };
+    const claimed = await claimFrom(jobs, { limit: 1 });
     await jobs.complete(finalBatchOf(claimed, outcomes.complete, { retentionMs: gone === undefined ? 1 : false }));
     await subjects.prune(1);
     await subjects.prune(1_000);

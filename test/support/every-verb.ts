@@ -9,6 +9,7 @@ import { signalHash } from '../../lib/job/signal.js';
 import { FAST_RATE } from './limits.js';
 import { keyedJob } from './keyed-job.js';
 import {
+  claimFrom,
   claimRequest,
   finalBatchOf,
   completionBatchOf,
@@ -17,17 +18,14 @@ import {
   outcomes,
   rescueRules,
   completionOf,
-  type Claim,
 } from './jobs.js';
 
 /** Calls every verb of a store at least once with one job and with several. */
 export async function everyVerb(store: OpenStore, advance: (ms: number) => void): Promise<void> {
   const { jobs, workers, admin, queues, waits, jobLogs, events, schedules } = store;
   const { limits, steps, stats, metrics, schema, audit } = store;
-  const claim = async (limit: number, order: 'fifo' | 'lifo' = 'fifo'): Promise<Claim> => {
-    const request = claimRequest({ limit, order, startLimit: 1, deadLetter: 'dlq' });
-    return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
-  };
+  const claim = (limit: number, order: 'fifo' | 'lifo' = 'fifo') =>
+    claimFrom(jobs, { limit, order, startLimit: 1, deadLetter: 'dlq' });
   const put = (count: number, given = {}) => jobs.enqueue(Array.from({ length: count }, () => newJob(given)));
   const keepOneMinute = () => 60_000;
 
@@ -244,8 +242,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
     await limits.declareLimits(new Map([['q', { maxRunning: null, rate }]]));
     for (const count of [1, 20]) {
       await put(count, { priority: -9 });
-      const request = claimRequest({ limit: count, isLimited: true });
-      const held = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+      const held = await claimFrom(jobs, { limit: count, isLimited: true });
       // Counts the jobs of the claim before.
       await jobs.claim(claimRequest({ isLimited: true }));
       await jobs.complete(finalBatchOf(held));
@@ -313,8 +310,7 @@ export async function everyStrategy({ jobs }: OpenStore): Promise<void> {
     for (const order of ['fifo', 'lifo'] as const) {
       for (const limit of [1, 2, 40]) {
         await jobs.enqueue(Array.from({ length: limit }, () => newJob({ priority: -9 })));
-        const request = claimRequest({ limit, order, strategy });
-        const taken = { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
+        const taken = await claimFrom(jobs, { limit, order, strategy });
         await jobs.complete(finalBatchOf(taken));
       }
     }

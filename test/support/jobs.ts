@@ -5,7 +5,7 @@ import type { ClaimedJob, NewJob } from '../../lib/job/job.js';
 import type { Outcome } from '../../lib/job/outcome.js';
 import type { JobCounts } from '../../lib/store/admin/admin-store.js';
 import type { CompletionBatch, Completion } from '../../lib/store/jobs/completion.js';
-import type { ClaimRequest, RescueRules } from '../../lib/store/jobs/job-store.js';
+import type { ClaimRequest, JobStore, RescueRules } from '../../lib/store/jobs/job-store.js';
 
 /** A job with default columns, except for those in `given`. */
 export function newJob(given: Partial<NewJob> = {}): NewJob {
@@ -60,6 +60,12 @@ export function claimRequest(given: Partial<ClaimRequest> = {}): ClaimRequest {
     maxAttempts: 5,
     ...given,
   };
+}
+
+/** Claims one job, except for the fields in `given`. */
+export async function claimFrom(jobs: Pick<JobStore, 'claim'>, given: Partial<ClaimRequest> = {}): Promise<Claim> {
+  const request = claimRequest(given);
+  return { id: request.claimId, workerId: request.workerId, jobs: await jobs.claim(request) };
 }
 
 export const ERROR = { name: 'Error', message: 'no' };

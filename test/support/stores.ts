@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/common/clock.js';
 import { openStore, type OpenStore, type StoreSettings } from '../../lib/store/open-store.js';
 import { tableNames } from '../../lib/store/tables.js';
 import { pooledDatabase } from './database-pool.js';
-import { claimRequest, newJob, suiteClaims as suiteOf, type Claim } from './jobs.js';
+import { claimFrom, newJob, suiteClaims as suiteOf, type Claim } from './jobs.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import { describeServers, type ServerName, type TestServer } from './servers.js';
 import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
@@ -142,10 +142,7 @@ function onStore(store: TestStore, suite: (setup: Setup, store: TestStore) => vo
       },
       sql: (text, values) => dataSource.query(text, values),
       put: (...given) => jobs.enqueue(given.map(newJob)),
-      claim: async (request = {}) => {
-        const resolved = claimRequest(request);
-        return { id: resolved.claimId, workerId: resolved.workerId, jobs: await jobs.claim(resolved) };
-      },
+      claim: (request = {}) => claimFrom(jobs, request),
     };
   };
   suite(setup, store);
