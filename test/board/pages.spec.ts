@@ -77,7 +77,7 @@ describe('the pages of the board', () => {
     await runner.stop();
     const window = await board('queue?queue=email');
 
-    await window.page.getByText('Attempts per minute', { exact: true }).waitFor();
+    await window.page.getByRole('figure', { name: 'Attempts per minute' }).waitFor();
     const charts = await window.page
       .getByRole('img')
       .evaluateAll((all) => all.map((one) => one.getAttribute('aria-label')));
@@ -94,7 +94,7 @@ describe('the pages of the board', () => {
     // The browser reports the refused request.
     window.problems.splice(0);
     await window.page.getByRole('link', { name: 'Last 60 hours' }).click();
-    await window.page.getByText('Attempts per hour', { exact: true }).waitFor();
+    await window.page.getByRole('figure', { name: 'Attempts per hour' }).waitFor();
 
     expect(charts[0]).toMatch(/^Attempts per minute\. Completed: at most \d+\. Failed: at most 0\.$/);
     expect(problem).toContain('expected maxRunning to be false or a whole number from 1 to 1000000');
