@@ -1,11 +1,10 @@
-import { isClaimableAtOnce } from '../job/outcome.js';
 import type { ConsumerStore, EndedAssignment, ExpectedHolder } from '../store/people/consumer-store.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 import type { ConsumerParts } from './consumer-parts.js';
 
-/** Ends assignments. After the commit it emits their outcomes and notifies workers. */
+/** Ends assignments. The effects of their outcomes follow the commit. */
 export class AssignmentEnder {
-  constructor(private readonly parts: Pick<ConsumerParts, 'store' | 'jobs' | 'optionsFor' | 'ended' | 'notifier'>) {}
+  constructor(private readonly parts: Pick<ConsumerParts, 'store' | 'jobs' | 'ended'>) {}
 
   async end(
     id: number,
@@ -37,11 +36,6 @@ export class AssignmentEnder {
   }
 
   #emitOutcome({ job, outcome, heldMs, owner }: EndedAssignment, result?: unknown): void {
-    const { ended, notifier, optionsFor } = this.parts;
-    ended(job, outcome, result, heldMs, owner);
-    const { deadLetter } = optionsFor(job.queue);
-    if (outcome.kind === 'dead' && deadLetter) notifier.wake(deadLetter);
-    if (isClaimableAtOnce(outcome)) notifier.wake(job.queue);
-    if (outcome.kind === 'retry' || outcome.kind === 'snooze') notifier.expectDue(job.queue, outcome.delayMs);
+    this.parts.ended(job, outcome, result, heldMs, owner);
   }
 }

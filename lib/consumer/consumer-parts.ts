@@ -13,10 +13,9 @@ export interface ConsumerParts extends RuleParts {
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   /** `owner` is '' if the jobs were claimed without an owner. */
   readonly claimed: (jobs: readonly ClaimedJob[], owner: string) => void;
+  /** These emit events and notify workers of this and other processes. */
   readonly promoted: (jobs: readonly PromotedJob[]) => void;
   readonly rescued: (jobs: readonly RescuedJob[]) => void;
   /** Called after an outcome has committed. `heldMs` is null if the owner keeps the job. */
   readonly ended: (job: ClaimedJob, outcome: Outcome, result: unknown, heldMs: number | null, owner: string) => void;
-  /** Notifies workers of this and other processes. */
-  readonly notifier: { wake(queue: string): void; expectDue(queue: string, ms: number): void };
 }

@@ -12,7 +12,7 @@ import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
 import { toDelay } from '../job/snooze.js';
 import type { AssignedJobPage, ExpectedHolder } from '../store/people/consumer-store.js';
-import type { CallerTransaction, PromotedJob } from '../store/jobs/job-store.js';
+import type { CallerTransaction } from '../store/jobs/job-store.js';
 import { toMs, type Duration } from '../common/duration.js';
 import { assignOptionProblems, type AssignOptions } from './assign-options.js';
 import { toAssignedJob, type AssignedJob } from './assigned-job.js';
@@ -54,12 +54,7 @@ export class QueueConsumer {
   /** @internal Nest injects it. */
   constructor(parts: ConsumerParts) {
     this.#parts = parts;
-    const promoted = (jobs: readonly PromotedJob[]) => {
-      parts.promoted(jobs);
-      // They may belong to queues that workers of other processes serve.
-      for (const { queue } of jobs) parts.notifier.wake(queue);
-    };
-    this.#claimer = new ConsumerClaimer({ ...parts, promoted }, this.#workerId);
+    this.#claimer = new ConsumerClaimer(parts, this.#workerId);
     this.#ender = new AssignmentEnder(parts);
   }
 

@@ -1,5 +1,6 @@
 import { QueueConsumer } from '../consumer/queue-consumer.js';
-import { isFinalOutcome } from '../job/outcome.js';
+import type { ConsumerParts } from '../consumer/consumer-parts.js';
+import { isClaimableAtOnce, isFinalOutcome } from '../job/outcome.js';
 import { logFailure } from '../worker/complete/failure-log.js';
 import { RescueEffects } from '../worker/complete/rescue-effects.js';
 import type { EngineBase } from './subsystems.js';
@@ -17,6 +18,19 @@ export function createConsumer({ core, stores, events, waits, notifier, settler,
     announce: (queue, jobs) => notifier.wake(queue, jobs),
     expectDue: (queue, ms) => notifier.expectDue(queue, ms),
   });
+  const ended: ConsumerParts['ended'] = (job, outcome, result, heldMs, owner) => {
+    events.local.emitOutcome(job, outcome, result, heldMs, owner);
+    instrumentations.ended(job, outcome, heldMs, null);
+    logFailure(job, outcome, core);
+    if (isFinalOutcome(outcome)) waits.waitNotifier.notifyAlways(job.id);
+    if (isFinalOutcome(outcome) && job.overrides?.flow !== undefined) void settler.settle([job.id]);
+    // The owner keeps the job, so no worker can claim it.
+    if (heldMs === null) return;
+    const { deadLetter } = optionsFor(job.queue);
+    if (outcome.kind === 'dead' && deadLetter) notifier.wake(deadLetter);
+    if (isClaimableAtOnce(outcome)) notifier.wake(job.queue);
+    if (outcome.kind === 'retry' || outcome.kind === 'snooze') notifier.expectDue(job.queue, outcome.delayMs);
+  };
   return new QueueConsumer({
     store: stores.consumer,
     jobs: stores.jobs,
@@ -24,16 +38,13 @@ export function createConsumer({ core, stores, events, waits, notifier, settler,
     random,
     clock,
     logger,
-    notifier,
     claimed: (jobs, owner) => events.local.emitClaimed(jobs, owner),
-    promoted: (jobs) => events.local.emit('promoted', jobs),
-    rescued: (rescued) => rescueEffects.onRescued(rescued),
-    ended: (job, outcome, result, heldMs, owner) => {
-      events.local.emitOutcome(job, outcome, result, heldMs, owner);
-      instrumentations.ended(job, outcome, heldMs, null);
-      logFailure(job, outcome, core);
-      if (isFinalOutcome(outcome)) waits.waitNotifier.notifyAlways(job.id);
-      if (isFinalOutcome(outcome) && job.overrides?.flow !== undefined) void settler.settle([job.id]);
+    promoted: (jobs) => {
+      events.local.emit('promoted', jobs);
+      // They may belong to queues that workers of other processes serve.
+      for (const { queue } of jobs) notifier.wake(queue);
     },
+    rescued: (rescued) => rescueEffects.onRescued(rescued),
+    ended,
   });
 }

@@ -22,7 +22,6 @@ function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): Q
     },
     optionsFor: () => resolveQueueOptions(),
     clock: systemClock,
-    notifier: { wake: () => undefined, expectDue: () => undefined },
   });
 }
 

@@ -149,6 +149,23 @@ describeEngines('a worker that rarely polls', (setup) => {
     },
   );
 
+  it.each(['claim', 'assignment'])(
+    'runs the dead letter of a malformed job that the %s by a person in another process ends',
+    async (act) => {
+      const world = await setup();
+      const { producer, consumer } = await world.start({ autoStart: false, queues: { q: { deadLetter: 'dead' } } });
+      const { id } = await producer.enqueue('q', 0);
+      await world.sql(`UPDATE sql_queue_jobs SET options = '{"backoff":null}' WHERE id = ${id}`);
+      const worker = await listener(world, { handlers: { dead: () => 'done' } });
+
+      if (act === 'claim') await consumer.claim('q', { owner: 'ann' });
+      else await expect(consumer.assign(id, 'ann')).rejects.toMatchObject({ code: 'MALFORMED_JOB' });
+
+      await worker.events.until('completed', { queue: 'dead' });
+      expect(worker.workerChannel.received).not.toContain(NO_NOTIFICATION);
+    },
+  );
+
   it('is notified once of many jobs that are due one after the other', async () => {
     const world = await setup();
     const { producer, workerChannel } = await world.start({ clock: new FakeClock(), autoStart: false });
