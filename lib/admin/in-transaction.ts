@@ -1,7 +1,7 @@
 import type { BulkOptions, ResolvedBulk } from '../job/bulk-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, unknownKeys } from '../job/expectation.js';
-import { requireOptions } from '../job/option-schema.js';
+import { expected } from '../job/expectation.js';
+import { managerOf } from '../job/option-schema.js';
 import type { ReplayOptions } from '../job/replay-options.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 import type { AdminParts } from './admin-parts.js';
@@ -48,9 +48,7 @@ export function refuseManager(where: string, given: object | undefined, reason: 
 
 /** The parts for a verb without options of its own. */
 export function partsFor<Parts extends EffectParts>(parts: Parts, where: string, given: ChangeOptions): Parts {
-  const { manager, ...unknown } = requireOptions(where, given);
-  InvalidOptionsError.throwIfAny(where, unknownKeys(unknown, ['manager']));
-  return within(parts, manager);
+  return within(parts, managerOf(where, given));
 }
 
 /** The parts for a change in the caller's transaction, if there is one: all effects follow its commit. */

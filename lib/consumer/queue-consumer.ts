@@ -4,6 +4,7 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions } from '../job/expectation.js';
 import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
+import { managerOf } from '../job/option-schema.js';
 import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { leaseProblem } from '../job/lease.js';
 import { withDecoder } from '../job/failed-job.js';
@@ -24,7 +25,7 @@ import type { ConsumerParts } from './consumer-parts.js';
 import { outcomeAfterFailure, failOptionProblems, type FailOptions } from './fail-options.js';
 import { readPage } from './read-page.js';
 import { snoozeProblems, type SnoozeOptions } from './snooze-options.js';
-import { managerOf, type AssignmentTransaction } from './transaction-option.js';
+import type { AssignmentTransaction } from './transaction-option.js';
 
 /**
  * Claims jobs for people, and for programs without a handler, and ends them on their behalf. The holder of a job is its

@@ -1,6 +1,3 @@
-import { InvalidOptionsError } from '../job/errors.js';
-import { requireOptions } from '../job/option-schema.js';
-import { unknownKeys } from '../job/expectation.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 
 /** The transaction of a call that ends an assignment. */
@@ -11,11 +8,4 @@ export interface AssignmentTransaction {
    * MySQL and MariaDB. Default: a transaction of the library.
    */
   readonly manager?: CallerTransaction;
-}
-
-/** For a verb without options of its own. */
-export function managerOf(where: string, given: AssignmentTransaction): CallerTransaction | undefined {
-  const { manager, ...unknown } = requireOptions(where, given);
-  InvalidOptionsError.throwIfAny(where, unknownKeys(unknown, ['manager']));
-  return manager;
 }

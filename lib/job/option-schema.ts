@@ -148,6 +148,12 @@ export function requireOptions<Options extends object>(
   throw new InvalidOptionsError(where, [expected(false, what, given)!]);
 }
 
+/** The transaction in the options of a verb that has no others. Throws InvalidOptionsError. */
+export function managerOf<Manager>(where: string, given: { readonly manager?: Manager }): Manager | undefined {
+  InvalidOptionsError.throwIfAny(where, unknownKeys(requireOptions(where, given), ['manager']));
+  return given.manager;
+}
+
 /** Throws InvalidOptionsError with all problems. */
 export function checkAndResolve<Declared extends Schema>(
   where: string,

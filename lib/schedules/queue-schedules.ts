@@ -1,7 +1,8 @@
 import type { AuditedCall, AuditTrail } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isWhole, unknownKeys } from '../job/expectation.js';
+import { expected, isWhole } from '../job/expectation.js';
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED } from '../job/job-names.js';
+import { managerOf } from '../job/option-schema.js';
 import type { QueueName } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveScheduleTimes, type ScheduleOptions, type ScheduleTimes } from '../job/schedules/schedule-options.js';
@@ -78,9 +79,9 @@ export class QueueSchedules {
   async upsert(
     name: string,
     definition: ScheduleDefinition,
-    { manager, ...unknown }: ScheduleTransaction = {},
+    transaction: ScheduleTransaction = {},
   ): Promise<Date | null> {
-    checkOptions(unknown);
+    const manager = managerOf('Schedule', transaction);
     const { queue, jobName = DEFAULT_JOB_NAME } = definition ?? {};
     const also = ['queue', 'jobName'];
     const schedule = await buildSchedule(name, { queue, name: jobName }, definition, this.#parts.optionsFor, also);
@@ -101,7 +102,8 @@ export class QueueSchedules {
    * @throws ScheduleConflictError if @Schedule() declares the name: a worker would declare it again
    */
   async remove(name: string, transaction: ScheduleTransaction = {}): Promise<boolean> {
-    const manager = managerOf(transaction, name);
+    const manager = managerOf('Schedule', transaction);
+    checkName(name);
     const { store, audit } = this.#parts;
     return audit.change(
       { verb: 'schedule.remove', which: name },
@@ -137,7 +139,8 @@ export class QueueSchedules {
    * @throws ScheduleNotFoundError
    */
   async runNow(name: string, transaction: ScheduleTransaction = {}): Promise<number> {
-    const manager = managerOf(transaction, name);
+    const manager = managerOf('Schedule', transaction);
+    checkName(name);
     const { store, notifier, emitEnqueued } = this.#parts;
     const call = { verb: 'schedule.runNow', which: name } as const;
     const job = await this.#change(call, (change) => store.runNow(name, change), manager);
@@ -181,7 +184,8 @@ export class QueueSchedules {
   }
 
   async #setPaused(name: string, paused: boolean, transaction: ScheduleTransaction): Promise<void> {
-    const manager = managerOf(transaction, name);
+    const manager = managerOf('Schedule', transaction);
+    checkName(name);
     const call = { verb: paused ? 'schedule.pause' : 'schedule.resume', which: name } as const;
     const { queue, nextAtMs } = await this.#change(
       call,
@@ -217,14 +221,4 @@ function timesOf({ cron, every, tz, missed, overlap, jitter, until }: ScheduleTi
 
 function checkName(name: unknown): void {
   InvalidOptionsError.throwIfAny('Schedule', [expected(isName(name), `the name to be ${NAME_EXPECTED}`, name)]);
-}
-
-function checkOptions(unknown: object): void {
-  InvalidOptionsError.throwIfAny('Schedule', unknownKeys(unknown, ['manager']));
-}
-
-function managerOf({ manager, ...unknown }: ScheduleTransaction, name: string): CallerTransaction | undefined {
-  checkOptions(unknown);
-  checkName(name);
-  return manager;
 }

@@ -1,4 +1,4 @@
-import { ScheduleConflictError } from '../../lib/job/errors.js';
+import { InvalidOptionsError, ScheduleConflictError } from '../../lib/job/errors.js';
 import { newJob } from '../support/jobs.js';
 import { describeEngines } from '../support/engines.js';
 import { newSchedule } from '../support/schedules.js';
@@ -47,6 +47,21 @@ describeEngines('schedules in workers', (setup) => {
     });
 
     await events.untilCount(5, 'completed');
+  });
+
+  it.each([null, 'later', [], { at: 'once' }])('of QueueSchedules reject %j instead of options', async (given) => {
+    const world = await setup();
+    const { schedules } = await world.start({ autoStart: false });
+    const options = given as never;
+    const calls = {
+      upsert: () => schedules.upsert('mine', { queue: 'q', every: '1h' }, options),
+      ...{ remove: () => schedules.remove('mine', options), runNow: () => schedules.runNow('mine', options) },
+      ...{ pause: () => schedules.pause('mine', options), resume: () => schedules.resume('mine', options) },
+    };
+
+    for (const call of Object.values(calls)) await expect(call()).rejects.toThrow(InvalidOptionsError);
+
+    expect(await schedules.list()).toEqual([]);
   });
 
   it('of QueueSchedules start in an idle worker of another process', async () => {
