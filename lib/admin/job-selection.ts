@@ -1,19 +1,19 @@
 import type { AuditedCall } from '../audit/audit-trail.js';
 import { batchesOf } from '../common/batches-of.js';
 import type { BulkOptions } from '../job/bulk-options.js';
-import { HEADERS, isDate } from '../job/enqueue-options.js';
+import { HEADERS } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
 import { JOB_STATES, type JobState } from '../job/job-state.js';
-import { checked, kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import { checked, date, kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
 import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
 
 /** The maximum number of jobs that one transaction changes. */
 export const ADMIN_BATCH_SIZE = 500;
 
-const TIME = option(kind('a Date between 1970 and 9999', isDate));
+const TIME = option(date);
 
 const FILTER = {
   queue: checked((value) => [nameProblem('queue name', value)]),

@@ -2,7 +2,15 @@ import type { RecordedChanges } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
-import { checked, flag, kind, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
+import {
+  abortSignal,
+  checked,
+  flag,
+  option,
+  optionProblems,
+  requireOptions,
+  type SchemaOf,
+} from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { refuseManager } from './in-transaction.js';
 import { JobActions } from './job-actions.js';
@@ -20,7 +28,7 @@ export interface ObliterateOptions {
 const OPTIONS = {
   confirm: checked(() => []),
   dryRun: option(flag, false),
-  signal: option(kind('an AbortSignal', (value): value is AbortSignal => value instanceof AbortSignal)),
+  signal: option(abortSignal),
 } satisfies SchemaOf<ObliterateOptions>;
 
 // Producers and workers that were not stopped may add jobs meanwhile.

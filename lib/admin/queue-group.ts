@@ -3,7 +3,7 @@ import { expected } from '../job/expectation.js';
 import { GROUP_KEY_EXPECTED, isGroupKey } from '../job/groups/group-key.js';
 import { groupLimitChangeProblems, type GroupLimitChange } from '../job/groups/group-options.js';
 import { checkQueueName } from '../job/job-names.js';
-import { flag, oneOf, option, optionProblems, requireOptions, resolveOptions, whole } from '../job/option-schema.js';
+import { checkAndResolve, flag, oneOf, option, whole } from '../job/option-schema.js';
 import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { AuditVerb, Change } from '../store/audit/audit-store.js';
 import type { GroupCounts, GroupRecord, GroupStatus } from '../store/groups/group-store.js';
@@ -124,9 +124,7 @@ export async function listGroups(
   page: GroupPageOptions,
 ): Promise<GroupPage> {
   checkQueueName(queue);
-  const where = 'Cannot list groups';
-  InvalidOptionsError.throwIfAny(where, optionProblems(PAGE, requireOptions(where, page)));
-  const { state, limit, counts: counted, after = '' } = resolveOptions(PAGE, page);
+  const { state, limit, counts: counted, after = '' } = checkAndResolve('Cannot list groups', PAGE, page);
   const found = await groups.list({ queue, state, after, limit: limit + 1 });
   const listed = found.slice(0, limit);
   const names = counted ? listed.map(({ group }) => group) : [];

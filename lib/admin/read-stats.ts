@@ -1,16 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { Duration } from '../common/duration.js';
-import { InvalidOptionsError } from '../job/errors.js';
 import { isName, NAME_EXPECTED } from '../job/job-names.js';
-import {
-  duration,
-  kind,
-  option,
-  optionProblems,
-  requireOptions,
-  resolveOptions,
-  type SchemaOf,
-} from '../job/option-schema.js';
+import { checkAndResolve, duration, kind, option, type SchemaOf } from '../job/option-schema.js';
 import type { LastSample, QueueStats, StatsSample, StatsStore } from '../store/stats/stats-store.js';
 
 export interface StatsOptions {
@@ -38,9 +29,7 @@ interface StatsParts {
 
 /** The statistics of the last sample, or of a new one if that is too old. All processes share the samples. */
 export async function readStats(parts: StatsParts, given: StatsOptions): Promise<QueueStats[]> {
-  const options = requireOptions('Cannot read statistics', given);
-  InvalidOptionsError.throwIfAny('Cannot read statistics', optionProblems(STATS_OPTIONS, options));
-  const { queue, maxAge } = resolveOptions(STATS_OPTIONS, options);
+  const { queue, maxAge } = checkAndResolve('Cannot read statistics', STATS_OPTIONS, given);
   const { queues, sampledAtMs } = await recentSample(parts, maxAge);
   const asked = queue === undefined ? queues : queues.filter((one) => one.queue === queue);
   return asked.map((one) => ({ ...one, settings: one.settings ?? {}, sampledAt: new Date(sampledAtMs) }));

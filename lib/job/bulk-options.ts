@@ -1,4 +1,13 @@
-import { checkAndResolve, flag, func, kind, option, whole, type Resolved, type SchemaOf } from './option-schema.js';
+import {
+  abortSignal,
+  checkAndResolve,
+  flag,
+  func,
+  option,
+  whole,
+  type Resolved,
+  type SchemaOf,
+} from './option-schema.js';
 
 /** Options of an action on several jobs. */
 export interface BulkOptions {
@@ -18,7 +27,7 @@ export const BULK_OPTIONS = {
   dryRun: option(flag, false),
   limit: option(whole(1, Number.MAX_SAFE_INTEGER), Number.MAX_SAFE_INTEGER),
   onProgress: option(func<(changed: number) => void>()),
-  signal: option(kind('an AbortSignal', (value) => value instanceof AbortSignal)),
+  signal: option(abortSignal),
 } satisfies SchemaOf<BulkOptions>;
 
 export function resolveBulk(where: string, given: BulkOptions): ResolvedBulk {

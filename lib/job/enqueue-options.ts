@@ -7,6 +7,7 @@ import { KEY_OPTIONS, keyOf, keyOverrides, missingKeyProblems, type KeyOptions }
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED, nameProblem } from './job-names.js';
 import {
   checked,
+  date,
   duration,
   kind,
   option,
@@ -118,7 +119,7 @@ export const SUBJECT = kind(
 const ENQUEUE_OPTIONS = {
   name: option(kind(NAME_EXPECTED, isName), DEFAULT_JOB_NAME),
   delay: option(duration),
-  runAt: option(kind('a Date between 1970 and 9999', isDate)),
+  runAt: option(date),
   priority: PRIORITY,
   retry: checked(jobRetryProblems),
   timeout: option(positiveDuration),
@@ -193,10 +194,6 @@ function jobRetryProblems(retry: unknown): readonly (string | undefined)[] {
   return functions.map(
     (each) => `expected retry without ${each}, got one: a function can only stand in the options of the queue`,
   );
-}
-
-export function isDate(value: unknown): value is Date {
-  return value instanceof Date && value.getTime() >= 0 && value.getUTCFullYear() <= 9999;
 }
 
 export function headerProblems(headers: unknown): (string | undefined)[] {

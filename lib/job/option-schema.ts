@@ -63,6 +63,15 @@ export const whole = (min: number, max: number) =>
   kind(`a whole number from ${min} to ${max}`, (value) => isWhole(value, min, max));
 export const flag = kind('true or false', (value) => typeof value === 'boolean');
 export const func = <Func>() => kind('a function', (value): value is Func => typeof value === 'function');
+export const date = kind(
+  'a Date between 1970 and 9999',
+  (value): value is Date => value instanceof Date && value.getTime() >= 0 && value.getUTCFullYear() <= 9999,
+);
+/** By its methods, because a polyfill has a class of its own. */
+export const abortSignal = kind('an AbortSignal', (value): value is AbortSignal => {
+  const { addEventListener, throwIfAborted } = (value ?? {}) as Partial<AbortSignal>;
+  return typeof addEventListener === 'function' && typeof throwIfAborted === 'function';
+});
 /** In bytes. */
 export const byteSize: Kind<number> = { expected: BYTE_SIZE_EXPECTED, parse: toBytes };
 export const duration = durationOf(DURATION_EXPECTED, 0);

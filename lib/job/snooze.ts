@@ -1,13 +1,13 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
-import { isDate } from './enqueue-options.js';
 import { expected } from './expectation.js';
+import { date } from './option-schema.js';
 import type { Delay } from './outcome.js';
 
 /** When a snoozed job can be claimed again: after a duration, or at a time between 1970 and 9999. */
 export type SnoozeUntil = Duration | Date;
 
 export function snoozeProblem(until: unknown): string | undefined {
-  const isTime = until instanceof Date ? isDate(until) : toMs(until) !== undefined;
+  const isTime = until instanceof Date ? date.parse(until) !== undefined : toMs(until) !== undefined;
   return expected(isTime, `the time to be ${DURATION_EXPECTED}, or a Date between 1970 and 9999`, until);
 }
 

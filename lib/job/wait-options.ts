@@ -1,5 +1,5 @@
 import type { Duration } from '../common/duration.js';
-import { checkAndResolve, func, kind, option, positiveDuration, type SchemaOf } from './option-schema.js';
+import { abortSignal, checkAndResolve, func, option, positiveDuration, type SchemaOf } from './option-schema.js';
 
 /** How long to wait for a job, and how to follow it. */
 export interface WaitOptions {
@@ -18,15 +18,11 @@ export type ResolvedWaitOptions = ReturnType<typeof resolveWaitOptions>;
 
 const WAIT_OPTIONS = {
   timeout: option(positiveDuration),
-  signal: option(kind('an AbortSignal', isSignal)),
+  signal: option(abortSignal),
   onProgress: option(func<NonNullable<WaitOptions['onProgress']>>()),
 } satisfies SchemaOf<WaitOptions>;
 
 export function resolveWaitOptions(where: string, given: WaitOptions) {
   const { timeout: timeoutMs, ...others } = checkAndResolve(where, WAIT_OPTIONS, given);
   return { timeoutMs, ...others };
-}
-
-function isSignal(value: unknown): value is AbortSignal {
-  return typeof (value as Partial<AbortSignal> | null)?.addEventListener === 'function';
 }

@@ -143,6 +143,23 @@ describeEngines('an admin action on several jobs', (setup) => {
     expect([progress, (await admin.counts('q')).waiting]).toEqual([[500, 1_000], 200]);
   });
 
+  it('takes a signal that another implementation of AbortSignal made, as waits do', async () => {
+    const world = await setup();
+    const { admin, producer } = await world.start({ autoStart: false });
+    const job = await producer.enqueue('q', 0);
+    const { signal: own } = new AbortController();
+    const signal = {
+      aborted: false,
+      addEventListener: own.addEventListener.bind(own),
+      removeEventListener: own.removeEventListener.bind(own),
+      throwIfAborted: own.throwIfAborted.bind(own),
+    } as AbortSignal;
+
+    expect(await admin.obliterate('q', { dryRun: true, signal })).toBe(1);
+    expect(await admin.cancel({ queue: 'q' }, { signal })).toBe(1);
+    await expect(producer.waitFor(job.id, { signal })).rejects.toMatchObject({ code: 'JOB_CANCELLED' });
+  });
+
   it('names each invalid option', async () => {
     const world = await setup();
     const { admin } = await world.start({ autoStart: false });

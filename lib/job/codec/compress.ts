@@ -1,15 +1,7 @@
 import * as zlib from 'node:zlib';
 import type { ByteSize } from '../../common/byte-size.js';
 import { InvalidOptionsError } from '../errors.js';
-import {
-  byteSize,
-  oneOf,
-  option,
-  optionProblems,
-  requireOptions,
-  resolveOptions,
-  type SchemaOf,
-} from '../option-schema.js';
+import { byteSize, checkAndResolve, oneOf, option, type SchemaOf } from '../option-schema.js';
 import { isEnvelope, readEnvelope, toEnvelope, type PayloadCodec } from './payload-codec.js';
 
 /** The options of `compress`. */
@@ -52,9 +44,8 @@ const ALGORITHMS: Readonly<Record<string, Algorithm | undefined>> = {
  * @throws InvalidOptionsError
  */
 export function compress(options: CompressOptions = {}): PayloadCodec {
-  requireOptions('compress', options);
-  InvalidOptionsError.throwIfAny('compress', optionProblems(COMPRESS_OPTIONS, options));
-  const { over: overBytes, algorithm, maxSize: maxOutputLength } = resolveOptions(COMPRESS_OPTIONS, options);
+  const resolved = checkAndResolve('compress', COMPRESS_OPTIONS, options);
+  const { over: overBytes, algorithm, maxSize: maxOutputLength } = resolved;
   const chosen = ALGORITHMS[algorithm];
   InvalidOptionsError.throwIfAny('compress', [
     chosen ? undefined : `expected algorithm 'gzip' or 'brotli', got 'zstd', which needs Node 22.15 or newer`,

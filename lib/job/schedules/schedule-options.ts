@@ -1,10 +1,11 @@
 import { DURATION_EXPECTED, type Duration } from '../../common/duration.js';
-import { isDate, type EnqueueOptions } from '../enqueue-options.js';
+import type { EnqueueOptions } from '../enqueue-options.js';
 import { InvalidOptionsError } from '../errors.js';
 import { expected, isOptions, isWhole } from '../expectation.js';
 import { isName, NAME_EXPECTED } from '../job-names.js';
 import {
   checked,
+  date,
   duration,
   durationOf,
   kind,
@@ -78,7 +79,7 @@ const TIMES = {
   missed: checked((missed) => [missedProblem(missed)]),
   overlap: option(oneOf('allow', 'skip', 'one-waiting'), 'allow'),
   jitter: option(duration, 0),
-  until: option(kind('a Date between 1970 and 9999', isDate)),
+  until: option(date),
 } satisfies SchemaOf<ScheduleTimes>;
 
 /** @throws InvalidOptionsError with all problems */
