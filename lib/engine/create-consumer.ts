@@ -5,9 +5,8 @@ import { logFailure } from '../worker/complete/failure-log.js';
 import { RescueEffects } from '../worker/complete/rescue-effects.js';
 import type { EngineBase } from './subsystems.js';
 
-export function createConsumer({ core, stores, events, waits, notifier, settler, metrics }: EngineBase): QueueConsumer {
+export function createConsumer({ core, stores, events, waits, notifier, settler, instrumentations }: EngineBase) {
   const { clock, logger, random, optionsFor } = core;
-  const { instrumentations } = metrics;
   const rescueEffects = new RescueEffects({
     events: events.local,
     waitNotifier: waits.waitNotifier,

@@ -41,9 +41,9 @@ export class EngineShutdown {
   }
 
   async #sendFinalNotifications(): Promise<void> {
-    const { stores, events, waits, settler, metrics } = this.base;
+    const { stores, events, waits, settler, recorder } = this.base;
     await settler.idle();
-    await metrics.recorder.stop();
+    await recorder.stop();
     await waits.close();
     await events.feed.stop();
     await Promise.all([stores.eventChannel?.close(), stores.workerChannel?.close()]);

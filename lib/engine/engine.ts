@@ -1,15 +1,16 @@
 import type { DataSource } from 'typeorm';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { systemClock } from '../common/clock.js';
+import { Instrumentations } from '../metrics/instrumentations.js';
+import { MetricsRecorder } from '../metrics/metrics-recorder.js';
 import { closeDataSource } from '../store/close-data-source.js';
 import { explainMissingPrivilege } from '../store/core/classify-error.js';
 import { checkDatabaseType } from '../store/core/supported-database.js';
 import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
+import { FlowSettler } from '../worker/complete/flow-settler.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
 import { EngineShutdown } from './engine-shutdown.js';
 import { createConsumer } from './create-consumer.js';
-import { createInstrumentations, createMetrics } from './create-metrics.js';
-import { createFlowSettler } from './create-flow-settler.js';
 import { createHeartbeatFactory } from './heartbeat-factory.js';
 import {
   createAdmin,
@@ -48,22 +49,26 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const core = createCore(given);
   // Before the store opens: it rejects a database that another thread cannot reach.
   const createHeartbeat = createHeartbeatFactory(core, given);
-  const instrumentations = createInstrumentations(core, given.options);
+  const { clock, databaseClock, logger } = core;
+  const { instrumentations: own = [], context } = given.options;
+  const instrumentations = new Instrumentations(own, databaseClock, logger, context);
   const onRetry = (code: string) => instrumentations.databaseRetried(code);
   // The store emits no event before a job changes, which is after this function.
   const stores = await openStores(core, given, () => events.onCommitted(), onRetry);
   const events = createEvents(core, stores);
-  const notifier = new WorkNotifier(stores.workerChannel, core.clock);
+  const notifier = new WorkNotifier(stores.workerChannel, clock);
   const waits = createWaits(core, stores, notifier);
-  const settler = createFlowSettler({ core, stores, events, waits, notifier });
-  const metrics = createMetrics(core, stores, instrumentations);
-  const audit = new AuditTrail({
-    hook: given.options.audit,
-    clock: core.clock,
-    jobs: stores.jobs,
-    logger: core.logger,
+  const settler = new FlowSettler({
+    flows: stores.flows,
+    retentionOf: (queue) => core.optionsFor(queue).retention.deadMs,
+    events: events.local,
+    waitNotifier: waits.waitNotifier,
+    notifier,
   });
-  const built = { core, stores, events, waits, notifier, settler, metrics, audit };
+  const recorder = new MetricsRecorder({ store: stores.metrics, clock, databaseClock, logger });
+  instrumentations.add(recorder);
+  const audit = new AuditTrail({ hook: given.options.audit, clock, jobs: stores.jobs, logger });
+  const built = { core, stores, events, waits, notifier, settler, instrumentations, recorder, audit };
   const { runner, handlers, subscriptions, schedules } = createRunner(built, createHeartbeat);
   return {
     settings: core.settings,
@@ -87,8 +92,8 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     consumer: createConsumer(built),
     schedules: createSchedules(built),
     runner,
-    logger: core.logger,
-    clock: core.clock,
+    logger,
+    clock,
     shutdown: new EngineShutdown(built, runner, ownDataSource),
   };
 }

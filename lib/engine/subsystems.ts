@@ -15,6 +15,8 @@ import { subscriptionsOf, type Subscription } from '../job/topics.js';
 import { EventFeed } from '../listen/event-feed.js';
 import { WaitNotifier } from '../listen/wait-notifier.js';
 import { Waiter } from '../listen/waiter.js';
+import type { Instrumentations } from '../metrics/instrumentations.js';
+import type { MetricsRecorder } from '../metrics/metrics-recorder.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
@@ -26,7 +28,6 @@ import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
-import type { createMetrics } from './create-metrics.js';
 import { AUDIT_RETENTION, CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
 import type { HeartbeatFactory } from './heartbeat-factory.js';
 import { pruneTasks } from './prune-tasks.js';
@@ -60,7 +61,9 @@ export interface EngineBase {
   readonly waits: ReturnType<typeof createWaits>;
   readonly notifier: WorkNotifier;
   readonly settler: FlowSettler;
-  readonly metrics: ReturnType<typeof createMetrics>;
+  /** Those of the options, the recorder, and those that an entry point adds. */
+  readonly instrumentations: Instrumentations;
+  readonly recorder: MetricsRecorder;
   readonly audit: AuditTrail;
 }
 
@@ -138,7 +141,7 @@ export function createWaits(core: EngineCore, stores: OpenStore, notifier: WorkN
 }
 
 export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory | undefined) {
-  const { core, stores, events, waits, notifier, settler, metrics } = base;
+  const { core, stores, events, waits, notifier, settler, instrumentations } = base;
   const { settings, worker, clock, databaseClock, logger, random, optionsFor } = core;
   const handlers = new HandlerTable();
   const subscriptions = new Map<string, readonly Subscription[]>();
@@ -154,7 +157,7 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     createHeartbeat,
     clock,
     databaseClock,
-    instrumentations: metrics.instrumentations,
+    instrumentations,
     logger,
     random,
     handlers,
@@ -217,7 +220,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler, au
 }
 
 export function createProducer(base: EngineBase) {
-  const { core, stores, events, waits, notifier, metrics } = base;
+  const { core, stores, events, waits, notifier, instrumentations } = base;
   const { waiter } = waits;
   // A producer cancels its own jobs, which is no act of an administrator.
   const admin = createAdmin({ ...base, audit: new AuditTrail(undefined) });
@@ -230,7 +233,7 @@ export function createProducer(base: EngineBase) {
     optionsFor: core.optionsFor,
     notifier,
     clock: core.clock,
-    instrumentations: metrics.instrumentations.ofProducers,
+    instrumentations: instrumentations.ofProducers,
     tracker: {
       cancel,
       waitFor: (id, options) => waiter.waitFor(id, options),
