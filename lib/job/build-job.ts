@@ -2,7 +2,7 @@ import { InvalidOptionsError } from './errors.js';
 import { resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
 import type { NewJob } from './job.js';
 import { checkQueueName } from './job-names.js';
-import { checkSize, encodePayload, encodeWithoutSchema } from './payload.js';
+import { checkSize, encodePayload } from './payload.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
 import { andThen } from './user-rule.js';
 
@@ -43,10 +43,7 @@ export function buildJob(
     subject,
   });
   const due = queueOptions.codec && { delayMs, runAtMs };
-  if (!queueOptions.schema) {
-    return andThen(encodeWithoutSchema(queue, payload, queueOptions, 'payload', name, due), jobOf);
-  }
-  return encodePayload(queue, payload, queueOptions, name, due).then(jobOf);
+  return andThen(encodePayload(queue, payload, queueOptions, name, due), jobOf);
 }
 
 /** Null for no headers. Throws PayloadTooLargeError. */

@@ -1,4 +1,4 @@
-import { isEnvelope, type CodecContent, type EncodeContext } from './codec/payload-codec.js';
+import { isEnvelope, type EncodeContext } from './codec/payload-codec.js';
 import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { encodeJson } from './json.js';
 import type { Outcome } from './outcome.js';
@@ -13,51 +13,61 @@ export type ContentOptions = Pick<ResolvedQueueOptions, 'maxPayloadBytes' | 'cod
 /** The time from which on the job needs its payload. */
 type Due = Pick<EncodeContext, 'delayMs' | 'runAtMs'>;
 
-export async function encodePayload(
+/** Returns a promise only if the queue has a schema, which may be asynchronous, or if a codec does. */
+export function encodePayload(
   queue: string,
   payload: unknown,
   options: ResolvedQueueOptions,
   name?: string,
   due?: Due,
+): MaybePromise<string> {
+  return options.schema
+    ? encodeChecked(queue, payload, options, name, due)
+    : encodeValue(queue, 'payload', payload, options, name, due);
+}
+
+async function encodeChecked(
+  queue: string,
+  payload: unknown,
+  options: ResolvedQueueOptions,
+  name: string | undefined,
+  due: Due | undefined,
 ): Promise<string> {
-  // Stores the input of the schema, because the worker applies the schema again.
   await checkPayload(queue, payload, options);
-  return encodeWithoutSchema(queue, payload, options, 'payload', name, due);
+  // Stores the input of the schema, because the worker applies the schema again.
+  return encodeValue(queue, 'payload', payload, options, name, due);
 }
 
 /** Returns a promise only if a codec does. */
-export function encodeWithoutSchema(
+export function encodeValue(
   queue: string,
-  payload: unknown,
+  what: 'payload' | 'signal' | 'result' | 'step',
+  value: unknown,
   options: ContentOptions,
-  what: 'payload' | 'signal' = 'payload',
   name?: string,
   due?: Due,
 ): MaybePromise<string> {
-  const encoded = encodeJson(payload);
-  if ('problem' in encoded) throw new PayloadInvalidError(queue, encoded.problem);
+  const kind = what === 'payload' || what === 'signal' ? 'payload' : 'result';
+  const encoded = encodeJson(value);
+  if ('problem' in encoded)
+    throw new PayloadInvalidError(queue, `${kind === 'result' ? 'result: ' : ''}${encoded.problem}`);
+  const { text } = encoded;
   const { codec, maxPayloadBytes } = options;
-  if (codec) return encodeContent(queue, what, encoded.text, { codec, maxPayloadBytes }, name, due);
-  checkSize(queue, 'payload', encoded.text, maxPayloadBytes);
-  if (isEnvelope(encoded.text)) throw new PayloadInvalidError(queue, RESERVED);
-  return encoded.text;
+  if (codec)
+    return andThen(codec.encode(text, { what, queue, name, ...due }), sizeChecker(queue, kind, maxPayloadBytes));
+  checkSize(queue, kind, text, maxPayloadBytes);
+  if (kind === 'payload' && isEnvelope(text)) throw new PayloadInvalidError(queue, RESERVED);
+  return text;
 }
 
 const RESERVED = 'expected no first property "$sql-queue", which is reserved for encoded payloads, got one';
 
-/** The size of encoded content is the size that is stored. */
-function encodeContent(
-  queue: string,
-  what: CodecContent,
-  text: string,
-  { codec, maxPayloadBytes }: Required<ContentOptions>,
-  name?: string,
-  due?: Due,
-): MaybePromise<string> {
-  return andThen(codec.encode(text, { what, queue, name, ...due }), (stored) => {
-    checkSize(queue, what === 'payload' || what === 'signal' ? 'payload' : 'result', stored, maxPayloadBytes);
+/** The size of encoded content is the size that is stored. A function of its own, so that plain content needs no closure. */
+function sizeChecker(queue: string, kind: 'payload' | 'result', maxBytes: number): (stored: string) => string {
+  return (stored) => {
+    checkSize(queue, kind, stored, maxBytes);
     return stored;
-  });
+  };
 }
 
 /** The output of the schema; the payload itself if the queue has no schema. */
@@ -75,13 +85,7 @@ export function encodeResult(
   options: ContentOptions,
   what: 'result' | 'step' = 'result',
 ): MaybePromise<string | null> {
-  if (result === undefined) return null;
-  const encoded = encodeJson(result);
-  if ('problem' in encoded) throw new PayloadInvalidError(queue, `result: ${encoded.problem}`);
-  const { codec, maxPayloadBytes } = options;
-  if (codec) return encodeContent(queue, what, encoded.text, { codec, maxPayloadBytes });
-  checkSize(queue, 'result', encoded.text, maxPayloadBytes);
-  return encoded.text;
+  return result === undefined ? null : encodeValue(queue, what, result, options);
 }
 
 export type Completed = Extract<Outcome, { kind: 'complete' }>;

@@ -1,7 +1,7 @@
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import { requireOptions } from '../job/option-schema.js';
-import { encodeWithoutSchema } from '../job/payload.js';
+import { encodeValue } from '../job/payload.js';
 import { signalHash, signalProblems } from '../job/signal.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 import type { InTransaction } from './enqueued-job.js';
@@ -22,7 +22,7 @@ export async function sendSignal(
     ...unknownKeys(unknown, ['manager']),
   ]);
   const hash = signalHash(name, key);
-  const encoded = data === undefined ? null : await encodeWithoutSchema(name, data, optionsFor(name), 'signal');
+  const encoded = data === undefined ? null : await encodeValue(name, 'signal', data, optionsFor(name));
   // The signal is stored by then. If this fails, a worker wakes the jobs within a minute.
   const wake = async () => {
     for (const { queue } of await steps.wakeWaiting(hash).catch(() => [])) notifier.wake(queue, 1);

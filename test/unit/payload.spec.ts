@@ -1,7 +1,7 @@
 import { checkPayload, checkSize, encodePayload, encodeResult } from '../../lib/job/payload.js';
 import { resolveQueueOptions, type QueueOptions } from '../../lib/job/queue-options.js';
 
-function encode(payload: unknown, options: QueueOptions = {}): Promise<string> {
+async function encode(payload: unknown, options: QueueOptions = {}): Promise<string> {
   return encodePayload('q', payload, resolveQueueOptions(options));
 }
 
