@@ -2,37 +2,18 @@ import type { QueueWorkers } from './queue/queue-workers.js';
 
 /** A queue is closed while it is paused or removed, or while the worker stops. */
 export class QueuePauses {
-  readonly #inProcess: Set<string>;
   readonly #everywhere = new Set<string>();
   readonly #removed = new Set<string>();
   #isQuiet = false;
 
-  /** @param pausedQueues the queues that are paused in this process from the start */
   constructor(
     private readonly queues: QueueWorkers,
-    pausedQueues: readonly string[],
+    private readonly isPausedHere: (queue: string) => boolean,
     private readonly onChanged: () => void,
-  ) {
-    this.#inProcess = new Set(pausedQueues);
-  }
+  ) {}
 
   get isQuiet(): boolean {
     return this.#isQuiet;
-  }
-
-  pause(queues: readonly string[]): void {
-    queues.forEach((queue) => this.#inProcess.add(queue));
-    this.apply();
-  }
-
-  resume(queues: readonly string[]): void {
-    queues.forEach((queue) => this.#inProcess.delete(queue));
-    this.apply();
-  }
-
-  /** Records that the queue is paused in this process, without closing it yet. */
-  addPaused(queue: string): void {
-    this.#inProcess.add(queue);
   }
 
   /** Opens or closes the queue if that has changed, and returns whether it has. */
@@ -57,7 +38,6 @@ export class QueuePauses {
 
   delete(queue: string): void {
     this.#removed.delete(queue);
-    this.#inProcess.delete(queue);
     this.#everywhere.delete(queue);
   }
 
@@ -67,6 +47,7 @@ export class QueuePauses {
     this.apply();
   }
 
+  /** Opens and closes the queues. Call it after a pause of this process has begun or ended. */
   apply(): void {
     for (const [queue, worker] of this.queues.byName) worker.setOpen(this.#isOpen(queue));
     this.onChanged();
@@ -74,6 +55,6 @@ export class QueuePauses {
 
   #isOpen(queue: string): boolean {
     if (this.#isQuiet || this.#removed.has(queue)) return false;
-    return !this.#inProcess.has(queue) && !this.#everywhere.has(queue);
+    return !this.#everywhere.has(queue) && !this.isPausedHere(queue);
   }
 }

@@ -130,7 +130,7 @@ export class SqlQueueRunner {
   async #addToWorker(queue: string): Promise<void> {
     if (!this.#shouldRun || !this.queues.includes(queue)) return;
     if (!this.#worker) return this.#start();
-    if (this.#state === 'running') await this.#worker.add(queue, this.#paused.get(queue));
+    if (this.#state === 'running') await this.#worker.add(queue);
   }
 
   async #unregisterHandler(queue: string): Promise<void> {
@@ -149,14 +149,15 @@ export class SqlQueueRunner {
 
   async #start(): Promise<void> {
     if (this.#worker || this.queues.length === 0) return;
-    const worker = new Worker(this.#parts, this.queues, this.#paused);
+    const isPausedHere = (queue: string) => this.#paused.get(queue) ?? this.#parts.optionsFor(queue).paused;
+    const worker = new Worker(this.#parts, this.queues, isPausedHere);
     this.#state = 'starting';
     await worker.start().catch((error: unknown) => {
       this.#state = 'stopped';
       throw error;
     });
-    // Includes calls of `pause` and `resume` while the worker started.
-    for (const [queue, isPaused] of this.#paused) worker.components.pauses[isPaused ? 'pause' : 'resume']([queue]);
+    // For calls of `pause` and `resume` while the worker started.
+    if (this.#paused.size > 0) worker.components.pauses.apply();
     this.#worker = worker;
     this.#notifier.setWorker(worker);
     this.#state = 'running';
@@ -177,9 +178,7 @@ export class SqlQueueRunner {
    * @throws UnknownQueueError if this process does not work the queue
    */
   pause(queue?: string): void {
-    const queues = this.#queuesNamed(queue);
-    queues.forEach((each) => this.#paused.set(each, true));
-    this.#worker?.components.pauses.pause(queues);
+    this.#setPaused(queue, true);
   }
 
   /**
@@ -188,9 +187,7 @@ export class SqlQueueRunner {
    * @throws UnknownQueueError if this process does not work the queue
    */
   resume(queue?: string): void {
-    const queues = this.#queuesNamed(queue);
-    queues.forEach((each) => this.#paused.set(each, false));
-    this.#worker?.components.pauses.resume(queues);
+    this.#setPaused(queue, false);
   }
 
   /** Stops claiming and releases prefetched jobs. Call `stop()` afterwards. */
@@ -229,6 +226,11 @@ export class SqlQueueRunner {
   /** Resolves when no job runs here and no waiting job is left for this process. Scheduled jobs do not count. */
   async whenIdle(): Promise<void> {
     await this.#worker?.idle();
+  }
+
+  #setPaused(queue: string | undefined, isPaused: boolean): void {
+    for (const each of this.#queuesNamed(queue)) this.#paused.set(each, isPaused);
+    this.#worker?.components.pauses.apply();
   }
 
   #queuesNamed(queue: string | undefined): string[] {

@@ -46,13 +46,13 @@ export class WorkerComponents {
     private readonly workerId: string,
     private readonly parts: WorkerParts,
     queueNames: readonly string[],
-    pausedQueues: readonly string[],
+    isPausedHere: (queue: string) => boolean,
   ) {
     const { store, clock, logger, workerOptions, optionsFor, waitNotifier, workerChannel } = parts;
     const queues = new QueueWorkers(workerChannel);
     const announce = (queue: string, jobs: number) => queues.announce(queue, jobs);
     this.queues = queues;
-    this.pauses = new QueuePauses(queues, pausedQueues, () => this.listener?.restartListening());
+    this.pauses = new QueuePauses(queues, isPausedHere, () => this.listener?.restartListening());
     this.settings = new RunTimeSettings({ queues, pauses: this.pauses, optionsFor, logger });
     this.strategies = new QueueStrategies(parts);
     this.completer = new Completer(

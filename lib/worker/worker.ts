@@ -26,14 +26,13 @@ export class Worker {
   readonly #ended = new AbortController();
   #loopsStopped: Promise<unknown> = Promise.resolve();
 
-  /** @param paused whether a queue is paused from the start. Default: its option `paused` */
+  /** @param isPausedHere whether a queue is paused in this process now */
   constructor(
     private readonly parts: WorkerParts,
     private readonly queueNames: readonly string[],
-    paused: ReadonlyMap<string, boolean> = new Map(),
+    isPausedHere: (queue: string) => boolean,
   ) {
-    const pausedQueues = queueNames.filter((queue) => paused.get(queue) ?? parts.optionsFor(queue).paused);
-    this.components = new WorkerComponents(this.id, parts, queueNames, pausedQueues);
+    this.components = new WorkerComponents(this.id, parts, queueNames, isPausedHere);
     this.#registrar = new QueueRegistrar(parts, queueNames);
   }
 
@@ -62,19 +61,17 @@ export class Worker {
   }
 
   /** Rejects if the declaration of the queue fails, or if the database does not support its strategy. */
-  async add(queue: string, isPaused: boolean | undefined): Promise<void> {
+  async add(queue: string): Promise<void> {
     const { pauses, strategies, leases, poller, queues } = this.components;
     if (queues.of(queue)) return;
-    const options = this.parts.optionsFor(queue);
     const registrar = new QueueRegistrar(this.parts, [queue]);
     await registrar.declare();
     await strategies.choose([queue]);
     await this.components.acquireLockIfNeeded([queue]);
     await this.parts.workerRegistry.setQueues(this.id, [...queues.names, queue]);
-    leases.supportLease(options.leaseMs);
+    leases.supportLease(this.parts.optionsFor(queue).leaseMs);
     this.#addedRegistrars.set(queue, registrar);
     registrar.start();
-    if (isPaused ?? options.paused) pauses.addPaused(queue);
     this.components.addQueue(queue);
     await this.#readStates([queue]);
     pauses.apply();

@@ -34,7 +34,7 @@ function setup() {
     schedules: { declared: new Map() },
     pruneTasks: [],
   } as unknown as WorkerParts;
-  return { components: new WorkerComponents('w', parts, [], []), lockCount: () => lockCount };
+  return { components: new WorkerComponents('w', parts, [], () => false), lockCount: () => lockCount };
 }
 
 describe('a worker whose queue by lock could not be added', () => {
