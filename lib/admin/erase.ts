@@ -1,7 +1,7 @@
 import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
 import { SUBJECT } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected } from '../job/expectation.js';
+import { problemOf } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 
 /** The result of an erasure. */
@@ -22,9 +22,7 @@ export async function eraseSubject(
   cancelOne: (id: number) => Promise<unknown>,
 ): Promise<Erasure> {
   const { dryRun, limit, onProgress, signal } = resolveBulk('Cannot erase', options);
-  InvalidOptionsError.throwIfAny('Cannot erase', [
-    expected(SUBJECT.parse(subject) !== undefined, `the subject to be ${SUBJECT.expected}`, subject),
-  ]);
+  InvalidOptionsError.throwIfAny('Cannot erase', [problemOf('the subject', SUBJECT, subject)]);
   const { subjects, blobs, optionsFor, waitNotifier, events, flowSettler } = parts;
   if (dryRun) return { erased: await subjects.count(subject, limit), active: 0 };
   const retentionMs = (queue: string) => optionsFor(queue).retention.deadMs;

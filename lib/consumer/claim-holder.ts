@@ -1,4 +1,5 @@
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
+import { kind, problemOf, type Kind } from '../job/option-schema.js';
 import type { ExpectedHolder } from '../store/people/consumer-store.js';
 
 /** The holder of a job: the bearer of the `token` that came with it, or the `owner` that it is assigned to. */
@@ -6,16 +7,24 @@ export type ClaimHolder = { readonly token: string } | { readonly owner: string 
 
 const HOLDER_EXPECTED = `either { token: '…' } of the claim or { owner: '…' }`;
 
-/** Checks the name of an owner or a stage. No database takes a valid name for another one. */
-export function labelProblem(kind: string, value: unknown, maxLength: number): string | undefined {
-  const isText = typeof value === 'string' && value.trim() === value;
-  // A database stores a replacement character for half of a surrogate pair.
-  const isName = isText && value.length >= 1 && value.length <= maxLength && !/\p{Surrogate}/u.test(value);
-  return expected(isName, `${kind} to be a text of 1 to ${maxLength} characters without spaces at its ends`, value);
+export const OWNER = label(255);
+export const STAGE = label(100);
+
+/** The name of an owner or a stage. No database takes a valid name for another one. */
+function label(maxLength: number): Kind<string> {
+  return kind(`a text of 1 to ${maxLength} characters without spaces at its ends`, (value): value is string => {
+    const isText = typeof value === 'string' && value.trim() === value;
+    // A database stores a replacement character for half of a surrogate pair.
+    return isText && value.length >= 1 && value.length <= maxLength && !/\p{Surrogate}/u.test(value);
+  });
 }
 
 export function ownerProblem(owner: unknown): string | undefined {
-  return labelProblem('owner', owner, 255);
+  return problemOf('owner', OWNER, owner);
+}
+
+export function stageProblem(stage: unknown): string | undefined {
+  return problemOf('stage', STAGE, stage);
 }
 
 /** @param otherKeys the keys of the call that are allowed beside the holder */

@@ -1,9 +1,10 @@
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions, isWhole, unknownKeys } from '../job/expectation.js';
+import { expected, isOptions } from '../job/expectation.js';
 import { nameProblem } from '../job/job-names.js';
-import { DEFAULT_ASSIGNMENT_LEASE, leaseProblem } from '../job/lease.js';
-import { toMs, type Duration } from '../common/duration.js';
-import { labelProblem, ownerProblem } from './claim-holder.js';
+import { ASSIGNMENT_LEASE, DEFAULT_ASSIGNMENT_LEASE } from '../job/lease.js';
+import { either, option, optionProblems, resolveOptions, whole, type SchemaOf } from '../job/option-schema.js';
+import type { Duration } from '../common/duration.js';
+import { OWNER, STAGE } from './claim-holder.js';
 
 export interface ClaimOptions {
   /**
@@ -22,34 +23,28 @@ export interface ClaimOptions {
   stage?: string;
 }
 
-export interface ResolvedClaimOptions {
-  /** '' for none. */
-  readonly owner: string;
-  readonly limit: number;
-  /** Null: until released. */
-  readonly leaseMs: number | null;
-  readonly stage: string | null;
-}
+export type ResolvedClaimOptions = ReturnType<typeof resolveClaimOptions>;
 
-/** Throws InvalidOptionsError with all problems. */
-export function resolveClaimOptions(queue: unknown, given: ClaimOptions = {}): ResolvedClaimOptions {
-  const { owner, limit = 1, lease = DEFAULT_ASSIGNMENT_LEASE, stage } = isOptions(given) ? given : ({} as ClaimOptions);
+const CLAIM_OPTIONS = {
+  owner: option(OWNER),
+  limit: option(whole(1, 100), 1),
+  lease: option(either('until-released', ASSIGNMENT_LEASE), DEFAULT_ASSIGNMENT_LEASE),
+  stage: option(STAGE),
+} satisfies SchemaOf<ClaimOptions>;
+
+/** `owner` is '' for none, and `leaseMs` null for a job that is held until released. Throws with all problems. */
+export function resolveClaimOptions(queue: unknown, given: ClaimOptions = {}) {
   InvalidOptionsError.throwIfAny('Cannot claim', [
     nameProblem('queue name', queue),
-    ...unknownKeys(given, ['owner', 'limit', 'lease', 'stage']),
-    owner === undefined ? undefined : ownerProblem(owner),
-    expected(isWhole(limit, 1, 100), 'limit to be a whole number from 1 to 100', limit),
-    lease === 'until-released' ? missingOwnerProblem(owner) : leaseProblem(lease),
-    stage === undefined ? undefined : stageProblem(stage),
+    ...optionProblems(CLAIM_OPTIONS, given),
+    isOptions(given) ? missingOwnerProblem(given) : undefined,
   ]);
-  return { owner: owner ?? '', limit, leaseMs: lease === 'until-released' ? null : toMs(lease)!, stage: stage ?? null };
-}
-
-export function stageProblem(stage: unknown): string | undefined {
-  return labelProblem('stage', stage, 100);
+  const { owner = '', limit, lease, stage = null } = resolveOptions(CLAIM_OPTIONS, given);
+  return { owner, limit, leaseMs: lease === 'until-released' ? null : lease, stage };
 }
 
 // Without an owner and an expiry, a job whose token is lost could not be found again.
-function missingOwnerProblem(owner: unknown): string | undefined {
-  return owner === undefined ? expected(false, `an owner beside lease 'until-released'`, 'none') : undefined;
+function missingOwnerProblem({ owner, lease }: ClaimOptions): string | undefined {
+  const isMissing = lease === 'until-released' && owner === undefined;
+  return expected(!isMissing, `an owner beside lease 'until-released'`, 'none');
 }

@@ -1,10 +1,11 @@
 import { expected } from '../job/expectation.js';
 import type { ClaimedJob } from '../job/job.js';
+import { duration, either, problemOf } from '../job/option-schema.js';
 import { outcomeAfterError, type Outcome } from '../job/outcome.js';
 import type { RetryPolicy } from '../job/retry-options.js';
 import { storedError } from '../job/stored-error.js';
 import type { MaybePromise, RuleParts } from '../job/user-rule.js';
-import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import { toMs, type Duration } from '../common/duration.js';
 
 export interface FailOptions {
   /** The error, which is stored with the job. A text must not be empty. */
@@ -18,11 +19,7 @@ export function failOptionProblems(given: unknown): (string | undefined)[] {
   const isError = typeof error === 'object' && error !== null && 'message' in error;
   return [
     expected(isError || (typeof error === 'string' && error !== ''), 'error to be an Error or a text', error),
-    expected(
-      retry === undefined || retry === false || toMs(retry) !== undefined,
-      `retry to be false or ${DURATION_EXPECTED}`,
-      retry,
-    ),
+    retry === undefined ? undefined : problemOf('retry', either(false, duration), retry),
   ];
 }
 

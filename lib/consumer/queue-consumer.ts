@@ -4,9 +4,9 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions } from '../job/expectation.js';
 import { jobIdProblem } from '../job/job-id.js';
 import { nameProblem } from '../job/job-names.js';
-import { managerOf } from '../job/option-schema.js';
+import { managerOf, optionProblems, problemOf, resolveOptions } from '../job/option-schema.js';
 import { pageProblems, type PageOptions } from '../job/page-options.js';
-import { leaseProblem } from '../job/lease.js';
+import { ASSIGNMENT_LEASE } from '../job/lease.js';
 import { withDecoder } from '../job/failed-job.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
@@ -15,11 +15,11 @@ import { toDelay } from '../job/snooze.js';
 import type { AssignedJobPage, ExpectedHolder } from '../store/people/consumer-store.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 import { toMs, type Duration } from '../common/duration.js';
-import { assignOptionProblems, type AssignOptions } from './assign-options.js';
+import { ASSIGN_OPTIONS, type AssignOptions } from './assign-options.js';
 import { toAssignedJob, type AssignedJob } from './assigned-job.js';
 import { AssignmentEnder } from './assignment-ender.js';
-import { holderOf, holderProblems, ownerProblem, type ClaimHolder } from './claim-holder.js';
-import { resolveClaimOptions, stageProblem, type ClaimOptions } from './claim-options.js';
+import { holderOf, holderProblems, ownerProblem, stageProblem, type ClaimHolder } from './claim-holder.js';
+import { resolveClaimOptions, type ClaimOptions } from './claim-options.js';
 import { ConsumerClaimer } from './consumer-claimer.js';
 import type { ConsumerParts } from './consumer-parts.js';
 import { outcomeAfterFailure, failOptionProblems, type FailOptions } from './fail-options.js';
@@ -155,7 +155,11 @@ export class QueueConsumer {
    */
   async extend(id: number, given: ClaimHolder & { lease: Duration }): Promise<Date> {
     const { lease } = optionsOf(given);
-    check('Cannot extend', [jobIdProblem(id), ...holderProblems(given, ['lease']), leaseProblem(lease)]);
+    check('Cannot extend', [
+      jobIdProblem(id),
+      ...holderProblems(given, ['lease']),
+      problemOf('lease', ASSIGNMENT_LEASE, lease),
+    ]);
     return new Date(await this.#parts.store.extend(id, holderOf(given), toMs(lease)!));
   }
 
@@ -165,8 +169,8 @@ export class QueueConsumer {
    * another claim holder has the job, so that only one of several concurrent owners gets it.
    */
   async assign(id: number, owner: string, options: AssignOptions = {}): Promise<AssignedJob> {
-    check('Cannot assign', [jobIdProblem(id), ownerProblem(owner), ...assignOptionProblems(options)]);
-    const { reassign = true } = options;
+    check('Cannot assign', [jobIdProblem(id), ownerProblem(owner), ...optionProblems(ASSIGN_OPTIONS, options)]);
+    const { reassign } = resolveOptions(ASSIGN_OPTIONS, options);
     const to = { workerId: this.#workerId, owner, leaseMs: null };
     const { store, optionsFor, claimed } = this.#parts;
     const from = reassign ? 'anyone' : { owner };

@@ -1,4 +1,5 @@
 import { expected, isOptions } from '../job/expectation.js';
+import { flag, problemOf } from '../job/option-schema.js';
 import { snoozeProblem, type SnoozeUntil } from '../job/snooze.js';
 import { holderProblems, type ClaimHolder } from './claim-holder.js';
 import type { AssignmentTransaction } from './transaction-option.js';
@@ -16,7 +17,7 @@ export function snoozeProblems(given: unknown): (string | undefined)[] {
   return [
     ...holderProblems(given, ['until', 'keepOwner', 'manager']),
     snoozeProblem(until),
-    expected(typeof keepOwner === 'boolean', 'keepOwner to be true or false', keepOwner),
+    problemOf('keepOwner', flag, keepOwner),
     expected(keepOwner !== true || owner !== undefined, 'owner beside keepOwner, instead of a token', owner),
   ];
 }

@@ -30,9 +30,14 @@ export function option<Value>(kind: Kind<Value>): Option<Value | undefined>;
 export function option<Value>(kind: Kind<Value>, unset: unknown): Option<Value>;
 export function option<Value>(kind: Kind<Value>, unset?: unknown): Option<Value | undefined> {
   return {
-    problems: (name, value) => [expected(kind.parse(value) !== undefined, `${name} to be ${kind.expected}`, value)],
+    problems: (name, value) => [problemOf(name, kind, value)],
     resolve: (value) => kind.parse(value === undefined ? unset : value),
   };
+}
+
+/** The problem of a value that must be given. */
+export function problemOf(name: string, kind: Kind<unknown>, value: unknown): string | undefined {
+  return expected(kind.parse(value) !== undefined, `${name} to be ${kind.expected}`, value);
 }
 
 /** The user of the option fills in the default. */
@@ -119,6 +124,7 @@ interface Place {
 export function optionProblems(schema: Schema, given: object, place: Place = NO_PLACE): string[] {
   const values = given as Readonly<Record<string, unknown>>;
   const problems = nameProblems(schema, values, place);
+  if (!isOptions(values)) return problems;
   // Runs for every job with options, so it builds no lists of names.
   for (const name in schema) {
     const value = values[name];

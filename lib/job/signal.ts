@@ -8,6 +8,7 @@ import {
   option,
   optionProblems,
   positiveDuration,
+  problemOf,
   requireOptions,
   resolveOptions,
   type SchemaOf,
@@ -32,10 +33,7 @@ const SIGNAL_OPTIONS = {
 } satisfies SchemaOf<SignalOptions>;
 
 export function signalProblems(name: unknown, key: unknown): (string | undefined)[] {
-  return [
-    expected(isName(name), `the name of the signal to be ${NAME_EXPECTED}`, name),
-    expected(KEY.parse(key) !== undefined, `key to be ${KEY.expected}`, key),
-  ];
+  return [expected(isName(name), `the name of the signal to be ${NAME_EXPECTED}`, name), problemOf('key', KEY, key)];
 }
 
 export function resolveSignalOptions(name: string, given: SignalOptions): { key: string; timeout: number } {

@@ -1,9 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { InvalidOptionsError } from '../../job/errors.js';
-import { unknownKeys } from '../../job/expectation.js';
 import type { FlowChild } from '../../job/flows/flow-record.js';
 import type { FanOutOptions } from '../../job/flows/flow-options.js';
-import { DEFAULT_ASSIGNMENT_LEASE, leaseProblem } from '../../job/lease.js';
+import { HAND_OFF_OPTIONS } from '../../job/lease.js';
+import { checkAndResolve } from '../../job/option-schema.js';
 import type { PayloadOf, QueueName } from '../../job/queue-jobs.js';
 import type { JobSchedule } from '../../job/schedules/schedule.js';
 import { resolveSignalOptions, signalHash, type SignalOptions } from '../../job/signal.js';
@@ -16,7 +16,7 @@ import {
   type JobContextFields,
 } from './job-actions.js';
 import { stepProblems } from './job-steps.js';
-import { toMs, type Duration } from '../../common/duration.js';
+import type { Duration } from '../../common/duration.js';
 import type { JobLogger } from '../../common/job-logger.js';
 
 /**
@@ -105,9 +105,9 @@ export class JobContext<P = unknown, R = unknown> {
    * await this.printer.print(job.payload, { callback: `${this.url}/printed/${open.id}/${open.token}` });
    * ```
    */
-  async handOff({ lease = DEFAULT_ASSIGNMENT_LEASE, ...unknown }: { lease?: Duration } = {}): Promise<HandedOffJob> {
-    InvalidOptionsError.throwIfAny('Cannot hand off', [...unknownKeys(unknown, ['lease']), leaseProblem(lease)]);
-    return this.#actions.handOff(toMs(lease)!);
+  async handOff(options: { lease?: Duration } = {}): Promise<HandedOffJob> {
+    const { lease } = checkAndResolve('Cannot hand off', HAND_OFF_OPTIONS, options);
+    return this.#actions.handOff(lease);
   }
 
   /**
