@@ -45,10 +45,11 @@ export function isFinalOutcome({ kind }: Outcome): boolean {
   return kind === 'complete' || kind === 'dead' || kind === 'cancel';
 }
 
-const EVENT_OF = {
+/** The word for an outcome in instrumentations, which is also that of its event. */
+export const OUTCOME_OF = {
   complete: 'completed',
   retry: 'failed',
-  dead: 'failed',
+  dead: 'dead',
   release: 'released',
   snooze: 'snoozed',
   block: 'blocked',
@@ -58,8 +59,8 @@ const EVENT_OF = {
 export function eventsOf(outcome: Outcome): OutcomeEvent[] {
   const error = 'error' in outcome ? { error: outcome.error } : {};
   const delay = 'delayMs' in outcome ? { delayMs: outcome.delayMs } : {};
-  const event: OutcomeEvent = { event: EVENT_OF[outcome.kind], ...error, ...delay };
-  return outcome.kind === 'dead' ? [event, { event: 'dead', ...error }] : [event];
+  const event: OutcomeEvent = { event: OUTCOME_OF[outcome.kind], ...error, ...delay };
+  return outcome.kind === 'dead' ? [{ event: 'failed', ...error }, event] : [event];
 }
 
 export interface OutcomeEvent {

@@ -12,21 +12,11 @@ import type {
   SentJobResult,
 } from '../job/instrumentation.js';
 import type { ClaimedJob, NewJob } from '../job/job.js';
-import type { Outcome } from '../job/outcome.js';
+import { OUTCOME_OF, type Outcome } from '../job/outcome.js';
 import { storedError } from '../job/stored-error.js';
 import { callInContext, withCapturedHeaders } from './carried-context.js';
 import { SentJobs } from './sent-jobs.js';
 import { startWithin } from './start-within.js';
-
-export const OUTCOME_OF = {
-  complete: 'completed',
-  retry: 'failed',
-  dead: 'dead',
-  cancel: 'cancelled',
-  release: 'released',
-  snooze: 'snoozed',
-  block: 'blocked',
-} as const satisfies Record<Outcome['kind'], EndedAttempt['outcome']>;
 
 type EndedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt'> &
   Partial<Pick<ClaimedJob, 'createdAtMs' | 'dueAtMs'>>;
@@ -35,12 +25,6 @@ type Method = keyof QueueInstrumentation;
 
 /** An instrumentation that has the method. */
 type With<Name extends Method> = QueueInstrumentation & Required<Pick<QueueInstrumentation, Name>>;
-
-/** Surrounds the calls of producers. */
-export type EnqueueInstrumentations = Pick<Instrumentations, 'enqueue'>;
-
-/** Surrounds the calls of handlers. */
-export type RunInstrumentations = Pick<Instrumentations, 'run'>;
 
 /** Calls all instrumentations of this process. */
 export class Instrumentations {
@@ -61,26 +45,18 @@ export class Instrumentations {
   }
 
   /** Undefined if no instrumentation surrounds calls of producers, so that they pay nothing for it. */
-  get ofProducers(): EnqueueInstrumentations | undefined {
+  get ofProducers(): Pick<Instrumentations, 'enqueue'> | undefined {
     return this.context || this.#with('enqueue').length > 0 ? this : undefined;
   }
 
   /** Undefined if no instrumentation surrounds handlers, so that runs pay nothing for it. */
-  get ofRuns(): RunInstrumentations | undefined {
+  get ofRuns(): Pick<Instrumentations, 'run'> | undefined {
     return this.context || this.#with('run').length > 0 ? this : undefined;
   }
 
   /** Undefined if no instrumentation observes the calls of the database. */
   get ofDatabase(): ((call: DatabaseCall) => void) | undefined {
     return this.#with('databaseCalled').length > 0 ? (call) => this.#notify('databaseCalled', call) : undefined;
-  }
-
-  get ofQueueWorkers() {
-    return {
-      enqueueInstrumentations: this.ofProducers,
-      runInstrumentations: this.ofRuns,
-      onDatabaseCall: this.ofDatabase,
-    };
   }
 
   /** @param store stores the jobs, which may have further headers now */

@@ -1,6 +1,6 @@
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { ResolvedWaitOptions } from '../job/wait-options.js';
-import type { EnqueueInstrumentations } from '../metrics/instrumentations.js';
+import type { Instrumentations } from '../metrics/instrumentations.js';
 import type { JobStore } from '../store/jobs/job-store.js';
 import type { FlowStore } from '../store/flows/flow-store.js';
 import type { StepStore } from '../store/steps/step-store.js';
@@ -41,7 +41,7 @@ export interface ProducerParts {
   readonly notifier: ProducerNotifier;
   readonly tracker: JobTracker;
   /** Undefined if none surrounds these calls. */
-  readonly instrumentations?: EnqueueInstrumentations | undefined;
+  readonly instrumentations?: Instrumentations['ofProducers'];
   /** Emits jobs after they have been committed. */
   readonly events: { emit(event: 'enqueued', jobs: readonly EnqueuedJob[]): void };
 }

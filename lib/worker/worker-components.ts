@@ -97,6 +97,7 @@ export class WorkerComponents {
   }
 
   #createQueueWorker(queue: string): QueueWorker {
+    const { instrumentations } = this.parts;
     return new QueueWorker({
       ...this.parts,
       workerId: this.workerId,
@@ -106,7 +107,9 @@ export class WorkerComponents {
       completer: this.completer,
       leases: this.leases,
       jobLogWriter: this.#jobLogWriter,
-      ...this.parts.instrumentations.ofQueueWorkers,
+      enqueueInstrumentations: instrumentations.ofProducers,
+      runInstrumentations: instrumentations.ofRuns,
+      onDatabaseCall: instrumentations.ofDatabase,
       strategies: this.strategies,
       lockId: () => (this.strategies.isByLock(queue) ? this.#lockHolder?.id : 0),
       rest: (job, rest) => this.#rest(job, rest),

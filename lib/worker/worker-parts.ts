@@ -64,15 +64,8 @@ export interface WorkerParts {
   readonly pruneTasks: readonly PruneTask[];
 }
 
-/** Each is undefined if no instrumentation of this process has such a method. */
-interface QueueInstrumentations {
-  readonly enqueueInstrumentations?: Instrumentations['ofProducers'];
-  readonly runInstrumentations?: Instrumentations['ofRuns'];
-  readonly onDatabaseCall?: Instrumentations['ofDatabase'];
-}
-
 /** The parts of the worker of one queue. */
-export interface QueueWorkerParts extends WorkerParts, QueueInstrumentations {
+export interface QueueWorkerParts extends WorkerParts {
   readonly workerId: string;
   readonly queue: string;
   readonly options: ResolvedQueueOptions;
@@ -80,6 +73,10 @@ export interface QueueWorkerParts extends WorkerParts, QueueInstrumentations {
   readonly completer: Completer;
   readonly leases: LeaseRenewer;
   readonly jobLogWriter: JobLogWriter;
+  /** This and the next two are undefined if no instrumentation of this process has such a method. */
+  readonly enqueueInstrumentations?: Instrumentations['ofProducers'];
+  readonly runInstrumentations?: Instrumentations['ofRuns'];
+  readonly onDatabaseCall?: Instrumentations['ofDatabase'];
   readonly strategies: QueueStrategies;
   /** The worker lock to claim under. 0: the strategy needs none. Undefined: the worker has no lock at the moment. */
   readonly lockId: () => number | undefined;

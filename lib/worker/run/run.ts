@@ -1,10 +1,10 @@
-import type { Outcome } from '../../job/outcome.js';
+import { OUTCOME_OF, type Outcome } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import type { MaybePromise } from '../../job/user-rule.js';
 import { callAfter, type Clock } from '../../common/clock.js';
 import type { EndedRun } from '../../job/instrumentation.js';
-import { OUTCOME_OF, type RunInstrumentations } from '../../metrics/instrumentations.js';
+import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { Attempt } from './attempt.js';
 import type { AttemptEnd } from './attempt-end.js';
 import type { JobContext } from './job-context.js';
@@ -34,7 +34,7 @@ export class Run {
     private readonly options: ResolvedQueueOptions,
     private readonly clock: Clock,
     /** Undefined if none surrounds the calls of handlers. */
-    private readonly instrumentations?: RunInstrumentations,
+    private readonly instrumentations?: Instrumentations['ofRuns'],
   ) {}
 
   abort(reason: Error): void {
@@ -138,7 +138,7 @@ export class Run {
   }
 
   #callWithin(
-    instrumentations: RunInstrumentations,
+    instrumentations: NonNullable<Instrumentations['ofRuns']>,
     contexts: readonly JobContext[],
     handle: () => unknown,
   ): Promise<unknown> {
