@@ -99,11 +99,10 @@ export class JobInserter {
       const { maxWaiting } = this.parts.optionsFor(queue);
       if (maxWaiting === false) continue;
       const waiting = jobsOfQueue.filter(isDueNow).length;
-      if (jobsOfQueue.some(hasKey)) {
-        counters.push([queue, await this.#waitingLimit.admitKeyed(queue, waiting, maxWaiting, manager)]);
-      } else {
-        await this.#waitingLimit.admit(queue, waiting, maxWaiting, manager);
-      }
+      const isKeyed = jobsOfQueue.some(hasKey);
+      const countNow = isKeyed ? 0 : waiting;
+      const countStored = await this.#waitingLimit.admit(queue, waiting, maxWaiting, manager, countNow);
+      if (isKeyed) counters.push([queue, countStored]);
     }
     return counters;
   }

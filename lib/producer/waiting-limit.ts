@@ -27,27 +27,22 @@ export class WaitingLimit {
   ) {}
 
   /**
-   * Counts the jobs as waiting. Rejects with QueueFullError if more than `maxWaiting` jobs would wait, as far as this
-   * process knows.
+   * Rejects with QueueFullError if more than `maxWaiting` jobs would wait, as far as this process knows.
+   *
+   * @param countNow the jobs to count as waiting from now on. 0 for jobs with keys, some of which may turn out to exist
+   * @returns counts further jobs as waiting, after they are stored
    */
-  async admit(queue: string, jobs: number, maxWaiting: number, transaction?: CallerTransaction): Promise<void> {
-    const count = await this.#count(queue, maxWaiting, transaction);
-    checkLimit(queue, count, jobs, maxWaiting);
-    count.waiting += jobs;
-  }
-
-  /**
-   * Like `admit`, for jobs with keys, some of which may turn out to exist. Returns a function that counts the jobs
-   * after they are stored. Until then other calls do not count them.
-   */
-  async admitKeyed(
+  async admit(
     queue: string,
     jobs: number,
     maxWaiting: number,
     transaction?: CallerTransaction,
+    countNow = jobs,
   ): Promise<(stored: number) => void> {
     const count = await this.#count(queue, maxWaiting, transaction);
-    checkLimit(queue, count, jobs, maxWaiting);
+    // No await follows the check: concurrent calls would pass it together.
+    if (count.waiting + jobs > maxWaiting) throw new QueueFullError(queue, count.waiting, maxWaiting);
+    count.waiting += countNow;
     return (stored) => void (count.waiting += stored);
   }
 
@@ -84,8 +79,4 @@ export class WaitingLimit {
     const known = this.#counts.get(queue);
     return known && this.clock.monotonic() < known.validUntil ? known : undefined;
   }
-}
-
-function checkLimit(queue: string, { waiting }: Count, jobs: number, maxWaiting: number): void {
-  if (waiting + jobs > maxWaiting) throw new QueueFullError(queue, waiting, maxWaiting);
 }
