@@ -1,6 +1,7 @@
 import type { AuditTrail } from '../audit/audit-trail.js';
 import type { Clock } from '../common/clock.js';
 import type { Blobs } from '../job/codec/blobs.js';
+import type { ChangedJob, ChangeEvent } from '../job/queue-event.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import type { AdminStore } from '../store/admin/admin-store.js';
 import type { AuditStore } from '../store/audit/audit-store.js';
@@ -13,16 +14,6 @@ import type { MetricsStore } from '../store/metrics/metrics-store.js';
 import type { StatsStore } from '../store/stats/stats-store.js';
 import type { SubjectStore } from '../store/subjects/subject-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
-
-export type AdminEvent = 'enqueued' | 'cancelled' | 'released' | 'promoted' | 'retried' | 'removed';
-
-export interface ChangedJob {
-  readonly id: number;
-  readonly queue: string;
-  readonly name: string;
-  readonly attempt?: number;
-  readonly owner?: string | null;
-}
 
 export interface AdminParts {
   /** The open transaction of the caller, to which the changes belong. Undefined: each has its own. */
@@ -58,7 +49,7 @@ export interface AdminParts {
   };
   readonly waitNotifier: { notifyAlways(jobId: number): void };
   readonly events: {
-    hasListener(event: AdminEvent): boolean;
-    emit(event: AdminEvent, jobs: readonly ChangedJob[]): void;
+    hasListener(event: ChangeEvent): boolean;
+    emit(event: ChangeEvent, jobs: readonly ChangedJob[]): void;
   };
 }

@@ -2,8 +2,9 @@ import type { ResolvedBulk } from '../job/bulk-options.js';
 import type { JobRecord } from '../job/job.js';
 import type { JobState } from '../job/job-state.js';
 import type { PagePosition } from '../job/page-options.js';
+import type { ChangeEvent } from '../job/queue-event.js';
 import type { JobSearch } from '../store/admin/admin-store.js';
-import type { AdminEvent, AdminParts } from './admin-parts.js';
+import type { AdminParts } from './admin-parts.js';
 import { ADMIN_BATCH_SIZE, idBatchesOf, isJobIds, type JobIds } from './job-selection.js';
 
 /** Changes a batch of jobs. Returns the ids of those that it has changed, and receives how many others were before. */
@@ -21,7 +22,7 @@ export class JobActions {
    * @param states those of the jobs that `act` changes, for a dry run
    */
   async inBatches(
-    event: AdminEvent | undefined,
+    event: ChangeEvent | undefined,
     selections: readonly (JobIds | JobSearch)[],
     states: readonly JobState[],
     bulk: ResolvedBulk,
@@ -47,7 +48,7 @@ export class JobActions {
   }
 
   /** Reads the jobs before they change. Returns none if the event has no listener. */
-  async readForEvent(event: AdminEvent, ids: readonly number[]): Promise<JobRecord[]> {
+  async readForEvent(event: ChangeEvent, ids: readonly number[]): Promise<JobRecord[]> {
     if (!this.parts.events.hasListener(event)) return [];
     const jobs: JobRecord[] = [];
     for (const id of ids) {
@@ -57,7 +58,7 @@ export class JobActions {
     return jobs;
   }
 
-  #emit(event: AdminEvent, before: readonly JobRecord[], done: readonly number[]): void {
+  #emit(event: ChangeEvent, before: readonly JobRecord[], done: readonly number[]): void {
     const changed = before.filter(({ id }) => done.includes(id));
     this.parts.events.emit(event, changed);
   }

@@ -2,7 +2,7 @@ import type { JobLogger } from '../common/job-logger.js';
 import { LeaseLostError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
 import { eventsOf, type Outcome } from '../job/outcome.js';
-import type { QueueEvent, QueueEventName } from '../job/queue-event.js';
+import type { ChangedJob, ChangeEvent, QueueEvent, QueueEventName } from '../job/queue-event.js';
 import { storedError } from '../job/stored-error.js';
 import type { PromotedJob } from '../store/jobs/job-store.js';
 import { logStack, logText } from '../common/log-text.js';
@@ -10,14 +10,6 @@ import { logStack, logText } from '../common/log-text.js';
 export type QueueEventListener = (event: QueueEvent) => unknown;
 
 type EventDetails = Pick<QueueEvent, 'ranMs'> & Partial<Pick<QueueEvent, 'owner' | 'result' | 'error' | 'delayMs'>>;
-
-type ChangeEvent = 'enqueued' | 'promoted' | 'released' | 'cancelled' | 'retried' | 'removed';
-
-/** A job whose row was changed without a claim. */
-interface ChangedJob extends Omit<PromotedJob, 'attempt'> {
-  readonly attempt?: number;
-  readonly owner?: string | null;
-}
 
 /** Calls the event listeners of this process after the commit. A listener that fails has no effect on jobs. */
 export class QueueEvents {

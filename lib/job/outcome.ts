@@ -147,6 +147,11 @@ export interface ExpiredLease {
   readonly owner: string | null;
 }
 
+export interface ExpiredLeaseJob extends ClaimedJob, ExpiredLease {
+  /** Whether its attempt counts. */
+  readonly mayHaveStarted: boolean;
+}
+
 export function expiredLeaseError({ workerId, owner }: ExpiredLease): Error {
   return owner === null ? new WorkerLostError(workerId) : new LeaseExpiredError(owner);
 }

@@ -34,6 +34,18 @@ export function storedEventOf(event: QueueEventName): JobEventName {
     : (event as JobEventName);
 }
 
+/** Events of changes without a claim. */
+export type ChangeEvent = 'enqueued' | 'promoted' | 'released' | 'cancelled' | 'retried' | 'removed';
+
+/** A job whose row was changed without a claim. */
+export interface ChangedJob {
+  readonly id: number;
+  readonly queue: string;
+  readonly name: string;
+  readonly attempt?: number;
+  readonly owner?: string | null;
+}
+
 export interface QueueEvent {
   /**
    * `enqueued`: its transaction has committed · `promoted`: a scheduled job is due, or a blocked one is free ·

@@ -2,7 +2,7 @@ import type { EntityManager } from 'typeorm';
 import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { GroupRules } from '../../job/groups/group-options.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
-import type { Outcome, ExpiredLease } from '../../job/outcome.js';
+import type { Outcome, ExpiredLeaseJob } from '../../job/outcome.js';
 import type { MaybePromise } from '../../job/user-rule.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { Statement } from '../core/statement.js';
@@ -127,10 +127,6 @@ export interface WorkSummary {
 export type UpcomingTimes = Pick<WorkSummary, 'dueInMs' | 'leaseExpiryInMs' | 'tickInMs'>;
 
 export type PromotedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt'>;
-
-export interface ExpiredLeaseJob extends ClaimedJob, ExpiredLease {
-  readonly mayHaveStarted: boolean;
-}
 
 export interface RescuedJob {
   readonly job: ExpiredLeaseJob;
