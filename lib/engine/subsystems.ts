@@ -6,7 +6,7 @@ import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { resolveCodec } from '../job/codec/codec-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { QueueEvents } from '../events/queue-events.js';
+import { QueueEvents } from '../listen/queue-events.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
 import { resolveOptions } from '../job/option-schema.js';
 import type { QueueOptions, ResolvedQueueOptions } from '../job/queue-options.js';

@@ -3,7 +3,7 @@ import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
 import { withTimeout } from '../common/with-timeout.js';
-import type { QueueEvents } from '../events/queue-events.js';
+import type { QueueEvents } from './queue-events.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { EventStore } from '../store/results/event-store.js';
 import { WaitListener } from './listen-loop.js';

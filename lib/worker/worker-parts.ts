@@ -1,7 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
-import type { QueueEvents } from '../events/queue-events.js';
+import type { QueueEvents } from '../listen/queue-events.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
 import type { ProcessorOptions } from '../job/processor-options.js';

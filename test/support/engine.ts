@@ -4,7 +4,7 @@ import type { AuditHook } from '../../lib/audit/audit-trail.js';
 import { systemClock, type Clock } from '../../lib/common/clock.js';
 import type { QueueConsumer } from '../../lib/consumer/queue-consumer.js';
 import * as engine from '../../lib/engine/engine.js';
-import type { QueueEvents } from '../../lib/events/queue-events.js';
+import type { QueueEvents } from '../../lib/listen/queue-events.js';
 import type { QueueInstrumentation } from '../../lib/job/instrumentation.js';
 import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
 import type { BlobOptions } from '../../lib/job/codec/blob-options.js';

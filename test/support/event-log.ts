@@ -1,5 +1,5 @@
 import { QUEUE_EVENTS, type QueueEvent, type QueueEventName } from '../../lib/job/queue-event.js';
-import type { QueueEvents } from '../../lib/events/queue-events.js';
+import type { QueueEvents } from '../../lib/listen/queue-events.js';
 
 type EventFilter = Partial<QueueEvent>;
 

@@ -1,6 +1,6 @@
 import { Batcher } from '../../common/batcher.js';
 import { groupBy } from '../../common/group-by.js';
-import type { QueueEvents } from '../../events/queue-events.js';
+import type { QueueEvents } from '../../listen/queue-events.js';
 import type { FlowStore, RetentionOf, SettledJobs } from '../../store/flows/flow-store.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
 
