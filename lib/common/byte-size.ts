@@ -1,3 +1,5 @@
+import { toUnits } from './units.js';
+
 /** Bytes as a number, or a number with a unit of 1,024: `'512b'`, `'4kb'`, `'1mb'`. */
 export type ByteSize = number | `${number}${'b' | 'kb' | 'mb'}`;
 
@@ -7,11 +9,11 @@ export const BYTE_SIZE_EXPECTED = `a size (bytes of 0 or more, or a string such 
 
 /** Whole bytes; undefined if the value is no size. */
 export function toBytes(value: unknown): number | undefined {
-  const bytes = typeof value === 'string' ? parse(value) : value;
-  return typeof bytes === 'number' && bytes >= 0 && bytes <= 2 ** 40 ? Math.round(bytes) : undefined;
+  return toUnits(value, UNIT_BYTES, 2 ** 40);
 }
 
-function parse(text: string): number | undefined {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(b|kb|mb)$/.exec(text) ?? [];
-  return amount === undefined ? undefined : Number(amount) * UNIT_BYTES[unit as keyof typeof UNIT_BYTES];
+/** Whether the text has more bytes in UTF-8. */
+export function isOver(text: string, bytes: number): boolean {
+  // A UTF-16 unit takes at most three bytes, so short texts need no count.
+  return text.length * 3 > bytes && Buffer.byteLength(text) > bytes;
 }

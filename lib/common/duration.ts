@@ -1,3 +1,5 @@
+import { toUnits } from './units.js';
+
 /** Milliseconds as a number, or a number with a unit: `'500ms'`, `'30s'`, `'5m'`, `'2h'`, `'7d'`. */
 export type Duration = number | `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 
@@ -10,13 +12,5 @@ const MAX_DURATION_MS = 100 * 365 * UNIT_MS.d;
 
 /** Whole milliseconds; undefined if the value is no duration. */
 export function toMs(value: unknown): number | undefined {
-  const ms = typeof value === 'string' ? parse(value) : value;
-  if (typeof ms !== 'number' || !(ms >= 0 && ms <= MAX_DURATION_MS)) return undefined;
-  return Math.round(ms);
-}
-
-function parse(text: string): number | undefined {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/.exec(text) ?? [];
-  if (amount === undefined) return undefined;
-  return Number(amount) * UNIT_MS[unit as keyof typeof UNIT_MS];
+  return toUnits(value, UNIT_MS, MAX_DURATION_MS);
 }

@@ -1,3 +1,4 @@
+import { isOver } from '../common/byte-size.js';
 import { isEnvelope, type EncodeContext } from './codec/payload-codec.js';
 import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { encodeJson } from './json.js';
@@ -126,8 +127,5 @@ export function checkSize(
   text: string,
   limit: number,
 ): void {
-  // A UTF-16 unit takes at most three bytes, so short texts need no count.
-  if (text.length * 3 <= limit) return;
-  const bytes = Buffer.byteLength(text);
-  if (bytes > limit) throw new PayloadTooLargeError(queue, what, bytes, limit);
+  if (isOver(text, limit)) throw new PayloadTooLargeError(queue, what, Buffer.byteLength(text), limit);
 }

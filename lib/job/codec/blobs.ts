@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { isOver } from '../../common/byte-size.js';
 import type { Clock } from '../../common/clock.js';
 import type { OutageLog } from '../../common/outage-log.js';
 import { withTimeout } from '../../common/with-timeout.js';
@@ -46,9 +47,7 @@ export class Blobs {
     const { what } = context;
     // Other content is short, or a signal, which no job may ever receive.
     if (what !== 'payload' && what !== 'result') return text;
-    // A UTF-16 unit takes at most three bytes, so short texts need no count.
-    if (text.length * 3 <= this.#over || Buffer.byteLength(text) <= this.#over) return text;
-    return this.#put(text, context);
+    return isOver(text, this.#over) ? this.#put(text, context) : text;
   }
 
   /** @throws an error if the blob is gone or changed, ContentUnavailableError if the store is down */

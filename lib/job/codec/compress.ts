@@ -1,5 +1,5 @@
 import * as zlib from 'node:zlib';
-import type { ByteSize } from '../../common/byte-size.js';
+import { isOver, type ByteSize } from '../../common/byte-size.js';
 import { InvalidOptionsError } from '../errors.js';
 import { byteSize, checkAndResolve, oneOf, option, type SchemaOf } from '../option-schema.js';
 import { isEnvelope, readEnvelope, toEnvelope, type PayloadCodec } from './payload-codec.js';
@@ -52,8 +52,7 @@ export function compress(options: CompressOptions = {}): PayloadCodec {
   ]);
   return {
     encode: (text) => {
-      // A UTF-16 unit takes at most three bytes, so short texts need no count.
-      if (text.length * 3 <= overBytes || Buffer.byteLength(text) <= overBytes) return text;
+      if (!isOver(text, overBytes)) return text;
       const envelope = toEnvelope({ key: algorithm, content: chosen!.compress(Buffer.from(text)).toString('base64') });
       return envelope.length < text.length ? envelope : text;
     },
