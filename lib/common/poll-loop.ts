@@ -3,7 +3,7 @@ import type { Clock } from './clock.js';
 /** One unit of work. Returns the pause before the next one, in milliseconds. */
 export type Tick = (stopping: AbortSignal) => Promise<number>;
 
-/** Runs a tick again and again until it is stopped. Every loop over time in the library uses this class. */
+/** Runs a tick again and again until it is stopped. `wake` ends the pause between two ticks. */
 export class PollLoop {
   readonly #stopping = new AbortController();
   #wakeController = new AbortController();

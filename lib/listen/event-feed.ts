@@ -6,7 +6,7 @@ import { withTimeout } from '../common/with-timeout.js';
 import type { QueueEvents } from './queue-events.js';
 import type { NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { EventStore } from '../store/results/event-store.js';
-import { WaitListener } from './listen-loop.js';
+import { ChannelListener } from './channel-listener.js';
 
 const POLL_INTERVAL_MS = 1_000;
 const RETRY_INTERVAL_MS = 1_000;
@@ -33,7 +33,7 @@ const MISSING_TIMEOUT_MS = 600_000;
 export class EventFeed {
   readonly #missingIds = new MissingIds();
   readonly #loop: PollLoop;
-  readonly #listener: WaitListener;
+  readonly #listener: ChannelListener;
   readonly #outage: OutageLog;
   /** Undefined while the feed has found no event in the database. */
   #lastId: number | undefined;
@@ -50,7 +50,7 @@ export class EventFeed {
   ) {
     this.#outage = new OutageLog(logger, 'Cannot read job events, retrying', 'The database is available again.');
     this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
-    this.#listener = new WaitListener({
+    this.#listener = new ChannelListener({
       channel,
       clock,
       logger,

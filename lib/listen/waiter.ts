@@ -11,7 +11,7 @@ import type { NotificationChannel } from '../store/notifications/notification-ch
 import type { JobLogStore } from '../store/results/job-log-store.js';
 import type { AwaitedJob, WaitStore } from '../store/results/wait-store.js';
 import { ResultWait } from './result-wait.js';
-import { WaitListener } from './listen-loop.js';
+import { ChannelListener } from './channel-listener.js';
 import { WaitPollSchedule } from './wait-poll-schedule.js';
 import { WaitRegistration } from './wait-registration.js';
 
@@ -50,7 +50,7 @@ export class Waiter {
   readonly #registration: WaitRegistration;
   readonly #schedule: WaitPollSchedule;
   readonly #loop: PollLoop;
-  readonly #listener: WaitListener;
+  readonly #listener: ChannelListener;
   readonly #deletions: Batcher<number>;
   readonly #outage: OutageLog;
   readonly #awaitedOnClose = new Set<Promise<unknown>>();
@@ -65,7 +65,7 @@ export class Waiter {
     this.#schedule = new WaitPollSchedule(clock, random);
     this.#outage = new OutageLog(logger, 'Cannot poll for awaited jobs, retrying', 'The database is available again.');
     this.#loop = new PollLoop((stopping) => this.#tick(stopping), clock, this.#outage.retryAfter(RETRY_INTERVAL_MS));
-    this.#listener = new WaitListener({
+    this.#listener = new ChannelListener({
       channel,
       clock,
       logger,

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { ListenLoop, WaitListener, type ListenPause } from '../../lib/listen/listen-loop.js';
+import { ChannelListener } from '../../lib/listen/channel-listener.js';
+import { ListenLoop, type ListenPause } from '../../lib/listen/listen-loop.js';
 import type { NotificationChannel } from '../../lib/store/notifications/notification-channel.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -21,7 +22,7 @@ describe('a listener that pauses because no notification is needed', () => {
   it('listens if notifications become necessary at the moment at which the pause begins', async () => {
     let isNeeded = false;
     let listenCount = 0;
-    const listener = new WaitListener({
+    const listener = new ChannelListener({
       channel: channelOf((_names, stop) => {
         listenCount++;
         return untilStopped(stop);

@@ -1,7 +1,7 @@
 import type { EnqueueOptions } from '../enqueue-options.js';
 import { InvalidOptionsError } from '../errors.js';
 import { expected } from '../expectation.js';
-import type { KeyOptions } from '../job-key.js';
+import { KEY_OPTIONS, type KeyOptions } from '../job-key.js';
 import { requireOptions } from '../option-schema.js';
 import { ON_FAILURE, type OnFailure } from './flow.js';
 
@@ -14,15 +14,13 @@ export interface FanOutOptions extends Omit<EnqueueOptions, keyof KeyOptions> {
   onFailure?: OnFailure;
 }
 
-const KEY_OPTIONS = ['key', 'keyUntil', 'onConflict'] satisfies (keyof KeyOptions)[];
-
 /** Separates the options of the flow from those of the job, which the caller checks. */
 export function resolveFlowOptions(
   where: string,
   given: FanOutOptions,
 ): { onFailure: OnFailure; options: EnqueueOptions | undefined } {
   const { onFailure = 'cancel', ...options } = requireOptions(where, given);
-  const keys = KEY_OPTIONS.filter((name) => name in options);
+  const keys = Object.keys(KEY_OPTIONS).filter((name) => name in options);
   InvalidOptionsError.throwIfAny(where, [
     onFailureProblem(onFailure),
     keys.length > 0

@@ -4,11 +4,11 @@ import type { WorkerParts } from '../worker-parts.js';
 import { logStack, logText } from '../../common/log-text.js';
 import { jobLogParams } from '../../job/log-params.js';
 
-type FailedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt' | 'maxAttempts'> & { headers?: string | null };
+type LoggedJob = Pick<ClaimedJob, 'id' | 'queue' | 'name' | 'attempt' | 'maxAttempts'> & { headers?: string | null };
 
 /** Logs a failed attempt after the commit, unless its queue has `logFailures: false`. Never logs a payload. */
 export function logFailure(
-  job: FailedJob,
+  job: LoggedJob,
   outcome: Outcome,
   { logger, optionsFor, workerId }: Pick<WorkerParts, 'logger' | 'optionsFor'> & { workerId?: string | null },
 ): void {
