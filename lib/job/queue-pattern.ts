@@ -1,3 +1,12 @@
+import { kind } from './option-schema.js';
+import type { QueuePattern } from './queue-jobs.js';
+
+export const QUEUE_PATTERNS = kind(
+  `a list of queue names or patterns such as 'email.*'`,
+  (value): value is readonly QueuePattern[] =>
+    Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== ''),
+);
+
 /** Whether a pattern matches the queue. A `*` at its end matches every queue with that prefix. */
 export function matches(pattern: string, queue: string): boolean {
   return pattern.endsWith('*') ? queue.startsWith(pattern.slice(0, -1)) : pattern === queue;

@@ -9,6 +9,7 @@ import type { QueueName } from '../job/queue-jobs.js';
 import { queueOptionProblems, type QueueOptions } from '../job/queue-options.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
 import type { InstanceOptions } from './decorators.js';
+import { findProvider } from './find-provider.js';
 import { Queue } from './queue.js';
 import { getAdminToken, getProducerToken, getQueueOptionsToken, getQueueToken } from './tokens.js';
 
@@ -71,12 +72,7 @@ function queueProvider(queue: QueueName, instance: string | undefined): FactoryP
  * because the provider may not exist before the end of the boot.
  */
 function lazyLookup<T>(moduleRef: ModuleRef, instance: string | undefined, token: string | object): () => T {
-  const find = () => moduleRef.get<T>(token as string, { strict: false });
-  try {
-    find();
-  } catch {
-    const missing = `SqlQueueModule.forRoot(${instance ? `{ name: '${instance}' }` : ''})`;
-    throw new InvalidOptionsError(PLACE, [`expected ${missing} in the application, got none`]);
-  }
+  const find = () => findProvider<T>(moduleRef, token, instance, PLACE);
+  find();
   return find;
 }

@@ -1,6 +1,7 @@
 import type { Duration } from '../common/duration.js';
-import { flag, kind, option, positiveDuration, type SchemaOf } from '../job/option-schema.js';
+import { flag, option, positiveDuration, type SchemaOf } from '../job/option-schema.js';
 import type { QueuePattern } from '../job/queue-jobs.js';
+import { QUEUE_PATTERNS } from '../job/queue-pattern.js';
 
 export interface QueueMetricsOptions {
   /**
@@ -16,15 +17,9 @@ export interface QueueMetricsOptions {
   timeout?: Duration;
 }
 
-const PATTERNS = kind(
-  `a list of queue names or patterns such as 'email.*'`,
-  (value): value is readonly QueuePattern[] =>
-    Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== ''),
-);
-
 export const METRICS_OPTIONS = {
   cluster: option(flag, true),
   names: option(flag, false),
-  queues: option(PATTERNS),
+  queues: option(QUEUE_PATTERNS),
   timeout: option(positiveDuration, '5s'),
 } satisfies SchemaOf<QueueMetricsOptions>;

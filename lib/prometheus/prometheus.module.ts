@@ -2,10 +2,12 @@ import { Module, type DynamicModule, type OnApplicationShutdown, type OnModuleIn
 import { ModuleRef } from '@nestjs/core';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
+import { optionProblems } from '../job/option-schema.js';
+import { findProvider } from '../nest/find-provider.js';
 import type { ModuleEngine } from '../nest/module-engine.js';
 import { getEngineToken } from '../nest/tokens.js';
-import type { QueueMetricsOptions } from './metrics-options.js';
-import { checkMetricsOptions, registerEngineMetrics, type MetricsRegistry } from './register-queue-metrics.js';
+import { METRICS_OPTIONS, type QueueMetricsOptions } from './metrics-options.js';
+import { registerEngineMetrics, type MetricsRegistry } from './register-queue-metrics.js';
 
 const PLACE = 'SqlQueuePrometheusModule.forRoot()';
 
@@ -27,20 +29,12 @@ class QueueMetricsLifecycle implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     const { registry, instance, ...options } = this.options;
-    this.#remove = registerEngineMetrics(registry, this.#findEngine(instance), options);
+    const engine = findProvider<ModuleEngine>(this.moduleRef, getEngineToken(instance), instance, PLACE);
+    this.#remove = registerEngineMetrics(registry, engine, options);
   }
 
   onApplicationShutdown(): void {
     this.#remove?.();
-  }
-
-  #findEngine(instance: string | undefined): ModuleEngine {
-    try {
-      return this.moduleRef.get<ModuleEngine>(getEngineToken(instance), { strict: false });
-    } catch {
-      const missing = `SqlQueueModule.forRoot(${instance ? `{ name: '${instance}' }` : ''})`;
-      throw new InvalidOptionsError(PLACE, [`expected ${missing} in the application, got none`]);
-    }
   }
 }
 
@@ -62,8 +56,8 @@ export class SqlQueuePrometheusModule {
     const { registry, instance, ...options } = given ?? {};
     InvalidOptionsError.throwIfAny(PLACE, [
       expected(typeof registry?.registerMetric === 'function', 'registry to be a Registry of prom-client', registry),
+      ...optionProblems(METRICS_OPTIONS, options),
     ]);
-    checkMetricsOptions(PLACE, options);
     return {
       module: SqlQueuePrometheusModule,
       providers: [

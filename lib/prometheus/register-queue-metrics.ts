@@ -3,7 +3,7 @@ import type { QueueAdmin } from '../admin/queue-admin.js';
 import { systemClock } from '../common/clock.js';
 import type { Engine } from '../engine/engine.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { optionProblems, requireOptions, resolveOptions } from '../job/option-schema.js';
+import { checkAndResolve, resolveOptions, type Resolved } from '../job/option-schema.js';
 import { ClusterMetrics, type ClusterMetricsParts } from './cluster-metrics.js';
 import type { OwnMetric } from './metric.js';
 import { METRICS_OPTIONS, type QueueMetricsOptions } from './metrics-options.js';
@@ -14,19 +14,15 @@ export type MetricsRegistry = Pick<Registry, 'registerMetric' | 'removeSingleMet
 
 type MeasuredEngine = Pick<Engine, 'admin' | 'clock' | 'runner' | 'events' | 'instrumentations'>;
 
-export function checkMetricsOptions(place: string, given: object): void {
-  InvalidOptionsError.throwIfAny(place, optionProblems(METRICS_OPTIONS, requireOptions(place, given)));
-}
-
 /** Registers the metrics of one engine. Returns a function that removes them from the registry. */
 export function registerEngineMetrics(
   registry: MetricsRegistry,
   engine: MeasuredEngine,
   given: QueueMetricsOptions,
 ): () => void {
-  const { cluster, names, queues } = resolveOptions(METRICS_OPTIONS, given);
-  const process = new ProcessMetrics({ names, queues }, engine.runner);
-  const all = [...process.all, ...(cluster ? clusterMetrics(engine, given) : [])];
+  const options = resolveOptions(METRICS_OPTIONS, given);
+  const process = new ProcessMetrics(options, engine.runner);
+  const all = [...process.all, ...(options.cluster ? clusterMetrics(engine, options) : [])];
   const remove = register(registry, all);
   engine.instrumentations.add(process);
   engine.events.on('enqueued', undefined, ({ queue }) => process.enqueued(queue));
@@ -43,14 +39,16 @@ export function registerEngineMetrics(
 export function registerQueueMetrics(
   registry: MetricsRegistry,
   admin: Pick<QueueAdmin, 'stats'>,
-  options: Pick<QueueMetricsOptions, 'queues' | 'timeout'> = {},
+  given: Pick<QueueMetricsOptions, 'queues' | 'timeout'> = {},
 ): () => void {
-  checkMetricsOptions('registerQueueMetrics()', options);
+  const options = checkAndResolve('registerQueueMetrics()', METRICS_OPTIONS, given);
   return register(registry, clusterMetrics({ admin, clock: systemClock }, options));
 }
 
-function clusterMetrics(parts: Pick<ClusterMetricsParts, 'admin' | 'clock'>, given: QueueMetricsOptions) {
-  const { queues, timeout } = resolveOptions(METRICS_OPTIONS, given);
+function clusterMetrics(
+  parts: Pick<ClusterMetricsParts, 'admin' | 'clock'>,
+  { queues, timeout }: Resolved<typeof METRICS_OPTIONS>,
+) {
   return new ClusterMetrics({ ...parts, queues, timeoutMs: timeout }).all;
 }
 

@@ -1,8 +1,8 @@
 import type { OnModuleDestroy, OnModuleInit } from '@nestjs/common';
 import type { ModuleRef } from '@nestjs/core';
 import type { HealthIndicatorResult, HealthIndicatorService } from '@nestjs/terminus';
-import { InvalidOptionsError } from '../job/errors.js';
-import { optionProblems, requireOptions, resolveOptions, type Schema } from '../job/option-schema.js';
+import { checkAndResolve } from '../job/option-schema.js';
+import { findProvider } from '../nest/find-provider.js';
 import type { ModuleEngine } from '../nest/module-engine.js';
 import { getEngineToken } from '../nest/tokens.js';
 import { DatabaseProbe } from './database-probe.js';
@@ -55,7 +55,7 @@ export class SqlQueueHealthIndicator implements OnModuleInit, OnModuleDestroy {
    * @throws InvalidOptionsError if an option is invalid
    */
   async check<const Key extends string>(key: Key, options: ReadinessOptions = {}): Promise<HealthIndicatorResult<Key>> {
-    const resolved = resolve('Cannot check readiness', READINESS_OPTIONS, options);
+    const resolved = checkAndResolve('Cannot check readiness', READINESS_OPTIONS, options);
     return this.#resultOf(key, await readiness(this.#initialized, resolved));
   }
 
@@ -70,7 +70,7 @@ export class SqlQueueHealthIndicator implements OnModuleInit, OnModuleDestroy {
     key: Key,
     options: LivenessOptions = {},
   ): Promise<HealthIndicatorResult<Key>> {
-    const resolved = resolve('Cannot check liveness', LIVENESS_OPTIONS, options);
+    const resolved = checkAndResolve('Cannot check liveness', LIVENESS_OPTIONS, options);
     const { runner, clock } = this.#initialized;
     return this.#resultOf(key, liveness(runner.health(), resolved, clock));
   }
@@ -81,7 +81,13 @@ export class SqlQueueHealthIndicator implements OnModuleInit, OnModuleDestroy {
   }
 
   #createParts(): ReadinessParts {
-    const { runner, admin, stores, clock, options } = this.#findEngine();
+    const token = getEngineToken(this.instance);
+    const { runner, admin, stores, clock, options } = findProvider<ModuleEngine>(
+      this.moduleRef,
+      token,
+      this.instance,
+      'SqlQueueTerminusModule',
+    );
     const { worker } = options;
     const startsItself = worker !== false && !(typeof worker === 'object' && worker.autoStart === false);
     return {
@@ -90,15 +96,6 @@ export class SqlQueueHealthIndicator implements OnModuleInit, OnModuleDestroy {
       isClosing: () => this.#isClosing,
       hasOwnRunner: () => startsItself && runner.queues.length > 0,
     };
-  }
-
-  #findEngine(): ModuleEngine {
-    try {
-      return this.moduleRef.get<ModuleEngine>(getEngineToken(this.instance), { strict: false });
-    } catch {
-      const missing = `SqlQueueModule.forRoot(${this.instance ? `{ name: '${this.instance}' }` : ''})`;
-      throw new InvalidOptionsError('SqlQueueTerminusModule', [`expected ${missing} in the application, got none`]);
-    }
   }
 
   #resultOf<const Key extends string>(key: Key, { status, facts }: HealthStatus): HealthIndicatorResult<Key> {
@@ -115,9 +112,4 @@ function withoutDegraded<Key extends string>(
   facts: HealthStatus['facts'],
 ): HealthIndicatorResult<Key> {
   return session.up({ ...facts, degraded: true });
-}
-
-function resolve<Declared extends Schema>(place: string, schema: Declared, given: object) {
-  InvalidOptionsError.throwIfAny(place, optionProblems(schema, requireOptions(place, given)));
-  return resolveOptions(schema, given);
 }

@@ -1,6 +1,7 @@
 import type { Duration } from '../common/duration.js';
-import { flag, kind, option, positiveDuration, type SchemaOf } from '../job/option-schema.js';
+import { flag, option, positiveDuration, type SchemaOf } from '../job/option-schema.js';
 import type { QueuePattern } from '../job/queue-jobs.js';
+import { QUEUE_PATTERNS } from '../job/queue-pattern.js';
 
 export interface ReadinessOptions {
   /**
@@ -26,15 +27,9 @@ export interface LivenessOptions {
   maxPollAge?: Duration;
 }
 
-const PATTERNS = kind(
-  `a list of queue names or patterns such as 'email.*'`,
-  (value): value is readonly QueuePattern[] =>
-    Array.isArray(value) && value.every((one) => typeof one === 'string' && one !== ''),
-);
-
 export const READINESS_OPTIONS = {
   maxLag: option(positiveDuration),
-  queues: option(PATTERNS),
+  queues: option(QUEUE_PATTERNS),
   requireRunner: option(flag),
   maxOutage: option(positiveDuration, '10s'),
   timeout: option(positiveDuration, '3s'),
