@@ -142,7 +142,7 @@ export type { ScheduleRecord } from './store/schedules/schedule-store.js';
 export type { EnqueuedFlow, FlowBuilder, FlowJob, FlowJobOptions } from './producer/flow-builder.js';
 export { QueueProducer } from './producer/queue-producer.js';
 export { Queue } from './nest/queue.js';
-export type { HandedOffJob } from './worker/run/job-actions.js';
+export type { HandedOffJob } from './worker/run/handler-actions.js';
 export { JobContext } from './worker/run/job-context.js';
 export type { JobLogger, LogParams } from './common/job-logger.js';
 export type { LogFormat } from './nest/nest-job-logger.js';

@@ -6,7 +6,7 @@ import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js'
 import type { NestContainer } from '@nestjs/core/injector/container.js';
 import { REQUEST_CONTEXT_ID } from '@nestjs/core/router/request/request-constants.js';
 import { isObservable, lastValueFrom } from 'rxjs';
-import { HandlerExit } from '../worker/run/job-actions.js';
+import { HandlerExit } from '../worker/run/handler-actions.js';
 import type { JobContext } from '../worker/run/job-context.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
 import { jobParameters, PARAMETERS } from './parameters.js';

@@ -1,6 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { DEFAULT_JOB_NAME } from '../job/job-names.js';
-import type { JobActions, JobContextFields } from '../worker/run/job-actions.js';
+import type { HandlerActions, JobContextFields } from '../worker/run/handler-actions.js';
 import { JobContext } from '../worker/run/job-context.js';
 
 const SILENT = {
@@ -19,9 +19,9 @@ export function createJobContext<P>(
   {
     manager,
     ...overrides
-  }: Partial<Omit<JobContextFields<P>, 'payload'> & JobActions> & { manager?: EntityManager } = {},
+  }: Partial<Omit<JobContextFields<P>, 'payload'> & HandlerActions> & { manager?: EntityManager } = {},
 ): JobContext<P> {
-  const all: JobContextFields<P> & JobActions = {
+  const all: JobContextFields<P> & HandlerActions = {
     id: 1,
     queue: 'test',
     name: DEFAULT_JOB_NAME,

@@ -1,4 +1,4 @@
-import type { HandedOffJob } from '../../lib/worker/run/job-actions.js';
+import type { HandedOffJob } from '../../lib/worker/run/handler-actions.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
 import { describeEngines, gate, plainJobs } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';

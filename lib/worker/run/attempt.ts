@@ -16,7 +16,7 @@ import type { ActiveClaim } from '../queue/active-claim.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import { endOfCompleted, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
 import { Detachment } from './detachment.js';
-import { HandlerExit, type HandedOffJob, type HandlerOutcome, type JobActions } from './job-actions.js';
+import { HandlerExit, type HandedOffJob, type HandlerOutcome, type HandlerActions } from './handler-actions.js';
 import { JobChildren, type JobChildrenParts } from './job-children.js';
 import { JobContext } from './job-context.js';
 import { outcomeOfUnreadable, readJobInput, type JobInput } from './job-input.js';
@@ -30,7 +30,7 @@ export interface AttemptParts
 }
 
 /** One attempt of one job: creates the context for its handler, and decides the outcome. */
-export class Attempt implements JobActions {
+export class Attempt implements HandlerActions {
   // Created on first use, because most handlers never read the signal.
   #abortController: AbortController | undefined;
   #decidedOutcome: Outcome | undefined;

@@ -6,7 +6,7 @@ import { randomId } from '../../job/random-id.js';
 import type { JobStore } from '../../store/jobs/job-store.js';
 import type { Attempt } from './attempt.js';
 import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
-import type { HandedOffJob } from './job-actions.js';
+import type { HandedOffJob } from './handler-actions.js';
 
 /** Ends or hands off a job while its handler still runs, apart from the other jobs of its claim. */
 export class Detachment {

@@ -12,9 +12,9 @@ import {
   HandlerExit,
   type HandedOffJob,
   type HandlerOutcome,
-  type JobActions,
+  type HandlerActions,
   type JobContextFields,
-} from './job-actions.js';
+} from './handler-actions.js';
 import { stepProblems } from './job-steps.js';
 import type { Duration } from '../../common/duration.js';
 import type { JobLogger } from '../../common/job-logger.js';
@@ -46,10 +46,10 @@ export class JobContext<P = unknown, R = unknown> {
   readonly schedule: JobSchedule | undefined;
   /** The group of the job; null without one. */
   readonly group: string | null;
-  readonly #actions: JobActions;
+  readonly #actions: HandlerActions;
 
   /** @internal `createJobContext` makes one for tests. */
-  constructor(fields: JobContextFields<P>, actions: JobActions) {
+  constructor(fields: JobContextFields<P>, actions: HandlerActions) {
     this.id = fields.id;
     this.queue = fields.queue;
     this.name = fields.name;

@@ -19,7 +19,7 @@ export type JobContextFields<P> = Pick<
 >;
 
 /** The part of an attempt that the context of its job uses. */
-export type JobActions = Pick<Attempt, 'signal' | 'transaction' | 'handOff' | 'progress' | 'log' | 'decide'> & {
+export type HandlerActions = Pick<Attempt, 'signal' | 'transaction' | 'handOff' | 'progress' | 'log' | 'decide'> & {
   readonly logger: JobLogger;
   readonly steps: Pick<JobSteps, 'run' | 'runInTransaction' | 'sleep' | 'waitForSignal'>;
   readonly children: Pick<JobChildren, 'read' | 'fanOut'>;
