@@ -50,6 +50,6 @@ export interface AdminParts {
   readonly waitNotifier: { notifyAlways(jobId: number): void };
   readonly events: {
     hasListener(event: ChangeEvent): boolean;
-    emit(event: ChangeEvent, jobs: readonly ChangedJob[]): void;
+    emitChanges(event: ChangeEvent, jobs: readonly ChangedJob[]): void;
   };
 }

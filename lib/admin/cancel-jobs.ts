@@ -51,7 +51,7 @@ export async function cancelAll(
   const idle = await changes.run((change) => store.cancelIdle(ids, retentionOf(parts), change), lengthOf);
   const cancelled = new Set(idle.map(({ id }) => id));
   for (const id of cancelled) waitNotifier.notifyAlways(id);
-  events.emit('cancelled', idle);
+  events.emitChanges('cancelled', idle);
   for (const id of ids) if (!cancelled.has(id) && (await cancelOne(parts, id, changes))) cancelled.add(id);
   await flowSettler.settle([...cancelled]);
   return [...cancelled];
@@ -69,7 +69,7 @@ async function cancelOne(parts: CancelParts, id: number, changes: RecordedChange
   if (result.state !== 'cancelled') return result.state === 'requested';
   if (result.leftGroup) await groups.wake(result.leftGroup.queue, result.leftGroup.group);
   waitNotifier.notifyAlways(id);
-  events.emit('cancelled', before);
+  events.emitChanges('cancelled', before);
   if (result.isInFlow) await flowSettler.settle([id]);
   return true;
 }

@@ -82,7 +82,7 @@ export async function duplicateJob(parts: EditParts, id: number, given: Duplicat
     (change) => own.store.enqueueCopy(job, change),
     () => 1,
   );
-  own.events.emit('enqueued', [{ id: newId, queue, name: job.name }]);
+  own.events.emitChanges('enqueued', [{ id: newId, queue, name: job.name }]);
   own.notifier.poll();
   return newId;
 }

@@ -33,7 +33,7 @@ export async function eraseSubject(
     signal?.throwIfAborted();
     const batch = await subjects.erase(subject, after, Math.min(BATCH_SIZE, limit - erased), retentionMs, mayForget);
     for (const { id } of batch.cancelled) waitNotifier.notifyAlways(id);
-    events.emit('cancelled', batch.cancelled);
+    events.emitChanges('cancelled', batch.cancelled);
     await flowSettler.settle(batch.cancelled.map(({ id }) => id));
     erased += batch.erased.length;
     if (batch.erased.length > 0) onProgress?.(erased);

@@ -62,7 +62,7 @@ export function within<Parts extends EffectParts>(parts: Parts, transaction: Cal
     audit: audit.within(transaction),
     events: {
       hasListener: (event) => events.hasListener(event),
-      emit: (event, changed) => afterCommit(() => events.emit(event, changed)),
+      emitChanges: (event, changed) => afterCommit(() => events.emitChanges(event, changed)),
     },
     flowSettler: {
       settle: async (ids) => afterCommit(() => void flowSettler.settle(ids)),

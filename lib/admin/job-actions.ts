@@ -60,7 +60,7 @@ export class JobActions {
 
   #emit(event: ChangeEvent, before: readonly JobRecord[], done: readonly number[]): void {
     const changed = before.filter(({ id }) => done.includes(id));
-    this.parts.events.emit(event, changed);
+    this.parts.events.emitChanges(event, changed);
   }
 
   async #count(

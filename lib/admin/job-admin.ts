@@ -128,7 +128,7 @@ export abstract class JobAdmin {
     );
     if (!released) return false;
     if (released.leftGroup) await groups.wake(released.leftGroup.queue, released.leftGroup.group);
-    events.emit('released', [released]);
+    events.emitChanges('released', [released]);
     if (released.owner === null) notifier.readCancelRequests(released.workerId);
     notifier.wake(released.queue);
     return true;

@@ -77,7 +77,7 @@ async function releaseActive({ store, events, notifier }: Parts, queue: string, 
       const released = await store.release(id);
       if (!released) continue;
       releasedCount++;
-      events.emit('released', [released]);
+      events.emitChanges('released', [released]);
       if (released.owner === null) notifier.readCancelRequests(released.workerId);
     }
     if (releasedCount === 0) return;

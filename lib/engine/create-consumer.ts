@@ -39,7 +39,7 @@ export function createConsumer({ core, stores, events, waits, notifier, settler,
     logger,
     claimed: (jobs, owner) => events.local.emitClaimed(jobs, owner),
     promoted: (jobs) => {
-      events.local.emit('promoted', jobs);
+      events.local.emitChanges('promoted', jobs);
       // They may belong to queues that workers of other processes serve.
       for (const { queue } of jobs) notifier.wake(queue);
     },

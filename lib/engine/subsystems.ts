@@ -190,7 +190,7 @@ export function createSchedules({ core, stores, events, notifier, audit }: Engin
     jobs: stores.jobs,
     optionsFor: core.optionsFor,
     notifier,
-    emitEnqueued: (job) => events.local.emit('enqueued', [job]),
+    emitEnqueued: (job) => events.local.emitChanges('enqueued', [job]),
     now: () => core.clock.now(),
   });
 }

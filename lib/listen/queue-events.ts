@@ -34,7 +34,7 @@ export class QueueEvents {
     return this.#listeners.size > 0;
   }
 
-  emit(event: ChangeEvent, jobs: readonly ChangedJob[]): void {
+  emitChanges(event: ChangeEvent, jobs: readonly ChangedJob[]): void {
     if (!this.hasListener(event)) return;
     const hasOwner = event === 'cancelled' || event === 'released';
     for (const { attempt = 0, owner = null, ...job } of jobs)

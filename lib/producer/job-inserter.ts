@@ -120,7 +120,7 @@ export class JobInserter {
 
   /** @param changed the jobs that are new or replaced another one */
   #onCommitted(created: readonly EnqueuedJob[], changed: readonly NewJob[]): void {
-    if (created.length > 0) this.parts.events.emit('enqueued', created);
+    if (created.length > 0) this.parts.events.emitChanges('enqueued', created);
     for (const [queue, jobs] of byQueue(changed)) this.#notifyWorkers(queue, jobs);
   }
 

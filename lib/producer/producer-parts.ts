@@ -43,5 +43,5 @@ export interface ProducerParts {
   /** Undefined if none surrounds these calls. */
   readonly instrumentations?: Instrumentations['ofProducers'];
   /** Emits jobs after they have been committed. */
-  readonly events: { emit(event: 'enqueued', jobs: readonly EnqueuedJob[]): void };
+  readonly events: { emitChanges(event: 'enqueued', jobs: readonly EnqueuedJob[]): void };
 }

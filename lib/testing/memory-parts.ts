@@ -49,7 +49,7 @@ export function memoryParts(
       expectAt: () => undefined,
     },
     tracker,
-    events: { emit: () => undefined },
+    events: { emitChanges: () => undefined },
   };
 }
 

@@ -226,7 +226,7 @@ export class Poller {
   async #promoteDue({ dueInMs }: WorkSummary): Promise<number> {
     if (dueInMs !== 0) return 0;
     const promoted = await this.parts.store.promote(PROMOTE_BATCH_SIZE);
-    this.parts.events.emit('promoted', promoted);
+    this.parts.events.emitChanges('promoted', promoted);
     this.queues.notifyOfUnworked(promoted);
     return promoted.length;
   }

@@ -47,7 +47,7 @@ export class ScheduleRunner {
     const { jobs, malformed } = await schedules.store.runTicks(this.names);
     for (const { name, problem } of malformed)
       logger.error(`Paused the schedule "${name}", because another program wrote it badly: ${problem}.`);
-    if (jobs.length > 0) events.emit('enqueued', jobs);
+    if (jobs.length > 0) events.emitChanges('enqueued', jobs);
     const waiting = jobs.filter(({ runAtMs }) => runAtMs === null);
     for (const [queue, { length }] of groupBy(waiting, (job) => job.queue)) this.announce(queue, length);
     return jobs.length;

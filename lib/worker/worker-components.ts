@@ -122,7 +122,7 @@ export class WorkerComponents {
   }
 
   #onEnqueued(jobs: readonly { id: number; queue: string; name: string }[]): void {
-    this.parts.events.emit('enqueued', jobs);
+    this.parts.events.emitChanges('enqueued', jobs);
     for (const [queue, { length }] of groupBy(jobs, (job) => job.queue)) this.queues.announce(queue, length);
   }
 

@@ -18,7 +18,7 @@ export function openProducer(
       expectDue: () => undefined,
       expectAt: () => undefined,
     },
-    events: { emit: () => undefined },
+    events: { emitChanges: () => undefined },
     // No test waits for its jobs.
     tracker: {} as JobTracker,
   });

@@ -7,7 +7,7 @@ import type { WaitNotifier } from '../../listen/wait-notifier.js';
 export interface FlowSettlerParts {
   readonly flows: Pick<FlowStore, 'settle' | 'recheck' | 'sweep'>;
   readonly retentionOf: RetentionOf;
-  readonly events: Pick<QueueEvents, 'emit'>;
+  readonly events: Pick<QueueEvents, 'emitChanges'>;
   readonly waitNotifier: Pick<WaitNotifier, 'notifyAlways'>;
   readonly notifier: { wake(queue: string, jobs: number): void; expectDue(queue: string, ms: number): void };
 }
@@ -44,8 +44,8 @@ export class FlowSettler {
   #onSettled({ unblocked, cancelled }: SettledJobs): void {
     const { events, waitNotifier, notifier } = this.parts;
     const waiting = unblocked.filter(({ delayMs }) => delayMs <= 0);
-    events.emit('promoted', waiting);
-    events.emit('cancelled', cancelled);
+    events.emitChanges('promoted', waiting);
+    events.emitChanges('cancelled', cancelled);
     for (const { id } of cancelled) waitNotifier.notifyAlways(id);
     for (const { queue, delayMs } of unblocked) if (delayMs > 0) notifier.expectDue(queue, delayMs);
     for (const [queue, { length }] of groupBy(waiting, (job) => job.queue)) notifier.wake(queue, length);
