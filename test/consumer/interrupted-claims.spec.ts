@@ -86,3 +86,24 @@ describeStoresOf(['mysql', 'mariadb'], 'a claim from a stage', (setup) => {
     expect((await others.inStage('q', 'printing')).jobs).toMatchObject([{ id: first, owner: null, state: 'waiting' }]);
   });
 });
+
+describeStoresOf(['mysql', 'mariadb'], 'an assignment', (setup) => {
+  it('claims a job in the queue to which a replay has moved it before the lock', async () => {
+    const world = await setup();
+    const [id] = await world.put({ queue: 'q' });
+    const moves: string[] = [];
+    const driver = interceptingDriver(async (sql) => {
+      if (moves.length > 0 || !/FROM sql_queue_jobs .*claim_id = 0 .*FOR UPDATE/s.test(sql)) return;
+      moves.push('other');
+      await world.admin.cancel(id!, () => 60_000);
+      await world.admin.replay([id!], { to: 'other', firstMs: 0, intervalMs: 0, completed: false });
+    });
+    const slow = consumerOn(await world.open({ dataSource: await world.connect({ driver }) }));
+
+    const assigned = await slow.assign(id!, 'ann');
+
+    expect(moves).toEqual(['other']);
+    expect(assigned).toMatchObject({ id, queue: 'other', owner: 'ann' });
+    expect(await world.sql('SELECT queue FROM sql_queue_claims')).toEqual([{ queue: 'other' }]);
+  });
+});

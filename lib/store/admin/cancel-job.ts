@@ -3,17 +3,12 @@ import { closeEdges } from '../flows/edges.js';
 import type { CancelResult } from './admin-store.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Completion } from '../jobs/completion.js';
-import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../jobs/claimed-row.js';
+import { toIdleJob } from '../jobs/claimed-row.js';
 import { endLockedAssignment } from '../people/end-assignment.js';
 import { historyRetentionMs, writeHistory } from '../jobs/history.js';
-import { lockAssignment } from '../people/lock-assignment.js';
+import { lockAssignment, lockJob, MAX_TRIES, readLiveJob, type LiveJob } from '../people/lock-assignment.js';
 import { jobEventsOf } from '../jobs/job-events.js';
 import { execute, executeAll, emit, query, type Work } from '../core/statement.js';
-
-export const SELECT_CLAIM_ID = `
-  SELECT claim_id, queue
-  FROM {jobs}
-  WHERE id = :id`;
 
 // After the lock of the claim: the job is locked last, as by a completion. A plain read could be older than the lock, in
 // the snapshot of a caller's transaction.
@@ -21,11 +16,6 @@ const LOCK_CLAIMED_JOB = `
   SELECT id
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
-
-const LOCK_IDLE_JOB = `
-  SELECT ${CLAIMED_COLUMNS}, queue
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id = 0 /*! FOR UPDATE */`;
 
 const DELETE_IDLE_JOB = `
   DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
@@ -47,9 +37,6 @@ interface ClaimRow {
   owner: string | null;
 }
 
-// The number of times that the claim of a job may change between a read and its lock.
-export const MAX_TRIES = 5;
-
 /** @param isCallers in a transaction of the caller */
 export function* cancelJob(
   id: number,
@@ -57,19 +44,17 @@ export function* cancelJob(
   isCallers: boolean,
 ): Work<CancelResult> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const [job] = yield* query<{ claim_id: number; queue: string }>(SELECT_CLAIM_ID, { id });
+    const job = yield* readLiveJob(id);
     if (!job) return { state: 'too-late' };
     const result =
-      Number(job.claim_id) === 0
-        ? yield* cancelIdle(id, retentionMs)
-        : yield* cancelClaimed(id, job.queue, Number(job.claim_id), retentionMs, isCallers);
+      job.claimId === 0 ? yield* cancelIdle(id, retentionMs) : yield* cancelClaimed(id, job, retentionMs, isCallers);
     if (result) return result;
   }
   return { state: 'too-late' };
 }
 
 function* cancelIdle(id: number, retentionMs: (queue: string) => number | false): Work<CancelResult | undefined> {
-  const [row] = yield* query<ClaimedRow & { queue: string }>(LOCK_IDLE_JOB, { id });
+  const row = yield* lockJob(id, 0);
   if (!row) return undefined;
   const job = toIdleJob(row, row.queue);
   yield* emit(jobEventsOf('cancelled', [job]));
@@ -89,8 +74,7 @@ function* cancelIdle(id: number, retentionMs: (queue: string) => number | false)
 
 function* cancelClaimed(
   id: number,
-  queue: string,
-  claimId: number,
+  { queue, claimId }: LiveJob,
   retentionMs: (queue: string) => number | false,
   isCallers: boolean,
 ): Work<CancelResult | undefined> {

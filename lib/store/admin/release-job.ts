@@ -1,16 +1,11 @@
 import type { ClaimedJob } from '../../job/job.js';
-import { query, type Work } from '../core/statement.js';
-import { CLAIMED_COLUMNS, toClaimedJob, type ClaimedRow } from '../jobs/claimed-row.js';
+import type { Work } from '../core/statement.js';
+import { toClaimedJob } from '../jobs/claimed-row.js';
 import { completeClaimed } from '../jobs/complete-jobs.js';
 import { endLockedAssignment } from '../people/end-assignment.js';
-import { lockAssignment } from '../people/lock-assignment.js';
+import { lockAssignment, lockJob, MAX_TRIES, readLiveJob } from '../people/lock-assignment.js';
 import type { ReleasedJob } from './admin-store.js';
-import { lockClaimOf, MAX_TRIES, requestCancel, SELECT_CLAIM_ID, withoutGroupLock } from './cancel-job.js';
-
-const LOCK_CLAIMED_JOB = `
-  SELECT ${CLAIMED_COLUMNS}, queue
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
+import { lockClaimOf, requestCancel, withoutGroupLock } from './cancel-job.js';
 
 /**
  * Takes the job from its worker, which reads a cancellation request for it, or from the person who has it.
@@ -19,8 +14,7 @@ const LOCK_CLAIMED_JOB = `
  */
 export function* releaseJob(id: number, isCallers: boolean): Work<ReleasedJob | undefined> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const [row] = yield* query<{ claim_id: number }>(SELECT_CLAIM_ID, { id });
-    const claimId = Number(row?.claim_id ?? 0);
+    const claimId = (yield* readLiveJob(id))?.claimId ?? 0;
     if (claimId === 0) return undefined;
     const claim = yield* lockClaimOf(id, claimId);
     if (!claim) continue;
@@ -30,7 +24,7 @@ export function* releaseJob(id: number, isCallers: boolean): Work<ReleasedJob | 
       yield* endLockedAssignment({ ...locked, job }, { outcome: { kind: 'release' }, retentionMs: false });
       return { ...released(job, locked.workerId, locked.owner), ...leftGroup };
     }
-    const [claimed] = yield* query<ClaimedRow & { queue: string }>(LOCK_CLAIMED_JOB, { id, claimId });
+    const claimed = yield* lockJob(id, claimId);
     const { job, leftGroup } = withoutGroupLock(toClaimedJob(claimed!, claimed!.queue), isCallers);
     const { worker_id: workerId } = claim;
     const outcome = { kind: 'release' } as const;

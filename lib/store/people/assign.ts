@@ -5,7 +5,7 @@ import type { Assignee, Assignment, AssignRules, ExpectedHolder, ClaimSplit } fr
 import { jobEventsOf } from '../jobs/job-events.js';
 import { toJobBeforeClaim, NEXT_ATTEMPT } from '../jobs/claimed-row.js';
 import { randomId } from '../../job/random-id.js';
-import { lockAssignment, lockIdleJob, locateLiveJob } from './lock-assignment.js';
+import { lockAssignment, lockJob, locateLiveJob } from './lock-assignment.js';
 import { deleteClaim } from '../jobs/lease.js';
 import { FenceError } from '../jobs/complete-jobs.js';
 import { RUNNABLE_WHEN_WAITING, stageOf } from './stages.js';
@@ -103,13 +103,13 @@ export function* assign(
   rules: (queue: string) => AssignRules,
 ): Work<Assignment> {
   const to = randomId();
-  const { claimId, queue } = yield* locateLiveJob(id);
+  const { claimId } = yield* locateLiveJob(id);
   if (claimId === 0) {
-    const row = yield* lockIdleJob(id);
+    const row = yield* lockJob(id, 0);
     // Another claim was faster.
     if (!row) return yield* assign(id, assignee, from, rules);
-    const { maxAttempts, deadLetter } = rules(queue);
-    const job = toJobBeforeClaim(row, queue, maxAttempts);
+    const { maxAttempts, deadLetter } = rules(row.queue);
+    const job = toJobBeforeClaim(row, row.queue, maxAttempts);
     return (yield* assignIdleJobs([{ job, to }], { ...assignee, deadLetter }, maxAttempts, yield* stageOf(id)))[0]!;
   }
   const locked = yield* lockAssignment(id, from);

@@ -21,7 +21,7 @@ const LOCK_CLAIM = `
   WHERE id = :claimId /*! FOR UPDATE */`;
 
 const LOCK_JOB = `
-  SELECT ${CLAIMED_COLUMNS}
+  SELECT ${CLAIMED_COLUMNS}, queue
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
 
@@ -50,7 +50,7 @@ export interface LockedAssignment {
 }
 
 // The number of times that the claim of a job may change between a read and its lock.
-const MAX_TRIES = 5;
+export const MAX_TRIES = 5;
 
 /** The queue of a job and its claim, 0 for none. */
 export interface LiveJob {
@@ -58,12 +58,18 @@ export interface LiveJob {
   readonly claimId: number;
 }
 
+/** Undefined if the job is finished or missing. */
+export function* readLiveJob(id: number): Work<LiveJob | undefined> {
+  const [live] = yield* query<{ queue: string; claim_id: number }>(SELECT_LIVE_CLAIM, { id });
+  return live && { queue: live.queue, claimId: Number(live.claim_id) };
+}
+
 /** Throws if the job is finished or missing. */
 export function* locateLiveJob(id: number): Work<LiveJob> {
   // Reads twice, because one pass finds a job in neither table if it moves from the history back to its queue.
   for (let reads = 0; reads < 2; reads++) {
-    const [live] = yield* query<{ queue: string; claim_id: number }>(SELECT_LIVE_CLAIM, { id });
-    if (live) return { queue: live.queue, claimId: Number(live.claim_id) };
+    const live = yield* readLiveJob(id);
+    if (live) return live;
     const [finished] = yield* query<{ queue: string; state: FinalState }>(SELECT_FINISHED_STATE, { id });
     if (finished) throw new JobFinishedError(id, finished.queue, finished.state);
   }
@@ -86,10 +92,10 @@ export function* lockAssignment(id: number, holder: ExpectedHolder, located?: Li
     if (!isHolder(holder, claimId, owner)) {
       throw new JobNotAssignedError(id, queue, owner === '' ? 'token' : 'owner', owner || null);
     }
-    const [row] = yield* query<ClaimedRow>(LOCK_JOB, { id, claimId });
+    const row = yield* lockJob(id, claimId);
     if (!row) continue;
     return {
-      job: toClaimedJob(row, queue),
+      job: toClaimedJob(row, row.queue),
       claimId,
       workerId,
       owner,
@@ -101,9 +107,13 @@ export function* lockAssignment(id: number, holder: ExpectedHolder, located?: Li
   }
 }
 
-/** Undefined if the job is claimed by now. */
-export function* lockIdleJob(id: number): Work<ClaimedRow | undefined> {
-  return (yield* query<ClaimedRow>(LOCK_JOB, { id, claimId: 0 }))[0];
+/**
+ * Undefined if the claim does not have the job any more. The queue of the job may be another one than before the lock.
+ *
+ * @param claimId 0: the job must have no claim
+ */
+export function* lockJob(id: number, claimId: number): Work<(ClaimedRow & { readonly queue: string }) | undefined> {
+  return (yield* query<ClaimedRow & { queue: string }>(LOCK_JOB, { id, claimId }))[0];
 }
 
 function isHolder(holder: ExpectedHolder, claimId: number, owner: string): boolean {
