@@ -48,7 +48,7 @@ export async function cancelAll(
   changes: RecordedChanges,
 ): Promise<number[]> {
   const { store, waitNotifier, events, flowSettler } = parts;
-  const idle = await changes.run((change) => store.cancelIdle(ids, retentionOf(parts), change), lengthOf);
+  const idle = await changes.run((change) => store.cancelIdle(ids, retentionOf(parts), change));
   const cancelled = new Set(idle.map(({ id }) => id));
   for (const id of cancelled) waitNotifier.notifyAlways(id);
   events.emitChanges('cancelled', idle);
@@ -61,10 +61,7 @@ export async function cancelAll(
 async function cancelOne(parts: CancelParts, id: number, changes: RecordedChanges): Promise<boolean> {
   const { store, groups, notifier, waitNotifier, events, flowSettler } = parts;
   const before = await new JobActions(parts).readForEvent('cancelled', [id]);
-  const result = await changes.run(
-    (change) => store.cancel(id, retentionOf(parts), change),
-    ({ state }) => (state === 'too-late' ? 0 : 1),
-  );
+  const result = await changes.run((change) => store.cancel(id, retentionOf(parts), change));
   if (result.state === 'requested') notifier.cancel(id, result.workerId);
   if (result.state !== 'cancelled') return result.state === 'requested';
   if (result.leftGroup) await groups.wake(result.leftGroup.queue, result.leftGroup.group);
@@ -77,5 +74,3 @@ async function cancelOne(parts: CancelParts, id: number, changes: RecordedChange
 function retentionOf({ optionsFor }: Pick<AdminParts, 'optionsFor'>): (queue: string) => number | false {
   return (queue) => optionsFor(queue).retention.deadMs;
 }
-
-const lengthOf = ({ length }: { readonly length: number }) => length;

@@ -20,11 +20,7 @@ export async function configureQueue(
   const { store, audit, notifier } = partsFor(parts, where, options);
   if (options.manager !== undefined) InvalidOptionsError.throwIfAny(where, [limitsProblem(given)]);
   const call = { verb: 'configure', which: queue, options: given, queue } as const;
-  await audit.change(
-    call,
-    (change) => store.configure(queue, given, change),
-    () => 1,
-  );
+  await audit.change(call, (change) => store.configure(queue, given, change));
   notifier.poll();
 }
 

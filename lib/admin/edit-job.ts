@@ -50,7 +50,7 @@ export async function updateJob(
     ...(headers !== undefined && { headers: encodeHeaders(queue, headers) }),
   };
   const call = { verb: 'update', which: id, options: { changes: Object.keys(edit) }, queue } as const;
-  return audit.change(call, (change) => store.edit(id, queue, edit, change), Number);
+  return audit.change(call, (change) => store.edit(id, queue, edit, change));
 }
 
 export async function duplicateJob(parts: EditParts, id: number, given: DuplicateOptions): Promise<number | null> {
@@ -77,11 +77,7 @@ export async function duplicateJob(parts: EditParts, id: number, given: Duplicat
     ...('payload' in others && { payload: (await buildJob(queue, payload, undefined, parts.optionsFor)).payload }),
   };
   const call = { verb: 'duplicate', which: id, options, queue } as const;
-  const newId = await own.audit.change(
-    call,
-    (change) => own.store.enqueueCopy(job, change),
-    () => 1,
-  );
+  const newId = await own.audit.change(call, (change) => own.store.enqueueCopy(job, change));
   own.events.emitChanges('enqueued', [{ id: newId, queue, name: job.name }]);
   own.notifier.poll();
   return newId;

@@ -121,11 +121,7 @@ export abstract class JobAdmin {
   async release(id: number, options: ChangeOptions = {}): Promise<boolean> {
     checkJobId(id);
     const { store, audit, notifier, events, groups } = partsFor(this.#parts, `Cannot release job ${id}`, options);
-    const released = await audit.change(
-      { verb: 'release', which: id },
-      (change) => store.release(id, change),
-      (job) => (job ? 1 : 0),
-    );
+    const released = await audit.change({ verb: 'release', which: id }, (change) => store.release(id, change));
     if (!released) return false;
     if (released.leftGroup) await groups.wake(released.leftGroup.queue, released.leftGroup.group);
     events.emitChanges('released', [released]);
@@ -188,10 +184,7 @@ export abstract class JobAdmin {
     const selections = [isJobIds(which) ? which : filterOf(which)];
     return audit.record(callOf('remove', which, options), (changes) =>
       new JobActions(parts).inBatches('removed', selections, states, bulk, async (ids) => {
-        const removed = await changes.run(
-          (change) => store.remove(ids, change),
-          ({ length }) => length,
-        );
+        const removed = await changes.run((change) => store.remove(ids, change));
         for (const id of removed) waitNotifier.notifyAlways(id);
         await flowSettler.settle(removed);
         return removed;
@@ -201,11 +194,7 @@ export abstract class JobAdmin {
 
   async #edit(call: Omit<AuditedCall, 'which'>, id: number, edit: JobEdit, options: ChangeOptions): Promise<boolean> {
     const { store, audit, notifier } = partsFor(this.#parts, `Cannot ${call.verb} job ${id}`, options);
-    const isChanged = await audit.change(
-      { ...call, which: id },
-      (change) => store.edit(id, undefined, edit, change),
-      Number,
-    );
+    const isChanged = await audit.change({ ...call, which: id }, (change) => store.edit(id, undefined, edit, change));
     if (isChanged) notifier.poll();
     return isChanged;
   }

@@ -57,10 +57,7 @@ export async function obliterateQueue(parts: Parts, queue: string, given: Oblite
       if ((await removeJobs(parts, queue, changes, signal)) === 0) break;
     }
     const removed = changes.count;
-    await changes.run(
-      (change) => store.eraseQueue(queue, change),
-      () => 1,
-    );
+    await changes.run((change) => store.eraseQueue(queue, change));
     notifier.poll();
     return removed;
   });
@@ -93,10 +90,7 @@ async function removeJobs(
   const { store, waitNotifier, flowSettler } = parts;
   const bulk = { dryRun: false, limit: Number.MAX_SAFE_INTEGER, onProgress: undefined, signal };
   return new JobActions(parts).inBatches('removed', [{ queue }], [], bulk, async (ids) => {
-    const removed = await changes.run(
-      (change) => store.remove(ids, change),
-      ({ length }) => length,
-    );
+    const removed = await changes.run((change) => store.remove(ids, change));
     for (const id of removed) waitNotifier.notifyAlways(id);
     // The jobs that need them are cancelled, or run, as after a cancellation.
     await flowSettler.settle(removed);

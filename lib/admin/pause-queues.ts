@@ -20,12 +20,10 @@ export async function setPaused(
   const { store, audit, notifier } = partsFor(given, `Cannot ${verb}`, options);
   const queues = isAll ? (await store.queues()).map(({ queue }) => queue) : [which];
   await audit.record({ verb, which, queue: isAll ? undefined : which }, async (changes) => {
-    for (const queue of queues) await changes.run((change) => store.setPaused(queue, paused, change), one);
+    for (const queue of queues) await changes.run((change) => store.setPaused(queue, paused, change));
   });
   notifier.poll();
 }
-
-const one = () => 1;
 
 function isAllQueues(which: unknown): which is AllQueues {
   return isOptions(which) && JSON.stringify(which) === '{"all":true}';

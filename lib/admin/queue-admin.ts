@@ -124,7 +124,7 @@ export class QueueAdmin extends SubscriptionAdmin {
     InvalidOptionsError.throwIfAny('Cannot limit the queue', limitChangeProblems(change));
     const call = { verb: 'limit', which: queue, options: change, queue } as const;
     const { audit, limits } = this.#parts;
-    await audit.change(call, (recorded) => limits.setLimits(queue, change, recorded), one);
+    await audit.change(call, (recorded) => limits.setLimits(queue, change, recorded));
     this.#parts.notifier.poll();
   }
 
@@ -218,5 +218,3 @@ export class QueueAdmin extends SubscriptionAdmin {
     return rekey(this.#parts, options);
   }
 }
-
-const one = () => 1;

@@ -114,7 +114,7 @@ export class QueueGroup {
 
   #change(verb: AuditVerb, options: unknown, act: (change: Change) => Promise<void>): Promise<void> {
     const { queue, group } = this;
-    return this.#parts.audit.change({ verb, which: { queue, group }, options, queue }, act, () => 1);
+    return this.#parts.audit.change({ verb, which: { queue, group }, options, queue }, act);
   }
 }
 

@@ -29,9 +29,8 @@ export async function retryJobs(
   const moved = await audit.record(call ?? callOf('retry', which, options), (changes) =>
     new JobActions(own).inBatches('retried', selections, states, bulk, async (ids, before) => {
       const replay = { to, firstMs: before * intervalMs, intervalMs, completed };
-      const retried = await changes.run(
-        (change) => (isPlain ? store.retry(ids, change) : store.replay(ids, replay, change)),
-        lengthOf,
+      const retried = await changes.run((change) =>
+        isPlain ? store.retry(ids, change) : store.replay(ids, replay, change),
       );
       // A job of a flow may wait for others, which may have ended meanwhile.
       await flowSettler.recheck(retried);
@@ -51,11 +50,9 @@ export async function promoteJobs(parts: RestartParts, which: JobSelection, give
   const { store, audit, notifier } = own;
   const promoted = await audit.record(callOf('promote', which, options), (changes) =>
     new JobActions(own).inBatches('promoted', selections, states, bulk, (ids) =>
-      changes.run((change) => store.promote(ids, change), lengthOf),
+      changes.run((change) => store.promote(ids, change)),
     ),
   );
   if (promoted > 0) notifier.poll();
   return promoted;
 }
-
-const lengthOf = ({ length }: { readonly length: number }) => length;

@@ -28,7 +28,7 @@ export abstract class SubscriptionAdmin extends JobAdmin {
     checkSubscription(queue, subscription);
     const call = { verb: 'subscribe', which: queue, options: subscription, queue } as const;
     const { audit, queues } = partsFor(this.#parts, 'Cannot subscribe', options);
-    await audit.change(call, (change) => queues.subscribe(queue, subscriptionsOf(subscription), change), one);
+    await audit.change(call, (change) => queues.subscribe(queue, subscriptionsOf(subscription), change));
   }
 
   /**
@@ -41,7 +41,7 @@ export abstract class SubscriptionAdmin extends JobAdmin {
     const recorded = topic === undefined ? undefined : { topic };
     const call = { verb: 'unsubscribe', which: queue, options: recorded, queue } as const;
     const { audit, queues } = partsFor(this.#parts, 'Cannot unsubscribe', options);
-    return audit.change(call, (change) => queues.unsubscribe(queue, topic, change), Number);
+    return audit.change(call, (change) => queues.unsubscribe(queue, topic, change));
   }
 
   /** The subscriptions of all queues, by queue and topic. */
@@ -49,5 +49,3 @@ export abstract class SubscriptionAdmin extends JobAdmin {
     return this.#parts.queues.subscriptions();
   }
 }
-
-const one = () => 1;

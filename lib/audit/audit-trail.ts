@@ -4,7 +4,13 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { randomId } from '../job/random-id.js';
 import { storedError } from '../job/stored-error.js';
-import type { AuditEntry, AuditRecord, AuditVerb, Change } from '../store/audit/audit-store.js';
+import {
+  queueOfEntry,
+  type AuditEntry,
+  type AuditRecord,
+  type AuditVerb,
+  type Change,
+} from '../store/audit/audit-store.js';
 import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
 
 /** Receives each change of an administrator in this process. */
@@ -81,13 +87,8 @@ export class AuditTrail {
   }
 
   /** Runs a verb of one transaction. */
-  change<T>(
-    call: AuditedCall,
-    act: (change: Change) => Promise<T>,
-    countOf: (value: T) => number,
-    transaction?: CallerTransaction,
-  ): Promise<T> {
-    return this.record(call, (changes) => changes.run(act, countOf), transaction);
+  change<T>(call: AuditedCall, act: (change: Change) => Promise<T>, transaction?: CallerTransaction): Promise<T> {
+    return this.record(call, (changes) => changes.run(act), transaction);
   }
 
   async #callHook(call: AuditedCall, changes: RecordedChanges): Promise<void> {
@@ -105,24 +106,30 @@ export class AuditTrail {
   }
 }
 
+/** The part of an entry that is known before the first transaction of the call. */
+type CallEntry = Omit<AuditEntry, 'count' | 'queues'>;
+
 /** The changes of one call of a verb. */
 export class RecordedChanges {
   #count = 0;
+  #queues: ReadonlySet<string> = new Set();
 
   constructor(
-    private readonly entry: Omit<AuditEntry, 'count'> | undefined,
+    private readonly entry: CallEntry | undefined,
     private readonly transaction: CallerTransaction | undefined,
   ) {}
 
-  /**
-   * Runs one transaction of the call.
-   *
-   * @param countOf how many things it has changed, by its value
-   */
-  async run<T>(act: (change: Change) => Promise<T>, countOf: (value: T) => number): Promise<T> {
+  /** Runs one transaction of the call. Its changes count after its commit. */
+  async run<T>(act: (change: Change) => Promise<T>): Promise<T> {
     const { entry, transaction } = this;
-    const value = await act({ transaction, audit: entry && { ...entry, count: this.#count } });
-    this.#count += countOf(value);
+    let [added, queues] = [0, this.#queues];
+    const value = await act({
+      transaction,
+      audit: entry && { ...entry, count: this.#count, queues },
+      onChange: (...change) => void ([added, queues] = change),
+    });
+    this.#count += added;
+    this.#queues = queues;
     return value;
   }
 
@@ -131,7 +138,7 @@ export class RecordedChanges {
   }
 
   get queue(): string | null {
-    return this.entry?.queue ?? null;
+    return queueOfEntry({ queue: this.entry?.queue, queues: this.#queues });
   }
 
   get count(): number {
@@ -142,11 +149,11 @@ export class RecordedChanges {
 // Random, so that processes do not meet, and increasing, so that changes of one millisecond stay in their order.
 let lastId = Math.floor(randomId() / 2);
 
-function entryOf({ verb, which, options, queue }: AuditedCall, by: string | null): Omit<AuditEntry, 'count'> {
+function entryOf({ verb, which, options, queue }: AuditedCall, by: string | null): CallEntry {
   return {
     id: ++lastId,
     verb,
-    queue: queue ?? null,
+    queue,
     by,
     details: JSON.stringify({ which: shortened(which), options }),
   };

@@ -1,4 +1,4 @@
-import type { AuditedCall, AuditTrail } from '../audit/audit-trail.js';
+import type { AuditTrail } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected, isWhole } from '../job/expectation.js';
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED } from '../job/job-names.js';
@@ -7,7 +7,6 @@ import type { QueueName } from '../job/queue-jobs.js';
 import type { ResolvedQueueOptions } from '../job/queue-options.js';
 import { resolveScheduleTimes, type ScheduleOptions, type ScheduleTimes } from '../job/schedules/schedule-options.js';
 import { nextTick } from '../job/schedules/ticks.js';
-import type { Change } from '../store/audit/audit-store.js';
 import type { CallerTransaction, JobStore } from '../store/jobs/job-store.js';
 import type { ScheduleRecord, ScheduleStore, TickJob } from '../store/schedules/schedule-store.js';
 import { buildSchedule } from './build-schedule.js';
@@ -82,13 +81,14 @@ export class QueueSchedules {
     transaction: ScheduleTransaction = {},
   ): Promise<Date | null> {
     const manager = managerOf('Schedule', transaction);
+    const { store, audit, optionsFor } = this.#parts;
     const { queue, jobName = DEFAULT_JOB_NAME } = definition ?? {};
     const also = ['queue', 'jobName'];
-    const schedule = await buildSchedule(name, { queue, name: jobName }, definition, this.#parts.optionsFor, also);
+    const schedule = await buildSchedule(name, { queue, name: jobName }, definition, optionsFor, also);
     const options = { queue, jobName, ...timesOf(definition) };
-    const nextAtMs = await this.#change(
+    const nextAtMs = await audit.change(
       { verb: 'schedule.upsert', which: name, options, queue },
-      (change) => this.#parts.store.upsert(schedule, change),
+      (change) => store.upsert(schedule, change),
       manager,
     );
     this.#afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
@@ -105,12 +105,7 @@ export class QueueSchedules {
     const manager = managerOf('Schedule', transaction);
     checkName(name);
     const { store, audit } = this.#parts;
-    return audit.change(
-      { verb: 'schedule.remove', which: name },
-      (change) => store.remove(name, change),
-      Number,
-      manager,
-    );
+    return audit.change({ verb: 'schedule.remove', which: name }, (change) => store.remove(name, change), manager);
   }
 
   /**
@@ -141,9 +136,9 @@ export class QueueSchedules {
   async runNow(name: string, transaction: ScheduleTransaction = {}): Promise<number> {
     const manager = managerOf('Schedule', transaction);
     checkName(name);
-    const { store, notifier, emitEnqueued } = this.#parts;
+    const { store, audit, notifier, emitEnqueued } = this.#parts;
     const call = { verb: 'schedule.runNow', which: name } as const;
-    const job = await this.#change(call, (change) => store.runNow(name, change), manager);
+    const job = await audit.change(call, (change) => store.runNow(name, change), manager);
     this.#afterCommit(manager, () => {
       emitEnqueued(job);
       notifier.wake(job.queue, 1);
@@ -187,21 +182,9 @@ export class QueueSchedules {
     const manager = managerOf('Schedule', transaction);
     checkName(name);
     const call = { verb: paused ? 'schedule.pause' : 'schedule.resume', which: name } as const;
-    const { queue, nextAtMs } = await this.#change(
-      call,
-      (change) => this.#parts.store.setPaused(name, paused, change),
-      manager,
-    );
+    const { store, audit } = this.#parts;
+    const { queue, nextAtMs } = await audit.change(call, (change) => store.setPaused(name, paused, change), manager);
     this.#afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
-  }
-
-  /** A change of one schedule. */
-  #change<T>(
-    call: AuditedCall,
-    act: (change: Change) => Promise<T>,
-    transaction: CallerTransaction | undefined,
-  ): Promise<T> {
-    return this.#parts.audit.change(call, act, () => 1, transaction);
   }
 
   #expectTick(queue: string, nextAtMs: number | null): void {

@@ -5,6 +5,7 @@ import { newJob } from '../support/jobs.js';
 import { describeStores } from '../support/stores.js';
 
 const DAY = 86_400_000;
+const NONE: ReadonlySet<string> = new Set();
 
 describeEngines('the audit', (setup) => {
   it('has an entry for each change of a job, with its author', async () => {
@@ -167,6 +168,43 @@ describeEngines('the audit', (setup) => {
     await eventually(() => log.includes('error: The function `audit` failed for "pause": Error: no disk'));
   });
 
+  it('passes the queue of a job that a call names by its id to the function of the module', async () => {
+    const called: AuditRecord[] = [];
+    const { admin, producer } = await (await setup()).start({ autoStart: false, audit: (entry) => called.push(entry) });
+    const { id } = await producer.enqueue('q', 0, { delay: '1h' });
+
+    await admin.promote(id);
+    await admin.reprioritise(id, 5);
+    await admin.cancel(id);
+    await admin.remove([id]);
+
+    const { entries } = await admin.audit();
+    expect(entries.map(({ verb, queue }) => [verb, queue])).toEqual([
+      ['promote', 'q'],
+      ['reprioritise', 'q'],
+      ['cancel', 'q'],
+      ['remove', 'q'],
+    ]);
+    expect(called.map(({ verb, queue }) => [verb, queue])).toEqual(entries.map(({ verb, queue }) => [verb, queue]));
+  });
+
+  it('has no queue if the batches of a call have changed jobs of several queues', async () => {
+    const called: AuditRecord[] = [];
+    const { admin, producer } = await (await setup()).start({ autoStart: false, audit: (entry) => called.push(entry) });
+    await producer.enqueueMany('first', plainJobs(500));
+    await producer.enqueueMany('last', plainJobs(100));
+
+    await admin.cancel({ all: true });
+    await admin.retry({ all: true }, { limit: 100 });
+
+    const expected = [
+      { verb: 'cancel', queue: null, count: 600 },
+      { verb: 'retry', queue: 'first', count: 100 },
+    ];
+    expect((await admin.audit()).entries).toMatchObject(expected);
+    expect(called).toMatchObject(expected);
+  });
+
   it('has the entry of a schedule only if the transaction of the caller commits', async () => {
     const world = await setup();
     const called: AuditRecord[] = [];
@@ -198,7 +236,15 @@ describeStores('the audit in the store', (setup) => {
     const { audit, admin, put, advance } = await setup();
     const cancel = async () => {
       const [id] = await put(newJob());
-      const entry = { id: id!, verb: 'cancel', queue: null, by: null, details: '{"which":1}', count: 0 } as const;
+      const entry = {
+        id: id!,
+        verb: 'cancel',
+        queue: undefined,
+        by: null,
+        details: '{"which":1}',
+        count: 0,
+        queues: NONE,
+      } as const;
       await admin.cancel(id!, () => 0, { audit: entry });
     };
     await cancel();
@@ -214,7 +260,15 @@ describeStores('the audit in the store', (setup) => {
   it('shows an entry whose details another program has changed', async () => {
     const { audit, admin, put, sql } = await setup();
     const [id] = await put(newJob());
-    const entry = { id: 1, verb: 'cancel', queue: 'q', by: null, details: '{"which":1}', count: 0 } as const;
+    const entry = {
+      id: 1,
+      verb: 'cancel',
+      queue: 'q',
+      by: null,
+      details: '{"which":1}',
+      count: 0,
+      queues: NONE,
+    } as const;
     await admin.cancel(id!, () => 0, { audit: entry });
 
     await sql(`UPDATE sql_queue_audit SET details = '{'`);

@@ -186,7 +186,15 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   await waits.deleteOutcomes(7, awaited.slice(25, 26));
   advance(120_000);
   await waits.pruneWaits(100);
-  const entry = { id: 1, verb: 'pause', queue: 'q', by: 'ann', details: '{}', count: 0 } as const;
+  const entry = {
+    id: 1,
+    verb: 'pause',
+    queue: 'q',
+    by: 'ann',
+    details: '{}',
+    count: 0,
+    queues: new Set<string>(),
+  } as const;
   await admin.setPaused('q', true, { audit: entry });
   await admin.configure('q', { concurrency: 2, maxRunning: 900, enabled: true });
   await admin.configure('new', { paused: true });

@@ -101,25 +101,25 @@ export class SqlAdminStore implements port.AdminStore {
     }));
   }
 
-  setPaused(queue: string, paused: boolean, change: Change = {}): Promise<void> {
-    return runChange(this.database, change, () => setPaused(this.dialect, queue, paused), one);
+  setPaused(queue: string, paused: boolean, change?: Change): Promise<void> {
+    return runChange(this.database, change, () => setPaused(this.dialect, queue, paused));
   }
 
-  configure(queue: string, given: QueueConfiguration | null, change: Change = {}): Promise<void> {
-    return runChange(this.database, change, () => configureQueue(this.dialect, queue, given), one);
+  configure(queue: string, given: QueueConfiguration | null, change?: Change): Promise<void> {
+    return runChange(this.database, change, () => configureQueue(this.dialect, queue, given));
   }
 
-  cancel(id: number, retentionMs: (queue: string) => number | false, change: Change = {}): Promise<port.CancelResult> {
-    const work = () => cancelJob(id, retentionMs, change.transaction !== undefined);
+  cancel(id: number, retentionMs: (queue: string) => number | false, change?: Change): Promise<port.CancelResult> {
+    const work = () => cancelJob(id, retentionMs, change?.transaction !== undefined);
     const queueOf = (result: port.CancelResult) => (result.state === 'requested' ? result.queue : undefined);
     return runChange(this.database, change, work, ({ state }) => (state === 'too-late' ? 0 : 1), queueOf);
   }
 
-  release(id: number, change: Change = {}): Promise<port.ReleasedJob | undefined> {
+  release(id: number, change?: Change): Promise<port.ReleasedJob | undefined> {
     return runChange(
       this.database,
       change,
-      () => releaseJob(id, change.transaction !== undefined),
+      () => releaseJob(id, change?.transaction !== undefined),
       (released) => (released ? 1 : 0),
     );
   }
@@ -127,24 +127,24 @@ export class SqlAdminStore implements port.AdminStore {
   cancelIdle(
     ids: readonly number[],
     retentionMs: (queue: string) => number | false,
-    change: Change = {},
+    change?: Change,
   ): Promise<readonly EventJob[]> {
     return runChange(this.database, change, () => cancelIdleJobs(ids, retentionMs), lengthOf);
   }
 
-  promote(ids: readonly number[], change: Change = {}): Promise<number[]> {
+  promote(ids: readonly number[], change?: Change): Promise<number[]> {
     return runChange(this.database, change, () => makeDue(ids, 'promoted'), lengthOf);
   }
 
-  retry(ids: readonly number[], change: Change = {}): Promise<number[]> {
+  retry(ids: readonly number[], change?: Change): Promise<number[]> {
     return this.#withKeys(ids, (mayReenqueue) => retryJobs(ids, mayReenqueue), change);
   }
 
-  replay(ids: readonly number[], replay: port.Replay, change: Change = {}): Promise<number[]> {
+  replay(ids: readonly number[], replay: port.Replay, change?: Change): Promise<number[]> {
     return this.#withKeys(ids, (mayReenqueue) => replayJobs(ids, replay, mayReenqueue), change, replay.to);
   }
 
-  async edit(id: number, queue: string | undefined, edit: port.JobEdit, change: Change = {}): Promise<boolean> {
+  async edit(id: number, queue: string | undefined, edit: port.JobEdit, change?: Change): Promise<boolean> {
     const work = () => editJob(id, queue, edit);
     const edited = await runChange(this.database, change, work, (found) => (found === undefined ? 0 : 1), same);
     return edited !== undefined;
@@ -154,9 +154,10 @@ export class SqlAdminStore implements port.AdminStore {
     return this.#readTwice(() => copyOfJob(id), transaction);
   }
 
-  async enqueueCopy(job: NewJob, { audit, transaction }: Change = {}): Promise<number> {
-    const work = () => audited(enqueue([job]), audit, lengthOf);
+  async enqueueCopy(job: NewJob, change: Change = {}): Promise<number> {
     const { database } = this;
+    const { transaction } = change;
+    const work = () => audited(enqueue([job]), change);
     const [id] = await (transaction ? database.inCallerTransaction(transaction, work) : database.transactOnce(work));
     return id!;
   }
@@ -165,13 +166,13 @@ export class SqlAdminStore implements port.AdminStore {
     return this.database.transaction(() => eraseTraces(ids));
   }
 
-  async eraseQueue(queue: string, change: Change = {}): Promise<void> {
+  async eraseQueue(queue: string, change?: Change): Promise<void> {
     for (const erase of ERASERS)
       while ((await this.database.transaction(() => erase(queue, ERASE_BATCH_SIZE))) === ERASE_BATCH_SIZE);
-    await runChange(this.database, change, () => eraseQueue(queue), one);
+    await runChange(this.database, change, () => eraseQueue(queue));
   }
 
-  remove(ids: readonly number[], change: Change = {}): Promise<number[]> {
+  remove(ids: readonly number[], change?: Change): Promise<number[]> {
     return runChange(this.database, change, () => removeJobs(ids), lengthOf);
   }
 
@@ -189,10 +190,10 @@ export class SqlAdminStore implements port.AdminStore {
   async #withKeys(
     ids: readonly number[],
     reenqueue: (mayReenqueue: MayReenqueue) => Work<number[]>,
-    change: Change,
+    change: Change | undefined,
     to?: string,
   ): Promise<number[]> {
-    const reenqueues = await this.#findKeyed(ids, to, change.transaction);
+    const reenqueues = await this.#findKeyed(ids, to, change?.transaction);
     return runChange(this.database, change, () => reenqueueKeyed(reenqueues, reenqueue), lengthOf);
   }
 
@@ -223,8 +224,6 @@ function* setPaused(dialect: Pick<Dialect, 'addQueue'>, queue: string, paused: b
   yield* dialect.addQueue(queue);
   yield* execute(SET_PAUSED, values);
 }
-
-const one = () => 1;
 
 const same = (queue: string | undefined) => queue;
 

@@ -6,13 +6,21 @@ export interface AuditEntry {
   /** A random number. Each transaction of the same call replaces the entry. */
   readonly id: number;
   readonly verb: AuditVerb;
-  /** Null: the queue of the changed jobs, if it is one. */
-  readonly queue: string | null;
+  /** The queue that the call names. Undefined: that of the changed jobs, if it is one. */
+  readonly queue: string | undefined;
   readonly by: string | null;
   /** JSON: the selection and the options of the call. */
   readonly details: string;
   /** The number of things that earlier transactions of the call have changed. */
   readonly count: number;
+  /** The queues of the jobs that earlier transactions of the call have changed. */
+  readonly queues: ReadonlySet<string>;
+}
+
+/** Null: the call names no queue, and it has changed no job, or jobs of several queues. */
+export function queueOfEntry({ queue, queues }: Pick<AuditEntry, 'queue' | 'queues'>): string | null {
+  const [first = null] = queues.size === 1 ? queues : [];
+  return queue ?? first;
 }
 
 /** The surroundings of a change of an administrator. */
@@ -21,6 +29,11 @@ export interface Change {
   readonly audit?: AuditEntry | undefined;
   /** The open transaction of the caller. Undefined: the change has a transaction of its own. */
   readonly transaction?: CallerTransaction | undefined;
+  /**
+   * Called before the commit, and again if the transaction is repeated, with the number of things that it has changed and
+   * with the queues of the changed jobs, those of earlier transactions of the call included.
+   */
+  readonly onChange?: ((count: number, queues: ReadonlySet<string>) => void) | undefined;
 }
 
 export const AUDIT_VERBS = [

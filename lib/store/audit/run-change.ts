@@ -1,6 +1,6 @@
 import type { SqlDatabase } from '../core/sql-database.js';
 import { execute, relay, type Work } from '../core/statement.js';
-import type { AuditEntry, Change } from './audit-store.js';
+import { queueOfEntry, type Change } from './audit-store.js';
 
 // Replaces the entry of an earlier transaction of the same call. A call that changes nothing writes nothing, so a call that
 // is repeated after a lost answer keeps the entry of its first run.
@@ -11,38 +11,40 @@ const WRITE = `
 /**
  * Runs the work of a change in a transaction of its own or in that of the caller, with its entry in the audit.
  *
- * @param countOf how many things the work has changed, by its value
+ * @param countOf how many things the work has changed, by its value; default: one
  * @param queueOf the queue of the change, by the value, if the work emits no event
  */
 export function runChange<T>(
   database: Pick<SqlDatabase, 'transaction' | 'inCallerTransaction'>,
-  { audit, transaction }: Change,
+  change: Change = {},
   work: () => Work<T>,
-  countOf: (value: T) => number,
+  countOf?: (value: T) => number,
   queueOf?: (value: T) => string | undefined,
 ): Promise<T> {
-  const withEntry = () => audited(work(), audit, countOf, queueOf);
+  const withEntry = () => audited(work(), change, countOf, queueOf);
+  const { transaction } = change;
   return transaction ? database.inCallerTransaction(transaction, withEntry) : database.transaction(withEntry);
 }
 
 /** The work, and the entry if it has changed anything. */
 export function* audited<T>(
   work: Work<T>,
-  entry: AuditEntry | undefined,
-  countOf: (value: T) => number,
+  { audit, onChange }: Change,
+  countOf: (value: T) => number = () => 1,
   queueOf: (value: T) => string | undefined = () => undefined,
 ): Work<T> {
-  if (!entry) return yield* work;
-  const queues = new Set<string>();
+  const queues = new Set(audit?.queues);
   const value = yield* relay(work, function* (step) {
-    for (const { queue } of step.events?.(() => true) ?? []) queues.add(queue);
+    if (audit) for (const { queue } of step.events?.(() => true) ?? []) queues.add(queue);
     return yield step;
   });
-  const changed = countOf(value);
-  if (changed === 0) return value;
-  const { count, ...columns } = entry;
-  const ofJobs = queues.size === 1 ? [...queues][0] : undefined;
-  const queue = entry.queue ?? queueOf(value) ?? ofJobs ?? null;
-  yield* execute(WRITE, { ...columns, queue, count: count + changed });
+  const count = countOf(value);
+  const queue = queueOf(value);
+  if (queue !== undefined) queues.add(queue);
+  onChange?.(count, queues);
+  if (!audit || count === 0) return value;
+  const { id, verb, by, details } = audit;
+  const entry = { ...audit, count: audit.count + count, queues };
+  yield* execute(WRITE, { id, verb, by, details, queue: queueOfEntry(entry), count: entry.count });
   return value;
 }

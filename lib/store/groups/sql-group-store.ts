@@ -74,12 +74,11 @@ export function sqlGroupStore(database: SqlDatabase, dialect: Dialect): GroupSto
   return {
     list: (search) => database.runIdempotent(() => listGroups(search)),
     counts: (queue, groups, most) => database.runIdempotent(() => countGroups(queue, groups, most)),
-    setPaused: (queue, group, paused, change = {}) =>
-      runChange(database, change, () => setGroupPaused(dialect, { queue, group }, paused), one),
-    setLimits: (queue, group, limits, change = {}) =>
-      runChange(database, change, () => changeGroupLimits(dialect, { queue, group }, limits), one),
-    rest: (queue, group, rest, change = {}) =>
-      runChange(database, change, () => restGroup(dialect, { queue, group }, rest), one),
+    setPaused: (queue, group, paused, change) =>
+      runChange(database, change, () => setGroupPaused(dialect, { queue, group }, paused)),
+    setLimits: (queue, group, limits, change) =>
+      runChange(database, change, () => changeGroupLimits(dialect, { queue, group }, limits)),
+    rest: (queue, group, rest, change) => runChange(database, change, () => restGroup(dialect, { queue, group }, rest)),
 
     async wake(queue, group) {
       await database.transaction(() => wakeGroup({ queue, group })).catch(() => undefined);
@@ -160,5 +159,3 @@ function* listGroups({ queue, state, after, limit }: GroupSearch): Work<GroupRec
     return { queue, group: row.group_key, state: row.state, ...limits, weight, restsUntil };
   });
 }
-
-const one = () => 1;

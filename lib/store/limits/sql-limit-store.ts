@@ -51,13 +51,7 @@ export function sqlLimitStore(database: SqlDatabase, dialect: Dialect): LimitSto
       return replaced;
     },
 
-    setLimits: (queue, limits, change = {}) =>
-      runChange(
-        database,
-        change,
-        () => changeLimits(dialect, queue, limits),
-        () => 1,
-      ),
+    setLimits: (queue, limits, change) => runChange(database, change, () => changeLimits(dialect, queue, limits)),
     rest: (queue, rest) => database.transaction(() => restQueue(dialect, queue, rest)),
   };
 }

@@ -53,13 +53,14 @@ export function sqlScheduleStore(database: SqlDatabase, blocking: SqlDatabase, d
       return removed;
     },
 
-    upsert: (schedule, change = {}) => runChange(blocking, change, () => upsertSchedule(dialect, schedule), one),
-    remove: (name, change = {}) => runChange(blocking, change, () => removeSchedule(name), Number),
-    setPaused: (name, paused, change = {}) => runChange(blocking, change, () => setPaused(name, paused), one),
+    upsert: (schedule, change) => runChange(blocking, change, () => upsertSchedule(dialect, schedule)),
+    remove: (name, change) => runChange(blocking, change, () => removeSchedule(name), Number),
+    setPaused: (name, paused, change) => runChange(blocking, change, () => setPaused(name, paused)),
 
     /** Exactly once: a lost answer to the commit does not enqueue a second job. */
-    runNow(name, { audit, transaction } = {}) {
-      const work = () => audited(runNow(name), audit, one);
+    runNow(name, change = {}) {
+      const { transaction } = change;
+      const work = () => audited(runNow(name), change);
       return transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transactOnce(work);
     },
 
@@ -71,5 +72,3 @@ export function sqlScheduleStore(database: SqlDatabase, blocking: SqlDatabase, d
     list: async () => (await database.runIdempotent(() => query<ScheduleRow>(LIST))).map(toScheduleRecord),
   };
 }
-
-const one = () => 1;

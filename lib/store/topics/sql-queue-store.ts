@@ -30,15 +30,9 @@ export function sqlQueueStore(database: SqlDatabase, blocking: SqlDatabase, dial
     },
 
     subscribers: (topic, transaction) => database.readLatest(() => findSubscribers(topic), transaction),
-    subscribe: (queue, subscriptions, change = {}) =>
-      runChange(
-        blocking,
-        change,
-        () => subscribe(dialect, queue, subscriptions),
-        () => 1,
-      ),
-    unsubscribe: (queue, topic, change = {}) =>
-      runChange(blocking, change, () => deleteSubscriptions(queue, topic), Number),
+    subscribe: (queue, subscriptions, change) =>
+      runChange(blocking, change, () => subscribe(dialect, queue, subscriptions)),
+    unsubscribe: (queue, topic, change) => runChange(blocking, change, () => deleteSubscriptions(queue, topic), Number),
     subscriptions: () => database.runIdempotent(listSubscriptions),
   };
 }
