@@ -176,8 +176,8 @@ function* cancelLocked(
   yield* emit(jobEventsOf('cancelled', jobs));
   yield* execute(DELETE_IDLE, { ids: new Ids(idsOf(rows)) });
   yield* executeAll(closeEdges(completions));
-  yield* clearStages(idsOf(rows));
   yield* writeHistory(completions.filter((completion) => historyRetentionMs(completion) !== false));
+  yield* clearStages(idsOf(rows));
   return jobs;
 }
 
