@@ -11,7 +11,7 @@ export interface ScheduleRecord {
   cron: string | null;
   everyMs: number | null;
   tz: string;
-  /** Undefined if the row has no JSON. */
+  /** Null if the row has no JSON. */
   payload: unknown;
   missed: 'skip' | 'once' | { all: number };
   overlap: 'allow' | 'skip' | 'one-waiting';
