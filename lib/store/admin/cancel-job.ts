@@ -9,6 +9,7 @@ import { historyRetentionMs, writeHistory } from '../jobs/history.js';
 import { lockAssignment, lockJob, MAX_TRIES, readLiveJob, type LiveJob } from '../people/lock-assignment.js';
 import { jobEventsOf } from '../jobs/job-events.js';
 import { execute, executeAll, emit, query, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // After the lock of the claim: the job is locked last, as by a completion. A plain read could be older than the lock, in
 // the snapshot of a caller's transaction.
@@ -31,11 +32,7 @@ const WRITE_CANCEL_REQUESTS = `
   SET cancel_requests = :requests
   WHERE id = :claimId`;
 
-interface ClaimRow {
-  worker_id: string;
-  cancel_requests: string | null;
-  owner: string | null;
-}
+type LockedClaim = Pick<TableRow<'claims'>, 'worker_id' | 'cancel_requests' | 'owner'>;
 
 /** @param isCallers in a transaction of the caller */
 export function* cancelJob(
@@ -109,15 +106,15 @@ function cancelled({ overrides }: ClaimedJob): Extract<CancelResult, { state: 'c
 }
 
 /** Undefined if the job has left the claim. */
-export function* lockClaimOf(id: number, claimId: number): Work<ClaimRow | undefined> {
-  const [claim] = yield* query<ClaimRow>(LOCK_CLAIM, { claimId });
+export function* lockClaimOf(id: number, claimId: number): Work<LockedClaim | undefined> {
+  const [claim] = yield* query<LockedClaim>(LOCK_CLAIM, { claimId });
   if (!claim) return undefined;
   // No completion can change the locked claim, but the job may have left it before the lock.
   const [job] = yield* query(LOCK_CLAIMED_JOB, { id, claimId });
   return job === undefined ? undefined : claim;
 }
 
-export function* requestCancel(id: number, claimId: number, { cancel_requests }: ClaimRow): Work<void> {
+export function* requestCancel(id: number, claimId: number, { cancel_requests }: LockedClaim): Work<void> {
   const requests = new Set(readIds(cancel_requests) ?? []).add(id);
   yield* execute(WRITE_CANCEL_REQUESTS, { claimId, requests: JSON.stringify([...requests]) });
 }

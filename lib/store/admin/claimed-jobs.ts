@@ -1,6 +1,7 @@
 import { batchesOf } from '../../common/batches-of.js';
 import { readIds } from '../../job/read-columns.js';
 import { query, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const SELECT_CLAIMS = `
   SELECT id, job_ids, start_limit
@@ -14,18 +15,8 @@ const SELECT_CLAIMED = `
 
 const ID_BATCH_SIZE = 1_000;
 
-interface ClaimRow {
-  readonly id: number;
-  readonly job_ids: string;
-  readonly start_limit: number;
-}
-
-interface ClaimedRow {
-  readonly id: number;
-  readonly queue: string;
-  readonly claim_id: number;
-  readonly runnable: number;
-}
+type ListedClaim = Pick<TableRow<'claims'>, 'id' | 'job_ids' | 'start_limit'>;
+type JobRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'claim_id' | 'runnable'>;
 
 /** A job that a claim has. */
 export interface JobOfClaim {
@@ -41,14 +32,14 @@ export interface JobOfClaim {
 export function* readClaimedJobs(queue: string | null): Work<JobOfClaim[]> {
   const started = new Map<number, Set<number>>();
   const ids = new Set<number>();
-  for (const { id, job_ids, start_limit } of yield* query<ClaimRow>(SELECT_CLAIMS, { queue })) {
+  for (const { id, job_ids, start_limit } of yield* query<ListedClaim>(SELECT_CLAIMS, { queue })) {
     const ofClaim = readIds(job_ids) ?? [];
     started.set(Number(id), new Set(ofClaim.slice(0, start_limit)));
     for (const jobId of ofClaim) ids.add(jobId);
   }
   const claimed: JobOfClaim[] = [];
   for (const batch of batchesOf([...ids], ID_BATCH_SIZE)) {
-    for (const row of yield* query<ClaimedRow>(SELECT_CLAIMED, { ids: batch })) {
+    for (const row of yield* query<JobRow>(SELECT_CLAIMED, { ids: batch })) {
       // A job of a claim that was written after the claims were read counts as started.
       const isStarted = started.get(Number(row.claim_id))?.has(Number(row.id)) ?? true;
       const range = Number(row.runnable) === 2 ? 'staged' : 'waiting';

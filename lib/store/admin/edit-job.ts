@@ -6,6 +6,7 @@ import { execute, executeAll, query, type Statement, type Work } from '../core/s
 import { findStaged } from '../people/stages.js';
 import { IN_GROUP, RETURNED } from '../runnable.js';
 import type { JobEdit } from './admin-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const LOCK_IDLE = `
   SELECT queue, state
@@ -48,16 +49,10 @@ const READ_FINISHED = `
   FROM {history}
   WHERE id = :id`;
 
-interface CopiedRow {
-  readonly queue: string;
-  readonly name: string;
-  readonly priority: number;
-  readonly max_attempts: number | null;
-  readonly payload: string;
-  readonly headers: string | null;
-  readonly options: string | null;
-  readonly group_key: string;
-}
+type CopiedRow = Pick<
+  TableRow<'jobs'>,
+  'queue' | 'name' | 'priority' | 'max_attempts' | 'payload' | 'headers' | 'options' | 'group_key'
+>;
 
 /** Changes a job that no claim has. Returns its queue, or undefined if it has changed nothing. */
 export function* editJob(id: number, queue: string | undefined, edit: JobEdit): Work<string | undefined> {

@@ -1,9 +1,10 @@
 import { NO_LIMITS } from '../../job/limits/limit-options.js';
 import type { Dialect } from '../core/sql-database.js';
 import { query, type Work } from '../core/statement.js';
-import { limitsOf, overridesOf, type LimitsRow } from '../limits/limits-row.js';
+import { limitsOf, overridesOf } from '../limits/limits-row.js';
 import { settingsOf } from '../settings/settings-row.js';
 import type { QueueRecord } from './admin-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const QUEUES = `
   SELECT queue, paused, expires_after_ms, settings
@@ -13,17 +14,10 @@ const LIMITS = `
   SELECT queue, declared, overrides, rest_until, :now AS at
   FROM {limits}`;
 
-interface QueueRow {
-  queue: string;
-  paused: number;
-  expires_after_ms: number | null;
-  settings: string | null;
-}
-
-interface QueueLimitsRow extends Pick<LimitsRow, 'declared' | 'overrides' | 'rest_until'> {
-  readonly queue: string;
+type QueueRow = Pick<TableRow<'queues'>, 'queue' | 'paused' | 'expires_after_ms' | 'settings'>;
+type QueueLimitsRow = Pick<TableRow<'limits'>, 'queue' | 'declared' | 'overrides' | 'rest_until'> & {
   readonly at: number;
-}
+};
 
 /**
  * All queues by name. Reads the queues of the jobs too, because an enqueue writes no row for its queue: that would cost one more statement.

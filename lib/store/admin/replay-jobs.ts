@@ -8,6 +8,7 @@ import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { clearStages, RUNNABLE_WHEN_WAITING } from '../people/stages.js';
 import { execute, executeAll, emit, query, rowChunks, Rows, type SqlValue, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const LOCK_SCHEDULED = `
   SELECT id, queue, name, attempt
@@ -39,9 +40,9 @@ const REENQUEUE = `
 // One of run_at and due_at is NULL: the job is scheduled for run_at, or has waited since due_at.
 const REENQUEUED_ROW = `(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, :now + ?, ?)`;
 
-type FinishedRow = Record<
-  'id' | 'queue' | 'name' | 'priority' | 'max_attempts' | 'created_at' | 'payload' | 'headers' | 'options' | 'error',
-  SqlValue
+type FinishedRow = Pick<
+  TableRow<'history'>,
+  'id' | 'queue' | 'name' | 'priority' | 'max_attempts' | 'created_at' | 'payload' | 'headers' | 'options' | 'error'
 >;
 
 /** Called for each finished job that would return to its own queue. If it returns false, the job stays finished. */
@@ -69,11 +70,11 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   const given = { ids: ascending(ids), completed: replay.completed ? 1 : 0 };
   const found = yield* query<FinishedRow>(LOCK_FINISHED, given);
   const rows = found.filter(
-    (row) => !staysInQueue(row, replay) || mayReenqueue(Number(row.id), parseJsonOrNull(row.options as string | null)),
+    (row) => !staysInQueue(row, replay) || mayReenqueue(Number(row.id), parseJsonOrNull(row.options)),
   );
   if (rows.length === 0) return [];
   const finished = idsOf(rows);
-  const retried = rows.map(({ id, queue, name }) => ({ id, queue: replay.to ?? queue, name }) as EventJob);
+  const retried = rows.map(({ id, queue, name }) => ({ id, queue: replay.to ?? queue, name }));
   yield* emit(jobEventsOf('retried', retried));
   yield* executeAll(finished.map((id) => ({ sql: DELETE_FINISHED, values: { id } })));
   const blocked = yield* reopenFlows(rows);
@@ -86,7 +87,7 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
 
 /** Jobs that wait for these jobs wait for their next end. Returns those that wait for others themselves. */
 function* reopenFlows(rows: readonly FinishedRow[]): Work<ReadonlySet<number>> {
-  const ids = idsOf(rows.filter(({ options }) => parseJsonOrNull<JobOverrides>(options as string | null)?.flow));
+  const ids = idsOf(rows.filter(({ options }) => parseJsonOrNull<JobOverrides>(options)?.flow));
   return ids.length === 0 ? new Set() : yield* reopenEdges(ids);
 }
 
@@ -106,14 +107,14 @@ function toReenqueuedRow(row: FinishedRow, replay: Replay, n: number, isBlocked:
   const dueMs = isBlocked || delayMs > 0 ? null : 0;
   if (staysInQueue(row, replay)) {
     const { queue, max_attempts, headers, options } = row;
-    const group = parseJsonOrNull<JobOverrides>(options as string | null)?.group ?? '';
+    const group = parseJsonOrNull<JobOverrides>(options)?.group ?? '';
     if (group !== '' && !isBlocked && delayMs <= 0) schedule[2] = RETURNED;
     const kept = [max_attempts, created_at, payload, headers, options, error, dueMs, group];
     return [id, queue, name, ...schedule, priority, ...kept];
   }
   // In another queue it is like a new job: the attempts are those of that queue, the key and the group of the old queue are
   // dropped, and so are the headers that name its origin.
-  const headers = withoutOriginHeaders(row.headers as string | null);
+  const headers = withoutOriginHeaders(row.headers);
   return [
     id,
     to!,
@@ -131,8 +132,8 @@ function toReenqueuedRow(row: FinishedRow, replay: Replay, n: number, isBlocked:
   ];
 }
 
-function withoutKeyAndGroup(options: SqlValue): SqlValue {
-  const overrides = parseJsonOrNull<JobOverrides>(options as string | null);
+function withoutKeyAndGroup(options: string | null): string | null {
+  const overrides = parseJsonOrNull<JobOverrides>(options);
   if (overrides?.key === undefined && overrides?.group === undefined) return options;
   const { key: _key, keyUntil: _until, group: _group, ...others } = overrides;
   return Object.keys(others).length === 0 ? null : JSON.stringify(others);

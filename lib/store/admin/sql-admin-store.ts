@@ -26,6 +26,7 @@ import { findKeyedReenqueues, reenqueueKeyed, type KeyedReenqueue } from '../key
 import { configureQueue } from '../settings/configure-queue.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const selectLogs = (order: PageOrder) => `
   SELECT number, logged_at, line
@@ -46,14 +47,7 @@ const SET_PAUSED = `
 
 const ERASE_BATCH_SIZE = 500;
 
-interface WorkerRow {
-  id: string;
-  host: string;
-  pid: number;
-  queues: string;
-  started_at: number;
-  seen_at: number;
-}
+type WorkerRow = TableRow<'workers'>;
 
 export class SqlAdminStore implements port.AdminStore {
   constructor(

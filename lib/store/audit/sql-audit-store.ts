@@ -4,6 +4,7 @@ import { parseJsonOrNull } from '../core/parse-json.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 import type * as port from './audit-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const CONDITIONS = {
   by: 'made_by = :by',
@@ -25,15 +26,7 @@ const DELETE = `
   DELETE /*! {audit} */ FROM {audit} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND changed_at < :now - :olderThanMs`;
 
-interface AuditRow {
-  id: number;
-  verb: string;
-  queue: string | null;
-  made_by: string | null;
-  details: string;
-  changed: number;
-  changed_at: number;
-}
+type AuditRow = TableRow<'audit'>;
 
 export class SqlAuditStore implements port.AuditStore {
   constructor(private readonly database: SqlDatabase) {}

@@ -1,20 +1,10 @@
 import { Histogram } from '../../job/histogram.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { execute, rowChunks, Rows, type SqlValue, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 import type { MetricsRow } from './metrics-store.js';
 
-export interface StoredMetrics {
-  queue: string;
-  step_ms: number;
-  starts_at: number;
-  recorder: number;
-  completed: number;
-  failed: number;
-  dead: number;
-  cancelled: number;
-  waits: string;
-  runs: string;
-}
+export type StoredMetrics = TableRow<'metrics'>;
 
 export const METRICS_COLUMNS = 'queue, step_ms, starts_at, recorder, completed, failed, dead, cancelled, waits, runs';
 

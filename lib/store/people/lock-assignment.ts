@@ -4,6 +4,7 @@ import type { FinalState } from '../../job/job-state.js';
 import type { ExpectedHolder } from './consumer-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from '../jobs/claimed-row.js';
 import { query, type Work } from '../core/statement.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const SELECT_LIVE_CLAIM = `
   SELECT queue, claim_id
@@ -25,14 +26,8 @@ const LOCK_JOB = `
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
 
-interface AssignmentClaimRow {
-  worker_id: string;
-  owner: string | null;
-  dead_letter: string | null;
-  at: number;
-  claimed_at: number;
-  has_lease: number;
-}
+type AssignmentClaimRow = Pick<TableRow<'claims'>, 'worker_id' | 'owner' | 'dead_letter' | 'claimed_at'> &
+  Readonly<Record<'at' | 'has_lease', number>>;
 
 /** A locked job, and its locked claim, which has no other job. */
 export interface LockedAssignment {

@@ -3,6 +3,7 @@ import type { Dialect } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 import { changeLimits } from '../limits/sql-limit-store.js';
 import { settingsOf } from './settings-row.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const LOCK = `
   SELECT paused, settings
@@ -14,10 +15,7 @@ const SET = `
   SET paused = :paused, settings = :settings
   WHERE queue = :queue`;
 
-interface LockedRow {
-  readonly paused: number;
-  readonly settings: string | null;
-}
+type LockedRow = Pick<TableRow<'queues'>, 'paused' | 'settings'>;
 
 /** Stores the settings with the queue, and its limits with the limits, in this order of locks. */
 export function* configureQueue(dialect: Dialect, queue: string, given: QueueConfiguration | null): Work<void> {

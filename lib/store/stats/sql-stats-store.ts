@@ -4,6 +4,7 @@ import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 import { sampleQueues } from './sample-queues.js';
 import type { LastSample, StatsSample, StatsStore } from './stats-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const READ = `
   SELECT sample, sampled_at, took_ms, :now AS at
@@ -29,12 +30,7 @@ const SAVE = `
   SET sample = :sample, sampled_at = :sampledAtMs, took_ms = :tookMs, lease_until = 0
   WHERE id = 1`;
 
-interface StatsRow {
-  readonly sample: string | null;
-  readonly sampled_at: number;
-  readonly took_ms: number;
-  readonly at: number;
-}
+type StatsRow = Pick<TableRow<'stats'>, 'sample' | 'sampled_at' | 'took_ms'> & { readonly at: number };
 
 export class SqlStatsStore implements StatsStore {
   constructor(

@@ -6,6 +6,7 @@ import { inArchive } from '../schema/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
 import { eraseFinished, eraseIdle, eraseSignals, eraseTraces } from './erase-jobs.js';
 import type * as port from './subject-store.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const JOBS_OF = `
   SELECT job_id AS id
@@ -119,10 +120,7 @@ function* eraseBatch(
   return { cancelled, erased, blobs, active: [...active, ...moved], next };
 }
 
-interface SubjectRow {
-  readonly subject: string;
-  readonly job_id: number;
-}
+type SubjectRow = Pick<TableRow<'subjects'>, 'subject' | 'job_id'>;
 
 function* prune(rows: readonly SubjectRow[], archives: readonly string[]): Work<void> {
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));

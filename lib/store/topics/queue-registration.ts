@@ -7,6 +7,7 @@ import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
 import { settingsOf } from '../settings/settings-row.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // A transaction locks the row of a queue before its subscriptions. It never locks claims, jobs or history as well, so
 // these tables have no place in the common lock order.
@@ -134,14 +135,8 @@ export function* markQueuesUsed(queues: readonly string[]): Work<boolean> {
   return (yield* execute(MARK_USED, { queues: [...queues].sort() })) === queues.length;
 }
 
-interface PermitRow {
-  readonly paused: number;
-  readonly settings: string | null;
-  readonly at: number;
-  readonly needs_mark: number;
-  readonly limited: number;
-  readonly grouped: number;
-}
+type PermitRow = Pick<TableRow<'queues'>, 'paused' | 'settings'> &
+  Readonly<Record<'at' | 'needs_mark' | 'limited' | 'grouped', number>>;
 
 /** A queue that was never used has no row. */
 export function* readClaimPermit(queue: string): Work<ClaimPermit> {
