@@ -8,7 +8,7 @@ import { endLockedAssignment } from '../people/end-assignment.js';
 import { historyRetentionMs, writeHistory } from '../jobs/history.js';
 import { lockAssignment, lockJob, MAX_TRIES, readLiveJob, type LiveJob } from '../people/lock-assignment.js';
 import { jobEventsOf } from '../jobs/job-events.js';
-import { execute, executeAll, emit, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, executeAll, emit, query, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // After the lock of the claim: the job is locked last, as by a completion. A plain read could be older than the lock, in
@@ -18,9 +18,7 @@ const LOCK_CLAIMED_JOB = `
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND claim_id = :claimId /*! FOR UPDATE */`;
 
-const DELETE_IDLE_JOB = `
-  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id = 0`;
+const DELETE_IDLE_JOB = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 
 const LOCK_CLAIM = `
   SELECT worker_id, cancel_requests, owner

@@ -2,7 +2,7 @@ import { closeEdges } from '../flows/edges.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { executeAll, emit, query, type Work } from '../core/statement.js';
+import { deleteFrom, executeAll, emit, query, type Work } from '../core/statement.js';
 import { deleteJobLogs } from '../results/sql-job-log-store.js';
 import { markRemoved } from '../results/sql-wait-store.js';
 
@@ -12,11 +12,7 @@ const LOCK_IDLE = `
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id /*! FOR UPDATE */`;
 
-// One statement per row: MariaDB reads and locks the whole table if a list is as long as the table, even with a forced
-// index.
-const REMOVE_IDLE = `
-  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND claim_id = 0`;
+const REMOVE_IDLE = deleteFrom('jobs', 'id = :id AND claim_id = 0');
 
 const LOCK_FINISHED = `
   SELECT id, queue, name, attempt, NULL AS options
@@ -24,9 +20,7 @@ const LOCK_FINISHED = `
   WHERE id IN (:ids)
   ORDER BY id /*! FOR UPDATE */`;
 
-const REMOVE_FINISHED = `
-  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id`;
+const REMOVE_FINISHED = deleteFrom('history', 'id = :id');
 
 /** Active jobs stay, because their worker would not learn of the removal: cancel them. */
 export function* removeJobs(ids: readonly number[]): Work<number[]> {

@@ -7,7 +7,17 @@ import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { clearStages, RUNNABLE_WHEN_WAITING } from '../people/stages.js';
-import { execute, executeAll, emit, query, rowChunks, Rows, type SqlValue, type Work } from '../core/statement.js';
+import {
+  deleteFrom,
+  execute,
+  executeAll,
+  emit,
+  query,
+  rowChunks,
+  Rows,
+  type SqlValue,
+  type Work,
+} from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const LOCK_SCHEDULED = `
@@ -27,10 +37,7 @@ const LOCK_FINISHED = `
   WHERE id IN (:ids) AND (state <> 'completed' OR :completed = 1)
   ORDER BY id /*! FOR UPDATE */`;
 
-// One statement per row, because MariaDB reads and locks the whole table for a list that is as long as the table.
-const DELETE_FINISHED = `
-  DELETE /*! {history} */ FROM {history} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id`;
+const DELETE_FINISHED = deleteFrom('history', 'id = :id');
 
 const REENQUEUE = `
   INSERT INTO {jobs} (id, queue, name, run_at, state, runnable, priority, attempt, max_attempts,

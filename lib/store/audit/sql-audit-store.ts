@@ -2,7 +2,7 @@ import type { PageOrder, PagePosition, PageRequest } from '../../job/page-option
 import { orderKeywordsOf } from '../admin/candidates.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { execute, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import type * as port from './audit-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -22,9 +22,7 @@ const OLD = `
   ORDER BY changed_at, id
   LIMIT :limit`;
 
-const DELETE = `
-  DELETE /*! {audit} */ FROM {audit} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND changed_at < :now - :olderThanMs`;
+const DELETE = deleteFrom('audit', 'id = :id AND changed_at < :now - :olderThanMs');
 
 type AuditRow = TableRow<'audit'>;
 

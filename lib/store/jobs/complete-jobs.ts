@@ -4,7 +4,7 @@ import type { NewJob } from '../../job/job.js';
 import { BLOCKED, RETURNED } from '../runnable.js';
 import { closeEdges } from '../flows/edges.js';
 import { wakeGroups } from '../groups/wake-groups.js';
-import { emit, executeAll, type Work } from '../core/statement.js';
+import { deleteFrom, emit, executeAll, type Work } from '../core/statement.js';
 import { REFUNDED_ATTEMPT } from './claimed-row.js';
 import type { Completion } from './completion.js';
 import { enqueue } from './enqueue.js';
@@ -13,14 +13,7 @@ import { fence, groupByClaim, isFinished, isShort, type FencedStatement } from '
 import { copyToHistory, writeHistory } from './history.js';
 import { completionEvents } from './job-events.js';
 
-// MySQL and MariaDB execute comments of the form /*! … */, SQLite ignores them. Both servers scan a small table instead
-// of using its key, and a scan waits for locks on rows that the statement does not need. Each statement that locks rows
-// by id therefore names the primary key. A DELETE accepts an index only in the form for several tables, which names the
-// table twice.
-
-const DELETE_FINISHED = `
-  DELETE /*! {jobs} */ FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids AND claim_id = :claimId`;
+const DELETE_FINISHED = deleteFrom('jobs', ':ids AND claim_id = :claimId');
 
 const SCHEDULE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */

@@ -61,8 +61,6 @@ const CLAIMS = `
   FROM {claims}
   WHERE id IN (:claimIds)`;
 
-// One statement per row. For a list as long as the table, MariaDB ignores the index hint, and reads and locks the whole
-// table.
 const REMOVE = deleteFrom('jobs', 'id = :id');
 
 const LET_ARRIVE = `

@@ -2,7 +2,7 @@ import type { JobKey } from '../../job/job-key.js';
 import type { KeyOwner } from '../../job/key-decision.js';
 import type { NewJob } from '../../job/job.js';
 import type { KeyName } from '../core/sql-database.js';
-import { execute, query, executeAll, type Statement, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, executeAll, type Statement, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // In the common lock order, keys come before claims, jobs and history: a transaction that has locked a claim or a job
@@ -41,9 +41,7 @@ const EXTEND_RETENTION = `
   SET kept_until = :now + :keptMs
   WHERE queue = :queue AND key_hash IN (:hashes)`;
 
-const DELETE_KEYS = `
-  DELETE /*! {keys} */ FROM {keys} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND key_hash IN (:hashes)`;
+const DELETE_KEYS = deleteFrom('keys', 'queue = :queue AND key_hash IN (:hashes)');
 
 // Skips any number of locked rows, so that they do not delay the others. Selects job_id, which is unused here: if the
 // index alone could answer the query, MySQL would scan the whole small index.

@@ -1,5 +1,5 @@
 import { batchesOf } from '../../common/batches-of.js';
-import { executeAll, query, type Statement, type StatementResult, type Work } from '../core/statement.js';
+import { deleteFrom, executeAll, query, type Statement, type StatementResult, type Work } from '../core/statement.js';
 import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
 import { addSums, emptySums, METRICS_STEPS, type MetricsRow } from './metrics-store.js';
 
@@ -26,9 +26,10 @@ const LOCK_ONE = `
   FROM {metrics} /*! FORCE INDEX (PRIMARY) */
   WHERE queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = 0 /*! FOR UPDATE */`;
 
-const DELETE = `
-  DELETE /*! {metrics} */ FROM {metrics} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = :recorder`;
+const DELETE = deleteFrom(
+  'metrics',
+  'queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = :recorder',
+);
 
 const STATEMENTS_PER_STEP = 100;
 

@@ -1,5 +1,5 @@
 import { RETURNED } from '../runnable.js';
-import { execute, query, executeAll, type Work } from '../core/statement.js';
+import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
 
 // A job that waits in a stage has runnable = 2: claims do not read that range of index queue, but counts do. The row in
 // stages names its stage. The lock order is claims, jobs, history, stages.
@@ -21,11 +21,7 @@ const IN_STAGES = `
   WHERE job_id IN (:ids)
   ORDER BY job_id`;
 
-// One statement per row: MariaDB scans and locks the whole table if a list is as long as the table, even with a forced
-// index.
-const DELETE_STAGE = `
-  DELETE /*! {stages} */ FROM {stages} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :id`;
+const DELETE_STAGE = deleteFrom('stages', 'job_id = :id');
 
 const INSERT_STAGE = `
   INSERT INTO {stages} (job_id, queue, stage, priority)

@@ -2,7 +2,16 @@ import { isWhole } from '../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { execute, query, rowChunks, Rows, executeAll, type SqlValue, type Work } from '../core/statement.js';
+import {
+  deleteFrom,
+  execute,
+  query,
+  rowChunks,
+  Rows,
+  executeAll,
+  type SqlValue,
+  type Work,
+} from '../core/statement.js';
 import { readInBatches } from './in-batches.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -75,13 +84,9 @@ const POSTPONE_CLEANUP_CHECK = `
   WHERE job_id IN (:ids)`;
 
 // The conditions that are always true keep both servers from scanning a small table: see UNREGISTER in sql-wait-store.ts.
-const DELETE_PROGRESS = `
-  DELETE /*! {progress} */ FROM {progress} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id IN (:ids) AND updated_at > 0`;
+const DELETE_PROGRESS = deleteFrom('progress', 'job_id IN (:ids) AND updated_at > 0');
 
-const DELETE_LINES = `
-  DELETE /*! {logs} */ FROM {logs} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :id AND number >= 1 AND logged_at > 0`;
+const DELETE_LINES = deleteFrom('logs', 'job_id = :id AND number >= 1 AND logged_at > 0');
 
 type ProgressRow = Pick<TableRow<'progress'>, 'job_id' | 'value' | 'lines_logged'>;
 

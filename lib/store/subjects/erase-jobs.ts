@@ -1,7 +1,7 @@
 import { BLOB_PREFIX, isBlob } from '../../job/codec/payload-codec.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { executeAll, query, type Statement, type Values, type Work } from '../core/statement.js';
+import { deleteFrom, executeAll, query, type Statement, type Values, type Work } from '../core/statement.js';
 import { jobLogDeletions } from '../results/sql-job-log-store.js';
 import { inArchive } from '../schema/archive-options.js';
 
@@ -15,7 +15,7 @@ const LOCK_IDLE = `
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id /*! FOR UPDATE */`;
 
-// One statement per row: see REMOVE_IDLE in remove-jobs.ts.
+// One statement per row: see deleteFrom.
 const ERASE_IDLE = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET payload = 'null', headers = NULL, error = NULL, options = :options
@@ -35,18 +35,14 @@ const ERASE_FINISHED = `
 const LOCK_ARCHIVED = LOCK_FINISHED.replace('{history}', '{archive}');
 const ERASE_ARCHIVED = ERASE_FINISHED.replace('{history}', '{archive}');
 
-const DELETE_STEPS = `
-  DELETE /*! {steps} */ FROM {steps} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :id AND expires_at > 0`;
+const DELETE_STEPS = deleteFrom('steps', 'job_id = :id AND expires_at > 0');
 
 const SIGNALS_OF = `
   SELECT signal_hash AS hash
   FROM {steps}
   WHERE job_id IN (:ids) AND signal_hash IS NOT NULL`;
 
-const DELETE_SIGNAL = `
-  DELETE /*! {signals} */ FROM {signals} /*! FORCE INDEX (PRIMARY) */
-  WHERE hash = :hash AND sent_at > 0`;
+const DELETE_SIGNAL = deleteFrom('signals', 'hash = :hash AND sent_at > 0');
 
 const EDGES_OF = `
   SELECT job_id, needs
@@ -64,9 +60,7 @@ const EVENTS_OF = `
   FROM {events}
   WHERE job_id IN (:ids) AND (result IS NOT NULL OR error IS NOT NULL)`;
 
-const DELETE_EVENT = `
-  DELETE /*! {events} */ FROM {events} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :id AND recorded_at > 0`;
+const DELETE_EVENT = deleteFrom('events', 'id = :id AND recorded_at > 0');
 
 interface Row {
   readonly id: number;

@@ -1,6 +1,6 @@
 import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { executeAll, query, type Work } from '../core/statement.js';
+import { deleteFrom, executeAll, query, type Work } from '../core/statement.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { inArchive } from '../schema/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
@@ -35,9 +35,7 @@ const ARCHIVED = `
   FROM {archive}
   WHERE id IN (:ids)`;
 
-const DELETE_SUBJECT = `
-  DELETE /*! {subjects} */ FROM {subjects} /*! FORCE INDEX (PRIMARY) */
-  WHERE subject = :subject AND job_id = :id AND expires_at > 0`;
+const DELETE_SUBJECT = deleteFrom('subjects', 'subject = :subject AND job_id = :id AND expires_at > 0');
 
 // Without locks: several processes may delete the same rows, in the same order.
 const EXPIRED = `
