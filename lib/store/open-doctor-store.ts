@@ -1,6 +1,6 @@
 import type { Account } from './doctor/account-privileges.js';
 import type { DoctorStore } from './doctor/doctor-store.js';
-import { SqlDoctorStore } from './doctor/sql-doctor-store.js';
+import { examine } from './doctor/examine.js';
 import { openUnchecked, type UncheckedSettings } from './open-unchecked.js';
 
 export interface DoctorSettings extends UncheckedSettings {
@@ -14,5 +14,6 @@ export interface DoctorSettings extends UncheckedSettings {
 export async function openDoctorStore(settings: DoctorSettings): Promise<DoctorStore> {
   const { clock, account, largestPayloadBytes, maxHistoryLength = 1_000_000 } = settings;
   const opened = await openUnchecked(settings);
-  return new SqlDoctorStore({ ...opened, clock, account, largestPayloadBytes, maxHistoryLength });
+  const patient = { ...opened, clock, account, largestPayloadBytes, maxHistoryLength };
+  return { examine: () => examine(patient), close: () => opened.close() };
 }

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../common/clock.js';
 import type { AdminStore } from './admin/admin-store.js';
-import { SqlAdminStore } from './admin/sql-admin-store.js';
+import { sqlAdminStore } from './admin/sql-admin-store.js';
 import type { AuditStore } from './audit/audit-store.js';
-import { SqlAuditStore } from './audit/sql-audit-store.js';
+import { sqlAuditStore } from './audit/sql-audit-store.js';
 import { CommitListener } from './core/commit-listener.js';
 import { withEventOutbox, type EventOutbox } from './core/event-outbox-database.js';
 import type { Dialect, SqlDatabase } from './core/sql-database.js';
@@ -18,7 +18,7 @@ import { sqlJobStore } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
 import type { ContentStore } from './content/content-store.js';
-import { SqlContentStore } from './content/sql-content-store.js';
+import { sqlContentStore } from './content/sql-content-store.js';
 import type { FlowStore } from './flows/flow-store.js';
 import { sqlFlowStore } from './flows/sql-flow-store.js';
 import type { GroupStore } from './groups/group-store.js';
@@ -32,10 +32,10 @@ import type { MysqlOptions } from './mysql/mysql-options.js';
 import { MysqlPool } from './mysql/mysql-pool.js';
 import { mysql } from './mysql/mysql.js';
 import type { MetricsStore } from './metrics/metrics-store.js';
-import { SqlMetricsStore } from './metrics/sql-metrics-store.js';
+import { sqlMetricsStore } from './metrics/sql-metrics-store.js';
 import type { NotificationChannel } from './notifications/notification-channel.js';
 import type { ConsumerStore } from './people/consumer-store.js';
-import { SqlConsumerStore } from './people/sql-consumer-store.js';
+import { sqlConsumerStore } from './people/sql-consumer-store.js';
 import type { EventStore } from './results/event-store.js';
 import type { JobLogStore } from './results/job-log-store.js';
 import { sqlEventStore } from './results/sql-event-store.js';
@@ -46,7 +46,7 @@ import { withArchives } from './schema/archive-options.js';
 import { raiseNextId } from './schema/raise-next-id.js';
 import { prepareSchema, type SchemaSettings } from './schema/schema.js';
 import type { SchemaStore } from './schema/schema-store.js';
-import { SqlSchemaStore } from './schema/sql-schema-store.js';
+import { sqlSchemaStore } from './schema/sql-schema-store.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './sqlite/sqlite-handle.js';
 import {
   checkForWaiters,
@@ -57,11 +57,11 @@ import {
 import { sqlite } from './sqlite/sqlite.js';
 import type { ScheduleStore } from './schedules/schedule-store.js';
 import { sqlScheduleStore } from './schedules/sql-schedule-store.js';
-import { SqlStatsStore } from './stats/sql-stats-store.js';
+import { sqlStatsStore } from './stats/sql-stats-store.js';
 import type { StatsStore } from './stats/stats-store.js';
 import { sqlStepStore } from './steps/sql-step-store.js';
 import type { StepStore } from './steps/step-store.js';
-import { SqlSubjectStore } from './subjects/sql-subject-store.js';
+import { sqlSubjectStore } from './subjects/sql-subject-store.js';
 import type { SubjectStore } from './subjects/subject-store.js';
 import { tableNames, tablesOn, type Tables } from './tables.js';
 import type { QueueStore } from './topics/queue-store.js';
@@ -165,23 +165,23 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
       archives,
     ),
     workers: sqlWorkerRegistry(database, blocking, dialect),
-    admin: new SqlAdminStore(blocking, dialect, keyed),
-    audit: new SqlAuditStore(database),
+    admin: sqlAdminStore(blocking, dialect, keyed),
+    audit: sqlAuditStore(database),
     queues: sqlQueueStore(database, blocking, dialect),
-    consumer: new SqlConsumerStore(blocking, database, scanCursors),
+    consumer: sqlConsumerStore(blocking, database, scanCursors),
     waits: sqlWaitStore(database),
     jobLogs: sqlJobLogStore(database),
     events: sqlEventStore(database),
     schedules: sqlScheduleStore(outbox, blocking, dialect),
     limits: sqlLimitStore(database, dialect),
-    stats: new SqlStatsStore(database, dialect, clock),
-    metrics: new SqlMetricsStore(database),
-    schema: new SqlSchemaStore(database, settings.migrate),
+    stats: sqlStatsStore(database, dialect, clock),
+    metrics: sqlMetricsStore(database),
+    schema: sqlSchemaStore(database, settings.migrate),
     groups: sqlGroupStore(database, dialect),
     steps: sqlStepStore(outbox, blocking, dialect, scanCursors),
     flows: sqlFlowStore(outbox, blocking, dialect, scanCursors),
-    subjects: new SqlSubjectStore(blocking, archiveTables),
-    content: (codec) => new SqlContentStore(blocking, codec, archiveTables),
+    subjects: sqlSubjectStore(blocking, archiveTables),
+    content: (codec) => sqlContentStore(blocking, codec, archiveTables),
     ...channels,
     workerLocks: lockDatabase && sqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
     notices,

@@ -1,19 +1,13 @@
-import type { PageOrder, PagePosition, PageRequest } from '../../job/page-options.js';
+import type { PageOrder, PagePosition } from '../../job/page-options.js';
 import { orderKeywordsOf } from '../admin/candidates.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
-import type * as port from './audit-store.js';
+import type { AuditFilter, AuditRecord, AuditStore, AuditVerb } from './audit-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
-const CONDITIONS = {
-  by: 'made_by = :by',
-  queue: 'queue = :queue',
-  verb: 'verb = :verb',
-} satisfies Record<keyof port.AuditFilter, string>;
-
-// Each index ends with the order of the list. The first condition of the filter chooses it.
-const INDEXES = { by: 'made_by', queue: 'queue', verb: 'verb' } satisfies Record<keyof port.AuditFilter, string>;
+// Each column has an index, which ends with the order of the list. The first condition of the filter chooses it.
+const COLUMNS = { by: 'made_by', queue: 'queue', verb: 'verb' } satisfies Record<keyof AuditFilter, string>;
 
 const OLD = `
   SELECT id
@@ -24,36 +18,31 @@ const OLD = `
 
 const DELETE = deleteFrom('audit', 'id = :id AND changed_at < :now - :olderThanMs');
 
-type AuditRow = TableRow<'audit'>;
+export function sqlAuditStore(database: SqlDatabase): AuditStore {
+  return {
+    async list(filter, { after, limit, order }) {
+      const conditions = (['by', 'queue', 'verb'] as const).filter((name) => filter[name] !== undefined);
+      const [at, id] = (after ?? []) as readonly (number | undefined)[];
+      const values = { ...filter, at: at ?? null, id: id ?? null, limit: limit + 1 };
+      const sql = selectPage(conditions, after !== undefined, order);
+      const rows = await database.runIdempotent(() => query<TableRow<'audit'>>(sql, values));
+      const page = rows.slice(0, limit);
+      const last = page.at(-1);
+      const next: PagePosition | undefined =
+        last && rows.length > limit ? [Number(last.changed_at), Number(last.id)] : undefined;
+      return { entries: page.map(toRecord), ...(next && { next }) };
+    },
 
-export class SqlAuditStore implements port.AuditStore {
-  constructor(private readonly database: SqlDatabase) {}
-
-  async list(filter: port.AuditFilter, { after, limit, order }: PageRequest) {
-    const conditions = (['by', 'queue', 'verb'] as const).filter((name) => filter[name] !== undefined);
-    const [at, id] = (after ?? []) as readonly (number | undefined)[];
-    const values = { ...filter, at: at ?? null, id: id ?? null, limit: limit + 1 };
-    const rows = await this.database.runIdempotent(() =>
-      query<AuditRow>(selectPage(conditions, after !== undefined, order), values),
-    );
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const next: PagePosition | undefined =
-      last && rows.length > limit ? [Number(last.changed_at), Number(last.id)] : undefined;
-    return { entries: page.map(toRecord), ...(next && { next }) };
-  }
-
-  prune(olderThanMs: number, limit: number): Promise<number> {
-    return this.database.runIdempotent(() => pruneAudit(olderThanMs, limit));
-  }
+    prune: (olderThanMs, limit) => database.runIdempotent(() => pruneAudit(olderThanMs, limit)),
+  };
 }
 
-function selectPage(conditions: readonly (keyof port.AuditFilter)[], hasPosition: boolean, order: PageOrder): string {
+function selectPage(conditions: readonly (keyof AuditFilter)[], hasPosition: boolean, order: PageOrder): string {
   const { beyond, way } = orderKeywordsOf(order);
-  const index = conditions.length > 0 ? INDEXES[conditions[0]!] : 'time';
+  const index = conditions.length > 0 ? COLUMNS[conditions[0]!] : 'time';
   // The first comparison gives the index its range.
   const position = `changed_at ${beyond}= :at AND (changed_at ${beyond} :at OR id ${beyond} :id)`;
-  const where = [...conditions.map((name) => CONDITIONS[name]), ...(hasPosition ? [position] : [])];
+  const where = [...conditions.map((name) => `${COLUMNS[name]} = :${name}`), ...(hasPosition ? [position] : [])];
   return `
     SELECT id, verb, queue, made_by, details, changed, changed_at
     FROM {audit} /*! FORCE INDEX ({audit}_${index}) */
@@ -68,11 +57,11 @@ function* pruneAudit(olderThanMs: number, limit: number): Work<number> {
   return old.length;
 }
 
-function toRecord(row: AuditRow): port.AuditRecord {
+function toRecord(row: TableRow<'audit'>): AuditRecord {
   const { which = null, options } = parseJsonOrNull<{ which?: unknown; options?: unknown }>(row.details) ?? {};
   return {
     id: Number(row.id),
-    verb: row.verb as port.AuditVerb,
+    verb: row.verb as AuditVerb,
     which,
     ...(options !== undefined && { options }),
     queue: row.queue,

@@ -5,7 +5,6 @@ import type { ClaimedJob } from '../../job/job.js';
 import { andThen } from '../../job/user-rule.js';
 import type { Assignment, ConsumerStore, PersonOutcome } from '../people/consumer-store.js';
 import { encodeErrorOf } from './encode-completions.js';
-import { overriding } from './overriding.js';
 import type { StoredContent } from './stored-content.js';
 
 const RELEASE = (): PersonOutcome => ({ outcome: { kind: 'release' }, retentionMs: false });
@@ -24,7 +23,8 @@ export function decodingConsumerStore(
     if (failed && usable.length === 0) throw failed.reason;
     return usable;
   };
-  return overriding(store, {
+  return {
+    ...store,
     splitClaim: async (split) => decodeAll(await store.splitClaim(split)),
     claimFromStage: async (request) => decodeAll(await store.claimFromStage(request)),
     assign: async (...args) => decode(await store.assign(...args)),
@@ -42,7 +42,7 @@ export function decodingConsumerStore(
     listUnassigned: async (...args) => content.decodeRecords(await store.listUnassigned(...args)),
     listAssigned: async (...args) => content.decodeRecords(await store.listAssigned(...args)),
     listInStage: async (...args) => content.decodeRecords(await store.listInStage(...args)),
-  });
+  };
 }
 
 /**

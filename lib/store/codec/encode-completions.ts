@@ -2,12 +2,12 @@ import type { ClaimedJob } from '../../job/job.js';
 import { andThen, type MaybePromise } from '../../job/user-rule.js';
 import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from '../jobs/completion.js';
 import type { JobStore } from '../jobs/job-store.js';
-import { overriding } from './overriding.js';
 import type { StoredContent } from './stored-content.js';
 
 /** Encodes the errors of attempts. Payloads and results are encoded before, so that calls with too large ones reject. */
 export function encodingJobStore(store: JobStore, content: StoredContent): JobStore {
-  return overriding(store, {
+  return {
+    ...store,
     complete: (batch) => withEncodedErrors(batch, content, (encoded) => store.complete(encoded)),
     completeAndClaim: (batch, request) =>
       withEncodedErrors(batch, content, (encoded) => store.completeAndClaim(encoded, request)),
@@ -16,7 +16,7 @@ export function encodingJobStore(store: JobStore, content: StoredContent): JobSt
         const { value, completion } = await work(manager);
         return { value, completion: await encodeErrorOf(completion, content, completion.job) };
       }),
-  });
+  };
 }
 
 /** Returns a promise only if a codec does. */

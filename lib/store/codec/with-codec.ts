@@ -9,7 +9,6 @@ import type { WaitStore } from '../results/wait-store.js';
 import type { ScheduleRecord, ScheduleStore } from '../schedules/schedule-store.js';
 import { decodingConsumerStore } from './decode-assignments.js';
 import { encodingJobStore } from './encode-completions.js';
-import { overriding } from './overriding.js';
 import { StoredContent } from './stored-content.js';
 
 /**
@@ -32,7 +31,8 @@ export function withCodec(stores: OpenStore, codec: ContentCodec): OpenStore {
 }
 
 function decodingAdminStore(store: AdminStore, content: StoredContent): AdminStore {
-  return overriding(store, {
+  return {
+    ...store,
     get: async (...args) => {
       const job = await store.get(...args);
       return job && content.decodeRecord(job);
@@ -45,11 +45,12 @@ function decodingAdminStore(store: AdminStore, content: StoredContent): AdminSto
       const lines = await store.logs(id, page);
       return Promise.all(lines.map(async (line) => ({ ...line, line: await content.decodeText(line.line, 'log') })));
     },
-  });
+  };
 }
 
 function decodingWaitStore(store: WaitStore, content: StoredContent): WaitStore {
-  return overriding(store, {
+  return {
+    ...store,
     readJobs: async (ids) => {
       const jobs = [...(await store.readJobs(ids))];
       return new Map(
@@ -63,7 +64,7 @@ function decodingWaitStore(store: WaitStore, content: StoredContent): WaitStore 
         ),
       );
     },
-  });
+  };
 }
 
 function encodingJobLogStore(store: JobLogStore, content: StoredContent, codec: ContentCodec): JobLogStore {
@@ -74,7 +75,8 @@ function encodingJobLogStore(store: JobLogStore, content: StoredContent, codec: 
       lines.map(async ({ text, agoMs }) => ({ text: await codec.encode(text, { what: 'log' }), agoMs })),
     ),
   });
-  return overriding(store, {
+  return {
+    ...store,
     writeJobLogs: async (entries) => store.writeJobLogs(await Promise.all(entries.map(encodeEntry))),
     progressOf: async (ids) => {
       const decoded = new Map<number, string>();
@@ -85,7 +87,7 @@ function encodingJobLogStore(store: JobLogStore, content: StoredContent, codec: 
       }
       return decoded;
     },
-  });
+  };
 }
 
 function decodingEventStore(store: EventStore, content: StoredContent): EventStore {
@@ -101,10 +103,11 @@ function decodingEventStore(store: EventStore, content: StoredContent): EventSto
         return { id, event: { ...event, ...decoded } };
       }),
     );
-  return overriding(store, {
+  return {
+    ...store,
     readAfter: async (...args) => decodeAll(await store.readAfter(...args)),
     readByIds: async (...args) => decodeAll(await store.readByIds(...args)),
-  });
+  };
 }
 
 function decodingScheduleStore(store: ScheduleStore, content: StoredContent): ScheduleStore {
@@ -112,17 +115,19 @@ function decodingScheduleStore(store: ScheduleStore, content: StoredContent): Sc
     const { queue, jobName: name } = schedule;
     return { ...schedule, payload: await content.decodeValue(schedule.payload, 'payload', { queue, name }) };
   };
-  return overriding(store, {
+  return {
+    ...store,
     get: async (name) => {
       const schedule = await store.get(name);
       return schedule && decode(schedule);
     },
     list: async () => Promise.all((await store.list()).map(decode)),
-  });
+  };
 }
 
 function decodingFlowStore(store: FlowStore, content: StoredContent): FlowStore {
-  return overriding(store, {
+  return {
+    ...store,
     children: async (...args) =>
       Promise.all(
         (await store.children(...args)).map(async (child) => ({
@@ -131,7 +136,7 @@ function decodingFlowStore(store: FlowStore, content: StoredContent): FlowStore 
           error: await content.decodeError(child.error, child),
         })),
       ),
-  });
+  };
 }
 
 function isJson(text: string): boolean {

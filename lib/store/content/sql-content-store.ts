@@ -12,88 +12,77 @@ import {
 } from '../core/statement.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { inArchive } from '../schema/archive-options.js';
-import type { ContentStore, RekeyBatch } from './content-store.js';
+import type { ContentStore } from './content-store.js';
 import { ARCHIVE_TABLE, COMPARED_LENGTH, CONTENT_TABLES, type ContentTable } from './content-tables.js';
-import { reencode } from './reencode.js';
+import { reencode, type Recoder } from './reencode.js';
 
 type ContentRow = Record<string, string | number | null>;
 
 // Few, because each row may have a megabyte.
 const MAX_ROWS = 50;
 
-export class SqlContentStore implements ContentStore {
-  readonly #tables: readonly ContentTable[];
+export function sqlContentStore(database: SqlDatabase, codec: ContentCodec, archives: readonly string[]): ContentStore {
+  const archiveTables = archives.map((to) => ({
+    ...ARCHIVE_TABLE,
+    read: inArchive(ARCHIVE_TABLE.read, to),
+    write: inArchive(ARCHIVE_TABLE.write, to),
+  }));
 
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly codec: ContentCodec,
-    archives: readonly string[],
-  ) {
-    const archiveTables = archives.map((to) => ({
-      ...ARCHIVE_TABLE,
-      read: inArchive(ARCHIVE_TABLE.read, to),
-      write: inArchive(ARCHIVE_TABLE.write, to),
-    }));
-    this.#tables = [...CONTENT_TABLES, ...archiveTables];
-  }
-
-  rekey({ dryRun }: { readonly dryRun: boolean }): (limit: number) => Promise<RekeyBatch> {
-    const rest = [...this.#tables];
-    let position: Values | undefined;
-    return async (limit) => {
-      const [table] = rest;
-      if (!table) return { rekeyed: 0, active: 0, undecodable: 0, hasMore: false };
-      const rows = await this.#read(table, position ?? table.start, Math.min(limit, MAX_ROWS));
-      const last = rows.at(-1);
-      position = last && Object.fromEntries(Object.keys(table.start).map((column) => [column, last[column]!]));
-      if (!last) rest.shift();
-      return { ...(await this.#rekeyRows(table, rows, dryRun)), hasMore: rest.length > 0 };
-    };
-  }
-
-  async #read(table: ContentTable, after: Values, limit: number): Promise<readonly ContentRow[]> {
-    return this.database.runIdempotent(() => query<ContentRow>(table.read, { ...after, limit }));
-  }
-
-  async #rekeyRows(table: ContentTable, rows: readonly ContentRow[], dryRun: boolean) {
+  async function rekeyRows(table: ContentTable, rows: readonly ContentRow[], dryRun: boolean) {
     const writes: Statement[] = [];
     let [active, undecodable] = [0, 0];
     for (const row of rows) {
-      const write = await this.#writeOf(table, row, dryRun);
+      // A dry run stores no blobs.
+      const write = await writeOf(table, row, { from: codec, to: dryRun ? codec.inline : codec });
       if (write === 'undecodable') undecodable++;
       else if (write && Number(row['claim_id'] ?? 0) !== 0) active++;
       else if (write) writes.push(write);
     }
     if (dryRun || writes.length === 0) return { rekeyed: writes.length, active, undecodable };
-    const rekeyed = await this.database.transaction(() => writeAll(writes));
+    const rekeyed = await database.transaction(() => writeAll(writes));
     return { rekeyed, active, undecodable };
   }
 
-  /** Undefined if the row is current. */
-  async #writeOf(
-    table: ContentTable,
-    row: ContentRow,
-    dryRun: boolean,
-  ): Promise<Statement | 'undecodable' | undefined> {
-    const values: Record<string, string | number | null> = {};
-    let isCurrent = true;
-    // A dry run stores no blobs.
-    const codec = { from: this.codec, to: dryRun ? this.codec.inline : this.codec };
-    try {
-      for (const [column, kind] of Object.entries(table.content)) {
-        const stored = row[column] as string | null;
-        const encoded = stored === null ? null : await reencode(codec, stored, kind);
-        isCurrent &&= encoded === stored;
-        values[column] = encoded;
-        values[`${column}Start`] = startOf(stored ?? '');
-      }
-    } catch (error) {
-      if (hasCode(error, 'UNDECODABLE_CONTENT')) return 'undecodable';
-      throw error;
+  return {
+    rekey({ dryRun }) {
+      const rest: ContentTable[] = [...CONTENT_TABLES, ...archiveTables];
+      let position: Values | undefined;
+      return async (limit) => {
+        const [table] = rest;
+        if (!table) return { rekeyed: 0, active: 0, undecodable: 0, hasMore: false };
+        const values = { ...(position ?? table.start), limit: Math.min(limit, MAX_ROWS) };
+        const rows = await database.runIdempotent(() => query<ContentRow>(table.read, values));
+        const last = rows.at(-1);
+        position = last && Object.fromEntries(Object.keys(table.start).map((column) => [column, last[column]!]));
+        if (!last) rest.shift();
+        return { ...(await rekeyRows(table, rows, dryRun)), hasMore: rest.length > 0 };
+      };
+    },
+  };
+}
+
+/** Undefined if the row is current. */
+async function writeOf(
+  table: ContentTable,
+  row: ContentRow,
+  codec: Recoder,
+): Promise<Statement | 'undecodable' | undefined> {
+  const values: Record<string, string | number | null> = {};
+  let isCurrent = true;
+  try {
+    for (const [column, kind] of Object.entries(table.content)) {
+      const stored = row[column] as string | null;
+      const encoded = stored === null ? null : await reencode(codec, stored, kind);
+      isCurrent &&= encoded === stored;
+      values[column] = encoded;
+      values[`${column}Start`] = startOf(stored ?? '');
     }
-    for (const column of Object.keys(table.start)) values[column] = row[column]!;
-    return isCurrent ? undefined : { sql: table.write, values };
+  } catch (error) {
+    if (hasCode(error, 'UNDECODABLE_CONTENT')) return 'undecodable';
+    throw error;
   }
+  for (const column of Object.keys(table.start)) values[column] = row[column]!;
+  return isCurrent ? undefined : { sql: table.write, values };
 }
 
 /** Databases count characters, and JavaScript counts UTF-16 units. */

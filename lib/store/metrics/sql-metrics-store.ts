@@ -22,28 +22,23 @@ const READ = Object.values(METRICS_STEPS)
   )
   .join('\n  UNION ALL');
 
-export class SqlMetricsStore implements MetricsStore {
-  constructor(private readonly database: SqlDatabase) {}
+export function sqlMetricsStore(database: SqlDatabase): MetricsStore {
+  return {
+    async readTime() {
+      const [row] = await database.runIdempotent(() => query<{ at: number }>(TIME));
+      return Number(row!.at);
+    },
 
-  async readTime(): Promise<number> {
-    const [row] = await this.database.runIdempotent(() => query<{ at: number }>(TIME));
-    return Number(row!.at);
-  }
+    save: (rows) => database.runIdempotent(() => writeMetrics(rows)),
+    read: (queue, range) => database.runIdempotent(() => readMetrics(queue, range)),
 
-  save(rows: readonly MetricsRow[]): Promise<void> {
-    return this.database.runIdempotent(() => writeMetrics(rows));
-  }
-
-  read(queue: string, range: MetricsRange): Promise<MetricsRow[]> {
-    return this.database.runIdempotent(() => readMetrics(queue, range));
-  }
-
-  async fold(limit: number): Promise<number> {
-    let folded = 0;
-    for (const number of await this.database.runIdempotent(() => findDueFolds()))
-      folded = Math.max(folded, await this.database.transaction(() => foldMetrics(number, limit)));
-    return folded;
-  }
+    async fold(limit) {
+      let folded = 0;
+      for (const number of await database.runIdempotent(() => findDueFolds()))
+        folded = Math.max(folded, await database.transaction(() => foldMetrics(number, limit)));
+      return folded;
+    },
+  };
 }
 
 function* readMetrics(queue: string, range: MetricsRange): Work<MetricsRow[]> {

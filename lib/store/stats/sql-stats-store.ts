@@ -3,7 +3,7 @@ import { parseJsonOrNull } from '../core/parse-json.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 import { sampleQueues } from './sample-queues.js';
-import type { LastSample, StatsSample, StatsStore } from './stats-store.js';
+import type { StatsSample, StatsStore } from './stats-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const READ = `
@@ -32,37 +32,30 @@ const SAVE = `
 
 type StatsRow = Pick<TableRow<'stats'>, 'sample' | 'sampled_at' | 'took_ms'> & { readonly at: number };
 
-export class SqlStatsStore implements StatsStore {
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly dialect: Dialect,
-    private readonly clock: Clock,
-  ) {}
+export function sqlStatsStore(database: SqlDatabase, dialect: Dialect, clock: Clock): StatsStore {
+  const sample = () => database.runIdempotent(() => sampleQueues(dialect));
+  return {
+    sample,
 
-  async read(): Promise<LastSample> {
-    const [row] = await this.database.runIdempotent(() => query<StatsRow>(READ));
-    if (!row) return { queues: null, sampledAtMs: 0, tookMs: 0, ageMs: 0 };
-    const queues = parseJsonOrNull<StatsSample['queues']>(row.sample);
-    const sampledAtMs = Number(row.sampled_at);
-    const ageMs = Number(row.at) - sampledAtMs;
-    return { queues: Array.isArray(queues) ? queues : null, sampledAtMs, tookMs: Number(row.took_ms), ageMs };
-  }
+    async read() {
+      const [row] = await database.runIdempotent(() => query<StatsRow>(READ));
+      if (!row) return { queues: null, sampledAtMs: 0, tookMs: 0, ageMs: 0 };
+      const queues = parseJsonOrNull<StatsSample['queues']>(row.sample);
+      const sampledAtMs = Number(row.sampled_at);
+      const ageMs = Number(row.at) - sampledAtMs;
+      return { queues: Array.isArray(queues) ? queues : null, sampledAtMs, tookMs: Number(row.took_ms), ageMs };
+    },
 
-  takeLease(after: number): Promise<boolean> {
-    return this.database.runIdempotent(() => takeLease(this.dialect, after));
-  }
+    takeLease: (after) => database.runIdempotent(() => takeLease(dialect, after)),
 
-  sample(): Promise<Omit<StatsSample, 'tookMs'>> {
-    return this.database.runIdempotent(() => sampleQueues(this.dialect));
-  }
-
-  async takeSample(): Promise<StatsSample> {
-    const startedAt = this.clock.monotonic();
-    const { queues, sampledAtMs } = await this.sample();
-    const tookMs = Math.ceil(this.clock.monotonic() - startedAt);
-    await this.database.runIdempotent(() => execute(SAVE, { sample: JSON.stringify(queues), sampledAtMs, tookMs }));
-    return { queues, sampledAtMs, tookMs };
-  }
+    async takeSample() {
+      const startedAt = clock.monotonic();
+      const { queues, sampledAtMs } = await sample();
+      const tookMs = Math.ceil(clock.monotonic() - startedAt);
+      await database.runIdempotent(() => execute(SAVE, { sample: JSON.stringify(queues), sampledAtMs, tookMs }));
+      return { queues, sampledAtMs, tookMs };
+    },
+  };
 }
 
 function* takeLease(dialect: Dialect, after: number): Work<boolean> {

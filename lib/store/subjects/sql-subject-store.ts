@@ -5,7 +5,7 @@ import type { SqlDatabase } from '../core/sql-database.js';
 import { inArchive } from '../schema/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
 import { eraseFinished, eraseIdle, eraseSignals, eraseTraces } from './erase-jobs.js';
-import type * as port from './subject-store.js';
+import type { ErasedBatch, SubjectStore } from './subject-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const JOBS_OF = `
@@ -50,36 +50,22 @@ const POSTPONE_CHECK = `
   SET expires_at = :now + ${SUBJECT_CHECK_INTERVAL_MS}
   WHERE subject = :subject AND job_id = :id`;
 
-export class SqlSubjectStore implements port.SubjectStore {
-  constructor(
-    private readonly database: SqlDatabase,
-    private readonly archives: readonly string[],
-  ) {}
+export function sqlSubjectStore(database: SqlDatabase, archives: readonly string[]): SubjectStore {
+  return {
+    count: async (subject, limit) =>
+      (await database.runIdempotent(() => jobsOf(subject, Number.MIN_SAFE_INTEGER, limit))).length,
 
-  async count(subject: string, limit: number): Promise<number> {
-    const rows = await this.database.runIdempotent(() => jobsOf(subject, Number.MIN_SAFE_INTEGER, limit));
-    return rows.length;
-  }
+    erase: (subject, after, limit, retentionMs, mayForget) =>
+      database.transaction(() => eraseBatch(subject, after, limit, archives, retentionMs, mayForget)),
 
-  erase(
-    subject: string,
-    after: number,
-    limit: number,
-    retentionMs: (queue: string) => number | false,
-    mayForget: (blob: string) => boolean,
-  ): Promise<port.ErasedBatch> {
-    return this.database.transaction(() => eraseBatch(subject, after, limit, this.archives, retentionMs, mayForget));
-  }
+    eraseSignals: (subject) => database.transaction(() => eraseSignals(subject)),
 
-  eraseSignals(subject: string): Promise<void> {
-    return this.database.transaction(() => eraseSignals(subject));
-  }
-
-  async prune(limit: number): Promise<number> {
-    const expired = await this.database.runIdempotent(() => query<SubjectRow>(EXPIRED, { limit }));
-    if (expired.length > 0) await this.database.transaction(() => prune(expired, this.archives));
-    return expired.length;
-  }
+    async prune(limit) {
+      const expired = await database.runIdempotent(() => query<SubjectRow>(EXPIRED, { limit }));
+      if (expired.length > 0) await database.transaction(() => prune(expired, archives));
+      return expired.length;
+    },
+  };
 }
 
 function* jobsOf(subject: string, after: number, limit: number): Work<number[]> {
@@ -97,7 +83,7 @@ function* eraseBatch(
   archives: readonly string[],
   retentionMs: (queue: string) => number | false,
   mayForget: (blob: string) => boolean,
-): Work<port.ErasedBatch> {
+): Work<ErasedBatch> {
   const ids = yield* jobsOf(subject, after, limit);
   const next = ids.length < limit ? undefined : ids.at(-1);
   if (ids.length === 0) return { cancelled: [], erased: [], blobs: [], active: [], next };
