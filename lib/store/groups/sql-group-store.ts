@@ -130,10 +130,6 @@ function* deleteUnusedGroup(name: GroupName): Work<void> {
   const ids = activeIdsOf(row);
   // A job that runs for an hour keeps the place in its group.
   if (ids.length > 0 && (yield* query(STILL_ACTIVE, { queue: name.queue, ids: new Ids(ids) })).length > 0) return;
-  yield* deleteGroup(name);
-}
-
-export function* deleteGroup(name: GroupName): Work<void> {
   yield* execute(DELETE, { ...name });
 }
 

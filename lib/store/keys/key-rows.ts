@@ -164,7 +164,7 @@ export function* pruneKeys(limit: number): Work<number> {
   return unused.length;
 }
 
-export function* deleteKeys(keys: readonly KeyName[]): Work<void> {
+function* deleteKeys(keys: readonly KeyName[]): Work<void> {
   for (const values of hashBatchesOf(keys)) yield* execute(DELETE_KEYS, { ...values });
 }
 

@@ -61,7 +61,7 @@ export function* foldMetrics(number: number, limit: number): Work<number> {
   return rows.length;
 }
 
-export function* deleteMetrics(rows: readonly MetricsKey[]): Work<void> {
+function* deleteMetrics(rows: readonly MetricsKey[]): Work<void> {
   yield* inSteps(rows.map((row) => ({ sql: DELETE, values: keyOf(row) })));
 }
 

@@ -119,10 +119,6 @@ export function* removeSchedule(name: string): Work<boolean> {
   const row = yield* lock(name);
   if (!row) return false;
   rejectCode(row);
-  return yield* deleteSchedule(name);
-}
-
-export function* deleteSchedule(name: string): Work<boolean> {
   return (yield* execute(DELETE, { name })) > 0;
 }
 
