@@ -1,4 +1,4 @@
-import { TABLES } from '../../tables.js';
+import { TABLES, type Tables } from '../../tables.js';
 import type { Dialect } from '../../core/sql-database.js';
 import type { Statement } from '../../core/statement.js';
 import { HISTORY as HISTORY_MYSQL, TABLES_MYSQL } from './0001-tables-mysql.js';
@@ -16,86 +16,55 @@ import { STEPS_MYSQL, STEPS_SQLITE } from './0004-steps.js';
 
 /** MariaDB has the schema of MySQL. */
 const forDialects = (mysql: readonly string[], sqlite: readonly string[]) => ({ mysql, mariadb: mysql, sqlite });
+type Statements = ReturnType<typeof forDialects>;
 
 const onAll = (statements: readonly string[]) => forDialects(statements, statements);
+const dropTables = (...tables: (keyof Tables)[]) => tables.map((table) => `DROP TABLE IF EXISTS {${table}}`);
+const dropping = (...tables: (keyof Tables)[]) => onAll(dropTables(...tables));
 
 export interface Migration {
   readonly version: number;
-  /** Ends with a time in milliseconds, by which TypeORM sorts migrations. */
   readonly name: string;
-  readonly up: ReturnType<typeof forDialects>;
-  readonly down: ReturnType<typeof forDialects>;
+  readonly up: Statements;
+  readonly down: Statements;
 }
+
+// TypeORM sorts migrations by the time at the end of their names, and remembers the names.
+const FIRST_TIME = 1_790_000_000_000;
+
+const migration = (version: number, what: string, up: Statements, down: Statements): Migration => ({
+  ...{ version, up, down },
+  name: `CreateSqlQueue${what}${FIRST_TIME + version}`,
+});
 
 /**
  * In order. Every statement may run twice, because MySQL commits after each one: the second time it does nothing, or fails
  * with an error that `isAppliedBefore` knows.
  */
 export const MIGRATIONS: readonly Migration[] = [
-  {
-    version: 1,
-    name: 'CreateSqlQueueTables1790000000001',
-    up: forDialects(TABLES_MYSQL, TABLES_SQLITE),
-    down: onAll(TABLES.map((table) => `DROP TABLE IF EXISTS {${table}}`)),
-  },
-  {
-    version: 2,
-    name: 'CreateSqlQueueSchedules1790000000002',
-    up: forDialects(SCHEDULES_MYSQL, SCHEDULES_SQLITE),
-    down: onAll(['DROP TABLE IF EXISTS {schedules}']),
-  },
-  {
-    version: 3,
-    name: 'CreateSqlQueueLimits1790000000003',
-    up: forDialects(LIMITS_MYSQL, LIMITS_SQLITE),
-    down: onAll(['DROP TABLE IF EXISTS {limits}']),
-  },
-  {
-    version: 4,
-    name: 'CreateSqlQueueSteps1790000000004',
-    up: forDialects(STEPS_MYSQL, STEPS_SQLITE),
-    down: onAll(['DROP TABLE IF EXISTS {steps}', 'DROP TABLE IF EXISTS {signals}']),
-  },
-  {
-    version: 5,
-    name: 'CreateSqlQueueGroups1790000000005',
-    up: forDialects(GROUPS_MYSQL, GROUPS_SQLITE),
-    down: forDialects(GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE),
-  },
-  {
-    version: 6,
-    name: 'CreateSqlQueueFlows1790000000006',
-    up: forDialects(FLOWS_MYSQL, FLOWS_SQLITE),
-    down: onAll([
+  migration(1, 'Tables', forDialects(TABLES_MYSQL, TABLES_SQLITE), dropping(...TABLES)),
+  migration(2, 'Schedules', forDialects(SCHEDULES_MYSQL, SCHEDULES_SQLITE), dropping('schedules')),
+  migration(3, 'Limits', forDialects(LIMITS_MYSQL, LIMITS_SQLITE), dropping('limits')),
+  migration(4, 'Steps', forDialects(STEPS_MYSQL, STEPS_SQLITE), dropping('steps', 'signals')),
+  migration(5, 'Groups', forDialects(GROUPS_MYSQL, GROUPS_SQLITE), forDialects(GROUPS_DOWN_MYSQL, GROUPS_DOWN_SQLITE)),
+  migration(
+    6,
+    'Flows',
+    forDialects(FLOWS_MYSQL, FLOWS_SQLITE),
+    onAll([
       `UPDATE {jobs} SET state = 'waiting', runnable = 1 WHERE state = 'blocked'`,
-      'DROP TABLE IF EXISTS {edges}',
-      'DROP TABLE IF EXISTS {flows}',
+      ...dropTables('edges', 'flows'),
     ]),
-  },
-  {
-    version: 7,
-    name: 'CreateSqlQueueStats1790000000007',
-    up: forDialects(STATS_MYSQL, STATS_SQLITE),
-    down: onAll(['DROP TABLE IF EXISTS {stats}']),
-  },
-  {
-    version: 8,
-    name: 'CreateSqlQueueMetrics1790000000008',
-    up: forDialects(METRICS_MYSQL, METRICS_SQLITE),
-    down: onAll(['DROP TABLE IF EXISTS {metrics}']),
-  },
-  {
-    version: 9,
-    name: 'CreateSqlQueueAudit1790000000009',
-    up: forDialects([...AUDIT_MYSQL, ...SETTINGS_MYSQL], [...AUDIT_SQLITE, ...SETTINGS_SQLITE]),
-    down: onAll(['DROP TABLE IF EXISTS {audit}', 'ALTER TABLE {queues} DROP COLUMN settings']),
-  },
-  {
-    version: 10,
-    name: 'CreateSqlQueueSubjects1790000000010',
-    up: forDialects(SUBJECTS_MYSQL, SUBJECTS_SQLITE),
-    down: onAll(['DROP TABLE IF EXISTS {subjects}']),
-  },
+  ),
+  migration(7, 'Stats', forDialects(STATS_MYSQL, STATS_SQLITE), dropping('stats')),
+  migration(8, 'Metrics', forDialects(METRICS_MYSQL, METRICS_SQLITE), dropping('metrics')),
+  migration(
+    9,
+    'Audit',
+    forDialects([...AUDIT_MYSQL, ...SETTINGS_MYSQL], [...AUDIT_SQLITE, ...SETTINGS_SQLITE]),
+    onAll([...dropTables('audit'), 'ALTER TABLE {queues} DROP COLUMN settings']),
+  ),
+  migration(10, 'Subjects', forDialects(SUBJECTS_MYSQL, SUBJECTS_SQLITE), dropping('subjects')),
 ];
 
 export const SCHEMA_VERSION = MIGRATIONS.at(-1)!.version;
