@@ -1,4 +1,4 @@
-import { deleteFrom, executeAll, query, statement, type SqlValue, type Work } from '../core/statement.js';
+import { deleteFrom, query, statement, executeInBatches, type SqlValue, type Work } from '../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
 import { clearStages } from '../people/stages.js';
 import { deleteSteps } from '../steps/sql-step-store.js';
@@ -48,7 +48,7 @@ function eraser(table: keyof Tables, key: readonly string[], remove: string): Er
     LIMIT :limit`;
   return function* (queue, limit) {
     const rows = yield* query<Record<string, SqlValue>>(sql, { queue, limit });
-    yield* executeAll(rows.map((row) => statement(remove, { ...row, queue })));
+    yield* executeInBatches(rows.map((row) => statement(remove, { ...row, queue })));
     return rows.length;
   };
 }

@@ -13,8 +13,7 @@ import {
   executeAll,
   emit,
   query,
-  rowChunks,
-  Rows,
+  insertInChunks,
   type SqlValue,
   type Work,
 } from '../core/statement.js';
@@ -86,7 +85,7 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   yield* executeAll(finished.map((id) => ({ sql: DELETE_FINISHED, values: { id } })));
   const blocked = yield* reopenFlows(rows);
   const reenqueued = rows.map((row, n) => toReenqueuedRow(row, replay, n, blocked.has(Number(row.id))));
-  for (const chunk of rowChunks(reenqueued)) yield* execute(REENQUEUE, { rows: new Rows(REENQUEUED_ROW, chunk) });
+  yield* insertInChunks(REENQUEUE, REENQUEUED_ROW, reenqueued);
   // A job that was cancelled by an admin may still have the row of its stage.
   yield* clearStages(finished);
   return finished;

@@ -1,3 +1,4 @@
+import { batchesOf } from '../../common/batches-of.js';
 import type { JobEventName } from '../../job/queue-event.js';
 import type { StoredError } from '../../job/stored-error.js';
 import type { Tables } from '../tables.js';
@@ -146,9 +147,27 @@ export function* execute(sql: string, values: Values = {}): Work<number> {
   return result!.affectedRows;
 }
 
+/** The time of the database in milliseconds. */
+export function* readTime(): Work<number> {
+  const [row] = yield* query<{ at: number }>('SELECT :now AS at');
+  return Number(row!.at);
+}
+
+/** @param sql an INSERT of `:rows` */
+export function* insertInChunks(sql: string, tuple: string, rows: readonly SqlValue[][]): Work<void> {
+  for (const chunk of rowChunks(rows)) yield* execute(sql, { rows: new Rows(tuple, chunk) });
+}
+
 /** Sends the statements in one step. */
 export function* executeAll(statements: readonly Statement[]): Work<readonly StatementResult[]> {
   return statements.length === 0 ? [] : yield { statements };
+}
+
+/** Sends at most `size` statements in each step, because a server accepts no text of any length. */
+export function* executeInBatches(statements: readonly Statement[], size = 100): Work<StatementResult[]> {
+  const results: StatementResult[] = [];
+  for (const batch of batchesOf(statements, size)) results.push(...(yield* executeAll(batch)));
+  return results;
 }
 
 /** Like `executeAll`, for the last step of a transaction. It commits with the step, so a later error undoes nothing. */

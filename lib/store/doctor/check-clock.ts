@@ -1,8 +1,5 @@
-import { query } from '../core/statement.js';
+import { readTime } from '../core/statement.js';
 import { ok, ON_SERVERS, problem, type Check } from './check.js';
-
-const TIME = `
-  SELECT :now AS at`;
 
 const MAX_SKEW_MS = 1_000;
 
@@ -12,11 +9,11 @@ export const checkClock: Check = {
   on: ON_SERVERS,
   async run({ database, clock }) {
     // The first statement may open a connection.
-    await database.runIdempotent(() => query(TIME));
+    await database.runIdempotent(readTime);
     const [sentAtMs, startedAt] = [clock.now().getTime(), clock.monotonic()];
-    const [row] = await database.runIdempotent(() => query<{ at: number }>(TIME));
+    const serverMs = await database.runIdempotent(readTime);
     const roundTripMs = clock.monotonic() - startedAt;
-    const skewMs = Math.round(Number(row!.at) - (sentAtMs + roundTripMs / 2));
+    const skewMs = Math.round(serverMs - (sentAtMs + roundTripMs / 2));
     const facts = `the clock of the server is ${Math.abs(skewMs)} ms ${skewMs < 0 ? 'behind' : 'ahead of'} this machine`;
     if (Math.abs(skewMs) - roundTripMs / 2 <= MAX_SKEW_MS) return [ok(facts)];
     const wayOut =

@@ -1,4 +1,3 @@
-import { batchesOf } from '../../common/batches-of.js';
 import { groupBy } from '../../common/group-by.js';
 import type { NewEdge } from '../../job/flows/flow.js';
 import type { NewJob } from '../../job/job.js';
@@ -10,9 +9,10 @@ import {
   chunksOf,
   executeAll,
   Ids,
-  query,
   rowChunks,
   Rows,
+  executeInBatches,
+  queryIds,
   type Statement,
   type Values,
   type Work,
@@ -32,8 +32,6 @@ const COPY_EDGES = `
   WHERE :ids`;
 
 const MIN_COPY_SIZE = 8;
-// Of one text. A statement with thousands of ids that do not follow each other is long.
-const MAX_STATEMENTS = 100;
 
 const CLOSED_STATE = `CASE WHEN :outcome = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END`;
 
@@ -92,7 +90,7 @@ export function* addEdges(rows: readonly EdgeRow[]): Work<void> {
     else copies.push({ sql: COPY_EDGES, values: { jobId, onFailure, ids: new Ids(group.map(([, needs]) => needs)) } });
   }
   const inserts = rowChunks(single).map((chunk) => ({ sql: ADD_EDGES, values: { rows: new Rows(EDGE_ROW, chunk) } }));
-  for (const batch of batchesOf([...inserts, ...copies], MAX_STATEMENTS)) yield* executeAll(batch);
+  yield* executeInBatches([...inserts, ...copies]);
 }
 
 /** The edges of a flow. If no job waits for a job, the flow itself does. */
@@ -164,7 +162,7 @@ export function* reopenEdges(ids: readonly number[]): Work<ReadonlySet<number>> 
     { sql: REOPEN, values: { needs: new Ids(ids, 'needs') } },
     ...ids.map((id) => ({ sql: IGNORE_FAILURES, values: { id } })),
   ]);
-  return new Set((yield* query<{ id: number }>(BLOCKED_AMONG, { ids })).map(({ id }) => Number(id)));
+  return new Set(yield* queryIds(BLOCKED_AMONG, { ids }));
 }
 
 function isEndInFlow({ job, outcome }: EndInFlow): boolean {

@@ -1,8 +1,17 @@
-import { batchesOf } from '../../common/batches-of.js';
 import { PrerequisiteFailedError } from '../../job/errors.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { storedError, type StoredError } from '../../job/stored-error.js';
-import { statement, deleteFrom, emit, execute, executeAll, Ids, query, type Work } from '../core/statement.js';
+import {
+  statement,
+  deleteFrom,
+  emit,
+  execute,
+  executeAll,
+  Ids,
+  query,
+  executeInBatches,
+  type Work,
+} from '../core/statement.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../jobs/claimed-row.js';
 import type { Completion } from '../jobs/completion.js';
@@ -91,11 +100,9 @@ export function* findSettled(endedIds: readonly number[]): Work<number[]> {
   const dependents = yield* query<{ id: number; has_failed: number }>(DEPENDENTS, { ids: endedIds });
   const failed = idsOf(dependents.filter(({ has_failed }) => Number(has_failed) > 0));
   const others = idsOf(dependents.filter(({ has_failed }) => Number(has_failed) === 0));
-  const free: number[] = [];
-  for (const batch of batchesOf(others, BATCH_SIZE)) {
-    const open = yield* executeAll(batch.map((id) => statement(OPEN_EDGE, { id })));
-    free.push(...batch.filter((_, index) => open[index]!.rows.length === 0));
-  }
+  const reads = others.map((id) => statement(OPEN_EDGE, { id }));
+  const open = yield* executeInBatches(reads, BATCH_SIZE);
+  const free = others.filter((_, index) => open[index]!.rows.length === 0);
   return ascending([...failed, ...free]);
 }
 

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { query, type Work } from '../core/statement.js';
+import { query, queryIds, type Work } from '../core/statement.js';
 import { honourCancelRequests } from './cancel-requests.js';
 import { completeClaimed, FenceError } from './complete-jobs.js';
 import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from './completion.js';
@@ -103,7 +103,7 @@ function* completeSurvivors(batch: CompletionBatch): Work<CompletionResult> {
 export function* findLocked(completions: readonly Completion[]): Work<Set<Completion>> {
   if (completions.length === 0) return new Set();
   const ids = idsCondition(completions);
-  const locked = new Set((yield* query<{ id: number }>(LIVE, { ids })).map(({ id }) => Number(id)));
+  const locked = new Set(yield* queryIds(LIVE, { ids }));
   for (const { id } of yield* query<{ id: number }>(LIVE_AND_UNLOCKED, { ids })) locked.delete(Number(id));
   return new Set(completions.filter(({ job }) => locked.has(job.id)));
 }
@@ -111,7 +111,7 @@ export function* findLocked(completions: readonly Completion[]): Work<Set<Comple
 /** Returns the completions whose jobs no longer belong to the claim. Locks the jobs of the others. */
 function* findMissing(claimId: number, completions: readonly Completion[]): Work<Completion[]> {
   const ids = idsCondition(completions);
-  const claimed = new Set((yield* query<{ id: number }>(STILL_CLAIMED, { ids, claimId })).map(({ id }) => Number(id)));
+  const claimed = new Set(yield* queryIds(STILL_CLAIMED, { ids, claimId }));
   return completions.filter(({ job }) => !claimed.has(job.id));
 }
 
@@ -124,7 +124,7 @@ function* findMissing(claimId: number, completions: readonly Completion[]): Work
 function* findLost(missing: ReadonlySet<Completion>, mayBeRescued: ReadonlySet<number>): Work<ReadonlySet<Completion>> {
   if (missing.size === 0) return missing;
   const ids = Array.from(missing, ({ job }) => job.id);
-  const live = new Set((yield* query<{ id: number }>(LIVE_BY_ID, { ids })).map(({ id }) => Number(id)));
+  const live = new Set(yield* queryIds(LIVE_BY_ID, { ids }));
   const attempts = yield* query<{ id: number; worker_id: string | null; attempt: number }>(FINISHED_BY, { ids });
   const finished = new Map(attempts.map((attempt) => [Number(attempt.id), attempt]));
   const isFinishedElsewhere = ({ job, workerId }: Completion) => {

@@ -3,7 +3,7 @@ import { groupBy } from '../../common/group-by.js';
 import type { Completion } from './completion.js';
 import { errorsAfter } from './error-column.js';
 import { fence, type FencedStatement } from './fence.js';
-import { execute, rowChunks, Rows, type SqlValue, type Values, type Work } from '../core/statement.js';
+import { insertInChunks, type SqlValue, type Values, type Work } from '../core/statement.js';
 
 // After a TRUNCATE of the jobs, or in a restored dump, an earlier job in the history may have the same id. REPLACE
 // overwrites it, so that this job can end. MySQL, MariaDB and SQLite support REPLACE, and without such a row it locks
@@ -41,8 +41,7 @@ export function historyRetentionMs({ job, outcome, retentionMs }: Completion): n
 /** Writes the history of jobs whose rows this transaction has deleted. */
 export function* writeHistory(completions: readonly Completion[]): Work<void> {
   const inOrder = [...completions].sort((a, b) => a.job.id - b.job.id);
-  for (const rows of rowChunks(inOrder.map(toHistoryRow)))
-    yield* execute(WRITE_HISTORY, { rows: new Rows(HISTORY_ROW, rows) });
+  yield* insertInChunks(WRITE_HISTORY, HISTORY_ROW, inOrder.map(toHistoryRow));
 }
 
 /** The statements that copy groups of equal completions, and the other completions, which `writeHistory` writes. */

@@ -1,5 +1,4 @@
-import { batchesOf } from '../../common/batches-of.js';
-import { deleteFrom, executeAll, query, type Statement, type StatementResult, type Work } from '../core/statement.js';
+import { deleteFrom, query, executeInBatches, type Work } from '../core/statement.js';
 import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
 import { addSums, emptySums, METRICS_STEPS, type MetricsRow } from './metrics-store.js';
 
@@ -31,8 +30,6 @@ const DELETE = deleteFrom(
   'queue = :queue AND step_ms = :stepMs AND starts_at = :startsAtMs AND recorder = :recorder',
 );
 
-const STATEMENTS_PER_STEP = 100;
-
 const HAS_OLD = FOLDS.map(
   ({ from, to = day, afterMs }, number) => `
          EXISTS (
@@ -62,7 +59,7 @@ export function* foldMetrics(number: number, limit: number): Work<number> {
 }
 
 function* deleteMetrics(rows: readonly MetricsKey[]): Work<void> {
-  yield* inSteps(rows.map((row) => ({ sql: DELETE, values: keyOf(row) })));
+  yield* executeInBatches(rows.map((row) => ({ sql: DELETE, values: keyOf(row) })));
 }
 
 function* addToSums(rows: readonly MetricsRow[], stepMs: number): Work<void> {
@@ -76,7 +73,7 @@ function* addToSums(rows: readonly MetricsRow[], stepMs: number): Work<void> {
   }
   // Some rows of that time may have been added up before.
   const all = [...sums.values()];
-  const before = yield* inSteps(all.map((sum) => ({ sql: LOCK_ONE, values: keyOf(sum) })));
+  const before = yield* executeInBatches(all.map((sum) => ({ sql: LOCK_ONE, values: keyOf(sum) })));
   before.forEach(({ rows: [row] }, index) => {
     if (row) addSums(all[index]!, toMetricsRow(row as unknown as StoredMetrics));
   });
@@ -87,10 +84,4 @@ type MetricsKey = Pick<MetricsRow, 'queue' | 'stepMs' | 'startsAtMs' | 'recorder
 
 function keyOf({ queue, stepMs, startsAtMs, recorder }: MetricsKey) {
   return { queue, stepMs, startsAtMs, recorder };
-}
-
-function* inSteps(statements: readonly Statement[]): Work<StatementResult[]> {
-  const results: StatementResult[] = [];
-  for (const batch of batchesOf(statements, STATEMENTS_PER_STEP)) results.push(...(yield* executeAll(batch)));
-  return results;
 }

@@ -1,6 +1,6 @@
 import { Histogram } from '../../job/histogram.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { execute, rowChunks, Rows, type SqlValue, type Work } from '../core/statement.js';
+import { insertInChunks, type SqlValue, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 import type { MetricsRow } from './metrics-store.js';
 
@@ -28,8 +28,7 @@ export function toMetricsRow(row: StoredMetrics): MetricsRow {
 }
 
 export function* writeMetrics(rows: readonly MetricsRow[]): Work<void> {
-  for (const chunk of rowChunks(rows.map(toValues)))
-    yield* execute(WRITE, { rows: new Rows('(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)', chunk) });
+  yield* insertInChunks(WRITE, '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)', rows.map(toValues));
 }
 
 function toValues(row: MetricsRow): SqlValue[] {

@@ -1,11 +1,8 @@
 import type { SqlDatabase } from '../core/sql-database.js';
-import { query, type Work } from '../core/statement.js';
+import { query, readTime, type Work } from '../core/statement.js';
 import { findDueFolds, foldMetrics } from './fold-metrics.js';
 import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
 import { METRICS_STEPS, type MetricsRange, type MetricsRow, type MetricsStore } from './metrics-store.js';
-
-const TIME = `
-  SELECT :now AS at`;
 
 // A row of a longer step may begin before the range and end in it. One statement has one snapshot: rows that another
 // process adds up at that moment are counted once.
@@ -24,11 +21,7 @@ const READ = Object.values(METRICS_STEPS)
 
 export function sqlMetricsStore(database: SqlDatabase): MetricsStore {
   return {
-    async readTime() {
-      const [row] = await database.runIdempotent(() => query<{ at: number }>(TIME));
-      return Number(row!.at);
-    },
-
+    readTime: () => database.runIdempotent(readTime),
     save: (rows) => database.runIdempotent(() => writeMetrics(rows)),
     read: (queue, range) => database.runIdempotent(() => readMetrics(queue, range)),
 

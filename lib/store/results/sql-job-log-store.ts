@@ -2,16 +2,7 @@ import { isWhole } from '../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import {
-  deleteFrom,
-  execute,
-  query,
-  rowChunks,
-  Rows,
-  executeAll,
-  type SqlValue,
-  type Work,
-} from '../core/statement.js';
+import { deleteFrom, execute, query, executeAll, insertInChunks, type SqlValue, type Work } from '../core/statement.js';
 import { readInBatches } from './in-batches.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -133,10 +124,9 @@ function* writeJobLogs(entries: readonly JobLogEntry[]): Work<void> {
       if (number <= MAX_LINES) logged.push([jobId, number, Math.round(agoMs), text]);
     });
   }
-  for (const chunk of rowChunks(inserts)) yield* execute(INSERT_PROGRESS, { rows: new Rows(PROGRESS_ROW, chunk) });
-  for (const chunk of rowChunks(replacements))
-    yield* execute(REPLACE_PROGRESS, { rows: new Rows(PROGRESS_ROW, chunk) });
-  for (const chunk of rowChunks(logged)) yield* execute(INSERT_LINES, { rows: new Rows(LINE_ROW, chunk) });
+  yield* insertInChunks(INSERT_PROGRESS, PROGRESS_ROW, inserts);
+  yield* insertInChunks(REPLACE_PROGRESS, PROGRESS_ROW, replacements);
+  yield* insertInChunks(INSERT_LINES, LINE_ROW, logged);
 }
 
 /** An invalid number of another program counts as the maximum, so that the attempt can still set progress. */

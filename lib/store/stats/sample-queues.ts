@@ -1,10 +1,9 @@
 import { readClaimedJobs, type JobOfClaim } from '../admin/claimed-jobs.js';
 import { readQueues } from '../admin/read-queues.js';
-import { batchesOf } from '../../common/batches-of.js';
 import { groupBy } from '../../common/group-by.js';
 import { readDate, readNames } from '../../job/read-columns.js';
 import type { Dialect } from '../core/sql-database.js';
-import { executeAll, query, type Statement, type StatementResult, type Work } from '../core/statement.js';
+import { query, readTime, executeInBatches, statement, type Work } from '../core/statement.js';
 import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
 import type { JobCount, StatsSample } from './stats-store.js';
 
@@ -81,9 +80,6 @@ const LIVE_WORKERS = `
   FROM {workers}
   WHERE seen_at > :now - 60000`;
 
-const TIME = `
-  SELECT :now AS at`;
-
 interface QueueSampleRow extends Record<`grouped_${(typeof GROUPED)[number]}`, number> {
   waiting: number;
   scheduled: number;
@@ -104,8 +100,7 @@ export function* sampleQueues(dialect: Dialect): Work<Omit<StatsSample, 'tookMs'
   const workers = yield* countWorkers();
   const rows = yield* sampleEach(names, claimed);
   const oldest = yield* oldestWaiting(names);
-  const [time] = yield* query<{ at: number }>(TIME);
-  const at = Number(time!.at);
+  const at = yield* readTime();
   return {
     sampledAtMs: at,
     queues: queues.map(({ queue, paused, settings }, index) => {
@@ -161,10 +156,11 @@ function* sampleEach(
   queues: readonly string[],
   claimed: ReadonlyMap<string, readonly JobOfClaim[]>,
 ): Work<QueueSampleRow[]> {
-  const results = yield* inSteps(queues, (queue) => {
+  const reads = queues.map((queue) => {
     const ids = (claimed.get(queue) ?? []).slice(0, MAX_EXCLUDED_IDS).map(({ id }) => id);
-    return { sql: QUEUE_SAMPLE, values: { queue, claimed: [0, ...ids] } };
+    return statement(QUEUE_SAMPLE, { queue, claimed: [0, ...ids] });
   });
+  const results = yield* executeInBatches(reads, QUEUES_PER_STEP);
   return results.map(({ rows }) => rows[0] as unknown as QueueSampleRow);
 }
 
@@ -174,10 +170,10 @@ function* oldestWaiting(queues: readonly string[]): Work<Map<string, number>> {
   let after = new Map(queues.map((queue) => [queue, BEFORE_FIRST_PRIORITY]));
   for (let round = 0; round < MAX_PRIORITIES && after.size > 0; round++) {
     const asked = [...after.keys()];
-    const results = yield* inSteps(asked, (queue) => ({
-      sql: FIRST_OF_NEXT_PRIORITY,
-      values: { queue, after: after.get(queue)! },
-    }));
+    const reads = Array.from(after, ([queue, priority]) =>
+      statement(FIRST_OF_NEXT_PRIORITY, { queue, after: priority }),
+    );
+    const results = yield* executeInBatches(reads, QUEUES_PER_STEP);
     const next = new Map<string, number>();
     results.forEach(({ rows }, index) => {
       const [first] = rows;
@@ -190,14 +186,4 @@ function* oldestWaiting(queues: readonly string[]): Work<Map<string, number>> {
     after = next;
   }
   return oldest;
-}
-
-/** Sends one statement per queue, several in one round trip. */
-function* inSteps(
-  queues: readonly string[],
-  statementOf: (queue: string) => Statement,
-): Work<readonly StatementResult[]> {
-  const results: StatementResult[] = [];
-  for (const batch of batchesOf(queues, QUEUES_PER_STEP)) results.push(...(yield* executeAll(batch.map(statementOf))));
-  return results;
 }

@@ -7,9 +7,10 @@ import {
   executeAll,
   executeFinal,
   query,
+  deleteFrom,
+  queryIds,
   type Statement,
   type Work,
-  deleteFrom,
 } from '../core/statement.js';
 import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
 import { findMissedSignals, storeSignal, wakeWaiting } from './signals.js';
@@ -228,7 +229,7 @@ function* pruneSteps(limit: number): Work<number> {
   const rows = yield* query<{ job_id: number }>(EXPIRED, { limit });
   if (rows.length === 0) return 0;
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
-  const remaining = new Set((yield* query<{ id: number }>(REMAINING_JOBS, { ids })).map(({ id }) => Number(id)));
+  const remaining = new Set(yield* queryIds(REMAINING_JOBS, { ids }));
   for (const id of ids) yield* execute(remaining.has(id) ? POSTPONE_CHECK : DELETE_STEPS, { id });
   return rows.length;
 }

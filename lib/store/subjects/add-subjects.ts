@@ -1,5 +1,5 @@
 import type { NewJob } from '../../job/job.js';
-import { execute, rowChunks, Rows, type Work } from '../core/statement.js';
+import { insertInChunks, type Work } from '../core/statement.js';
 
 export const SUBJECT_CHECK_INTERVAL_MS = 3_600_000;
 
@@ -17,5 +17,5 @@ export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
 /** @param ids those of the jobs, in their order */
 export function* addSubjects(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {
   const rows = jobs.flatMap(({ subject }, index) => (subject === undefined ? [] : [[subject, ids[index]!]]));
-  for (const chunk of rowChunks(rows)) yield* execute(ADD_SUBJECTS, { rows: new Rows(SUBJECT_ROW, chunk) });
+  yield* insertInChunks(ADD_SUBJECTS, SUBJECT_ROW, rows);
 }

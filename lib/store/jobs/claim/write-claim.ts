@@ -9,9 +9,9 @@ import {
   Ids,
   executeFinal,
   emit,
-  query,
   queryIds,
   statement,
+  readTime,
   type Statement,
   type Work,
 } from '../../core/statement.js';
@@ -63,8 +63,7 @@ export function* claimedJobs(
 /** Marks the jobs that no worker has started within their `expiresIn`. Costs a read if a job of the claim has one. */
 function* markExpired(jobs: ClaimedJob[]): Work<ClaimedJob[]> {
   if (!jobs.some(mayExpire)) return jobs;
-  const [row] = yield* query<{ at: number }>('SELECT :now AS at');
-  const nowMs = Number(row!.at);
+  const nowMs = yield* readTime();
   const isExpired = ({ createdAtMs, overrides }: ClaimedJob) => createdAtMs + overrides!.expiresInMs! < nowMs;
   return jobs.map((job) => (mayExpire(job) && isExpired(job) ? { ...job, isExpired: true } : job));
 }
