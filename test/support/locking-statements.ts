@@ -5,7 +5,7 @@ const STORE = join(import.meta.dirname, '../../lib/store');
 
 /** Whether a statement locks rows. An INSERT … SELECT would lock rows under another isolation level. */
 export function locksRows(sql: string): boolean {
-  return /\bFOR UPDATE\b|^\s*(UPDATE|DELETE)\b|^\s*(INSERT|REPLACE) INTO \S+ \((id, [^)]*|\$\{COLUMNS\})\)\s+SELECT\b/.test(
+  return /\bFOR UPDATE\b|^\s*(UPDATE|DELETE)\b|^\s*(INSERT|REPLACE) INTO \S+ \((id, [^)]*|\$\{HISTORY_COLUMNS\})\)\s+SELECT\b/.test(
     sql,
   );
 }

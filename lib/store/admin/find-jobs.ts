@@ -11,7 +11,7 @@ import {
   type QueueNames,
   type ReadCandidates,
 } from './candidates.js';
-import { FINISHED_COLUMNS, toJobRecord, LIVE_COLUMNS, LIVE_STATE, type RecordRow } from '../jobs/job-record.js';
+import { toJobRecord, LIVE_STATE, READ_FINISHED, READ_LIVE, type RecordRow } from '../jobs/job-record.js';
 import { selectClaimed, selectLive, selectScheduled, selectWaiting } from './live-candidates.js';
 import { idsOf } from '../core/safe-id.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
@@ -25,16 +25,6 @@ const filterFinished = (conditions: string) => `
   SELECT h.id
   FROM {history} h /*! FORCE INDEX (PRIMARY) */
   WHERE h.id IN (:ids) ${conditions}`;
-
-const READ_LIVE = `
-  SELECT ${LIVE_COLUMNS}
-  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */ LEFT JOIN {claims} c ON c.id = j.claim_id
-  WHERE j.id IN (:ids)`;
-
-const READ_FINISHED = `
-  SELECT ${FINISHED_COLUMNS}
-  FROM {history} h /*! FORCE INDEX (PRIMARY) */
-  WHERE h.id IN (:ids)`;
 
 // A page examines at most this number of jobs. It may then be short, and `next` continues after them.
 const MAX_EXAMINED = 2_000;

@@ -53,20 +53,17 @@ const QUEUE_BATCH_SIZE = 16;
 const MAX_RANGES = 64;
 const MAX_SORTED = 5_000;
 
+/** The conditions on claims. */
+type ClaimFilter = Readonly<Partial<Record<'queue' | 'owner' | 'worker', string | null | undefined>>>;
+
 /** Reads all claims, because they are few. */
-export function* selectClaimed(
-  {
-    queue = null,
-    owner = null,
-    worker = null,
-  }: Readonly<Record<'queue' | 'owner' | 'worker', string | null | undefined>>,
-  order: PageOrder,
-): Work<ReadCandidates> {
+export function* idsInClaims({ queue = null, owner = null, worker = null }: ClaimFilter): Work<number[]> {
   const claims = yield* query<{ job_ids: string }>(CLAIMED_IDS, { queue, owner, worker });
-  return candidatesAmong(
-    claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []),
-    order,
-  );
+  return claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []);
+}
+
+export function* selectClaimed(filter: ClaimFilter, order: PageOrder): Work<ReadCandidates> {
+  return candidatesAmong(yield* idsInClaims(filter), order);
 }
 
 /** Scheduled jobs by due time, group, priority and id, which is the order of index queue. */

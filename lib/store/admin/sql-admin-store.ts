@@ -13,7 +13,7 @@ import { countJobs } from './count-jobs.js';
 import { ERASERS, eraseQueue, eraseTraces } from './erase-queue.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
-import { GET_FINISHED, GET_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
+import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
 import { readQueues } from './read-queues.js';
 import { removeJobs } from './remove-jobs.js';
 import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
@@ -189,7 +189,7 @@ function* setPaused(dialect: Pick<Dialect, 'addQueue'>, queue: string, paused: b
 const lengthOf = ({ length }: { readonly length: number }) => length;
 
 function* readJob(id: number): Work<JobRecord | null> {
-  const [live] = yield* query<RecordRow>(GET_LIVE, { id });
-  const [found] = live ? [live] : yield* query<RecordRow>(GET_FINISHED, { id });
+  const [live] = yield* query<RecordRow>(READ_LIVE, { ids: [id] });
+  const [found] = live ? [live] : yield* query<RecordRow>(READ_FINISHED, { ids: [id] });
   return found ? toJobRecord(found) : null;
 }

@@ -3,36 +3,19 @@ import type { NewJob } from '../../job/job.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { execute, executeAll, type Work } from '../core/statement.js';
 import { enqueue } from '../jobs/enqueue.js';
+import { addStep, lockStep, type OwnerRow } from '../steps/owned-step.js';
 import type { StepOwner } from '../steps/step-store.js';
 import { addEdges, edgeRows, type EdgeRow } from './edges.js';
 import type { StoredFlow } from './flow-store.js';
-import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const ADD_FLOW = `
   INSERT INTO {flows} (created_at, expires_at)
   VALUES (:now, :now + 3600000)`;
 
-// A rescue skips a locked job, so the claim keeps it until its children are stored.
-const LOCK_JOB = `
-  SELECT id, queue, name, options
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :jobId AND claim_id = :claimId /*! FOR UPDATE */`;
-
-const STEP = `
-  SELECT name
-  FROM {steps} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :jobId AND name = :step /*! FOR UPDATE */`;
-
-const ADD_STEP = `
-  INSERT INTO {steps} (job_id, name, state, expires_at)
-  VALUES (:jobId, :step, 'done', :now + 3600000)`;
-
 const JOIN_FLOW = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET options = :options
   WHERE id = :jobId`;
-
-type ParentRow = Pick<TableRow<'jobs'>, 'queue' | 'name' | 'options'>;
 
 export function* createFlow({ jobs, edges }: NewFlow): Work<StoredFlow> {
   const id = yield* addFlow();
@@ -44,26 +27,23 @@ export function* createFlow({ jobs, edges }: NewFlow): Work<StoredFlow> {
 
 /** See FlowStore.fanOut. */
 export function* fanOut(
-  { jobId, claimId }: StepOwner,
+  owner: StepOwner,
   step: string,
   jobs: readonly NewJob[],
   onFailure: OnFailure,
 ): Work<readonly number[] | undefined> {
-  const [locked, stored] = yield* executeAll([
-    { sql: LOCK_JOB, values: { jobId, claimId } },
-    { sql: STEP, values: { jobId, step } },
-  ]);
-  const parent = locked!.rows[0] as unknown as ParentRow | undefined;
+  const { jobId } = owner;
+  const { owner: parent, stored } = yield* lockStep(owner, step);
   if (!parent) return undefined;
-  if (stored!.rows.length > 0) return [];
+  if (stored) return [];
   const ids = jobs.length === 0 ? [] : yield* addChildren(jobId, parent, jobs, onFailure);
-  yield* execute(ADD_STEP, { jobId, step });
+  yield* executeAll([addStep(jobId, step, { state: 'done', hash: null })]);
   return ids;
 }
 
 function* addChildren(
   jobId: number,
-  parent: ParentRow,
+  parent: OwnerRow,
   jobs: readonly NewJob[],
   onFailure: OnFailure,
 ): Work<readonly number[]> {
@@ -75,7 +55,7 @@ function* addChildren(
 }
 
 /** The flow of the job. If it is in none, a new one. */
-function* flowOf(jobId: number, { queue, name, options }: ParentRow): Work<{ id: number; edges: EdgeRow[] }> {
+function* flowOf(jobId: number, { queue, name, options }: OwnerRow): Work<{ id: number; edges: EdgeRow[] }> {
   const read = readOverrides(options);
   const overrides = 'overrides' in read ? read.overrides : null;
   if (overrides?.flow !== undefined) return { id: overrides.flow, edges: [] };

@@ -1,6 +1,6 @@
 import { batchesOf } from '../../common/batches-of.js';
 import { groupBy } from '../../common/group-by.js';
-import { readIds } from '../../job/read-columns.js';
+import { idsInClaims } from '../admin/live-candidates.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 import { query, type Work } from '../core/statement.js';
 import type { GroupCounts, MaxGroupCounts } from './group-store.js';
@@ -34,11 +34,6 @@ const COUNT_SCHEDULED = `
   WHERE group_key IN (:groups)
   GROUP BY group_key`;
 
-const CLAIMS = `
-  SELECT job_ids
-  FROM {claims}
-  WHERE queue = :queue`;
-
 const COUNT_ACTIVE = `
   SELECT group_key, COUNT(*) AS jobs
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
@@ -66,9 +61,8 @@ export function* countGroups(
     unclaimed.push(...(yield* query<CountRow>(countWaiting(batch.length), { queue, most, ...names })));
   }
   const scheduled = yield* query<CountRow>(COUNT_SCHEDULED, { queue, groups, mostScheduled });
-  const claims = yield* query<{ job_ids: string }>(CLAIMS, { queue });
   const active: CountRow[] = [];
-  for (const ids of batchesOf([...new Set(claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []))], ID_BATCH_SIZE))
+  for (const ids of batchesOf([...new Set(yield* idsInClaims({ queue }))], ID_BATCH_SIZE))
     active.push(...(yield* query<CountRow>(COUNT_ACTIVE, { queue, groups, ids })));
   const [waitingOf, scheduledOf, activeOf] = [unclaimed, scheduled, active].map(sumsOf);
   return groups.map((group) => ({

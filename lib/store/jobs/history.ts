@@ -5,13 +5,15 @@ import { errorsAfter } from './error-column.js';
 import { fence, type FencedStatement } from './fence.js';
 import { insertInChunks, type SqlValue, type Values, type Work } from '../core/statement.js';
 
+/** The columns of the history, and of an archive. */
+export const HISTORY_COLUMNS = `id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at,
+         finished_at, expires_at, payload, headers, options, result, error, due_at, owner`;
+
 // After a TRUNCATE of the jobs, or in a restored dump, an earlier job in the history may have the same id. REPLACE
 // overwrites it, so that this job can end. MySQL, MariaDB and SQLite support REPLACE, and without such a row it locks
 // like an INSERT.
 const WRITE_HISTORY = `
-  REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
-                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error,
-                         due_at, owner)
+  REPLACE INTO {history} (${HISTORY_COLUMNS})
   VALUES :rows`;
 
 // started_at is NULL (now minus NULL) for a run that did not start.
@@ -22,9 +24,7 @@ const OPTIONS_WITH_GROUP = `CASE WHEN group_key = '' THEN options ELSE JSON_SET(
 
 // Copies within the database, so that the payloads need not travel back.
 const COPY_COMPLETED = `
-  REPLACE INTO {history} (id, queue, name, state, priority, attempt, max_attempts, worker_id,
-                         created_at, started_at, finished_at, expires_at, payload, headers, options, result, error,
-                         due_at, owner)
+  REPLACE INTO {history} (${HISTORY_COLUMNS})
   SELECT id, queue, name, 'completed', priority, attempt, max_attempts, :workerId,
          created_at, :now - :ranMs, :now, :now + :keepMs, payload, headers, ${OPTIONS_WITH_GROUP}, NULL, NULL,
          due_at, :owner

@@ -25,21 +25,20 @@ export const LIVE_COLUMNS = `
          j.options, j.error, NULL AS result, j.created_at, j.run_at, j.due_at, c.claimed_at AS started_at, NULL AS finished_at, j.group_key, c.worker_id,
          c.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = j.id) AS progress`;
 
-export const GET_LIVE = `
+export const READ_LIVE = `
   SELECT ${LIVE_COLUMNS}
-  FROM {jobs} j
-  LEFT JOIN {claims} c ON c.id = j.claim_id
-  WHERE j.id = :id`;
+  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */ LEFT JOIN {claims} c ON c.id = j.claim_id
+  WHERE j.id IN (:ids)`;
 
 /** Columns of the history `h`. */
-export const FINISHED_COLUMNS = `h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
+const FINISHED_COLUMNS = `h.id, h.queue, h.name, h.state, h.priority, h.attempt, h.max_attempts, h.payload, h.headers,
          h.options, h.error, h.result, h.created_at, NULL AS run_at, h.due_at, h.started_at, h.finished_at, '' AS group_key, h.worker_id,
          h.owner, (SELECT p.value FROM {progress} p WHERE p.job_id = h.id) AS progress`;
 
-export const GET_FINISHED = `
+export const READ_FINISHED = `
   SELECT ${FINISHED_COLUMNS}
-  FROM {history} h
-  WHERE h.id = :id`;
+  FROM {history} h /*! FORCE INDEX (PRIMARY) */
+  WHERE h.id IN (:ids)`;
 
 export function toJobRecord(row: RecordRow): JobRecord {
   const headers = readHeaders(row.headers);

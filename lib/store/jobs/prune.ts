@@ -1,6 +1,7 @@
 import { groupBy } from '../../common/group-by.js';
 import { inArchive, type Archives } from '../schema/archive-options.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
+import { HISTORY_COLUMNS } from './history.js';
 import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -11,9 +12,6 @@ const EXPIRED = `
   WHERE expires_at <= :now
   ORDER BY expires_at
   LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
-
-const COLUMNS = `id, queue, name, state, priority, attempt, max_attempts, worker_id, created_at, started_at, finished_at,
-         expires_at, payload, headers, options, result, error, due_at, owner`;
 
 // Skips rows that another process archives or retries now. Other statements lock the history in id order; this one may
 // lock in another order, because it never waits for a lock.
@@ -32,8 +30,8 @@ const SELECT_ARCHIVED = `
   WHERE :ids`;
 
 const COPY_TO_ARCHIVE = `
-  INSERT INTO {archive} (${COLUMNS})
-  SELECT ${COLUMNS}
+  INSERT INTO {archive} (${HISTORY_COLUMNS})
+  SELECT ${HISTORY_COLUMNS}
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids`;
 

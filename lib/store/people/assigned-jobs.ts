@@ -1,8 +1,9 @@
 import type { PageRequest } from '../../job/page-options.js';
 import type { AssignedJobRecord } from './consumer-store.js';
 import { leaseEndMs } from './assign.js';
-import { readDate, readIds } from '../../job/read-columns.js';
-import { candidatesAmong, startValueOf, orderKeywordsOf } from '../admin/candidates.js';
+import { readDate } from '../../job/read-columns.js';
+import { startValueOf, orderKeywordsOf } from '../admin/candidates.js';
+import { selectClaimed } from '../admin/live-candidates.js';
 import { withSafeIds } from '../core/safe-id.js';
 import { toDate, toJobRecord, LIVE_COLUMNS, type RecordRow } from '../jobs/job-record.js';
 import { query, type Values, type Work } from '../core/statement.js';
@@ -31,12 +32,6 @@ const selectInStage = ({ beyond, way }: OrderKeywords) => `
     AND (s.priority ${beyond} :priority OR (s.priority = :priority AND s.job_id ${beyond} :id))
   ORDER BY s.priority ${way}, s.job_id ${way}
   LIMIT :limit`;
-
-// Reads all claims: they are few, and a claim with an owner has one job.
-const SELECT_IDS_OF_OWNER = `
-  SELECT job_ids
-  FROM {claims}
-  WHERE owner = :owner AND (:queue IS NULL OR queue = :queue)`;
 
 const SELECT_ASSIGNED = `
   SELECT ${COLUMNS}
@@ -71,9 +66,8 @@ function* listByPriority(
 
 export function* listAssigned(owner: string, queue: string | null, page: PageRequest): Work<AssignedJobRecord[]> {
   const { after, limit, order } = page;
-  const claims = yield* query<{ job_ids: string }>(SELECT_IDS_OF_OWNER, { owner, queue });
-  const all = claims.flatMap(({ job_ids }) => readIds(job_ids) ?? []);
-  const { candidates } = yield* candidatesAmong(all, order)(after, limit);
+  const readCandidates = yield* selectClaimed({ owner, queue }, order);
+  const { candidates } = yield* readCandidates(after, limit);
   const ids = candidates.map(({ id }) => id);
   if (ids.length === 0) return [];
   const rows = new Map(

@@ -1,20 +1,10 @@
 import { LeaseLostError, TransactionLostError } from '../../job/errors.js';
-import type { Delay } from '../../job/outcome.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import {
-  statement,
-  execute,
-  executeAll,
-  executeFinal,
-  query,
-  deleteFrom,
-  queryIds,
-  type Statement,
-  type Work,
-} from '../core/statement.js';
+import { statement, execute, executeAll, executeFinal, query, deleteFrom, type Work } from '../core/statement.js';
 import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
+import { remainingJobs } from '../jobs/remaining-jobs.js';
+import { addStep, addWait, lockOwner, lockStep, type NewStep, type StepRow } from './owned-step.js';
 import { findMissedSignals, storeSignal, wakeWaiting } from './signals.js';
-import type { TableRow } from '../schema/entities/table-schemas.js';
 import { ascending } from '../core/safe-id.js';
 import type * as port from './step-store.js';
 
@@ -24,21 +14,6 @@ const STEPS = `
   WHERE job_id = :jobId`;
 
 const NOW = 'SELECT :now AS at';
-
-// A rescue skips a locked job, so the claim keeps it until the step is stored.
-const LOCK_JOB = `
-  SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE id = :jobId AND claim_id = :claimId /*! FOR UPDATE */`;
-
-const STEP = `
-  SELECT name, state, result, until_at, :now AS at
-  FROM {steps} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :jobId AND name = :name /*! FOR UPDATE */`;
-
-const ADD_STEP = `
-  INSERT INTO {steps} (job_id, name, state, result, until_at, signal_hash, expires_at)
-  VALUES (:jobId, :name, :state, :result, COALESCE(:untilMs, :now + :delayMs), :hash, :now + 3600000)`;
 
 const END_STEP = `
   UPDATE {steps} /*! FORCE INDEX (PRIMARY) */
@@ -62,17 +37,6 @@ const EXPIRED = `
   ORDER BY expires_at
   LIMIT :limit /*! FOR UPDATE SKIP LOCKED */`;
 
-// A finished job may be retried, and then goes on with its steps. One statement, so that a job that moves to the history
-// is found in one of the two tables.
-const REMAINING_JOBS = `
-  SELECT id
-  FROM {history}
-  WHERE id IN (:ids)
-  UNION ALL
-  SELECT id
-  FROM {jobs}
-  WHERE id IN (:ids)`;
-
 // The conditions that are always true keep both servers from scanning a small table.
 const POSTPONE_CHECK = `
   UPDATE {steps} /*! FORCE INDEX (PRIMARY) */
@@ -90,8 +54,7 @@ const OLD_SIGNALS = `
 
 const DELETE_SIGNAL = deleteFrom('signals', `hash = :hash AND sent_at <= :now - ${SIGNAL_RETENTION_MS}`);
 
-type StepRow = Pick<TableRow<'steps'>, 'name' | 'state' | 'result' | 'until_at'>;
-type CurrentStepRow = StepRow & { readonly at: number };
+type StoredStepRow = Omit<StepRow, 'at'>;
 
 const ENDED = { state: 'done', hash: null } as const;
 
@@ -104,16 +67,13 @@ export function sqlStepStore(
 ): port.StepStore {
   /** @param work receives the stored step */
   const asOwner = <T>(
-    { jobId, claimId }: port.StepOwner,
+    owner: port.StepOwner,
     name: string,
-    work: (stored: CurrentStepRow | undefined) => Work<T>,
+    work: (stored: StepRow | undefined) => Work<T>,
   ): Promise<T | undefined> =>
     blocking.transaction(function* () {
-      const [job, step] = yield* executeAll([
-        statement(LOCK_JOB, { jobId, claimId }),
-        statement(STEP, { jobId, name }),
-      ]);
-      return job!.rows.length > 0 ? yield* work(step!.rows[0] as CurrentStepRow | undefined) : undefined;
+      const locked = yield* lockStep(owner, name);
+      return locked.owner ? yield* work(locked.stored) : undefined;
     });
 
   async function wake(hash: string): Promise<port.WokenJob[]> {
@@ -127,7 +87,7 @@ export function sqlStepStore(
       const [now, steps] = await database.runIdempotent(() =>
         executeAll([statement(NOW), statement(STEPS, { jobId })]),
       );
-      const rows = steps!.rows as unknown as readonly StepRow[];
+      const rows = steps!.rows as unknown as readonly StoredStepRow[];
       return { byName: new Map(rows.map((row) => [row.name, toStoredStep(row)])), nowMs: Number(now!.rows[0]!['at']) };
     },
 
@@ -143,8 +103,7 @@ export function sqlStepStore(
         const { value, result } = await work(manager);
         if (!(await isStillOpen())) throw new TransactionLostError(jobId, queue);
         await blocking.inCallerTransaction(manager, function* () {
-          const [job] = yield* query(LOCK_JOB, { jobId, claimId });
-          if (!job) throw new LeaseLostError(jobId, queue);
+          if (!(yield* lockOwner({ jobId, claimId }))) throw new LeaseLostError(jobId, queue);
           yield* executeAll([addStep(jobId, name, { ...ENDED, result })]);
         });
         return value;
@@ -189,34 +148,13 @@ export function sqlStepStore(
   };
 }
 
-/** Values of a step that is stored for the first time. */
-interface NewStep extends Partial<Delay> {
-  readonly state: port.StoredStep['state'];
-  readonly result?: string | null;
-  readonly hash: string | null;
-}
-
-function addStep(jobId: number, name: string, step: NewStep): Statement {
-  const { state, result = null, hash, untilMs = null, delayMs = null } = step;
-  return statement(ADD_STEP, { jobId, name, state, result, hash, untilMs, delayMs });
-}
-
 /** The time of a stored wait stays. */
-function* storeWait(
-  jobId: number,
-  name: string,
-  stored: CurrentStepRow | undefined,
-  wait: NewStep,
-): Work<port.StepWait> {
-  let row = stored;
-  if (!row) {
-    const [, read] = yield* executeAll([addStep(jobId, name, wait), statement(STEP, { jobId, name })]);
-    row = read!.rows[0] as unknown as CurrentStepRow;
-  }
-  return { untilMs: Number(row.until_at), nowMs: Number(row.at) };
+function* storeWait(jobId: number, name: string, stored: StepRow | undefined, wait: NewStep): Work<port.StepWait> {
+  const { until_at, at } = stored ?? (yield* addWait(jobId, name, wait));
+  return { untilMs: Number(until_at), nowMs: Number(at) };
 }
 
-function toStoredStep({ state, result, until_at }: StepRow): port.StoredStep {
+function toStoredStep({ state, result, until_at }: StoredStepRow): port.StoredStep {
   return { state, result, untilMs: until_at === null ? null : Number(until_at) };
 }
 
@@ -229,7 +167,7 @@ function* pruneSteps(limit: number): Work<number> {
   const rows = yield* query<{ job_id: number }>(EXPIRED, { limit });
   if (rows.length === 0) return 0;
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
-  const remaining = new Set(yield* queryIds(REMAINING_JOBS, { ids }));
+  const remaining = yield* remainingJobs(ids);
   for (const id of ids) yield* execute(remaining.has(id) ? POSTPONE_CHECK : DELETE_STEPS, { id });
   return rows.length;
 }

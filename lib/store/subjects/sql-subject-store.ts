@@ -2,6 +2,7 @@ import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { deleteFrom, executeAll, query, type Work } from '../core/statement.js';
 import type { SqlDatabase } from '../core/sql-database.js';
+import { remainingJobs } from '../jobs/remaining-jobs.js';
 import { inArchive } from '../schema/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
 import { eraseFinished, eraseIdle, eraseSignals, eraseTraces } from './erase-jobs.js';
@@ -19,16 +20,6 @@ const CLAIMED = `
   SELECT id
   FROM {jobs}
   WHERE id IN (:ids) AND claim_id <> 0`;
-
-// One statement, so that a job that moves between the tables is found in one of them.
-const REMAINING_JOBS = `
-  SELECT id
-  FROM {history}
-  WHERE id IN (:ids)
-  UNION ALL
-  SELECT id
-  FROM {jobs}
-  WHERE id IN (:ids)`;
 
 const ARCHIVED = `
   SELECT id
@@ -97,8 +88,8 @@ function* eraseBatch(
   yield* eraseTraces(erased);
   const kept = new Set(withBlobs.map(({ id }) => id));
   const missing = others.filter((id) => !erased.includes(id) && !kept.has(id));
-  const moved = missing.length === 0 ? [] : idsOf(yield* query<{ id: number }>(REMAINING_JOBS, { ids: missing }));
-  const done = others.filter((id) => !moved.includes(id) && !kept.has(id));
+  const moved = yield* remainingJobs(missing);
+  const done = others.filter((id) => !moved.has(id) && !kept.has(id));
   yield* executeAll(ascending(done).map((id) => ({ sql: DELETE_SUBJECT, values: { subject, id } })));
   const blobs = withBlobs.flatMap((job) => job.blobs);
   return { cancelled, erased, blobs, active: [...active, ...moved], next };
@@ -108,7 +99,7 @@ type SubjectRow = Pick<TableRow<'subjects'>, 'subject' | 'job_id'>;
 
 function* prune(rows: readonly SubjectRow[], archives: readonly string[]): Work<void> {
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
-  const remaining = new Set(idsOf(yield* query<{ id: number }>(REMAINING_JOBS, { ids })));
+  const remaining = yield* remainingJobs(ids);
   for (const to of archives)
     for (const id of idsOf(yield* query<{ id: number }>(inArchive(ARCHIVED, to), { ids }))) remaining.add(id);
   const inOrder = [...rows].sort((a, b) => Number(a.job_id) - Number(b.job_id) || (a.subject < b.subject ? -1 : 1));
