@@ -88,7 +88,7 @@ export class QueueHarness {
       clockOffset.ms += tickInMs;
       const { jobs } = await stores.schedules.runTicks(schedules);
       if (jobs.length > 0) ran.push(...(await this.drain()));
-      ({ tickInMs } = await stores.jobs.readUpcoming(schedules));
+      ({ tickInMs } = await stores.jobs.readUpcomingTimes(schedules));
     }
     clockOffset.ms = endMs;
     return ran;

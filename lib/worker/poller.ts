@@ -141,8 +141,8 @@ export class Poller {
     const queues = this.queues.names;
     // A caller waits for the answer of the database, or this process announces waiting jobs to others.
     const isWanted = waiterCount > 0 || newlyAvailable > 0;
-    const claimed = isWanted ? [] : queues.filter((queue) => this.queues.of(queue)?.wasLastClaimFull);
-    const summary = await store.summarizeWork(queues, { schedules: this.schedules.names, claimed });
+    const fullyClaimed = isWanted ? [] : queues.filter((queue) => this.queues.of(queue)?.wasLastClaimFull);
+    const summary = await store.summarizeWork(queues, this.schedules.names, fullyClaimed);
     this.#lastAnswered = number;
     this.health.onAnswer();
     this.#recordNextDue(summary, polledAt);
@@ -159,7 +159,7 @@ export class Poller {
       : Math.min(this.parts.workerOptions.pollMaxMs, this.#restMs * 2);
     // Another transaction has locked the due jobs or the expired claims: the usual pauses apply to them.
     const isBlocked = summary.dueInMs === 0 || summary.leaseExpiryInMs === 0 || summary.tickInMs === 0;
-    const upcoming = isBlocked ? await store.readUpcoming(this.schedules.names) : summary;
+    const upcoming = isBlocked ? await store.readUpcomingTimes(this.schedules.names) : summary;
     const nextEventInMs = earliest(upcoming.dueInMs, upcoming.leaseExpiryInMs, upcoming.tickInMs);
     this.#noPollUntil = polledAt + Math.min(MAX_UNPOLLED_MS, nextEventInMs);
     return this.#planRest(nextEventInMs);
@@ -184,7 +184,7 @@ export class Poller {
     const number = ++this.#lastRequested;
     const queues = this.queues.names;
     const readAt = this.parts.clock.monotonic();
-    const summary = await this.parts.store.summarizeWork(queues, { schedules: this.schedules.names });
+    const summary = await this.parts.store.summarizeWork(queues, this.schedules.names);
     // Discard a summary that was requested before the loop's latest one.
     if (this.#isStopped || number < this.#lastAnswered) return;
     this.#applySummary(queues, summary, readAt, 0);

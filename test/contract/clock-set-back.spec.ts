@@ -14,7 +14,7 @@ describeStores('a server whose clock was set back by two hours', (setup) => {
     advance(-TWO_HOURS_MS);
     const { leaseExpiryInMs } = await jobs.summarizeWork(['q']);
     const atOnce = await jobs.rescue(rescueRules());
-    const upcoming = await jobs.readUpcoming();
+    const upcoming = await jobs.readUpcomingTimes();
     advance(LEASE_MS);
     const later = await jobs.rescue(rescueRules());
 

@@ -102,7 +102,7 @@ describeStores('a work summary', (setup) => {
   it('reports queues whose last claim was full as waiting, without a read', async () => {
     const { jobs } = await setupQueues();
 
-    const { queues } = await jobs.summarizeWork(['a', 'b', 'c'], { claimed: ['a', 'c', 'other'] });
+    const { queues } = await jobs.summarizeWork(['a', 'b', 'c'], [], ['a', 'c', 'other']);
 
     expect(Object.fromEntries([...queues].map(([name, { waiting }]) => [name, waiting]))).toEqual({
       a: true,

@@ -104,7 +104,7 @@ describeStores('schedules', (setup, { server }) => {
     const world = await setup();
     for (const name of ['a', 'b', 'c', 'd'])
       await world.schedules.upsert(newSchedule({ name, jitterMs: 30 * 60_000, everyMs: 24 * HOUR_MS }));
-    world.advance((await world.jobs.readUpcoming([])).tickInMs!);
+    world.advance((await world.jobs.readUpcomingTimes([])).tickInMs!);
 
     await world.schedules.runTicks([]);
 
@@ -237,9 +237,9 @@ describeStores('schedules', (setup, { server }) => {
       world.advance(HOUR_MS);
 
       expect((await world.schedules.runTicks([])).jobs).toHaveLength(0);
-      expect((await world.jobs.readUpcoming([])).tickInMs).toBeNull();
+      expect((await world.jobs.readUpcomingTimes([])).tickInMs).toBeNull();
       expect((await world.schedules.runTicks(['code'])).jobs).toHaveLength(1);
-      expect((await world.jobs.readUpcoming(['code'])).tickInMs).toBeGreaterThan(0);
+      expect((await world.jobs.readUpcomingTimes(['code'])).tickInMs).toBeGreaterThan(0);
     });
 
     it('change with a declaration of an equal or higher revision, and not with one of a lower revision', async () => {
@@ -375,7 +375,7 @@ describeStores('schedules', (setup, { server }) => {
   /** Advances the time to the next tick, and runs it. */
   async function runNextTick(world: World, name: string) {
     const { nextAt } = (await world.schedules.get(name))!;
-    const { tickInMs } = await world.jobs.readUpcoming([]);
+    const { tickInMs } = await world.jobs.readUpcomingTimes([]);
     world.advance(tickInMs!);
     const { jobs } = await world.schedules.runTicks([]);
     expect((await world.schedules.get(name))!.nextAt?.getTime() ?? Infinity).toBeGreaterThan(nextAt!.getTime());

@@ -64,7 +64,7 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
       await world.jobs.rescue(rescueRules());
       await world.jobs.promote(LIMIT);
       expect(await world.jobs.summarizeWork(['q'])).toMatchObject({ dueInMs: 0, leaseExpiryInMs: 0 });
-      return world.jobs.readUpcoming();
+      return world.jobs.readUpcomingTimes();
     });
 
     expect(upcoming.dueInMs).toBeGreaterThan(LEASE_MS);

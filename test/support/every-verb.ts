@@ -230,8 +230,8 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   for (const name of ['api', 'gone']) await schedules.upsert(ofName(name));
   for (let tick = 0; tick < 2; tick++) {
     advance(3_600_000);
-    await jobs.summarizeWork(['q'], { schedules: ['code'] });
-    await jobs.readUpcoming(['code']);
+    await jobs.summarizeWork(['q'], ['code']);
+    await jobs.readUpcomingTimes(['code']);
     await schedules.runTicks(['code']);
   }
   await schedules.runNow('api');

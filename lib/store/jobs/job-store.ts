@@ -95,16 +95,6 @@ export interface QueueState {
   readonly isEnabled: boolean;
 }
 
-export interface WorkSummaryOptions {
-  /** The schedules from code that this process declares. Default: none. */
-  readonly schedules?: readonly string[];
-  /**
-   * Queues whose last claim was full. They are reported as waiting without a read, which would pass all their active and
-   * finished jobs. Default: none.
-   */
-  readonly claimed?: readonly string[];
-}
-
 export interface WorkSummary {
   /** For each requested queue with a row. */
   readonly queues: ReadonlyMap<string, QueueState>;
@@ -170,11 +160,21 @@ export interface JobStore extends KeyStore {
   /** Counts up to `limit`, without locks. Never waits for the transaction of the caller to end. */
   countWaiting(queue: string, limit: number, transaction?: CallerTransaction): Promise<number>;
 
-  /** Reads without locks. */
-  summarizeWork(queues: readonly string[], options?: WorkSummaryOptions): Promise<WorkSummary>;
+  /**
+   * Reads without locks.
+   *
+   * @param schedules the schedules from code that this process declares; default: none
+   * @param fullyClaimed queues whose last claim was full; default: none. They are reported as waiting without a read,
+   * which would pass all their active and finished jobs
+   */
+  summarizeWork(
+    queues: readonly string[],
+    schedules?: readonly string[],
+    fullyClaimed?: readonly string[],
+  ): Promise<WorkSummary>;
 
   /** For a worker that cannot promote due jobs, rescue expired claims or run ticks: other transactions have locked them. */
-  readUpcoming(schedules?: readonly string[]): Promise<UpcomingTimes>;
+  readUpcomingTimes(schedules?: readonly string[]): Promise<UpcomingTimes>;
 
   /** Marks up to `limit` waiting jobs active, in the order of the queue. Two callers never receive the same job. */
   claim(request: ClaimRequest): Promise<ClaimedJob[]>;

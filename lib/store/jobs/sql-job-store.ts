@@ -20,7 +20,7 @@ import { EXPIRED_BATCH_SIZE, findExpiredClaims, rescueClaim, rescueEach } from '
 import { completeBatch, type CompletedBatch } from './complete-batch.js';
 import { completeClaimed, FenceError } from './complete-jobs.js';
 import type { Work } from '../core/statement.js';
-import { countWaiting, summarizeWork, readUpcoming } from './summarize-work.js';
+import { countWaiting, summarizeWork, readUpcomingTimes } from './summarize-work.js';
 import { StageCleanup } from '../people/stage-cleanup.js';
 import { StuckJobCleanup } from './stuck-job-cleanup.js';
 import { promote } from './promote.js';
@@ -97,8 +97,8 @@ export function sqlJobStore(
 
     afterCommit: (transaction, act) => commits.afterCommit(transaction, act),
     countWaiting: (queue, limit, transaction) => database.readLatest(() => countWaiting(queue, limit), transaction),
-    summarizeWork: (queues, options) => database.runIdempotent(() => summarizeWork(queues, options)),
-    readUpcoming: (schedules) => database.runIdempotent(() => readUpcoming(schedules)),
+    summarizeWork: (...args) => database.runIdempotent(() => summarizeWork(...args)),
+    readUpcomingTimes: (schedules) => database.runIdempotent(() => readUpcomingTimes(schedules)),
     claim: (request) => claimer.claim(request),
     extend: (claimIds) => database.runIdempotent(() => extend(claimIds)),
     cancelRequests: (claimIds) => database.runIdempotent(() => cancelRequests(claimIds)),

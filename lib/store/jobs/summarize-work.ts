@@ -1,5 +1,5 @@
 import { isEnabledAt } from '../../job/settings/enabled.js';
-import type { QueueState, WorkSummary, WorkSummaryOptions, UpcomingTimes } from './job-store.js';
+import type { QueueState, WorkSummary, UpcomingTimes } from './job-store.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 import { IS_AHEAD_OF_CLOCK } from './lease.js';
 import { settingsOf } from '../settings/settings-row.js';
@@ -45,7 +45,7 @@ const hasJobs = (jobs: string, condition: string) => `
 // can a plain INSERT leave a delayed job runnable, so the servers skip that part.
 const WORK_SUMMARY = `
   SELECT q.queue, q.paused, q.settings,
-         q.queue IN (:claimed) OR ${hasJobs('j', `j.runnable = 1 AND j.group_key = ''`)} AS waiting,
+         q.queue IN (:fullyClaimed) OR ${hasJobs('j', `j.runnable = 1 AND j.group_key = ''`)} AS waiting,
          ${hasJobs('a', `a.runnable = ${ARRIVING}`)} OR ${hasJobs('b', `b.runnable = ${RETURNED}`)}
            OR ${hasJobs('c', `c.runnable = 1 AND c.group_key > '' /*! AND FALSE */`)} AS arriving,
          EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = q.queue) AS has_groups,
@@ -107,16 +107,17 @@ const NO_NAME = '';
 
 export function* summarizeWork(
   queues: readonly string[],
-  { schedules = [], claimed = [] }: WorkSummaryOptions = {},
+  schedules: readonly string[] = [],
+  fullyClaimed: readonly string[] = [],
 ): Work<WorkSummary> {
   if (queues.length === 0)
     return { queues: new Map(), dueInMs: null, leaseExpiryInMs: null, tickInMs: null, awaited: null, atMs: null };
-  const lists = { schedules: [NO_NAME, ...schedules], claimed: [NO_NAME, ...claimed] };
+  const lists = { schedules: [NO_NAME, ...schedules], fullyClaimed: [NO_NAME, ...fullyClaimed] };
   const rows = yield* query<WorkSummaryRow>(WORK_SUMMARY, { queues, ...lists });
   const awaited = rows[0]?.awaited ?? null;
   return {
     queues: new Map(rows.map((row) => [row.queue, toQueueState(row)])),
-    ...upcomingTimes(rows[0]),
+    ...toUpcomingTimes(rows[0]),
     awaited: awaited === null ? null : Number(awaited),
     atMs: rows[0] ? Number(rows[0].at) : null,
   };
@@ -137,8 +138,8 @@ function toQueueState(row: WorkSummaryRow): QueueState {
   };
 }
 
-export function* readUpcoming(schedules: readonly string[] = []): Work<UpcomingTimes> {
-  return upcomingTimes((yield* query<NextTimes>(UPCOMING, { schedules: [NO_NAME, ...schedules] }))[0]);
+export function* readUpcomingTimes(schedules: readonly string[] = []): Work<UpcomingTimes> {
+  return toUpcomingTimes((yield* query<NextTimes>(UPCOMING, { schedules: [NO_NAME, ...schedules] }))[0]);
 }
 
 export function* countWaiting(queue: string, limit: number): Work<number> {
@@ -146,7 +147,7 @@ export function* countWaiting(queue: string, limit: number): Work<number> {
   return Number(row!.jobs);
 }
 
-function upcomingTimes(row: NextTimes | undefined): UpcomingTimes {
+function toUpcomingTimes(row: NextTimes | undefined): UpcomingTimes {
   return {
     dueInMs: untilFirst(row, 'due_at', 'plain_due_at'),
     leaseExpiryInMs: untilFirst(row, 'lapse_at'),
