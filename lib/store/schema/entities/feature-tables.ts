@@ -12,7 +12,7 @@ import {
   withDefault,
 } from './columns.js';
 
-/** The tables of results, steps, flows, limits and groups. */
+/** The tables of results, steps, flows, limits, groups and subjects. */
 export const featureTables = {
   /** The jobs whose end a process waits for. */
   waits: tableSchema({
@@ -190,5 +190,17 @@ export const featureTables = {
       restUntil: withDefault(bigint('rest_until'), 0),
     },
     indexes: { turn: ['queue', 'state', 'turn'] },
+  }),
+
+  /** The jobs with the option `subject`, kept as long as the job, its history or its archive. */
+  subjects: tableSchema({
+    entity: 'SqlQueueSubject',
+    columns: {
+      subject: primary(varchar('subject', 255)),
+      jobId: primary(bigint('job_id')),
+      /** The time of the next check whether the job still exists. */
+      expiresAt: bigint('expires_at'),
+    },
+    indexes: { expiry: ['expiresAt'] },
   }),
 };

@@ -11,11 +11,9 @@ import {
   withDefault,
   type StoredRow,
 } from './columns.js';
-import { auditTables } from './audit-tables.js';
+import { adminTables } from './admin-tables.js';
 import { featureTables } from './feature-tables.js';
 import { historyTable, jobTable } from './job-tables.js';
-import { statsTables } from './stats-tables.js';
-import { subjectTables } from './subject-tables.js';
 
 /** All tables but `schema`: the source of their names and entities. A test compares them to those of the migrations. */
 export const TABLE_SCHEMAS = {
@@ -190,10 +188,7 @@ export const TABLE_SCHEMAS = {
     indexes: { next: ['nextAt'] },
   }),
 
-  ...statsTables,
-
-  ...auditTables,
-  ...subjectTables,
+  ...adminTables,
 };
 
 /** A row of the table, as a statement returns it. */
