@@ -100,7 +100,7 @@ export async function openStores(
     skewMs,
     migrate: options.schema?.migrate ?? 'run',
     onRetry,
-    recorder: { emitsEvents: (queue) => optionsFor(queue).events, onEventsCommitted },
+    eventOutbox: { emitsEvents: (queue) => optionsFor(queue).events, onEventsCommitted },
     ...settings.extremes,
   });
   const stores = codec ? withCodec(opened, codec) : opened;

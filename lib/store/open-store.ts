@@ -115,7 +115,7 @@ export interface StoreSettings extends SchemaSettings {
   readonly shortestLeaseMs: number;
   readonly largestPayloadBytes: number;
   /** The queues with stored events; undefined: none. */
-  readonly recorder?: EventOutbox | undefined;
+  readonly eventOutbox?: EventOutbox | undefined;
   readonly onRetry?: OnRetry | undefined;
 }
 
@@ -137,7 +137,7 @@ const NO_EVENT_OUTBOX: EventOutbox = { emitsEvents: () => false, onEventsCommitt
 
 /** Connects, checks the server and prepares the tables. Closes its connections if it rejects. */
 export async function openStore(settings: StoreSettings): Promise<OpenStore> {
-  const { dataSource, prefix, archives, clock, recorder = NO_EVENT_OUTBOX } = settings;
+  const { dataSource, prefix, archives, clock, eventOutbox = NO_EVENT_OUTBOX } = settings;
   const { type } = dataSource.options;
   checkDatabaseType(type);
   const archiveTables = archives?.tables ?? [];
@@ -148,14 +148,14 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
   const scanCursors = new ScanCursors(clock);
   const commits = new CommitListener(dataSource);
-  const outbox = withEventOutbox(database, commits, recorder);
-  const blocking = withEventOutbox(blockingDatabase, commits, recorder);
+  const outbox = withEventOutbox(database, commits, eventOutbox);
+  const blocking = withEventOutbox(blockingDatabase, commits, eventOutbox);
   const keyed = new KeyedEnqueuer(outbox, blocking, dialect);
   return {
     jobs: sqlJobStore(
       outbox,
       blocking,
-      recorder.emitsEvents,
+      eventOutbox.emitsEvents,
       keyed,
       { ...dialect, ...CLAIM_STRATEGIES[dialect.name] },
       commits,

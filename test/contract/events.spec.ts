@@ -21,8 +21,8 @@ describeStores('the events of a queue with stored events', (setup) => {
   async function recorded() {
     const world = await setup();
     const told = { times: 0 };
-    const recorder = { emitsEvents: (queue: string) => queue === 'q', onEventsCommitted: () => void told.times++ };
-    const store = await world.open({ recorder });
+    const eventOutbox = { emitsEvents: (queue: string) => queue === 'q', onEventsCommitted: () => void told.times++ };
+    const store = await world.open({ eventOutbox });
     return { world, store, told, ...actions(store) };
   }
 

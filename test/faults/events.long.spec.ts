@@ -16,7 +16,7 @@ import { FAULTS, openFaultyStore } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
 
-const recorder = { emitsEvents: () => true, onEventsCommitted: () => {} };
+const eventOutbox = { emitsEvents: () => true, onEventsCommitted: () => {} };
 
 describe.each([
   { sent: 'one by one', multipleStatements: false },
@@ -27,7 +27,7 @@ describe.each([
       'stores one event for each committed change, and no other, if its connection fails at any statement (%s)',
       async (fault) => {
         const world = await setup();
-        const { arm, disarm, ...store } = await openFaultyStore(world, { multipleStatements }, { recorder });
+        const { arm, disarm, ...store } = await openFaultyStore(world, { multipleStatements }, { eventOutbox });
 
         const faults = await everyFault(async (failAt) => {
           for (const table of ['jobs', 'claims', 'history', 'events'])

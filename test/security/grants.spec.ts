@@ -82,7 +82,7 @@ describeEngines(
       const store = await openStore({
         ...{ dataSource, clock: systemClock, skewMs: () => skewMs, migrate: 'check' },
         ...{ shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576 },
-        recorder: { emitsEvents: () => true, onEventsCommitted: () => {} },
+        eventOutbox: { emitsEvents: () => true, onEventsCommitted: () => {} },
       });
       world.afterTest(() => store.jobs.close());
 

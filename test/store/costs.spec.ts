@@ -31,7 +31,7 @@ const ONE_AT_A_TIME: GroupRules = { ...FREE, concurrency: 1 };
 
 /** The queue with stored events. */
 const RECORDED = 'recorded';
-const recorder = { emitsEvents: (queue: string) => queue === RECORDED, onEventsCommitted: () => {} };
+const eventOutbox = { emitsEvents: (queue: string) => queue === RECORDED, onEventsCommitted: () => {} };
 
 interface Step {
   readonly title: string;
@@ -394,7 +394,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the cost of a job', (setup, { server }) 
       const traffic = new Traffic();
       const dataSource = await world.connect({ driver: traffic.driver });
       // A clock that stands still keeps periodic statements out of the count.
-      const opened = await world.open({ dataSource, clock: new FakeClock(), recorder });
+      const opened = await world.open({ dataSource, clock: new FakeClock(), eventOutbox });
       const { jobs } = opened;
       // The first run opens connections, which send statements of their own.
       await (
@@ -440,7 +440,7 @@ describeStoresOf(['sqlite'], 'the cost of a job', (setup) => {
       const world = await setup();
       const traffic = new Traffic();
       const dataSource = await world.connect({ driver: await traffic.sqliteDriver() });
-      const opened = await world.open({ dataSource, clock: new FakeClock(), recorder });
+      const opened = await world.open({ dataSource, clock: new FakeClock(), eventOutbox });
       const { jobs } = opened;
 
       for (const count of counts) {

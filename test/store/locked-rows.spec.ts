@@ -149,8 +149,8 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
 
   it('do not keep old events from being deleted', async () => {
     const world = await setup();
-    const recorder = { emitsEvents: () => true, onEventsCommitted: () => {} };
-    const { jobs } = await world.open({ recorder });
+    const eventOutbox = { emitsEvents: () => true, onEventsCommitted: () => {} };
+    const { jobs } = await world.open({ eventOutbox });
     await jobs.enqueue(many({ ...keyedJob({}), key: undefined }));
     const locked = await world.sql<{ id: number }>('SELECT id FROM sql_queue_events');
     await jobs.enqueue([{ ...keyedJob({}), key: undefined }]);

@@ -78,8 +78,8 @@ async function explainEverything(world: World) {
     }
   });
   const dataSource = await world.connect({ driver });
-  const recorder = { emitsEvents: () => true, onEventsCommitted: () => {} };
-  const store = await world.open({ dataSource, recorder });
+  const eventOutbox = { emitsEvents: () => true, onEventsCommitted: () => {} };
+  const store = await world.open({ dataSource, eventOutbox });
 
   await everyVerb(store, world.advance);
   await everyStrategy(store);

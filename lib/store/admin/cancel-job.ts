@@ -8,7 +8,7 @@ import { endLockedAssignment } from '../people/end-assignment.js';
 import { historyRetentionMs, writeHistory } from '../jobs/history.js';
 import { lockAssignment, lockJob, MAX_TRIES, readLiveJob, type LiveJob } from '../people/lock-assignment.js';
 import { jobEventsOf } from '../jobs/job-events.js';
-import { deleteFrom, execute, executeAll, emit, query, type Work } from '../core/statement.js';
+import { deleteFrom, execute, executeAll, recordEvents, query, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // After the lock of the claim: the job is locked last, as by a completion. A plain read could be older than the lock, in
@@ -52,7 +52,7 @@ function* cancelIdle(id: number, retentionMs: (queue: string) => number | false)
   const row = yield* lockJob(id, 0);
   if (!row) return undefined;
   const job = toIdleJob(row, row.queue);
-  yield* emit(jobEventsOf('cancelled', [job]));
+  yield* recordEvents(jobEventsOf('cancelled', [job]));
   yield* execute(DELETE_IDLE_JOB, { id });
   const completion: Completion = {
     job,

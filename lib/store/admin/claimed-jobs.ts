@@ -15,7 +15,7 @@ const SELECT_CLAIMED = `
 
 const ID_BATCH_SIZE = 1_000;
 
-type ListedClaim = Pick<TableRow<'claims'>, 'id' | 'job_ids' | 'start_limit'>;
+type ClaimRow = Pick<TableRow<'claims'>, 'id' | 'job_ids' | 'start_limit'>;
 type JobRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'claim_id' | 'runnable'>;
 
 /** A job that a claim has. */
@@ -32,7 +32,7 @@ export interface JobOfClaim {
 export function* readClaimedJobs(queue: string | null): Work<JobOfClaim[]> {
   const started = new Map<number, Set<number>>();
   const ids = new Set<number>();
-  for (const { id, job_ids, start_limit } of yield* query<ListedClaim>(SELECT_CLAIMS, { queue })) {
+  for (const { id, job_ids, start_limit } of yield* query<ClaimRow>(SELECT_CLAIMS, { queue })) {
     const ofClaim = readIds(job_ids) ?? [];
     started.set(Number(id), new Set(ofClaim.slice(0, start_limit)));
     for (const jobId of ofClaim) ids.add(jobId);

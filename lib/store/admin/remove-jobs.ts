@@ -2,7 +2,7 @@ import { closeEdges } from '../flows/edges.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { deleteFrom, executeAll, emit, query, type Work } from '../core/statement.js';
+import { deleteFrom, executeAll, recordEvents, query, type Work } from '../core/statement.js';
 import { deleteJobLogs } from '../results/sql-job-log-store.js';
 import { markRemoved } from '../results/sql-wait-store.js';
 
@@ -37,7 +37,7 @@ export function* removeJobs(ids: readonly number[]): Work<number[]> {
 function* lockAndRemove(lock: string, remove: string, inOrder: number[]): Work<number[]> {
   const jobs = yield* query<EventJob & { options: string | null }>(lock, { ids: inOrder });
   const ids = idsOf(jobs);
-  yield* emit(jobEventsOf('removed', jobs));
+  yield* recordEvents(jobEventsOf('removed', jobs));
   yield* executeAll(ids.map((id) => ({ sql: remove, values: { id } })));
   yield* executeAll(closeEdges(jobs.flatMap(toCancelled)));
   return ids;

@@ -11,7 +11,7 @@ import {
   deleteFrom,
   execute,
   executeAll,
-  emit,
+  recordEvents,
   query,
   insertInChunks,
   type SqlValue,
@@ -66,7 +66,7 @@ export function* makeDue(ids: readonly number[], event: 'promoted' | 'retried'):
   if (ids.length === 0) return [];
   const jobs = yield* query<EventJob>(LOCK_SCHEDULED, { ids: ascending(ids) });
   const due = idsOf(jobs);
-  yield* emit(jobEventsOf(event, jobs));
+  yield* recordEvents(jobEventsOf(event, jobs));
   if (due.length > 0) yield* execute(MAKE_DUE, { ids: due });
   return due;
 }
@@ -81,7 +81,7 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   if (rows.length === 0) return [];
   const finished = idsOf(rows);
   const retried = rows.map(({ id, queue, name }) => ({ id, queue: replay.to ?? queue, name }));
-  yield* emit(jobEventsOf('retried', retried));
+  yield* recordEvents(jobEventsOf('retried', retried));
   yield* executeAll(finished.map((id) => ({ sql: DELETE_FINISHED, values: { id } })));
   const blocked = yield* reopenFlows(rows);
   const reenqueued = rows.map((row, n) => toReenqueuedRow(row, replay, n, blocked.has(Number(row.id))));

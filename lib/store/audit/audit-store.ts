@@ -30,8 +30,10 @@ export interface Change {
   /** The open transaction of the caller. Undefined: the change has a transaction of its own. */
   readonly transaction?: CallerTransaction | undefined;
   /**
-   * Called before the commit, and again if the transaction is repeated, with the number of things that it has changed and
-   * with the queues of the changed jobs, those of earlier transactions of the call included.
+   * Called before the commit, and again if the transaction is repeated.
+   *
+   * @param count the number of things that the transaction has changed
+   * @param queues those of the changed jobs, also of earlier transactions of the call
    */
   readonly onChange?: ((count: number, queues: ReadonlySet<string>) => void) | undefined;
 }

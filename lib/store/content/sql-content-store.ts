@@ -2,7 +2,7 @@ import type { ContentCodec } from '../../job/codec/content-codec.js';
 import { hasCode } from '../../job/errors.js';
 import {
   executeAll,
-  lengthOf,
+  valuesLengthOf,
   MAX_STATEMENT_LENGTH,
   query,
   type SqlValue,
@@ -97,7 +97,7 @@ function* writeAll(writes: readonly Statement[]): Work<number> {
   let step: Statement[] = [];
   let length = 0;
   for (const write of writes) {
-    const size = lengthOf(Object.values(write.values) as SqlValue[]);
+    const size = valuesLengthOf(Object.values(write.values) as SqlValue[]);
     if (step.length > 0 && length + size > MAX_STATEMENT_LENGTH) {
       written += changedRows(yield* executeAll(step));
       [step, length] = [[], 0];

@@ -2,7 +2,7 @@ import type { CommitListener } from './commit-listener.js';
 import type { SqlDatabase } from './sql-database.js';
 import {
   executeAll,
-  lengthOf,
+  valuesLengthOf,
   relay,
   rowChunks,
   Rows,
@@ -31,7 +31,7 @@ export interface EventOutbox {
 
 /**
  * Stores the events of a transaction in the same transaction, so that an event exists if and only if its change does.
- * Work reports its changes with `emit`. A queue without stored events costs nothing.
+ * Work reports its changes with `recordEvents`. A queue without stored events costs nothing.
  */
 export function withEventOutbox(
   database: SqlDatabase,
@@ -105,7 +105,7 @@ export function withEventOutbox(
 function* insertOrDefer(events: readonly JobEvent[]): Work<Statement[]> {
   const chunks = rowChunks(events.map(toEventRow));
   const statements = chunks.map((rows) => ({ sql: INSERT_EVENTS, values: { rows: new Rows(EVENT_ROW, rows) } }));
-  if (chunks.length === 1 && lengthOf(chunks[0]!.flat()) <= MAX_DEFERRED_LENGTH) return statements;
+  if (chunks.length === 1 && valuesLengthOf(chunks[0]!.flat()) <= MAX_DEFERRED_LENGTH) return statements;
   for (const statement of statements) yield* executeAll([statement]);
   return [];
 }

@@ -37,11 +37,11 @@ export function chunksOf<Item>(items: readonly Item[], lengthOf: (item: Item) =>
 }
 
 export function rowChunks(rows: readonly SqlValue[][]): SqlValue[][][] {
-  return chunksOf(rows, lengthOf, MAX_ROWS);
+  return chunksOf(rows, valuesLengthOf, MAX_ROWS);
 }
 
 /** The approximate length of the values in a statement. */
-export function lengthOf(values: readonly SqlValue[]): number {
+export function valuesLengthOf(values: readonly SqlValue[]): number {
   return values.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 10), 0);
 }
 
@@ -176,7 +176,7 @@ export function* executeFinal(statements: readonly Statement[]): Work<readonly S
 }
 
 /** Reports the events of the transaction. Costs nothing if no queue stores events. */
-export function* emit(events: JobEventSource): Work<void> {
+export function* recordEvents(events: JobEventSource): Work<void> {
   yield { statements: [], events };
 }
 

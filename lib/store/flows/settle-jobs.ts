@@ -4,7 +4,7 @@ import { storedError, type StoredError } from '../../job/stored-error.js';
 import {
   statement,
   deleteFrom,
-  emit,
+  recordEvents,
   execute,
   executeAll,
   Ids,
@@ -148,7 +148,7 @@ function* unblock(rows: readonly LockedRow[]): Work<UnblockedJob[]> {
   if (rows.length === 0) return [];
   const jobs = rows.map((row) => ({ ...toEventJob(row), delayMs: delayOf(row) }));
   const free = jobs.filter(({ delayMs }) => delayMs <= 0);
-  yield* emit(jobEventsOf('promoted', free));
+  yield* recordEvents(jobEventsOf('promoted', free));
   const waiting = idsOf(free);
   const scheduled = jobs.filter(({ delayMs }) => delayMs > 0);
   yield* executeAll([
@@ -180,7 +180,7 @@ function* cancelLocked(
     };
   });
   const jobs = rows.map(toEventJob);
-  yield* emit(jobEventsOf('cancelled', jobs));
+  yield* recordEvents(jobEventsOf('cancelled', jobs));
   yield* execute(DELETE_IDLE, { ids: new Ids(idsOf(rows)) });
   yield* executeAll(closeEdges(completions));
   yield* writeHistory(completions.filter((completion) => historyRetentionMs(completion) !== false));

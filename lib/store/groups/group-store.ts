@@ -57,13 +57,13 @@ export interface GroupStore {
   counts(queue: string, groups: readonly string[], most?: MaxGroupCounts): Promise<GroupCounts[]>;
 
   /** No job of a paused group starts. Running jobs continue. */
-  setPaused(queue: string, group: string, paused: boolean, recorded?: Change): Promise<void>;
+  setPaused(queue: string, group: string, paused: boolean, change?: Change): Promise<void>;
 
   /** Null: the limits are as in the options of the queue again, and the weight is 1. */
-  setLimits(queue: string, group: string, change: GroupLimitChange | null, recorded?: Change): Promise<void>;
+  setLimits(queue: string, group: string, limits: GroupLimitChange | null, change?: Change): Promise<void>;
 
   /** No job of the group starts until then. Null: the rest ends. */
-  rest(queue: string, group: string, rest: Delay | null, recorded?: Change): Promise<void>;
+  rest(queue: string, group: string, rest: Delay | null, change?: Change): Promise<void>;
 
   /**
    * Makes a group claimable in which a job has ended, after the transaction of the caller in which it did. Never rejects,

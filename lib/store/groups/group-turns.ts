@@ -3,7 +3,7 @@ import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { ClaimRequest } from '../jobs/job-store.js';
 import type { Rotation } from './claim-in-turn.js';
 import { ARRIVING, RETURNED } from '../runnable.js';
-import { joinGroups, readNews, wakeDue, type GroupNews } from './refresh-groups.js';
+import { joinGroups, readGroupChanges, wakeDue, type GroupChanges } from './refresh-groups.js';
 
 // While claims find enough jobs, other groups wait at most this time until their jobs join.
 const REFRESH_INTERVAL_MS = 100;
@@ -76,7 +76,7 @@ export class GroupTurns {
     const pauseMs = Math.min(MAX_REFRESH_PAUSE_MS, known.refreshTookMs * REFRESH_TIME_SHARE);
     const isDue = this.clock.monotonic() >= known.refreshedAt + Math.max(REFRESH_INTERVAL_MS, pauseMs);
     if (isDue || (known.wasShort && !wasShort))
-      void this.refresh(request).then((hasNews) => hasNews && known.wasShort && onMoreIn?.(0));
+      void this.refresh(request).then((hasChanged) => hasChanged && known.wasShort && onMoreIn?.(0));
   }
 
   async idle(): Promise<void> {
@@ -104,20 +104,21 @@ export class GroupTurns {
   }
 
   async #refreshOnce(queue: string, known: QueueTurns, onMoreIn: ClaimRequest['onMoreIn']): Promise<boolean> {
-    let news: GroupNews = await this.database.runIdempotent(() => readNews(queue, known.nextGroup));
-    // After the last group the look begins again with the first one.
-    if (known.nextGroup !== '' && news.arrivals.length === 0)
-      news = await this.database.runIdempotent(() => readNews(queue, ''));
-    known.nextGroup = news.nextGroup;
-    if (news.nextDueInMs !== null) onMoreIn?.(news.nextDueInMs);
-    const returned = news.arrivals.filter(({ runnable }) => runnable === RETURNED);
-    const arrived = news.arrivals.filter(({ runnable }) => runnable !== RETURNED);
+    let changes: GroupChanges = await this.database.runIdempotent(() => readGroupChanges(queue, known.nextGroup));
+    // After the last group the read begins again with the first one.
+    if (known.nextGroup !== '' && changes.arrivals.length === 0)
+      changes = await this.database.runIdempotent(() => readGroupChanges(queue, ''));
+    known.nextGroup = changes.nextGroup;
+    if (changes.nextDueInMs !== null) onMoreIn?.(changes.nextDueInMs);
+    const returned = changes.arrivals.filter(({ runnable }) => runnable === RETURNED);
+    const arrived = changes.arrivals.filter(({ runnable }) => runnable !== RETURNED);
     for (const arrivals of [returned, arrived])
       if (arrivals.length > 0) await this.database.transaction(() => joinGroups(queue, arrivals, this.dialect));
-    if (news.hasReady) onMoreIn?.(LOCKED_GROUPS_RETRY_MS);
-    if (news.due.length > 0) await this.database.transaction(() => wakeDue(queue, news.due));
+    if (changes.hasReady) onMoreIn?.(LOCKED_GROUPS_RETRY_MS);
+    if (changes.due.length > 0) await this.database.transaction(() => wakeDue(queue, changes.due));
     // More jobs of other groups may have arrived than one page has.
-    if (news.nextGroup !== '' && arrived.some(({ runnable }) => runnable === ARRIVING)) onMoreIn?.(REFRESH_INTERVAL_MS);
-    return news.arrivals.length + news.due.length > 0;
+    if (changes.nextGroup !== '' && arrived.some(({ runnable }) => runnable === ARRIVING))
+      onMoreIn?.(REFRESH_INTERVAL_MS);
+    return changes.arrivals.length + changes.due.length > 0;
   }
 }

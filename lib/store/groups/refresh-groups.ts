@@ -78,7 +78,7 @@ const BATCH_SIZE = 500;
 
 export type Arrival = Pick<TableRow<'jobs'>, 'id' | 'group_key' | 'priority' | 'runnable'>;
 
-export interface GroupNews {
+export interface GroupChanges {
   readonly arrivals: readonly Arrival[];
   /** Blocked groups whose time has come. */
   readonly due: readonly string[];
@@ -86,12 +86,12 @@ export interface GroupNews {
   readonly nextDueInMs: number | null;
   /** Groups are ready. Other claims may have locked them. */
   readonly hasReady: boolean;
-  /** The group after which the next look begins, so that the jobs of one large group do not hide those of the others. */
+  /** The group after which the next read begins, so that the jobs of one large group do not hide those of the others. */
   readonly nextGroup: string;
 }
 
 /** Reads jobs that have arrived or returned, and groups that are due. Without locks. */
-export function* readNews(queue: string, afterGroup: string): Work<GroupNews> {
+export function* readGroupChanges(queue: string, afterGroup: string): Work<GroupChanges> {
   const values = { queue, afterGroup, limit: BATCH_SIZE };
   const statements = [RUNNABLE_JOBS, RETURNED_JOBS, ARRIVING_JOBS, DUE_GROUPS, NEXT_DUE, HAS_READY];
   const answers = yield* executeAll(statements.map((sql) => ({ sql, values })));
@@ -106,7 +106,7 @@ export function* readNews(queue: string, afterGroup: string): Work<GroupNews> {
   };
 }
 
-/** The next look starts with the last group, which may have more jobs, or after it if the page had no other one. */
+/** The next read starts with the last group, which may have more jobs, or after it if the page had no other one. */
 function nextGroupAfter(page: readonly Arrival[]): string {
   if (page.length < BATCH_SIZE) return '';
   const last = page.at(-1)!.group_key;

@@ -4,7 +4,7 @@ import type { NewJob } from '../../job/job.js';
 import { BLOCKED, RETURNED } from '../runnable.js';
 import { closeEdges } from '../flows/edges.js';
 import { wakeGroups } from '../groups/wake-groups.js';
-import { deleteFrom, emit, executeAll, type Work } from '../core/statement.js';
+import { deleteFrom, recordEvents, executeAll, type Work } from '../core/statement.js';
 import { REFUNDED_ATTEMPT } from './claimed-row.js';
 import type { Completion } from './completion.js';
 import { enqueue } from './enqueue.js';
@@ -44,7 +44,7 @@ export function* completeClaimed(
   claims: readonly FencedStatement[] = [],
   events = completionEvents(completions),
 ): Work<void> {
-  yield* emit(events);
+  yield* recordEvents(events);
   const kept: Completion[] = [];
   const fenced = [...wakeGroups(completions), ...claims];
   for (const [claimId, ofClaim] of groupByClaim(completions)) {

@@ -4,7 +4,15 @@ import { ARRIVING, BLOCKED } from '../runnable.js';
 import { addSubjects, hasSubject } from '../subjects/add-subjects.js';
 import { jobEventsOf } from './job-events.js';
 import { readInsertedIds } from '../core/inserted-ids.js';
-import { chunksOf, emit, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
+import {
+  chunksOf,
+  recordEvents,
+  Rows,
+  executeAll,
+  type SqlValue,
+  type Statement,
+  type Work,
+} from '../core/statement.js';
 
 // A job with a group arrives in its group before it can be claimed. A job of a flow may be blocked. run_at is the given
 // time, or now plus the delay, or NULL (now plus NULL) for a job without either.
@@ -50,7 +58,7 @@ export function* enqueue(jobs: readonly NewJob[]): Work<number[]> {
     ids.push(...(yield* readInsertedIds(answer!, chunk.length)));
   }
   if (jobs.some(hasSubject)) yield* addSubjects(jobs, ids);
-  yield* emit((isRecorded) => {
+  yield* recordEvents((isRecorded) => {
     const enqueued = jobs.map(({ queue, name }, index) => ({ id: ids[index]!, queue, name }));
     return jobEventsOf('enqueued', enqueued)(isRecorded);
   });

@@ -3,7 +3,7 @@ import type { ColumnProblem } from '../../job/read-columns.js';
 import { storedError } from '../../job/stored-error.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { closeEdges } from '../flows/edges.js';
-import { deleteFrom, emit, execute, executeAll, query, type Work } from '../core/statement.js';
+import { deleteFrom, recordEvents, execute, executeAll, query, type Work } from '../core/statement.js';
 import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from './claimed-row.js';
 import type { Completion } from './completion.js';
 import { writeHistory } from './history.js';
@@ -76,7 +76,7 @@ export function* markMalformedDead(malformed: readonly MalformedRow[]): Work<voi
     const idle = { job, claimId: 0, workerId: null, ranMs: null };
     return { ...idle, outcome: { kind: 'dead', error }, retentionMs: MALFORMED_RETENTION_MS };
   });
-  yield* emit(completionEvents(completions));
+  yield* recordEvents(completionEvents(completions));
   yield* executeAll(closeEdges(completions));
   yield* writeHistory(completions);
 }

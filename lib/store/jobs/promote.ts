@@ -2,7 +2,7 @@ import type { PromotedJob } from './job-store.js';
 import { jobEventsOf } from './job-events.js';
 import type { Dialect } from '../core/sql-database.js';
 import { idsOf } from '../core/safe-id.js';
-import { execute, Ids, emit, query, type Work } from '../core/statement.js';
+import { execute, Ids, recordEvents, query, type Work } from '../core/statement.js';
 import { RUNNABLE_WHEN_WAITING } from '../people/stages.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -58,7 +58,7 @@ export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): W
   }
   if (locked.length === 0) return [];
   const jobs = locked.slice(0, limit).map((job) => ({ ...job, id: Number(job.id) }));
-  yield* emit(jobEventsOf('promoted', jobs));
+  yield* recordEvents(jobEventsOf('promoted', jobs));
   yield* execute(PROMOTE, { ids: new Ids(idsOf(jobs)) });
   return jobs;
 }

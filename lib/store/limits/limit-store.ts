@@ -11,7 +11,7 @@ export interface LimitStore {
   declareLimits(limits: ReadonlyMap<string, Limits>): Promise<string[]>;
 
   /** Sets limits that hold instead of those from the options. Null: the limits are as in the options again. */
-  setLimits(queue: string, change: LimitChange | null, recorded?: Change): Promise<void>;
+  setLimits(queue: string, limits: LimitChange | null, change?: Change): Promise<void>;
 
   /** No job of the queue starts until then. An earlier end than that of the present rest changes nothing. */
   rest(queue: string, rest: Delay): Promise<void>;

@@ -25,8 +25,7 @@ const ACCESS_DENIED = 1227;
 
 const SYNTAX_ERROR = 1064;
 
-type Rows = readonly Record<string, unknown>[];
-export type Send = (sql: string, values?: readonly SqlValue[]) => Promise<Rows>;
+export type Send = (sql: string, values?: readonly SqlValue[]) => Promise<readonly Record<string, unknown>[]>;
 
 /** The session settings of the library's connections, and the limits of the server found with them. */
 export class MysqlSessions {

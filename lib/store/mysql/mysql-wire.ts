@@ -1,6 +1,6 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import type { Clock } from '../../common/clock.js';
-import { lengthOf, type StatementResult, type SqlValue } from '../core/statement.js';
+import { valuesLengthOf, type StatementResult, type SqlValue } from '../core/statement.js';
 import type { BoundStatement } from '../core/template.js';
 import { AnswerTimeouts } from './answer-timeouts.js';
 
@@ -102,5 +102,5 @@ function closedError(): Error {
 }
 
 function textLengthOf(statements: readonly BoundStatement[]): number {
-  return statements.reduce((sum, { text, values }) => sum + text.length + lengthOf(values), 0);
+  return statements.reduce((sum, { text, values }) => sum + text.length + valuesLengthOf(values), 0);
 }

@@ -9,7 +9,7 @@ import { lockAssignment, lockJob, locateLiveJob } from './lock-assignment.js';
 import { deleteClaim } from '../jobs/lease.js';
 import { FenceError } from '../jobs/complete-jobs.js';
 import { RUNNABLE_WHEN_WAITING, stageOf } from './stages.js';
-import { emit, query, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
+import { recordEvents, query, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
 import { lockCancelRequests } from '../jobs/cancel-requests.js';
 
 // The stored end of a lease that does not expire.
@@ -84,7 +84,7 @@ export function* assignIdleJobs(
   maxAttempts: number,
   stage: string | null,
 ): Work<Assignment[]> {
-  yield* emit(
+  yield* recordEvents(
     jobEventsOf(
       'claimed',
       jobs.map(({ job }) => job),

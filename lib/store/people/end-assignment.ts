@@ -9,7 +9,7 @@ import { lockAssignment, type LiveJob, type LockedAssignment } from './lock-assi
 import { deleteClaim, LEASE_LENGTH } from '../jobs/lease.js';
 import { completeClaimed } from '../jobs/complete-jobs.js';
 import { clearStages, setStage } from './stages.js';
-import { execute, emit, query, type Work } from '../core/statement.js';
+import { execute, recordEvents, query, type Work } from '../core/statement.js';
 import { requireDecisions } from '../core/with-decisions.js';
 
 const EXTEND = `
@@ -77,7 +77,7 @@ export function* snoozeAssignment(
   const { claimId, workerId, owner, job, hasLease, heldMs, atMs } = yield* lockAssignment(id, holder, located);
   if (!hasLease) throw new JobNotAssignedError(id, job.queue, 'none');
   const untilMs = Math.max(atMs, outcome.untilMs ?? atMs + outcome.delayMs);
-  yield* emit(
+  yield* recordEvents(
     completionEvents([{ job, claimId, workerId, owner, outcome, ranMs: null, retentionMs: false, deadLetter: false }]),
   );
   yield* execute(SNOOZE, { claimId, untilMs });

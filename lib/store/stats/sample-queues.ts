@@ -31,7 +31,7 @@ const nextDue = (condition: string) => `
   )`;
 
 const GROUPED = [IN_GROUP, ARRIVING, RETURNED] as const;
-const idsOf = (runnable: number) => `
+const selectIds = (runnable: number) => `
                SELECT id
                FROM (
                  SELECT id
@@ -57,7 +57,7 @@ const QUEUE_SAMPLE = `
            FROM {jobs} /*! FORCE INDEX (PRIMARY) */
            WHERE id = (
              SELECT MIN(id)
-             FROM (${GROUPED.map(idsOf).join(' UNION ALL ')}) AS of_groups
+             FROM (${GROUPED.map(selectIds).join(' UNION ALL ')}) AS of_groups
              WHERE id NOT IN (:claimed)
            )
          ) AS grouped_since`;

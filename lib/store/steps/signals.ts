@@ -1,6 +1,6 @@
 import type { Dialect } from '../core/sql-database.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { emit, execute, executeAll, Ids, query, type Work } from '../core/statement.js';
+import { recordEvents, execute, executeAll, Ids, query, type Work } from '../core/statement.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { RUNNABLE_WHEN_WAITING } from '../people/stages.js';
 import type { Signal, WokenJob } from './step-store.js';
@@ -60,7 +60,7 @@ export function* wakeWaiting(hash: string): Work<WokenJob[]> {
   const ids = new Ids(ascending(idsOf(waiting)));
   const jobs = yield* query<EventJob>(LOCK_SCHEDULED, { ids });
   if (jobs.length === 0) return [];
-  yield* emit(jobEventsOf('promoted', jobs));
+  yield* recordEvents(jobEventsOf('promoted', jobs));
   yield* execute(MAKE_DUE, { ids: new Ids(idsOf(jobs)) });
   return jobs.map(({ id, queue }) => ({ id: Number(id), queue }));
 }

@@ -119,7 +119,7 @@ function optionsWithout({ options }: Row): string | null {
 }
 
 /** Erases the content of the jobs in all other tables. */
-export function* eraseTraces(ids: readonly number[]): Work<void> {
+export function* eraseOtherContent(ids: readonly number[]): Work<void> {
   if (ids.length === 0) return;
   const inOrder = ascending(ids);
   const signals = yield* query<{ hash: string }>(SIGNALS_OF, { ids: inOrder });

@@ -5,7 +5,7 @@ import type { SqlDatabase } from '../core/sql-database.js';
 import { remainingJobs } from '../jobs/remaining-jobs.js';
 import { inArchive } from '../schema/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
-import { eraseFinished, eraseIdle, eraseSignals, eraseTraces } from './erase-jobs.js';
+import { eraseFinished, eraseIdle, eraseSignals, eraseOtherContent } from './erase-jobs.js';
 import type { ErasedBatch, SubjectStore } from './subject-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -85,7 +85,7 @@ function* eraseBatch(
   const finished = yield* eraseFinished(others, archives, mayForget);
   const withBlobs = [...idle.withBlobs, ...finished.withBlobs];
   const erased = [...new Set([...idle.ids, ...finished.ids])];
-  yield* eraseTraces(erased);
+  yield* eraseOtherContent(erased);
   const kept = new Set(withBlobs.map(({ id }) => id));
   const missing = others.filter((id) => !erased.includes(id) && !kept.has(id));
   const moved = yield* remainingJobs(missing);

@@ -8,7 +8,7 @@ import { jobEventsOf } from '../job-events.js';
 import {
   Ids,
   executeFinal,
-  emit,
+  recordEvents,
   queryIds,
   statement,
   readTime,
@@ -56,7 +56,7 @@ export function* claimedJobs(
   toJob: (row: ClaimedRow, queue: string, maxAttempts: number) => ClaimedJob = toClaimedJob,
 ): Work<ClaimedJob[]> {
   const jobs = yield* markExpired(inStartOrder(rows.map((row) => toJob(row, queue, maxAttempts))));
-  yield* emit(jobEventsOf('claimed', jobs, owner));
+  yield* recordEvents(jobEventsOf('claimed', jobs, owner));
   return jobs;
 }
 

@@ -173,7 +173,7 @@ export const featureTables = {
       groupKey: primary(varchar('group_key', 100)),
       /** `idle`: no job waits. `ready`: in the rotation. `blocked`: at a limit, until `turn` or until a job ends. */
       state: varchar<'idle' | 'ready' | 'blocked' | 'paused'>('state', 10),
-      /** The time of the last turn, or of the next look at a blocked group. */
+      /** The time of the last turn, or of the next examination of a blocked group. */
       turn: bigint('turn'),
       /** No job waits in the group up to this priority and id. */
       headPriority: int('head_priority'),
