@@ -1,14 +1,23 @@
-// The order in which Jest runs the test files. Jest sorts by the durations of the last run, or by size if it has none,
-// as on a fresh machine. Files that start processes and servers, or send thousands of statements, take longest whatever
-// their size. One such file at the end would delay the whole run.
-import Sequencer from '@jest/test-sequencer';
+// The order in which Vitest runs the test files. Vitest sorts by the durations of the last run, or by size if it has
+// none, as on a fresh machine. Files that start processes and servers, or send thousands of statements, take longest
+// whatever their size. One such file at the end would delay the whole run.
+import { relative } from 'node:path';
+import { BaseSequencer } from 'vitest/node';
 
 const LONG = /\/test\/(faults|sample)\/|\/test\/store\/plans\./;
 
-export default class LongestFirst extends Sequencer {
-  sort(tests) {
-    const usual = super.sort(tests);
-    if (usual.some(({ duration }) => duration !== undefined)) return usual;
-    return [...usual.filter(({ path }) => LONG.test(path)), ...usual.filter(({ path }) => !LONG.test(path))];
+export default class LongestFirst extends BaseSequencer {
+  async sort(files) {
+    const usual = await super.sort(files);
+    if (usual.some((file) => this.#hasDuration(file))) return usual;
+    return [
+      ...usual.filter(({ moduleId }) => LONG.test(moduleId)),
+      ...usual.filter(({ moduleId }) => !LONG.test(moduleId)),
+    ];
+  }
+
+  #hasDuration({ project, moduleId }) {
+    const key = `${project.name}:${relative(this.ctx.config.root, moduleId)}`;
+    return this.ctx.cache.getFileTestResults(key) !== undefined;
   }
 }

@@ -1,10 +1,10 @@
-// npm test [-- [--server mysql,mariadb,sqlite] [--long] [arguments of jest...]]
+// npm test [-- [--server mysql,mariadb,sqlite] [--long] [arguments of Vitest...]]
 //
-// Without arguments for Jest, runs the short tests: all but `*.long.spec.ts`, those of Nest 11 and those of further lines
-// of OpenTelemetry. `--long` runs these.
-// With arguments, Jest chooses among all tests.
+// Without arguments for Vitest, runs the short tests: all but `*.long.spec.ts`, those of Nest 11 and those of further
+// lines of OpenTelemetry. `--long` runs these.
+// With arguments, Vitest chooses among all tests.
 //
-// Starts the database servers, runs Jest on them and stops all it started, however the run ends. The output names
+// Starts the database servers, runs Vitest on them and stops all it started, however the run ends. The output names
 // servers that are not available, which is a failure with CI=true. The last line counts the tests.
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -20,19 +20,16 @@ import { onStopSignal } from './stop-signal.mjs';
 
 const root = resolve(import.meta.dirname, '..');
 const LINGER_MS = 60_000;
-// Most objects are short-lived answers of a database. With twice the usual young generation, the tests use a tenth less
-// CPU.
-const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWarning --max-semi-space-size=32';
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
-const { wanted, isLong, jestArguments } = readArguments(process.argv.slice(2));
+const { wanted, isLong, vitestArguments } = readArguments(process.argv.slice(2));
 const run = await ServerRun.begin();
-let jest;
+let vitest;
 let stopping = false;
 
 onStopSignal(async (signal, exitCode) => {
   if (stopping) return;
   stopping = true;
-  if (jest) killGroup(jest.pid);
+  if (vitest) killGroup(vitest.pid);
   await run.end();
   process.exit(exitCode);
 });
@@ -52,7 +49,7 @@ async function test() {
 
   const pool = run.file('databases');
   await mkdir(pool);
-  const { code, results } = await runJest({
+  const { code, results } = await runVitest({
     SQL_QUEUE_TEST_MYSQL: found.mysql?.url,
     SQL_QUEUE_TEST_MYSQL_CLI: found.mysql?.client,
     SQL_QUEUE_TEST_MARIADB: found.mariadb?.url,
@@ -63,8 +60,11 @@ async function test() {
 
   await dropDatabases(pool, found);
 
-  // A suite that fails to load has no failed tests.
-  const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
+  // A file that fails to load has no failed tests.
+  const unloaded = results.testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.length,
+  );
+  const failed = results.numFailedTests + unloaded.length;
   const skipped = results.numPendingTests + results.numTodoTests;
   console.log();
   for (const name of missing) console.log(`not run: ${titles[name]} (${found[name].reason})`);
@@ -109,28 +109,34 @@ async function find(name) {
   }
 }
 
-async function runJest(env) {
+async function runVitest(env) {
   const output = run.file('results.json');
-  jest = run.spawn(
+  vitest = run.spawn(
     process.execPath,
-    ['node_modules/jest/bin/jest.js', '--json', '--outputFile', output, ...jestArguments],
+    [
+      'node_modules/vitest/vitest.mjs',
+      'run',
+      '--reporter=default',
+      '--reporter=json',
+      `--outputFile.json=${output}`,
+      ...vitestArguments,
+    ],
     {
       cwd: root,
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'inherit', 'inherit'],
       env: {
         ...process.env,
         ...env,
-        ...(jestArguments.length === 0 && { SQL_QUEUE_TEST_SET: isLong ? 'long' : 'short' }),
-        NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${NODE_OPTIONS}`,
+        ...(vitestArguments.length === 0 && { SQL_QUEUE_TEST_SET: isLong ? 'long' : 'short' }),
       },
     },
   );
   const over = new AbortController();
-  const exit = once(jest, 'exit').finally(() => over.abort());
+  const exit = once(vitest, 'exit').finally(() => over.abort());
   endLingering(output, over.signal).catch(() => undefined);
   const [code] = await exit;
   const results = await readFile(output, 'utf8').then(JSON.parse, () => {
-    throw new Error(`Jest ended (${code ?? 'killed'}) without results\n0 passed, 1 failed, 0 skipped`);
+    throw new Error(`Vitest ended (${code ?? 'killed'}) without results\n0 passed, 1 failed, 0 skipped`);
   });
   return { code, results };
 }
@@ -146,16 +152,16 @@ async function dropDatabases(pool, found) {
   }
 }
 
-/** Kills Jest if it does not end: a test that timed out may have left a handle that keeps it alive. */
+/** Kills Vitest if it does not end: a test that timed out may have left a handle that keeps it alive. */
 async function endLingering(output, signal) {
   while (!existsSync(output)) await sleep(1_000, undefined, { signal });
   await sleep(LINGER_MS, undefined, { signal });
-  console.error('Jest has not ended a minute after its last test: a test left a handle open.');
-  killGroup(jest.pid);
+  console.error('Vitest has not ended a minute after its last test: a test left a handle open.');
+  killGroup(vitest.pid);
 }
 
 function readArguments(args) {
-  const jestArguments = [];
+  const vitestArguments = [];
   let wanted = Object.keys(titles);
   let isLong = false;
   for (let i = 0; i < args.length; i++) {
@@ -165,7 +171,7 @@ function readArguments(args) {
       continue;
     }
     if (option !== '--server') {
-      jestArguments.push(args[i]);
+      vitestArguments.push(args[i]);
       continue;
     }
     wanted = (value ?? args[++i] ?? '').split(',');
@@ -175,5 +181,5 @@ function readArguments(args) {
       process.exit(2);
     }
   }
-  return { wanted, isLong, jestArguments };
+  return { wanted, isLong, vitestArguments };
 }

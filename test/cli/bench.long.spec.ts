@@ -1,5 +1,5 @@
-import { jest } from '@jest/globals';
 import { DataSource, type DataSourceOptions } from 'typeorm';
+import { vi } from 'vitest';
 import { bench } from '../../lib/cli/commands/bench.js';
 import { describeServers, freshDatabase, type TestDatabase } from '../support/servers.js';
 
@@ -14,14 +14,14 @@ describeServers('the command bench', (server) => {
   beforeAll(async () => {
     database = await freshDatabase(server);
   });
-  afterEach(() => jest.restoreAllMocks());
+  afterEach(() => vi.restoreAllMocks());
   afterAll(() => database.drop());
 
   it('prints all measurements, and drops its tables at the end, also in a database that has had none', async () => {
     const { connection } = database;
     const url = 'url' in connection ? connection.url : `sqlite:${connection.database}`;
     const printed: string[] = [];
-    jest.spyOn(console, 'log').mockImplementation((text: string) => void printed.push(text));
+    vi.spyOn(console, 'log').mockImplementation((text: string) => void printed.push(text));
 
     await bench({ url, jobs: 1_000, bytes: 10, claim: 'auto' });
 

@@ -46,7 +46,7 @@ describeEngines('the owner of a job', (setup) => {
     expect(await admin.get(id)).toMatchObject({ state: 'dead', owner: 'ann' });
   });
 
-  it.each([false, true])('is part of the events of its job (recorded: %p)', async (recorded) => {
+  it.each([false, true])('is part of the events of its job (recorded: %o)', async (recorded) => {
     const world = await setup();
     const { producer, consumer, admin, bus, listenAnywhere } = await world.start({
       autoStart: false,

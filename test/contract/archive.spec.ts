@@ -132,7 +132,7 @@ describeStores('an archive', (setup, { inMemory, server }) => {
   });
 
   it.each(['x; DROP TABLE y', '', 'sql_queue_jobs', 'SQL_QUEUE_HISTORY', 'x'.repeat(51), 7])(
-    'is rejected if its table name is %p',
+    'is rejected if its table name is %o',
     async (to) => {
       const { open } = await setup();
 

@@ -57,7 +57,7 @@ describeStrategies('complete()', (setup) => {
   });
 
   it.each([outcomes.complete, { kind: 'complete', result: '1' } as const])(
-    'stores no error for a completed job whose earlier attempt failed (%p)',
+    'stores no error for a completed job whose earlier attempt failed (%o)',
     async (complete) => {
       const { put, claim, jobs, admin } = await setup();
       const [id] = await put({});

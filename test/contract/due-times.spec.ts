@@ -19,7 +19,7 @@ describeStores('the due time of a job', (setup) => {
   });
 
   it.each([outcomes.complete, { kind: 'complete', result: '1' } as const, outcomes.dead])(
-    'is kept from the promotion of a delayed job to its history (%p)',
+    'is kept from the promotion of a delayed job to its history (%o)',
     async (outcome) => {
       const world = await setup();
       const [id] = await world.put({ delayMs: 60_000 });

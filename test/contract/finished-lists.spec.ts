@@ -48,7 +48,7 @@ describeStores('find()', (setup) => {
   });
 
   it.each([{ state: 'dead' } as const, { queue: 'q7' }, {}, { name: 'default' }])(
-    'pages through the finished jobs of many queues and states in the order of their ids: %p',
+    'pages through the finished jobs of many queues and states in the order of their ids: %o',
     async (filter) => {
       const world = await setup();
       for (let n = 0; n < 40; n++) await dead(world, `q${n % 20}`, {});

@@ -176,7 +176,7 @@ describeStores('the progress and the log lines of a job', (setup) => {
 });
 
 describeStoresOf(['mysql', 'mariadb'], 'progress written during the loss of a lease', (setup) => {
-  it.each([true, false])('is not stored if the next attempt has written first (lines: %p)', async (hasLines) => {
+  it.each([true, false])('is not stored if the next attempt has written first (lines: %o)', async (hasLines) => {
     const world = await setup();
     const [jobId] = await world.put({});
     const { id: claimId } = await world.claim();

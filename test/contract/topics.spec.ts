@@ -44,7 +44,7 @@ describeStores('publish()', (setup) => {
     ['user.created.*', false],
     ['User.*', false],
     ['created', false],
-  ])('reaches a queue with a subscription to %s: %p', async (topic, isReached) => {
+  ])('reaches a queue with a subscription to %s: %o', async (topic, isReached) => {
     const world = await setup();
     await subscribe(world, 'q', { topic });
 
@@ -62,7 +62,7 @@ describeStores('publish()', (setup) => {
     [{ tenant: 'a' }, false],
     [{ constructor: 'a' }, false],
     [{ topic: 'user.created' }, true],
-  ])('stores a copy only if the headers match the condition of the subscription: %j %p', async (where, isReached) => {
+  ])('stores a copy only if the headers match the condition of the subscription: %j %o', async (where, isReached) => {
     const world = await setup();
     await subscribe(world, 'q', { topic: 'user.*', where });
 
@@ -126,7 +126,7 @@ describeStores('publish()', (setup) => {
     ['x', 0, { manager: {} }, 'INVALID_OPTIONS'],
     ['x', 1n, {}, 'PAYLOAD_INVALID'],
     ['x', undefined, {}, 'PAYLOAD_INVALID'],
-  ])('rejects %p with %p and %p, with and without subscriptions', async (topic, payload, options, code) => {
+  ])('rejects %o with %o and %o, with and without subscriptions', async (topic, payload, options, code) => {
     const world = await setup();
 
     await expect(publish(world, topic, payload, options)).rejects.toMatchObject({ code });

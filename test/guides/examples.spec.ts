@@ -81,7 +81,7 @@ async function problemsOf(folder: string, files: readonly { name: string; code: 
     compilerOptions: {
       module: 'nodenext',
       noEmit: true,
-      types: ['node', 'jest'],
+      types: ['node', 'vitest/globals'],
       paths: {
         'nestjs-sql-queue': [join(root, 'lib/index.ts')],
         'nestjs-sql-queue/*': [join(root, 'lib/*/index.ts')],

@@ -425,7 +425,7 @@ describe('the option `batch`', () => {
     });
   });
 
-  it.each([0, 1_001, 2.5, -1, '10', null, NaN, true])('stops the boot if its value is %p', async (batch) => {
+  it.each([0, 1_001, 2.5, -1, '10', null, NaN, true])('stops the boot if its value is %o', async (batch) => {
     class OnMethod {
       @QueueProcessor('mail', { batch: batch as never })
       send() {}

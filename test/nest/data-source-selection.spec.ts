@@ -85,7 +85,7 @@ describe('an application without a default DataSource', () => {
     expect(error.message).toContain(`SqlQueueModule.forRoot({ imports: [DatabaseModule], ${line} })`);
   });
 
-  it.each(['DATA_SOURCE', TOKEN, AppDataSource])('uses the provider with the given token: %p', async (token) => {
+  it.each(['DATA_SOURCE', TOKEN, AppDataSource])('uses the provider with the given token: %o', async (token) => {
     const { get } = await compile({
       imports: [SqlQueueModule.forRoot({ imports: [recipe(token)], dataSource: token, worker: false })],
     });

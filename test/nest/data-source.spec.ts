@@ -153,7 +153,7 @@ describe('the database of the queue', () => {
 });
 
 describe('the entities of the queue', () => {
-  it.each([undefined, 'other_'])('are loaded by autoLoadEntities with the prefix %p', async (prefix) => {
+  it.each([undefined, 'other_'])('are loaded by autoLoadEntities with the prefix %o', async (prefix) => {
     const { get } = await compile({
       imports: [
         TypeOrmModule.forRoot({ ...IN_MEMORY, autoLoadEntities: true }),

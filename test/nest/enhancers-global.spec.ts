@@ -59,7 +59,7 @@ const globals = [
   { provide: APP_FILTER, useClass: Forgive },
 ];
 
-describe.each([undefined, 'local', 'none'] as const)('with enhancers: %p', (enhancers) => {
+describe.each([undefined, 'local', 'none'] as const)('with enhancers: %o', (enhancers) => {
   it('the global guards, interceptors, pipes and filters of the application do not run around handlers', async () => {
     const { get, ended } = await start({ providers: [Echo, ...globals] }, { ...(enhancers && { enhancers }) });
 

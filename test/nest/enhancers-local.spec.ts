@@ -110,7 +110,7 @@ describe('guards, interceptors and pipes on a handler', () => {
   it.each([
     { provide: 'echo', useValue: new EchoByClass() },
     { provide: 'echo', useFactory: () => new EchoByClass() },
-  ])('stop the boot if Nest does not instantiate them: %p', async (provider) => {
+  ])('stop the boot if Nest does not instantiate them: %o', async (provider) => {
     const error = await startError({ providers: [Rules, provider] });
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });

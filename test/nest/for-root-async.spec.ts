@@ -120,7 +120,7 @@ describe('SqlQueueModule.forRootAsync', () => {
     expect(error.message).toBe('no configuration');
   });
 
-  it.each([undefined, null, 'sqlite'])('stops the boot if the factory returns %p', async (given) => {
+  it.each([undefined, null, 'sqlite'])('stops the boot if the factory returns %o', async (given) => {
     const error = await startErrorOf({
       imports: [SqlQueueModule.forRootAsync({ useFactory: () => given as never })],
     });

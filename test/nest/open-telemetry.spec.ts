@@ -1,5 +1,4 @@
 import { context, propagation, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type Context } from '@opentelemetry/api';
-import { jest } from '@jest/globals';
 import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import {
   JobContext,
@@ -13,8 +12,6 @@ import { start } from './support/application.js';
 import { collectMetrics, installSdk, parentOf, type Measurement } from './support/open-telemetry.js';
 
 declare const OTEL_MAJOR: number;
-
-jest.setTimeout(60_000);
 
 const sdk = installSdk();
 

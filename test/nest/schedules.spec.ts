@@ -88,7 +88,7 @@ describe('@Schedule()', () => {
     [{ every: '1h', overlap: 'queue' }, `expected overlap to be 'allow', 'skip' or 'one-waiting', got "queue"`],
     [{ every: '1h', options: { key: 'k' } }, 'unknown option "key"'],
     [{ every: '1h', payload: 1n }, 'Payload for queue "q"'],
-  ])('and upsert() reject %p', async (given, problem) => {
+  ])('and upsert() reject %o', async (given, problem) => {
     const { get } = await start({ providers: [] });
 
     const error = await get(QueueSchedules)

@@ -179,11 +179,11 @@ describe('several instances of the module in one application', () => {
     await expect(app.init()).resolves.toBeDefined();
   });
 
-  it.each(['', 'with space', 'a'.repeat(51)])('cannot have the name %p', (name) => {
+  it.each(['', 'with space', 'a'.repeat(51)])('cannot have the name %o', (name) => {
     expect(() => SqlQueueModule.forRoot({ name })).toThrow(/expected name to be 1 to 50 of the characters/);
   });
 
-  it.each(['', 'a-b', 'drop table', 'a'.repeat(41)])('cannot have the prefix %p', (prefix) => {
+  it.each(['', 'a-b', 'drop table', 'a'.repeat(41)])('cannot have the prefix %o', (prefix) => {
     expect(() => SqlQueueModule.forRoot({ prefix })).toThrow(/prefix/);
   });
 });

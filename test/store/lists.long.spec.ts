@@ -11,7 +11,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a page of finished jobs', (setup) => {
     { queue: 'q', state: 'dead' },
     { queue: 'q', state: 'dead', name: 'n', error: 'X' },
     { queue: 'dead' },
-  ] as const)('reads only its own part of index state in a long history (%p)', async (filter) => {
+  ] as const)('reads only its own part of index state in a long history (%o)', async (filter) => {
     const world = await setup();
     await fillTables(world.dataSource, 10_000);
     await world.sql(
@@ -33,7 +33,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a page of finished jobs', (setup) => {
 
 describeStoresOf(['mysql', 'mariadb'], 'a page of unfinished jobs', (setup) => {
   it.each([{}, { state: 'waiting' }, { state: 'waiting', name: 'default' }] as const)(
-    'reads only the few jobs of its queue among many (%p)',
+    'reads only the few jobs of its queue among many (%o)',
     async (filter) => {
       const world = await setup();
       await fillTables(world.dataSource, 10_000);

@@ -14,7 +14,7 @@ describe('a backoff', () => {
     expect(delays({})).toEqual([1_000, 2_000, 4_000, 600_000]);
   });
 
-  it.each([0, 0.5, 1])('is always `delay` if it is fixed and without jitter (random number %p)', (chance) => {
+  it.each([0, 0.5, 1])('is always `delay` if it is fixed and without jitter (random number %o)', (chance) => {
     expect(delays({ type: 'fixed', delay: '5s' }, () => chance)).toEqual([5_000, 5_000, 5_000, 5_000]);
     expect(delays({ type: 'fixed' }, () => chance)).toEqual([1_000, 1_000, 1_000, 1_000]);
     expect(delays('5s', () => chance)).toEqual([5_000, 5_000, 5_000, 5_000]);

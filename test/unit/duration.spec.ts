@@ -9,7 +9,7 @@ describe('a duration', () => {
     ['1.5m', 90_000],
     ['2h', 7_200_000],
     ['7d', 604_800_000],
-  ])('given as %p is %i milliseconds', (given, ms) => {
+  ])('given as %o is %i milliseconds', (given, ms) => {
     expect(toMs(given)).toBe(ms);
   });
 
@@ -30,7 +30,7 @@ describe('a duration', () => {
     {},
     1n,
     '101000d',
-  ])('may not be %p', (given) => {
+  ])('may not be %o', (given) => {
     expect(toMs(given)).toBeUndefined();
   });
 });

@@ -118,7 +118,7 @@ describe('queue options', () => {
     );
   });
 
-  it.each([null, 7, 'text'])('may not be %p', (given) => {
+  it.each([null, 7, 'text'])('may not be %o', (given) => {
     expect(queueOptionProblems(given)).toHaveLength(1);
   });
 });

@@ -25,7 +25,7 @@ describe('a subscription', () => {
     expect(subscriptionsOf({ topic: 'a', where: {} })).toEqual([{ topic: 'a', where: null }]);
   });
 
-  it.each(['user.*', '*', 'a', ['a', 'b*'], 'x'.repeat(99) + '*'])('may name the topic %p', (topic) => {
+  it.each(['user.*', '*', 'a', ['a', 'b*'], 'x'.repeat(99) + '*'])('may name the topic %o', (topic) => {
     expect(subscriptionProblems({ topic })).toEqual([]);
   });
 
@@ -41,7 +41,7 @@ describe('a subscription', () => {
     [null],
     [[]],
     [['a', 7]],
-  ])('may not name the topic %p', (topic) => {
+  ])('may not name the topic %o', (topic) => {
     expect(subscriptionProblems({ topic })).toHaveLength(1);
   });
 

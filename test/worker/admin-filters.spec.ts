@@ -8,7 +8,7 @@ describeEngines('an admin verb with a filter', (setup) => {
     { all: false },
     { all: 'true' },
     { all: true, queue: 'q' },
-  ])('rejects a filter without a condition and changes no job: %p', async (filter) => {
+  ])('rejects a filter without a condition and changes no job: %o', async (filter) => {
     const world = await setup();
     const { producer, admin } = await world.start({ autoStart: false });
     await producer.enqueue('q', 1, { delay: '1h' });

@@ -97,7 +97,7 @@ describeEngines('admin.find', (setup) => {
     [{ headers: { a: 1 } }, /header "a" to be a text/],
     [{ createdAfter: 'now' }, /createdAfter to be a Date/],
     [{ sate: 'dead' }, /unknown option "sate", did you mean "state"/],
-  ])('rejects the filter %p', async (filter, problem) => {
+  ])('rejects the filter %o', async (filter, problem) => {
     const world = await setup();
     const { admin } = await world.start({ autoStart: false });
 

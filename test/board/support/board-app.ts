@@ -17,6 +17,7 @@ import {
   type QueueOptionsByName,
 } from 'nestjs-sql-queue';
 import { SqlQueueBoardModule, type BoardOptions, type BoardStaticOptions } from 'nestjs-sql-queue/board';
+import { onTestFinished } from 'vitest';
 
 export interface BoardApp {
   readonly app: INestApplication;
@@ -54,12 +55,6 @@ export class OpenGuard implements CanActivate {
   }
 }
 
-const cleanups: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 /** A started application with a board, on a port of its own. It is closed after the test. */
 export async function startBoard({
   board,
@@ -90,7 +85,7 @@ export async function startBoard({
       : await NestFactory.create(root, { logger, abortOnError: false });
   let closing: Promise<void> | undefined;
   const close = () => (closing ??= app.close());
-  cleanups.push(close);
+  onTestFinished(close);
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   configure?.(app);
   await app.listen(0, '127.0.0.1');

@@ -5,6 +5,7 @@ import { ExpressAdapter } from '@bull-board/express';
 import { FastifyAdapter } from '@bull-board/fastify';
 import { QueueAdmin, QueueProducer, QueueSchedules, SqlQueueModule, SqlQueueRunner } from 'nestjs-sql-queue';
 import { SqlQueueBullBoardModule, type BullBoardOptions } from 'nestjs-sql-queue/bull-board';
+import { onTestFinished } from 'vitest';
 
 export interface Answer {
   readonly status: number;
@@ -46,12 +47,6 @@ export type Framework = 'express' | 'fastify';
 export const FRAMEWORKS: readonly Framework[] = ['express', 'fastify'];
 export const ROUTE = 'admin/queues';
 
-const cleanups: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 /** A started application with bull-board, on a port of its own. It is closed after the test. */
 export async function startBullBoard({
   framework = 'express',
@@ -79,7 +74,7 @@ export async function startBullBoard({
     framework === 'fastify'
       ? await NestFactory.create(root, new NestFastifyAdapter(), options)
       : await NestFactory.create(root, options);
-  cleanups.push(() => app.close());
+  onTestFinished(() => app.close());
   if (prefix !== undefined) app.setGlobalPrefix(prefix);
   configure?.(app);
   await app.listen(0, '127.0.0.1');

@@ -3,6 +3,7 @@ import { Test } from '@nestjs/testing';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import {
   QueueAdmin,
   SqlQueueModule,
@@ -51,14 +52,9 @@ export interface World {
   ended(job: { id: number }): Promise<JobRecord>;
 }
 
-const cleanups: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
+/** Runs the cleanup after the test that calls this, the last one first. */
 export function afterTest(cleanup: () => Promise<unknown>): void {
-  cleanups.push(cleanup);
+  onTestFinished(async () => void (await cleanup()));
 }
 
 /** The module with the options of most tests: in memory, with immediate retries. */

@@ -17,7 +17,7 @@ export interface ProgramResult {
   readonly stderr: string;
 }
 
-/** The library as JavaScript in a folder of its own, with the Nest version of this Jest project. */
+/** The library as JavaScript in a folder of its own, with the Nest version of this project of Vitest. */
 export async function compileLibrary(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sql-queue-program-'));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
