@@ -4,15 +4,20 @@ import type { QueueEvents } from '../../lib/listen/queue-events.js';
 type EventFilter = Partial<QueueEvent>;
 
 // Calls of the test itself, and events that lead to a run.
-const IGNORED_EVENTS: readonly QueueEventName[] = ['enqueued', 'promoted', 'claimed', 'retried', 'removed'];
+const NOT_LISTENED_BY_DEFAULT: readonly QueueEventName[] = ['enqueued', 'promoted', 'claimed', 'retried', 'removed'];
+const DEFAULT_EVENTS = QUEUE_EVENTS.filter((each) => !NOT_LISTENED_BY_DEFAULT.includes(each));
 
 /** The events of jobs so far. A test can wait for further ones. */
 export class EventLog {
   readonly all: QueueEvent[] = [];
+  readonly #listened = new Set<QueueEventName>();
   #waiting: (() => void)[] = [];
 
-  listenTo(events: QueueEvents, names = QUEUE_EVENTS.filter((each) => !IGNORED_EVENTS.includes(each))): void {
-    for (const name of names) events.on(name, undefined, (event) => this.add(event));
+  listenTo(events: QueueEvents, names = DEFAULT_EVENTS): void {
+    for (const name of names) {
+      this.#listened.add(name);
+      events.on(name, undefined, (event) => this.add(event));
+    }
   }
 
   add(event: QueueEvent): void {
@@ -21,6 +26,8 @@ export class EventLog {
   }
 
   of(event: QueueEventName, where: EventFilter = {}): QueueEvent[] {
+    if (this.#listened.size > 0 && !this.#listened.has(event))
+      throw new Error(`This log does not listen to "${event}". Call listenTo(events, ['${event}']) first.`);
     return this.all.filter((one) => one.event === event && matches(one, where));
   }
 

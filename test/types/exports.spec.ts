@@ -118,10 +118,15 @@ describe('the public surface', () => {
   });
 
   it('has errors with a distinct code each', () => {
-    const codes = [
+    const errors = [
+      new main.ContentUnavailableError('x'),
       new main.DuplicateKeyError('q', 'k', 1, 'waiting'),
+      new main.DuplicateStepError(1, 'q', 's'),
+      new main.FlowCycleError(['a', 'a']),
+      new main.FlowTooLargeError('jobs', 2, 1),
       new main.InvalidOptionsError('x', []),
       new main.JobCancelledError(1, 'q'),
+      new main.JobExpiredError(1, 'q'),
       new main.JobFailedError(1, 'q', null),
       new main.JobFinishedError(1, 'q', 'dead'),
       new main.JobNotFoundError(1),
@@ -129,9 +134,11 @@ describe('the public surface', () => {
       new main.JobTimeoutError(1, 'q', 1),
       new main.LeaseExpiredError('o'),
       new main.LeaseLostError(1, 'q'),
+      new main.MalformedJobError(1, 'q', 'c', 'x'),
       new main.MissingPrivilegeError('x'),
       new main.PayloadInvalidError('q', 'x'),
       new main.PayloadTooLargeError('q', 'payload', 2, 1),
+      new main.PrerequisiteFailedError(1, 'q', 2),
       new main.QueueFullError('q', 1, 1),
       new main.ResultInvalidError(1, 'q', 'x'),
       new main.ResultNotKeptError(1, 'q'),
@@ -139,19 +146,30 @@ describe('the public surface', () => {
       new main.ScheduleNotFoundError('x'),
       new main.SchemaOutOfDateError('x'),
       new main.ShutdownError(),
+      new main.StepNotAllowedError(1, 'q', 's'),
       new main.StoreUnavailableError('x', 'not-done'),
       new main.TransactionLostError(1, 'q'),
+      new main.UndecodableContentError('x', null, 'x'),
+      new main.UnencodableContentError('x', 'x'),
       new main.UnknownQueueError('q', []),
+      new main.UnsafeJobIdError(1),
       new main.UnrecoverableError('x'),
       new main.UnsupportedDatabaseError('x'),
       new main.WaitTimeoutError(1, 1),
       new main.WorkerLostError('w'),
-    ].map(({ code, name }) => `${name} ${code}`);
+    ];
 
-    expect(codes).toEqual([
+    const exported = Object.keys(main).filter((name) => name.endsWith('Error') && name !== 'SqlQueueError');
+    expect(errors.map(({ name }) => name).sort()).toEqual(exported.sort());
+    expect(errors.map(({ code, name }) => `${name} ${code}`)).toEqual([
+      'ContentUnavailableError CONTENT_UNAVAILABLE',
       'DuplicateKeyError DUPLICATE_KEY',
+      'DuplicateStepError DUPLICATE_STEP',
+      'FlowCycleError FLOW_CYCLE',
+      'FlowTooLargeError FLOW_TOO_LARGE',
       'InvalidOptionsError INVALID_OPTIONS',
       'JobCancelledError JOB_CANCELLED',
+      'JobExpiredError JOB_EXPIRED',
       'JobFailedError JOB_FAILED',
       'JobFinishedError JOB_FINISHED',
       'JobNotFoundError JOB_NOT_FOUND',
@@ -159,9 +177,11 @@ describe('the public surface', () => {
       'JobTimeoutError JOB_TIMEOUT',
       'LeaseExpiredError LEASE_EXPIRED',
       'LeaseLostError LEASE_LOST',
+      'MalformedJobError MALFORMED_JOB',
       'MissingPrivilegeError MISSING_PRIVILEGE',
       'PayloadInvalidError PAYLOAD_INVALID',
       'PayloadTooLargeError PAYLOAD_TOO_LARGE',
+      'PrerequisiteFailedError PREREQUISITE_FAILED',
       'QueueFullError QUEUE_FULL',
       'ResultInvalidError RESULT_INVALID',
       'ResultNotKeptError RESULT_NOT_KEPT',
@@ -169,9 +189,13 @@ describe('the public surface', () => {
       'ScheduleNotFoundError SCHEDULE_NOT_FOUND',
       'SchemaOutOfDateError SCHEMA_OUT_OF_DATE',
       'ShutdownError SHUTDOWN',
+      'StepNotAllowedError STEP_NOT_ALLOWED',
       'StoreUnavailableError STORE_UNAVAILABLE',
       'TransactionLostError TRANSACTION_LOST',
+      'UndecodableContentError UNDECODABLE_CONTENT',
+      'UnencodableContentError UNENCODABLE_CONTENT',
       'UnknownQueueError UNKNOWN_QUEUE',
+      'UnsafeJobIdError UNSAFE_JOB_ID',
       'UnrecoverableError UNRECOVERABLE',
       'UnsupportedDatabaseError UNSUPPORTED_DATABASE',
       'WaitTimeoutError WAIT_TIMEOUT',
