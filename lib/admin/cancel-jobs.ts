@@ -6,7 +6,7 @@ import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsForJobs, within, type EffectParts, type JobChangeOptions } from './in-transaction.js';
-import { JobActions } from './job-actions.js';
+import { JobBatches } from './job-batches.js';
 import { callOf, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
 
 export type CancelParts = EffectParts & Pick<AdminParts, 'store' | 'optionsFor'>;
@@ -33,7 +33,7 @@ export async function cancelJobs(
   const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, STATES);
   const own = partsForJobs(parts, 'Cannot cancel', which, bulk, manager);
   return own.audit.record(callOf('cancel', which, options), (changes) =>
-    new JobActions(own).inBatches(undefined, selections, STATES, bulk, (ids) => cancelAll(own, ids, changes)),
+    new JobBatches(own).inBatches(undefined, selections, STATES, bulk, (ids) => cancelAll(own, ids, changes)),
   );
 }
 
@@ -60,7 +60,7 @@ export async function cancelAll(
 /** Returns whether the job is cancelled or will be. */
 async function cancelOne(parts: CancelParts, id: number, changes: RecordedChanges): Promise<boolean> {
   const { store, groups, notifier, waitNotifier, events, flowSettler } = parts;
-  const before = await new JobActions(parts).readForEvent('cancelled', [id]);
+  const before = await new JobBatches(parts).readForEvent('cancelled', [id]);
   const result = await changes.run((change) => store.cancel(id, retentionOf(parts), change));
   if (result.state === 'requested') notifier.cancel(id, result.workerId);
   if (result.state !== 'cancelled') return result.state === 'requested';

@@ -6,7 +6,7 @@ import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelAll, type CancelParts } from './cancel-jobs.js';
-import { retryJobs, type RestartParts } from './restart-jobs.js';
+import { retryJobs, type RetryParts } from './retry-jobs.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
 /** Which jobs of a flow to change. */
@@ -42,7 +42,7 @@ export async function cancelFlow(
 
 /** Starts the dead and cancelled ones of the selected jobs anew, each after those that it needs. */
 export async function retryFlow(
-  parts: FlowParts & RestartParts,
+  parts: FlowParts & RetryParts,
   flowId: number,
   selection: FlowSelection,
 ): Promise<number> {

@@ -20,9 +20,9 @@ import {
   type JobChangeOptions,
   type JobReplayOptions,
 } from './in-transaction.js';
-import { JobActions } from './job-actions.js';
+import { JobBatches } from './job-batches.js';
 import { callOf, checkFilter, filterOf, isJobIds, type JobSelection } from './job-selection.js';
-import { promoteJobs, retryJobs } from './restart-jobs.js';
+import { promoteJobs, retryJobs } from './retry-jobs.js';
 
 /** The part of QueueAdmin that reads and changes jobs. */
 export abstract class JobAdmin {
@@ -183,7 +183,7 @@ export abstract class JobAdmin {
     const states = JOB_STATES.filter((state) => state !== 'active');
     const selections = [isJobIds(which) ? which : filterOf(which)];
     return audit.record(callOf('remove', which, options), (changes) =>
-      new JobActions(parts).inBatches('removed', selections, states, bulk, async (ids) => {
+      new JobBatches(parts).inBatches('removed', selections, states, bulk, async (ids) => {
         const removed = await changes.run((change) => store.remove(ids, change));
         for (const id of removed) waitNotifier.notifyAlways(id);
         await flowSettler.settle(removed);

@@ -11,7 +11,7 @@ import { ADMIN_BATCH_SIZE, idBatchesOf, isJobIds, type JobIds } from './job-sele
 type ActOnJobs = (ids: number[], changedBefore: number) => Promise<number[]>;
 
 /** Acts on selected jobs in batches and emits an event for each job that has changed. */
-export class JobActions {
+export class JobBatches {
   constructor(private readonly parts: Pick<AdminParts, 'store' | 'events' | 'transaction'>) {}
 
   /**

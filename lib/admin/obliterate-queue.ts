@@ -13,7 +13,7 @@ import {
 } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
 import { refuseManager } from './in-transaction.js';
-import { JobActions } from './job-actions.js';
+import { JobBatches } from './job-batches.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
 export interface ObliterateOptions {
@@ -89,7 +89,7 @@ async function removeJobs(
 ): Promise<number> {
   const { store, waitNotifier, flowSettler } = parts;
   const bulk = { dryRun: false, limit: Number.MAX_SAFE_INTEGER, onProgress: undefined, signal };
-  return new JobActions(parts).inBatches('removed', [{ queue }], [], bulk, async (ids) => {
+  return new JobBatches(parts).inBatches('removed', [{ queue }], [], bulk, async (ids) => {
     const removed = await changes.run((change) => store.remove(ids, change));
     for (const id of removed) waitNotifier.notifyAlways(id);
     // The jobs that need them are cancelled, or run, as after a cancellation.

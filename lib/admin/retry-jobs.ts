@@ -5,14 +5,14 @@ import { resolveReplay } from '../job/replay-options.js';
 import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsForJobs, type EffectParts, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
-import { JobActions } from './job-actions.js';
+import { JobBatches } from './job-batches.js';
 import { callOf, isJobIds, searchesOf, withoutUnrecoverable, type JobSelection } from './job-selection.js';
 
-export type RestartParts = EffectParts & Pick<AdminParts, 'store'>;
+export type RetryParts = EffectParts & Pick<AdminParts, 'store'>;
 
 /** @param call the call in the audit, if it is not a retry */
 export async function retryJobs(
-  parts: RestartParts,
+  parts: RetryParts,
   which: JobSelection,
   given: JobReplayOptions,
   call?: AuditedCall,
@@ -27,7 +27,7 @@ export async function retryJobs(
   const { store, audit, notifier, flowSettler } = own;
   const selections = isJobIds(which) ? [which] : withoutUnrecoverable(searchesOf('Cannot retry', which, states));
   const moved = await audit.record(call ?? callOf('retry', which, options), (changes) =>
-    new JobActions(own).inBatches('retried', selections, states, bulk, async (ids, before) => {
+    new JobBatches(own).inBatches('retried', selections, states, bulk, async (ids, before) => {
       const replay = { to, firstMs: before * intervalMs, intervalMs, completed };
       const retried = await changes.run((change) =>
         isPlain ? store.retry(ids, change) : store.replay(ids, replay, change),
@@ -41,7 +41,7 @@ export async function retryJobs(
   return moved;
 }
 
-export async function promoteJobs(parts: RestartParts, which: JobSelection, given: JobChangeOptions): Promise<number> {
+export async function promoteJobs(parts: RetryParts, which: JobSelection, given: JobChangeOptions): Promise<number> {
   const { manager, ...options } = requireOptions('Cannot promote', given);
   const bulk = resolveBulk('Cannot promote', options);
   const states = ['scheduled'] as const;
@@ -49,7 +49,7 @@ export async function promoteJobs(parts: RestartParts, which: JobSelection, give
   const own = partsForJobs(parts, 'Cannot promote', which, bulk, manager);
   const { store, audit, notifier } = own;
   const promoted = await audit.record(callOf('promote', which, options), (changes) =>
-    new JobActions(own).inBatches('promoted', selections, states, bulk, (ids) =>
+    new JobBatches(own).inBatches('promoted', selections, states, bulk, (ids) =>
       changes.run((change) => store.promote(ids, change)),
     ),
   );
