@@ -180,7 +180,7 @@ export function overlay(lower: QueueOptions, upper: QueueOptions): QueueOptions 
   };
 }
 
-/** `queue` is set if the layer is for one queue. */
+/** Sees one layer of the options, before all layers are merged. `queue` is set if the layer is for one queue. */
 export function queueOptionProblems(options: unknown, queue?: string): string[] {
   if (typeof options !== 'object' || options === null) return [expected(false, 'queue options', options)!];
   const { deadLetter, groups, order } = options as QueueOptions;
