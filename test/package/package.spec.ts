@@ -1,6 +1,7 @@
+import { transform } from '@swc/core';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -76,6 +77,33 @@ describe('the published package', () => {
     });
 
     await expect(result).resolves.toMatchObject({ stdout: '' });
+  });
+
+  it('runs the example of docs/testing.md in Jest and Nest 11, in a sandbox with CommonJS modules', async () => {
+    const application = join(folder, 'jest');
+    const installed = 'node_modules/nestjs-sql-queue';
+    await cp(join(project, installed), join(application, installed), { recursive: true });
+    const nest11 = join(root, 'test/nest11/node_modules');
+    for (const name of ['common', 'core', 'testing', 'typeorm']) await linkPeer(`@nestjs/${name}`, application, nest11);
+    for (const name of [...(await dependencies()), 'typeorm', 'reflect-metadata', 'rxjs', 'better-sqlite3'])
+      await linkPeer(name, application);
+    await writeFile(join(application, 'package.json'), '{ "private": true }');
+    const [, example] = /```ts\n(.*?)```/s.exec(await readFile(join(root, 'docs/testing.md'), 'utf8'))!;
+    const { code } = await transform(example!, {
+      swcrc: false,
+      jsc: {
+        target: 'es2022',
+        parser: { syntax: 'typescript', decorators: true },
+        transform: { legacyDecorator: true, decoratorMetadata: true },
+      },
+      module: { type: 'commonjs' },
+    });
+    await writeFile(join(application, 'example.test.js'), code);
+
+    const jest = join(root, 'node_modules/jest/bin/jest.js');
+    const { stderr } = await run(process.execPath, [jest, '--rootDir', application], { cwd: application });
+
+    expect(stderr).toContain('Tests:       4 passed, 4 total');
   });
 
   it('loads the API of OpenTelemetry for its own entry point alone, and names it if it is missing', async () => {
@@ -215,7 +243,7 @@ describe('the published package', () => {
   });
 
   async function installPackage() {
-    // Run by node, because the module loader of Jest would treat the script as a module of the tests.
+    // A program of its own, because the scripts have no types.
     const script = `import { pack } from './scripts/pack.mjs'; console.log(await pack(process.argv[1]));`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script, folder], {
       cwd: root,
@@ -228,19 +256,25 @@ describe('the published package', () => {
 
   /** Links everything but the package itself. The dependencies of a peer are found at the target of its link. */
   async function installPeers() {
-    const { dependencies, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Record<
-      'dependencies' | 'peerDependencies',
-      Record<string, string>
-    >;
-    for (const name of [...Object.keys(dependencies), ...Object.keys(peerDependencies), '@types/node']) {
+    const { peerDependencies } = await manifest();
+    for (const name of [...(await dependencies()), ...Object.keys(peerDependencies), '@types/node']) {
       await linkPeer(name);
     }
   }
 
-  async function linkPeer(name: string) {
-    const link = join(project, 'node_modules', name);
+  async function dependencies(): Promise<string[]> {
+    return Object.keys((await manifest()).dependencies);
+  }
+
+  async function manifest() {
+    const text = await readFile(join(root, 'package.json'), 'utf8');
+    return JSON.parse(text) as Record<'dependencies' | 'peerDependencies', Record<string, string>>;
+  }
+
+  async function linkPeer(name: string, into = project, from = join(root, 'node_modules')) {
+    const link = join(into, 'node_modules', name);
     await mkdir(dirname(link), { recursive: true });
-    await symlink(join(root, 'node_modules', name), link, 'dir');
+    await symlink(join(from, name), link, 'dir');
   }
 
   async function node(name: string, source: string): Promise<string> {
