@@ -43,8 +43,7 @@ const test = spawn(
     '--server',
     cluster ? 'sqlite' : values.server,
     'test/faults/torture.long.spec.ts',
-    '--selectProjects',
-    'nest12',
+    '--project=nest12',
   ],
   {
     stdio: 'inherit',
