@@ -3,8 +3,6 @@ import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
 import { randomId } from '../job/random-id.js';
 import { outcomeWithoutRun } from '../job/outcome.js';
-import { rescueRules } from '../job/rescue-rules.js';
-import type { RuleParts } from '../job/user-rule.js';
 import type { Assignment } from '../store/people/consumer-store.js';
 import type { ResolvedClaimOptions } from './claim-options.js';
 import type { ConsumerParts } from './consumer-parts.js';
@@ -19,8 +17,7 @@ export class ConsumerClaimer {
   readonly #strategies = new Map<string, ClaimStrategy>();
 
   constructor(
-    private readonly parts: Pick<ConsumerParts, 'store' | 'jobs' | 'optionsFor' | 'promoted' | 'rescued' | 'ended'> &
-      RuleParts,
+    private readonly parts: Pick<ConsumerParts, 'store' | 'jobs' | 'optionsFor' | 'promoted' | 'rescue' | 'ended'>,
     private readonly workerId: string,
   ) {}
 
@@ -46,13 +43,12 @@ export class ConsumerClaimer {
   }
 
   async #promoteAndRescue(queue: string): Promise<number> {
-    const { jobs, optionsFor } = this.parts;
+    const { jobs, rescue } = this.parts;
     const { dueInMs, leaseExpiryInMs } = await jobs.summarizeWork([queue]);
     const promoted = dueInMs === 0 ? await jobs.promote(PROMOTE_BATCH) : [];
     this.parts.promoted(promoted);
-    const rescued = leaseExpiryInMs === 0 ? await jobs.rescue(rescueRules(optionsFor, this.parts)) : [];
-    this.parts.rescued(rescued);
-    return promoted.length + rescued.length;
+    const rescuedCount = leaseExpiryInMs === 0 ? await rescue() : 0;
+    return promoted.length + rescuedCount;
   }
 
   /** Ends malformed and expired jobs, and returns the others. */

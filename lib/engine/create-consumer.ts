@@ -2,15 +2,17 @@ import { QueueConsumer } from '../consumer/queue-consumer.js';
 import type { ConsumerParts } from '../consumer/consumer-parts.js';
 import { isClaimableAtOnce, isFinalOutcome } from '../job/outcome.js';
 import { logFailure } from '../worker/complete/failure-log.js';
-import { RescueEffects } from '../worker/complete/rescue-effects.js';
+import { Rescuer } from '../worker/complete/rescuer.js';
 import type { EngineBase } from './subsystems.js';
 
 export function createConsumer({ core, stores, events, waits, notifier, settler, instrumentations }: EngineBase) {
   const { clock, logger, random, optionsFor } = core;
-  const rescueEffects = new RescueEffects({
+  const rescuer = new Rescuer({
     events: events.local,
     waitNotifier: waits.waitNotifier,
     logger,
+    random,
+    clock,
     optionsFor,
     instrumentations,
     flowSettler: settler,
@@ -43,7 +45,7 @@ export function createConsumer({ core, stores, events, waits, notifier, settler,
       // They may belong to queues that workers of other processes serve.
       for (const { queue } of jobs) notifier.wake(queue);
     },
-    rescued: (rescued) => rescueEffects.onRescued(rescued),
+    rescue: () => rescuer.rescue(stores.jobs),
     ended,
   });
 }

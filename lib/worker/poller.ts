@@ -1,8 +1,8 @@
 import { PollLoop } from '../common/poll-loop.js';
-import type { RescueEffects } from './complete/rescue-effects.js';
+import type { Rescuer } from './complete/rescuer.js';
 import { PollHealth } from './poll-health.js';
 import type { ScheduleRunner } from './schedule-runner.js';
-import type { QueueState, RescueRules, WorkSummary } from '../store/jobs/job-store.js';
+import type { QueueState, WorkSummary } from '../store/jobs/job-store.js';
 import type { RunTimeSettings } from './run-time-settings.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
 import type { WorkerParts } from './worker-parts.js';
@@ -53,8 +53,7 @@ export class Poller {
     private readonly queues: QueueWorkers,
     private readonly schedules: ScheduleRunner,
     private readonly settings: RunTimeSettings,
-    private readonly rescueEffects: RescueEffects,
-    private readonly rules: RescueRules,
+    private readonly rescuer: Rescuer,
   ) {
     this.#restMs = parts.workerOptions.pollMinMs;
     this.health = new PollHealth(parts.clock, parts.logger);
@@ -232,10 +231,7 @@ export class Poller {
   }
 
   async #rescueExpired({ leaseExpiryInMs }: WorkSummary): Promise<number> {
-    if (leaseExpiryInMs !== 0) return 0;
-    const rescued = await this.parts.store.rescue(this.rules);
-    this.rescueEffects.onRescued(rescued);
-    return rescued.length;
+    return leaseExpiryInMs === 0 ? this.rescuer.rescue(this.parts.store) : 0;
   }
 
   #retryAfterFailure(error: unknown): number {

@@ -2,12 +2,10 @@ import { groupBy } from '../common/group-by.js';
 import { logText } from '../common/log-text.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
-import { rescueRules } from '../job/rescue-rules.js';
-import type { RescueRules } from '../store/jobs/job-store.js';
 import { workerName } from '../store/notifications/notification-channel.js';
 import { CancelRequestReader } from './cancel-request-reader.js';
 import { Completer } from './complete/completer.js';
-import { RescueEffects } from './complete/rescue-effects.js';
+import { Rescuer } from './complete/rescuer.js';
 import { LeaseRenewer } from './heartbeat/lease-renewer.js';
 import { NotificationListener } from './notification-listener.js';
 import { Poller } from './poller.js';
@@ -37,8 +35,7 @@ export class WorkerComponents {
   readonly listener: NotificationListener | undefined;
   readonly pruner: Pruner;
   readonly #jobLogWriter: JobLogWriter;
-  readonly #rescueRules: RescueRules;
-  readonly #rescueEffects: RescueEffects;
+  readonly #rescuer: Rescuer;
   readonly #slots: Slots;
   #lockHolder: WorkerLockHolder | undefined;
 
@@ -68,11 +65,10 @@ export class WorkerComponents {
     this.cancelRequestReader = new CancelRequestReader(store, clock, this.leases, queues);
     this.#slots = new Slots(workerOptions.concurrency);
     this.#jobLogWriter = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
-    this.#rescueRules = rescueRules(optionsFor, parts);
     const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
-    this.#rescueEffects = new RescueEffects({ ...parts, announce, expectDue });
+    this.#rescuer = new Rescuer({ ...parts, announce, expectDue });
     this.schedules = new ScheduleRunner(parts, queueNames, announce);
-    this.poller = new Poller(parts, queues, this.schedules, this.settings, this.#rescueEffects, this.#rescueRules);
+    this.poller = new Poller(parts, queues, this.schedules, this.settings, this.#rescuer);
     const { poller, cancelRequestReader } = this;
     this.listener =
       workerChannel &&
@@ -142,8 +138,7 @@ export class WorkerComponents {
   #createLockHolder(): WorkerLockHolder {
     const { strategies, queues, parts } = this;
     const shortestLeaseMs = () => Math.min(...strategies.queuesByLock.map((queue) => parts.optionsFor(queue).leaseMs));
-    return new WorkerLockHolder(parts, this.workerId, this.#rescueRules, shortestLeaseMs, {
-      onRescued: (rescued) => this.#rescueEffects.onRescued(rescued),
+    return new WorkerLockHolder(parts, this.workerId, this.#rescuer, shortestLeaseMs, {
       onAcquired: () => strategies.queuesByLock.forEach((queue) => queues.of(queue)?.wake()),
       // The lock that protects these claims is lost.
       onLost: () => {

@@ -1,7 +1,7 @@
 import { OutageLog } from '../common/outage-log.js';
 import { PollLoop } from '../common/poll-loop.js';
-import type { RescuedJob, RescueRules } from '../store/jobs/job-store.js';
 import type { WorkerLockStore, WorkerLock } from '../store/workers/worker-lock-store.js';
+import type { Rescuer } from './complete/rescuer.js';
 import type { WorkerParts } from './worker-parts.js';
 
 // Another worker has the jobs of a killed worker within a second.
@@ -11,7 +11,6 @@ const CHECK_INTERVAL_MS = 500;
 const MAX_PING_INTERVAL_MS = 10_000;
 
 interface LockEvents {
-  readonly onRescued: (rescued: readonly RescuedJob[]) => void;
   /** Called when a lost lock is replaced: the worker can claim under the new one. */
   readonly onAcquired: () => void;
   /** Called when the lock is lost, and with it every claim under it. */
@@ -31,7 +30,7 @@ export class WorkerLockHolder {
   constructor(
     private readonly parts: WorkerParts,
     private readonly workerId: string,
-    private readonly rules: RescueRules,
+    private readonly rescuer: Rescuer,
     private readonly shortestLeaseMs: () => number,
     private readonly on: LockEvents,
   ) {
@@ -83,7 +82,7 @@ export class WorkerLockHolder {
       }
     }
     await this.#ping();
-    if (!stopping.aborted) this.on.onRescued(await this.#store.rescue(this.rules));
+    if (!stopping.aborted) await this.rescuer.rescue(this.#store);
     this.#outage.onSuccess();
     return Math.min(CHECK_INTERVAL_MS, this.shortestLeaseMs() / 3);
   }

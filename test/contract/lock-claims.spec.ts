@@ -204,6 +204,24 @@ describeStoresOf(
       expect(await world.admin.cancel(id!, () => 60_000)).toMatchObject({ state: 'requested', workerId: 'worker-2' });
     });
 
+    it('is reported before the free lock is deleted, because it can run again from then on', async () => {
+      const world = await setup();
+      const [id] = await world.put({});
+      const { claim, endConnection } = await anotherWorker(world);
+      await claim(1);
+      const steps: string[] = [];
+      const driver = interceptingDriver((sql) => {
+        if (/DELETE .*sql_queue_locks/s.test(sql)) steps.push('delete the lock');
+        return Promise.resolve();
+      });
+      const { workerLocks } = await world.open({ dataSource: await world.connect({ driver }) });
+
+      await endConnection();
+      await workerLocks!.rescue(rescueRules(), (rescued) => steps.push(`report ${rescued[0]!.job.id}`));
+
+      expect(steps).toEqual([`report ${id}`, 'delete the lock']);
+    });
+
     it('also expires with its lease, independently of the lock', async () => {
       const world = await setup();
       const [id] = await world.put({});

@@ -178,6 +178,26 @@ describeStrategies('a rescue', (setup) => {
     expect((await claim()).jobs).toMatchObject([{ name: 'good', attempt: 2 }]);
   });
 
+  it('reports the jobs of each claim before it rescues the next one', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    await put({ name: 'first' }, { name: 'second' });
+    await claim({ claimId: 1 });
+    await claim({ claimId: 2 });
+    const steps: string[] = [];
+    const decide = ({ name }: { name: string }) => {
+      steps.push(`decide ${name}`);
+      return outcomes.retry;
+    };
+
+    advance(LEASE_MS);
+    const rescued = await jobs.rescue(rescueRules({ decide }), (reported) =>
+      steps.push(...reported.map(({ job }) => `report ${job.name}`)),
+    );
+
+    expect(steps).toEqual(['decide first', 'report first', 'decide second', 'report second']);
+    expect(rescued.map(({ job }) => job.name)).toEqual(['first', 'second']);
+  });
+
   it('fails if the rules fail for all claims', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({});

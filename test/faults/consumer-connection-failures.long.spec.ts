@@ -194,7 +194,7 @@ function consumerOn({ consumer, jobs }: Pick<OpenStore, 'consumer' | 'jobs'>): Q
       ended: () => undefined,
       claimed: () => undefined,
       promoted: () => undefined,
-      rescued: () => undefined,
+      rescue: async () => (await jobs.rescue(rescueRules())).length,
     },
     optionsFor: () => resolveQueueOptions(),
     clock: systemClock,

@@ -125,6 +125,8 @@ export interface RescuedJob {
   readonly deadLetter: string | false;
 }
 
+export type OnRescued = (jobs: readonly RescuedJob[]) => void;
+
 export interface RescueRules {
   decide(job: ExpiredLeaseJob): MaybePromise<Outcome>;
   /** How long the history keeps dead and cancelled jobs of the queue. False: not at all. */
@@ -222,8 +224,10 @@ export interface JobStore extends KeyStore {
   /**
    * Takes jobs from claims whose leases have expired. Skips jobs that other transactions have locked. A lease that was
    * written before the clock of the server was set back expires its own length from now, unless its worker extends it.
+   *
+   * @param onRescued called for each claim as soon as its rescue has committed, because its jobs can run from then on
    */
-  rescue(rules: RescueRules): Promise<RescuedJob[]>;
+  rescue(rules: RescueRules, onRescued?: OnRescued): Promise<RescuedJob[]>;
 
   /** Deletes, or moves to the archive, at most `limit` finished jobs whose retention is over. Returns their number. */
   prune(limit: number): Promise<number>;

@@ -1,7 +1,7 @@
 import { outcomeWithoutRun, type Outcome } from '../../job/outcome.js';
 import { readIds } from '../../job/read-columns.js';
 import type { Completion } from './completion.js';
-import type { RescuedJob, RescueRules } from './job-store.js';
+import type { OnRescued, RescuedJob, RescueRules } from './job-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
 import { IS_AHEAD_OF_CLOCK, findClaimedJobs, deleteEmptyClaims, type ListedClaim } from './lease.js';
 import { rescueEvents } from './job-events.js';
@@ -98,17 +98,24 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
   return rescued;
 }
 
-/** Rejects only if errors occurred and no job was rescued. */
+/**
+ * Rejects only if errors occurred and no job was rescued.
+ *
+ * @param onRescued called for each claim with rescued jobs, after its transaction
+ */
 export async function rescueEach<Claim>(
   claims: readonly Claim[],
   rules: RescueRules,
   rescue: (claim: Claim, rules: RescueRules) => Promise<readonly RescuedJob[]>,
+  onRescued: OnRescued,
 ): Promise<RescuedJob[]> {
   const rescued: RescuedJob[] = [];
   const errors: unknown[] = [];
   for (const claim of claims) {
     try {
-      rescued.push(...(await withDecisions(rules.decide, (decide) => rescue(claim, { ...rules, decide }))));
+      const jobs = await withDecisions(rules.decide, (decide) => rescue(claim, { ...rules, decide }));
+      if (jobs.length > 0) onRescued(jobs);
+      rescued.push(...jobs);
     } catch (error) {
       // One failing claim must not keep the others from being rescued.
       errors.push(error);

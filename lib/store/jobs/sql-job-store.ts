@@ -150,14 +150,18 @@ export function sqlJobStore(
       return promoted;
     },
 
-    async rescue(rules) {
+    async rescue(rules, onRescued) {
       const expired = await database.runIdempotent(() => findExpiredClaims(lastExpiredId));
       lastExpiredId = expired.length < EXPIRED_BATCH_SIZE ? 0 : expired.at(-1)!;
-      const rescued = await rescueEach(expired, rules, (id, decided) =>
-        withoutUnsafeIds(database, () => database.transaction(() => rescueClaim(id, decided))),
+      return rescueEach(
+        expired,
+        rules,
+        (id, decided) => withoutUnsafeIds(database, () => database.transaction(() => rescueClaim(id, decided))),
+        (rescued) => {
+          scanCursors.reset();
+          onRescued?.(rescued);
+        },
       );
-      if (rescued.length > 0) scanCursors.reset();
-      return rescued;
     },
 
     prune: (limit) =>

@@ -103,12 +103,17 @@ export function sqlWorkerLockStore(
         }
       }),
 
-    async rescue(rules) {
+    async rescue(rules, onRescued) {
       const { locks, claims } = await pool.runIdempotent(findOrphans);
-      const rescued = await rescueEach(claims, rules, (claim, decided) =>
-        database.transaction(() => rescueOrphan(claim, decided)),
+      const rescued = await rescueEach(
+        claims,
+        rules,
+        (claim, decided) => database.transaction(() => rescueOrphan(claim, decided)),
+        (jobs) => {
+          scanCursors.reset();
+          onRescued?.(jobs);
+        },
       );
-      if (rescued.length > 0) scanCursors.reset();
       // If a DELETE fails, the next rescue repeats it.
       for (const id of locks) await pool.transaction(() => deleteFreeLock(id)).catch(() => undefined);
       return rescued;

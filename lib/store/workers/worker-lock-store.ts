@@ -1,4 +1,4 @@
-import type { RescuedJob, RescueRules } from '../jobs/job-store.js';
+import type { OnRescued, RescuedJob, RescueRules } from '../jobs/job-store.js';
 
 /** A row that a worker keeps locked while it lives. The database unlocks it as soon as the worker's process dies. */
 export interface WorkerLock {
@@ -20,6 +20,8 @@ export interface WorkerLockStore {
   /**
    * Rescues the jobs of claims whose worker lock is free, without waiting for their leases: the worker is dead, or it
    * regards the lock as lost. Skips jobs that another transaction has locked.
+   *
+   * @param onRescued called for each claim as soon as its rescue has committed, because its jobs can run from then on
    */
-  rescue(rules: RescueRules): Promise<RescuedJob[]>;
+  rescue(rules: RescueRules, onRescued?: OnRescued): Promise<RescuedJob[]>;
 }

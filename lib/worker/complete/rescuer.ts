@@ -1,25 +1,39 @@
 import { groupBy } from '../../common/group-by.js';
-import { isFinalOutcome, expiredLeaseError } from '../../job/outcome.js';
+import { withDecoder } from '../../job/failed-job.js';
+import { expiredLeaseError, isFinalOutcome, outcomeAfterExpiredLease } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
-import type { RescuedJob } from '../../store/jobs/job-store.js';
+import type { JobStore, RescuedJob, RescueRules } from '../../store/jobs/job-store.js';
+import type { WorkerLockStore } from '../../store/workers/worker-lock-store.js';
 import type { LogParams } from '../../common/job-logger.js';
 import type { WorkerParts } from '../worker-parts.js';
 import { logFailure } from './failure-log.js';
 
-export interface RescueEffectsParts extends Pick<
+export interface RescuerParts extends Pick<
   WorkerParts,
-  'events' | 'waitNotifier' | 'logger' | 'optionsFor' | 'instrumentations' | 'flowSettler'
+  'events' | 'waitNotifier' | 'logger' | 'optionsFor' | 'instrumentations' | 'flowSettler' | 'random' | 'clock'
 > {
   readonly announce: (queue: string, jobs: number) => void;
   readonly expectDue: (queue: string, ms: number) => void;
 }
 
-/** Emits events, logs and notifies after this process has rescued jobs. */
-export class RescueEffects {
-  constructor(private readonly parts: RescueEffectsParts) {}
+/** Rescues jobs by the options of their queues, emits events, logs and notifies. */
+export class Rescuer {
+  readonly #rules: RescueRules;
 
-  onRescued(rescued: readonly RescuedJob[]): void {
-    const { events, waitNotifier, logger, instrumentations, announce, expectDue } = this.parts;
+  constructor(private readonly parts: RescuerParts) {
+    this.#rules = rescueRules(parts);
+  }
+
+  /** Returns the number of rescued jobs. */
+  async rescue(store: Pick<JobStore | WorkerLockStore, 'rescue'>): Promise<number> {
+    const rescued = await store.rescue(this.#rules, (jobs) => this.#onRescued(jobs));
+    for (const [source, jobs] of groupBy(rescued, ({ job }) => describeSource(job)))
+      this.parts.logger.warn(`Rescued ${jobs.length} job(s) of ${source}.`, paramsOf(jobs[0]!.job));
+    return rescued.length;
+  }
+
+  #onRescued(rescued: readonly RescuedJob[]): void {
+    const { events, waitNotifier, instrumentations, announce, expectDue } = this.parts;
     for (const { job, outcome, deadLetter } of rescued) {
       const { id: jobId, queue, name, attempt, owner } = job;
       const error = storedError(expiredLeaseError(job));
@@ -38,9 +52,17 @@ export class RescueEffects {
     }
     const ended = rescued.filter(({ job, outcome }) => job.overrides?.flow !== undefined && isFinalOutcome(outcome));
     if (ended.length > 0) void this.parts.flowSettler.settle(ended.map(({ job }) => job.id));
-    for (const [source, jobs] of groupBy(rescued, ({ job }) => describeSource(job)))
-      logger.warn(`Rescued ${jobs.length} job(s) of ${source}.`, paramsOf(jobs[0]!.job));
   }
+}
+
+function rescueRules(parts: Pick<RescuerParts, 'optionsFor' | 'random' | 'clock' | 'logger'>): RescueRules {
+  return {
+    decide: (job) => {
+      const { retry, codec } = parts.optionsFor(job.queue);
+      return outcomeAfterExpiredLease(job, job, job.mayHaveStarted, retry, withDecoder(parts, codec));
+    },
+    retentionMs: (queue) => parts.optionsFor(queue).retention.deadMs,
+  };
 }
 
 function describeSource({ queue, workerId, owner }: RescuedJob['job']): string {
