@@ -1,4 +1,4 @@
-import { Ids, Rows } from '../../lib/store/core/statement.js';
+import { Ids } from '../../lib/store/core/statement.js';
 import { Templates } from '../../lib/store/core/template.js';
 
 const templates = new Templates({ jobs: 'my_jobs' }, 'NOW()', () => 7);
@@ -43,13 +43,13 @@ describe('a bound statement', () => {
   });
 
   it('writes a tuple per row, with the skew of `:now` in its position', () => {
-    const rows = new Rows('(?, :now + ?, ?)', [
+    const rows = [
       [1, 2, null],
       [4, 5, 'c'],
-    ]);
+    ];
 
-    expect(templates.bind({ sql: 'VALUES :rows', values: { rows } })).toEqual({
-      text: 'VALUES (?, (NOW() + ?) + ?, ?), (?, (NOW() + ?) + ?, ?)',
+    expect(templates.bind({ sql: 'VALUES :rows(?, COALESCE(:now + ?, 0), ?)', values: { rows } })).toEqual({
+      text: 'VALUES (?, COALESCE((NOW() + ?) + ?, 0), ?), (?, COALESCE((NOW() + ?) + ?, 0), ?)',
       values: [1, 7, 2, null, 4, 7, 5, 'c'],
     });
   });

@@ -38,13 +38,11 @@ const LOCK_FINISHED = `
 
 const DELETE_FINISHED = deleteFrom('history', 'id = :id');
 
+// One of run_at and due_at is NULL: the job is scheduled for run_at, or has waited since due_at.
 const REENQUEUE = `
   INSERT INTO {jobs} (id, queue, name, run_at, state, runnable, priority, attempt, max_attempts,
                       created_at, payload, headers, options, error, due_at, group_key)
-  VALUES :rows`;
-
-// One of run_at and due_at is NULL: the job is scheduled for run_at, or has waited since due_at.
-const REENQUEUED_ROW = `(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, :now + ?, ?)`;
+  VALUES :rows(?, ?, ?, :now + ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, :now + ?, ?)`;
 
 type FinishedRow = Pick<
   TableRow<'history'>,
@@ -85,7 +83,7 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   yield* executeAll(finished.map((id) => ({ sql: DELETE_FINISHED, values: { id } })));
   const blocked = yield* reopenFlows(rows);
   const reenqueued = rows.map((row, n) => toReenqueuedRow(row, replay, n, blocked.has(Number(row.id))));
-  yield* insertInChunks(REENQUEUE, REENQUEUED_ROW, reenqueued);
+  yield* insertInChunks(REENQUEUE, reenqueued);
   // A job that was cancelled by an admin may still have the row of its stage.
   yield* clearStages(finished);
   return finished;

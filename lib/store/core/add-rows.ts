@@ -1,5 +1,5 @@
 import type { Dialect } from './sql-database.js';
-import { execute, Rows } from './statement.js';
+import { execute } from './statement.js';
 
 /** @param insert the beginning of an INSERT that omits rows whose keys exist */
 export function addRowsBy(insert: string): Pick<Dialect, 'addQueue' | 'addKeys'> {
@@ -8,7 +8,7 @@ export function addRowsBy(insert: string): Pick<Dialect, 'addQueue' | 'addKeys'>
   VALUES (:queue, 0, :now)`;
   const ADD_KEYS = `
   ${insert} INTO {keys} (queue, key_hash, kept_until)
-  VALUES :rows`;
+  VALUES :rows(?, ?, :now + ?)`;
   return {
     *addQueue(queue) {
       yield* execute(ADD_QUEUE, { queue });
@@ -16,7 +16,7 @@ export function addRowsBy(insert: string): Pick<Dialect, 'addQueue' | 'addKeys'>
 
     *addKeys(keys, retentionMs) {
       const rows = keys.map(({ queue, hash }) => [queue, hash, retentionMs]);
-      yield* execute(ADD_KEYS, { rows: new Rows('(?, ?, :now + ?)', rows) });
+      yield* execute(ADD_KEYS, { rows });
     },
   };
 }

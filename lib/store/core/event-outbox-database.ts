@@ -5,7 +5,6 @@ import {
   valuesLengthOf,
   relay,
   rowChunks,
-  Rows,
   type FinalWrites,
   type JobEvent,
   type SqlValue,
@@ -15,9 +14,7 @@ import {
 
 const INSERT_EVENTS = `
   INSERT INTO {events} (event, queue, job_id, name, attempt, ran_ms, delay_ms, result, error, owner, recorded_at)
-  VALUES :rows`;
-
-const EVENT_ROW = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)`;
+  VALUES :rows(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, :now)`;
 
 // Longer events are sent alone: with other statements they could exceed max_allowed_packet.
 const MAX_DEFERRED_LENGTH = 100_000;
@@ -104,7 +101,7 @@ export function withEventOutbox(
 /** Returns the INSERT if it is short enough to be sent with later statements. Otherwise sends it. */
 function* insertOrDefer(events: readonly JobEvent[]): Work<Statement[]> {
   const chunks = rowChunks(events.map(toEventRow));
-  const statements = chunks.map((rows) => ({ sql: INSERT_EVENTS, values: { rows: new Rows(EVENT_ROW, rows) } }));
+  const statements = chunks.map((rows) => ({ sql: INSERT_EVENTS, values: { rows } }));
   if (chunks.length === 1 && valuesLengthOf(chunks[0]!.flat()) <= MAX_DEFERRED_LENGTH) return statements;
   for (const statement of statements) yield* executeAll([statement]);
   return [];

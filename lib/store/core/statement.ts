@@ -10,14 +10,6 @@ const MAX_ROWS = 1_000;
 
 export type SqlValue = string | number | null;
 
-/** Rows for one INSERT. `tuple` is repeated per row, and its `?` are bound to the row's values. */
-export class Rows {
-  constructor(
-    readonly tuple: string,
-    readonly rows: readonly (readonly SqlValue[])[],
-  ) {}
-}
-
 /** Splits items into chunks that a server accepts in one statement. Keeps their order. An item may be longer alone. */
 export function chunksOf<Item>(items: readonly Item[], lengthOf: (item: Item) => number, maxItems: number): Item[][] {
   const chunks: Item[][] = [];
@@ -75,9 +67,15 @@ export interface JobEvent {
 /** The events of jobs in queues with stored events. */
 export type JobEventSource = (emitsEvents: (queue: string) => boolean) => readonly JobEvent[];
 
+/** The rows of one INSERT: the values of the tuple for each. */
+export type Rows = readonly (readonly SqlValue[])[];
+
 export type Values = Readonly<Record<string, SqlValue | readonly SqlValue[] | Rows | Ids>>;
 
-/** A statement with `:named` values and `{tables}`. `:now` is the database's clock. */
+/**
+ * A statement with `:named` values and `{tables}`. `:now` is the database's clock. `:rows(?, ?)` repeats the tuple for
+ * each row.
+ */
 export interface Statement {
   readonly sql: string;
   readonly values: Values;
@@ -153,9 +151,9 @@ export function* readTime(): Work<number> {
   return Number(row!.at);
 }
 
-/** @param sql an INSERT of `:rows` */
-export function* insertInChunks(sql: string, tuple: string, rows: readonly SqlValue[][]): Work<void> {
-  for (const chunk of rowChunks(rows)) yield* execute(sql, { rows: new Rows(tuple, chunk) });
+/** @param sql an INSERT of `:rows(…)` */
+export function* insertInChunks(sql: string, rows: readonly SqlValue[][]): Work<void> {
+  for (const chunk of rowChunks(rows)) yield* execute(sql, { rows: chunk });
 }
 
 /** Sends the statements in one step. */

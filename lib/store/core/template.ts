@@ -1,13 +1,22 @@
-import { Ids, Rows, type SqlValue, type Statement } from './statement.js';
+import { Ids, type Rows, type SqlValue, type Statement } from './statement.js';
 
 export interface BoundStatement {
   readonly text: string;
   readonly values: readonly SqlValue[];
 }
 
+interface ParsedTemplate {
+  readonly texts: string[];
+  /** The value after each text but the last. */
+  readonly values: { readonly name: string; readonly tuple: string | undefined }[];
+}
+
+// A tuple can contain calls of functions, but these contain no further calls.
+const NAMED_VALUE = /:([a-z]\w*)(\((?:[^()]|\([^()]*\))*\))?/i;
+
 /** Binds statements to one set of table names and one clock. */
 export class Templates {
-  readonly #parsed = new Map<string, { texts: string[]; names: string[] }>();
+  readonly #parsed = new Map<string, ParsedTemplate>();
 
   /**
    * @param now the SQL for the database's own time, in milliseconds since 1970
@@ -20,11 +29,14 @@ export class Templates {
   ) {}
 
   bind({ sql, values }: Statement): BoundStatement {
-    const { texts, names } = this.#parse(sql);
+    const { texts, values: named } = this.#parse(sql);
     const bound: SqlValue[] = [];
     let text = texts[0]!;
-    names.forEach((name, index) => {
-      text += this.#bindValue(sql, name, values[name], bound) + texts[index + 1]!;
+    named.forEach(({ name, tuple }, index) => {
+      text += tuple
+        ? this.#bindRows(tuple, values[name] as Rows, bound)
+        : this.#bindValue(sql, name, values[name], bound);
+      text += texts[index + 1]!;
     });
     return { text, values: bound };
   }
@@ -35,7 +47,6 @@ export class Templates {
       return `(${this.now} + ?)`;
     }
     if (value === undefined) throw new Error(`No value for :${name} in:\n${sql}`);
-    if (value instanceof Rows) return this.#bindRows(value, bound);
     if (value instanceof Ids) return bindIdCondition(value, bound);
     // Checked by Array.isArray: a column of SQLite that another program wrote can be a Uint8Array.
     if (isList(value)) {
@@ -43,11 +54,11 @@ export class Templates {
       bound.push(...value);
       return `?${', ?'.repeat(value.length - 1)}`;
     }
-    bound.push(value);
+    bound.push(value as SqlValue);
     return '?';
   }
 
-  #bindRows({ tuple, rows }: Rows, bound: SqlValue[]): string {
+  #bindRows(tuple: string, rows: Rows, bound: SqlValue[]): string {
     // Each :now of the tuple binds the skew as a value, at its position among the row's values.
     const { texts } = this.#parse(tuple);
     const counts = texts.map((text) => text.split('?').length - 1);
@@ -62,14 +73,16 @@ export class Templates {
     return Array.from(rows, () => one).join(', ');
   }
 
-  #parse(sql: string): { texts: string[]; names: string[] } {
+  #parse(sql: string): ParsedTemplate {
     let parsed = this.#parsed.get(sql);
     if (!parsed) {
-      const texts: string[] = [];
-      const names: string[] = [];
-      const named = sql.replace(/\{(\w+)\}/g, (_, table: string) => this.tables[table] ?? raiseUnknown(table));
-      named.split(/:([a-z]\w*)/i).forEach((part, index) => (index % 2 ? names : texts).push(part));
-      this.#parsed.set(sql, (parsed = { texts, names }));
+      this.#parsed.set(sql, (parsed = { texts: [], values: [] }));
+      const withTables = sql.replace(/\{(\w+)\}/g, (_, table: string) => this.tables[table] ?? raiseUnknown(table));
+      const parts = withTables.split(NAMED_VALUE);
+      for (let index = 0; index < parts.length; index += 3) {
+        parsed.texts.push(parts[index]!);
+        if (index + 1 < parts.length) parsed.values.push({ name: parts[index + 1]!, tuple: parts[index + 2] });
+      }
     }
     return parsed;
   }
@@ -101,7 +114,7 @@ function bindIdCondition({ inOrder, column }: Ids, bound: SqlValue[]): string {
   return `(${conditions.join(' OR ')})`;
 }
 
-function isList(value: SqlValue | readonly SqlValue[]): value is readonly SqlValue[] {
+function isList(value: Statement['values'][string]): value is readonly SqlValue[] {
   return Array.isArray(value);
 }
 

@@ -10,7 +10,6 @@ import {
   executeAll,
   Ids,
   rowChunks,
-  Rows,
   executeInBatches,
   queryIds,
   type Statement,
@@ -20,9 +19,7 @@ import {
 
 const ADD_EDGES = `
   INSERT INTO {edges} (job_id, needs, queue, name, on_failure)
-  VALUES :rows`;
-
-const EDGE_ROW = `(?, ?, ?, ?, ?)`;
+  VALUES :rows(?, ?, ?, ?, ?)`;
 
 // For a job that needs many others the server copies their queues and names.
 const COPY_EDGES = `
@@ -89,7 +86,7 @@ export function* addEdges(rows: readonly EdgeRow[]): Work<void> {
     if (group.length < MIN_COPY_SIZE) single.push(...group);
     else copies.push({ sql: COPY_EDGES, values: { jobId, onFailure, ids: new Ids(group.map(([, needs]) => needs)) } });
   }
-  const inserts = rowChunks(single).map((chunk) => ({ sql: ADD_EDGES, values: { rows: new Rows(EDGE_ROW, chunk) } }));
+  const inserts = rowChunks(single).map((chunk) => ({ sql: ADD_EDGES, values: { rows: chunk } }));
   yield* executeInBatches([...inserts, ...copies]);
 }
 

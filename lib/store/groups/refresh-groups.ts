@@ -2,7 +2,7 @@ import { DEFAULT_GROUP } from '../../job/groups/group-key.js';
 import { groupBy } from '../../common/group-by.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import type { Dialect } from '../core/sql-database.js';
-import { execute, executeAll, Ids, query, Rows, type Work } from '../core/statement.js';
+import { execute, executeAll, Ids, query, type Work } from '../core/statement.js';
 import { compareKeys, onDialects } from './group-row.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
@@ -53,7 +53,7 @@ const addGroups = (woken: string) =>
   onDialects(
     (onDuplicate, given) => `
   INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id)
-  VALUES :rows
+  VALUES :rows(?, ?, 'ready', :now, ?, ?)
   ${onDuplicate}
     turn = CASE WHEN {groups}.state IN (${woken}) THEN ${given('turn')} ELSE {groups}.turn END,
     state = CASE WHEN {groups}.state IN (${woken}) THEN 'ready' ELSE {groups}.state END,
@@ -63,8 +63,6 @@ const addGroups = (woken: string) =>
     head_priority = CASE WHEN ${given('head_priority')} < {groups}.head_priority
                          THEN ${given('head_priority')} ELSE {groups}.head_priority END`,
   );
-
-const GROUP_ROW = `(?, ?, 'ready', :now, ?, ?)`;
 
 const ADD_ARRIVED = addGroups(`'idle'`);
 const ADD_RETURNED = addGroups(`'idle', 'blocked'`);
@@ -138,7 +136,7 @@ export function* joinGroups(queue: string, arrivals: readonly Arrival[], dialect
       const [first] = [...jobs].sort((a, b) => a.priority - b.priority || a.id - b.id);
       return [queue, group, first!.priority, Number(first!.id) - 1];
     });
-  yield* execute(sql, { rows: new Rows(GROUP_ROW, rows) });
+  yield* execute(sql, { rows });
 }
 
 export function* wakeDue(queue: string, groups: readonly string[]): Work<void> {

@@ -1,20 +1,18 @@
 import { allowedInMs, jobsAllowed, useAfter } from '../../job/limits/rate.js';
 import type { Dialect } from '../core/sql-database.js';
-import { Rows, type SqlValue, type Statement } from '../core/statement.js';
+import type { SqlValue, Statement } from '../core/statement.js';
 import { compareKeys, onDialects, type GroupLimits, type GroupRow } from './group-row.js';
 
 // The claim has locked these rows, so each of them exists. One statement for all of them costs less than one for each.
 const UPDATE_GROUPS = onDialects(
   (onDuplicate, given) => `
   INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id, active_ids, rate_until_us, rate_used)
-  VALUES :rows
+  VALUES :rows(?, ?, ?, ?, ?, ?, ?, ?, ?)
   ${onDuplicate}
     state = ${given('state')}, turn = ${given('turn')}, head_priority = ${given('head_priority')},
     head_id = ${given('head_id')}, active_ids = ${given('active_ids')}, rate_until_us = ${given('rate_until_us')},
     rate_used = ${given('rate_used')}`,
 );
-
-const GROUP_ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?)';
 
 // A group whose limit is reached is examined again after this time, although no end of a job was seen.
 const RECOUNT_MS = 10_000;
@@ -69,7 +67,7 @@ export function shareOut(turns: readonly Turn[], limit: number, quantum: number)
 /** In the order of the primary key. */
 export function updateOf(queue: string, turns: readonly Turn[], dialect: Dialect['name']): Statement {
   const rows = turns.map((turn) => rowAfter(queue, turn)).sort((a, b) => compareKeys(a[1] as string, b[1] as string));
-  return { sql: UPDATE_GROUPS[dialect], values: { rows: new Rows(GROUP_ROW, rows) } };
+  return { sql: UPDATE_GROUPS[dialect], values: { rows } };
 }
 
 function rowAfter(queue: string, turn: Turn): SqlValue[] {

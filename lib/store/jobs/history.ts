@@ -11,13 +11,10 @@ export const HISTORY_COLUMNS = `id, queue, name, state, priority, attempt, max_a
 
 // After a TRUNCATE of the jobs, or in a restored dump, an earlier job in the history may have the same id. REPLACE
 // overwrites it, so that this job can end. MySQL, MariaDB and SQLite support REPLACE, and without such a row it locks
-// like an INSERT.
+// like an INSERT. started_at is NULL (now minus NULL) for a run that did not start.
 const WRITE_HISTORY = `
   REPLACE INTO {history} (${HISTORY_COLUMNS})
-  VALUES :rows`;
-
-// started_at is NULL (now minus NULL) for a run that did not start.
-const HISTORY_ROW = `(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)`;
+  VALUES :rows(?, ?, ?, ?, ?, ?, ?, ?, ?, :now - ?, :now, :now + ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 // The history has no column for the group.
 const OPTIONS_WITH_GROUP = `CASE WHEN group_key = '' THEN options ELSE JSON_SET(COALESCE(options, '{}'), '$.group', group_key) END`;
@@ -41,7 +38,7 @@ export function historyRetentionMs({ job, outcome, retentionMs }: Completion): n
 /** Writes the history of jobs whose rows this transaction has deleted. */
 export function* writeHistory(completions: readonly Completion[]): Work<void> {
   const inOrder = [...completions].sort((a, b) => a.job.id - b.job.id);
-  yield* insertInChunks(WRITE_HISTORY, HISTORY_ROW, inOrder.map(toHistoryRow));
+  yield* insertInChunks(WRITE_HISTORY, inOrder.map(toHistoryRow));
 }
 
 /** The statements that copy groups of equal completions, and the other completions, which `writeHistory` writes. */

@@ -10,7 +10,7 @@ export const METRICS_COLUMNS = 'queue, step_ms, starts_at, recorder, completed, 
 
 const WRITE = `
   REPLACE INTO {metrics} (${METRICS_COLUMNS})
-  VALUES :rows`;
+  VALUES :rows(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export function toMetricsRow(row: StoredMetrics): MetricsRow {
   return {
@@ -28,7 +28,7 @@ export function toMetricsRow(row: StoredMetrics): MetricsRow {
 }
 
 export function* writeMetrics(rows: readonly MetricsRow[]): Work<void> {
-  yield* insertInChunks(WRITE, '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)', rows.map(toValues));
+  yield* insertInChunks(WRITE, rows.map(toValues));
 }
 
 function toValues(row: MetricsRow): SqlValue[] {

@@ -9,7 +9,7 @@ import { lockAssignment, lockJob, locateLiveJob } from './lock-assignment.js';
 import { deleteClaim } from '../jobs/lease.js';
 import { FenceError } from '../jobs/complete-jobs.js';
 import { RUNNABLE_WHEN_WAITING, stageOf } from './stages.js';
-import { recordEvents, query, Rows, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
+import { recordEvents, query, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
 import { lockCancelRequests } from '../jobs/cancel-requests.js';
 
 // The stored end of a lease that does not expire.
@@ -17,9 +17,7 @@ export const NEVER_MS = Number.MAX_SAFE_INTEGER;
 
 const INSERT_CLAIMS = `
   INSERT INTO {claims} (id, worker_id, queue, job_ids, start_limit, lease_ms, lease_until, claimed_at, owner, dead_letter)
-  VALUES :rows`;
-
-const CLAIM_ROW = `(?, ?, ?, ?, 1, ?, COALESCE(?, :now + ?), :now, ?, ?)`;
+  VALUES :rows(?, ?, ?, ?, 1, ?, COALESCE(?, :now + ?), :now, ?, ?)`;
 
 const TRANSFER_JOB = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
@@ -139,7 +137,7 @@ function insertClaims(jobs: readonly JobToAssign[], { workerId, owner, leaseMs, 
     owner,
     deadLetter || null,
   ]);
-  return { sql: INSERT_CLAIMS, values: { rows: new Rows(CLAIM_ROW, rows) } };
+  return { sql: INSERT_CLAIMS, values: { rows } };
 }
 
 function* expectOneRowEach(before: readonly Statement[], moves: readonly Statement[]): Work<void> {

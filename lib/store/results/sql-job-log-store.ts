@@ -24,22 +24,19 @@ const VALID_CLAIMS = `
   FROM {claims}
   WHERE id IN (:claimIds) AND lease_until > :now`;
 
+const PROGRESS_ROWS = `INTO {progress} (job_id, value, lines_logged, updated_at, expires_at)
+  VALUES :rows(?, ?, ?, :now, :now + ${CLEANUP_CHECK_INTERVAL_MS})`;
+
 // A missing row is not locked. If the next attempt has inserted it meanwhile, this INSERT fails.
 const INSERT_PROGRESS = `
-  INSERT INTO {progress} (job_id, value, lines_logged, updated_at, expires_at)
-  VALUES :rows`;
+  INSERT ${PROGRESS_ROWS}`;
 
 const REPLACE_PROGRESS = `
-  REPLACE INTO {progress} (job_id, value, lines_logged, updated_at, expires_at)
-  VALUES :rows`;
-
-const PROGRESS_ROW = `(?, ?, ?, :now, :now + ${CLEANUP_CHECK_INTERVAL_MS})`;
+  REPLACE ${PROGRESS_ROWS}`;
 
 const INSERT_LINES = `
   INSERT INTO {logs} (job_id, number, logged_at, line)
-  VALUES :rows`;
-
-const LINE_ROW = `(?, ?, :now - ?, ?)`;
+  VALUES :rows(?, ?, :now - ?, ?)`;
 
 const PROGRESS_OF = `
   SELECT job_id, value
@@ -124,9 +121,9 @@ function* writeJobLogs(entries: readonly JobLogEntry[]): Work<void> {
       if (number <= MAX_LINES) logged.push([jobId, number, Math.round(agoMs), text]);
     });
   }
-  yield* insertInChunks(INSERT_PROGRESS, PROGRESS_ROW, inserts);
-  yield* insertInChunks(REPLACE_PROGRESS, PROGRESS_ROW, replacements);
-  yield* insertInChunks(INSERT_LINES, LINE_ROW, logged);
+  yield* insertInChunks(INSERT_PROGRESS, inserts);
+  yield* insertInChunks(REPLACE_PROGRESS, replacements);
+  yield* insertInChunks(INSERT_LINES, logged);
 }
 
 /** An invalid number of another program counts as the maximum, so that the attempt can still set progress. */

@@ -5,7 +5,7 @@ import type { AwaitedJob, WaitStore } from './wait-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, safeId } from '../core/safe-id.js';
 import type { SqlDatabase } from '../core/sql-database.js';
-import { statement, deleteFrom, execute, Ids, query, Rows, executeAll, type Work } from '../core/statement.js';
+import { statement, deleteFrom, execute, Ids, query, executeAll, type Work } from '../core/statement.js';
 import type { RecordRow } from '../jobs/job-record.js';
 import { inBatches, readInBatches } from './in-batches.js';
 import { jobLogDeletions } from './sql-job-log-store.js';
@@ -24,9 +24,7 @@ const AWAITED_JOBS = `
 // All three databases support REPLACE. Only the process itself writes its rows.
 const REGISTER = `
   REPLACE INTO {waits} (waiter, job_id, expires_at)
-  VALUES :rows`;
-
-const WAIT_ROW = `(?, ?, :now + ?)`;
+  VALUES :rows(?, ?, :now + ?)`;
 
 // Without the condition on expires_at, MySQL scans the whole table if it has about as many rows as there are ids, even
 // with the forced index.
@@ -79,11 +77,7 @@ export function sqlWaitStore(database: SqlDatabase): WaitStore {
     },
 
     register(waiter, ids, forMs) {
-      const rowsOf = (batch: readonly number[]) =>
-        new Rows(
-          WAIT_ROW,
-          batch.map((id) => [waiter, id, forMs]),
-        );
+      const rowsOf = (batch: readonly number[]) => batch.map((id) => [waiter, id, forMs]);
       return inBatches(ids, (batch) => database.transaction(() => execute(REGISTER, { rows: rowsOf(batch) })));
     },
 

@@ -6,9 +6,7 @@ export const SUBJECT_CHECK_INTERVAL_MS = 3_600_000;
 // All three databases support REPLACE. A replaced job may have the row already.
 const ADD_SUBJECTS = `
   REPLACE INTO {subjects} (subject, job_id, expires_at)
-  VALUES :rows`;
-
-const SUBJECT_ROW = `(?, ?, :now + ${SUBJECT_CHECK_INTERVAL_MS})`;
+  VALUES :rows(?, ?, :now + ${SUBJECT_CHECK_INTERVAL_MS})`;
 
 export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
   return subject !== undefined;
@@ -17,5 +15,5 @@ export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
 /** @param ids those of the jobs, in their order */
 export function* addSubjects(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {
   const rows = jobs.flatMap(({ subject }, index) => (subject === undefined ? [] : [[subject, ids[index]!]]));
-  yield* insertInChunks(ADD_SUBJECTS, SUBJECT_ROW, rows);
+  yield* insertInChunks(ADD_SUBJECTS, rows);
 }
