@@ -1,5 +1,6 @@
-import type { Browser } from 'playwright-core';
+import type { Browser, Route } from 'playwright-core';
 import { openBrowser } from '../support/browser.js';
+import { gate } from '../support/engines.js';
 import { BoardWindow } from './support/board-page.js';
 import { startBoard, type BoardApp, type BoardAppOptions } from './support/board-app.js';
 
@@ -9,7 +10,7 @@ const windows: BoardWindow[] = [];
 // Downloads the browser once if the machine has none.
 beforeAll(async () => {
   browser = await openBrowser();
-}, 300_000);
+});
 
 afterEach(async () => {
   const problems = windows.flatMap((window) => window.problems);
@@ -53,6 +54,23 @@ describe('the pages of the board', () => {
     window.problems.splice(0);
 
     expect(live).toBe('● Live');
+  });
+
+  it('keep a selection that a person makes while an update is on its way', async () => {
+    const { board, producer } = await start({ board: { refresh: '1s' } });
+    await producer.enqueue('email', 1, { delay: '1h' });
+    const window = await board('jobs?queue=email');
+    const held = gate<Route>();
+    await window.page.route('**/api/jobs?*', (route) => held.open(route), { times: 1 });
+
+    const update = await held.opened;
+    await window.page.getByRole('checkbox').first().check();
+    const answered = window.page.waitForResponse('**/api/jobs?*');
+    await update.continue();
+    await (await answered).finished();
+    await window.page.evaluate('new Promise((drawn) => setTimeout(drawn, 100))');
+
+    expect(await window.page.getByRole('checkbox').first().isChecked()).toBe(true);
   });
 
   it('fall back to requests if the stream does not arrive', async () => {
@@ -395,7 +413,8 @@ interface Start extends BoardApp {
 }
 
 async function start(options: BoardAppOptions = {}): Promise<Start> {
-  const app = await startBoard(options);
+  // An update that arrives while a test presses a button could replace the button.
+  const app = await startBoard({ ...options, board: { refresh: '1h', ...options.board } });
   return {
     ...app,
     board: async (hash) => {

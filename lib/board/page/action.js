@@ -29,8 +29,8 @@ export function actionButton(rights, action) {
   if (!rights.verbs.includes(verb)) return null;
   const run = async (/** @type {Record<string, string>} */ values) => {
     const answer = await write(verb, action.body(values));
-    announce(action.done(answer));
     await after(answer);
+    announce(action.done(answer));
   };
   const button = el('button', {
     type: 'button',

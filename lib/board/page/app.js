@@ -72,14 +72,16 @@ let page;
 /** The drawing that shows its result; older ones are too late. */
 let drawing = 0;
 
-/** @param {any[]} [queues] */
+/** @param {any[]} [queues] given: this is an update of the page that is open */
 async function redraw(queues) {
   const current = page;
   const mine = ++drawing;
   if (!current) return;
   try {
     const nodes = await current.draw({ params: paramsOf(), queues });
-    if (mine === drawing) replace(body, ...nodes);
+    // A person may have begun to type since this update began.
+    const isLate = mine !== drawing || (queues && isBusy());
+    if (!isLate) replace(body, ...nodes);
   } catch (error) {
     if (mine === drawing) replace(body, el('p', { class: 'problem', role: 'alert' }, messageOf(error)));
   }

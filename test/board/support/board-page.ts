@@ -42,7 +42,11 @@ export class BoardWindow {
     const context = await browser.newContext(options);
     const page = await context.newPage();
     const opened = new BoardWindow(page, url);
-    if (hash !== undefined) await opened.go(hash);
+    if (hash !== undefined) {
+      await opened.go(hash);
+      // The first update replaces the content.
+      await page.locator('#connection[data-state=live]').waitFor();
+    }
     return opened;
   }
 
