@@ -7,7 +7,7 @@ let browser: Browser;
 // Downloads the browser once if the machine has none.
 beforeAll(async () => {
   browser = await openBrowser();
-}, 300_000);
+});
 
 afterAll(() => browser?.close());
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sql-queue-cli-'));
   await installLibrary(join(folder, 'package'));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
-}, 120_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function urlOf({ dataSource }: World): string {

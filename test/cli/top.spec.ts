@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sql-queue-top-'));
   await installLibrary(join(folder, 'package'));
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'), 'dir');
-}, 120_000);
+});
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function withTables(setup: () => Promise<World>): Promise<World> {
@@ -141,7 +141,7 @@ describeEngines(
 
       expect(terminal.modes).toEqual(RESTORED);
       expect(terminal.end).toEqual({ exitCode: 0, isRestored: true });
-    }, 20_000);
+    });
   },
   ['mysql', 'mariadb'],
 );

@@ -56,7 +56,6 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
 
         expect(faults).toBeGreaterThan(25);
       },
-      120_000,
     );
 
     it.each(FAULTS)(
@@ -99,7 +98,6 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
           expect(faults).toBeGreaterThan(8);
         }
       },
-      240_000,
     );
 
     it.each(['lost', 'unanswered'] as const)(
@@ -146,7 +144,6 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
 
         expect(faults).toBeGreaterThan(25);
       },
-      60_000,
     );
 
     it.each(FAULTS)(

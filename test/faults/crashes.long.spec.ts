@@ -55,7 +55,7 @@ describeEngines('a crashed worker process', (setup) => {
 
     expect(lives).toBe(3 + 1);
     expect(await admin.get(id)).toMatchObject({ attempt: 3, error: { name: 'WorkerLostError', code: 'WORKER_LOST' } });
-  }, 60_000);
+  });
 
   it('loses none of the 199 jobs that it had prefetched beside the job that ends it', async () => {
     const world = await setup();
@@ -77,7 +77,7 @@ describeEngines('a crashed worker process', (setup) => {
     expect(await admin.counts('q')).toMatchObject({ completed: 199, dead: 1, waiting: 0, active: 0, scheduled: 0 });
     expect((await admin.find({ state: 'dead' })).jobs).toMatchObject([{ id: jobs[7]!.id, attempt: 5 }]);
     expect(await processes.violations()).toEqual([]);
-  }, 60_000);
+  });
 
   it.each([1, 2])(
     'costs an attempt to no more unstarted jobs than its concurrency if jobs have %i attempts',
@@ -110,7 +110,6 @@ describeEngines('a crashed worker process', (setup) => {
       expect(rescued.length - charged.length).toBeGreaterThan(0);
       expect(charged.length - concurrency).toBeLessThanOrEqual(concurrency);
     },
-    60_000,
   );
 });
 

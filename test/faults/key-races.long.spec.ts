@@ -39,7 +39,7 @@ describeEngines('50 producers in a race for one key', (setup, server) => {
     }
 
     expect(lockErrorsOf(refused)).toEqual([]);
-  }, 300_000);
+  });
 
   it('all receive the one result of the job even if the queue retains no completed jobs', async () => {
     const world = await setup();
@@ -99,7 +99,7 @@ describeEngines('50 producers in a race for one key', (setup, server) => {
     expect(Math.max(...counts)).toBeLessThanOrEqual(1);
     expect(done.map(({ id }) => Number(id))).toEqual(fresh.sort((a, b) => a - b));
     expect(new Set(put.map(({ id }) => id))).toEqual(new Set(fresh));
-  }, 120_000);
+  });
 });
 
 describeOwnServers(
@@ -127,7 +127,7 @@ describeOwnServers(
       expect(sideBySide(journal)).toEqual([]);
       expect(await processes.violations()).toEqual([]);
       await expectDeadlocksAtMost(world, 0);
-    }, 180_000);
+    });
   },
   ['mysql', 'mariadb'],
 );

@@ -25,7 +25,7 @@ describeOwnServers(
       await completeAll(world, JOBS, WORKERS, {});
 
       await expectDeadlocksAtMost(world, most);
-    }, 240_000);
+    });
   },
   ['mysql', 'mariadb'],
 );
@@ -41,7 +41,6 @@ describeEngines(
 
         await completeAll(world, 10_000, 4, { workers: 2, queue: { claim } });
       },
-      240_000,
     );
   },
   ['mysql', 'mariadb'],

@@ -50,7 +50,7 @@ describeEngines(
       await last.stop();
 
       expect(await admin.get(id)).toMatchObject({ state: 'dead', attempt: 3, error: { code: 'WORKER_LOST' } });
-    }, 60_000);
+    });
 
     it('has its signal aborted when the connection of the lock ends, and runs again under another lock', async () => {
       const world = await setup();

@@ -15,7 +15,7 @@ describeServers(
     let own: OwnServer;
     beforeAll(async () => {
       own = await OwnServer.start(name as 'mysql' | 'mariadb');
-    }, 60_000);
+    });
     afterEach(() => cleanups.pop()?.());
     afterAll(() => own.end());
 
@@ -63,7 +63,6 @@ describeServers(
         expect(await world.sql('SELECT id FROM sql_queue_jobs')).toEqual([]);
         expect(runs.sort((a, b) => a - b)).toEqual(jobs.map(({ id }) => id));
       },
-      60_000,
     );
   },
   ['mysql', 'mariadb'],

@@ -191,7 +191,7 @@ describeEngines(
 
       expect(await refused).toMatchObject({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
       expect(await idsOf(world)).toHaveLength(1);
-    }, 30_000);
+    });
   },
   ['mysql', 'mariadb'],
 );

@@ -88,6 +88,5 @@ describe.each(servers.filter(({ name }) => name !== 'sqlite'))('an application w
       });
       expect(running.output).toContain('enqueue: STORE_UNAVAILABLE');
     },
-    60_000,
   );
 });

@@ -53,7 +53,6 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
         expect(faults).toBeGreaterThan(multipleStatements ? 10 : 20);
         await living.release();
       },
-      60_000,
     );
   });
 });

@@ -69,7 +69,7 @@ describe('the examples of the README and the documentation', () => {
       problems.push(await problemsOf(join(folder, `${index}`), project));
 
     expect(problems.join('')).toBe('');
-  }, 60_000);
+  });
 });
 
 /** The compiler's output for a project of these files; empty if it has no problem. */

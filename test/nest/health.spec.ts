@@ -253,7 +253,7 @@ describeServers(
     let own: OwnServer;
     beforeAll(async () => {
       own = await OwnServer.start(name as 'mysql' | 'mariadb');
-    }, 60_000);
+    });
     afterAll(() => own.end());
 
     it.each([

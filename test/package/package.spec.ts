@@ -25,7 +25,7 @@ describe('the published package', () => {
     await installPackage();
     await installPeers();
     await writeFile(join(project, 'package.json'), '{ "private": true }');
-  }, 120_000);
+  });
 
   afterAll(() => rm(folder, { recursive: true, force: true }));
 

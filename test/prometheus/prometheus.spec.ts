@@ -24,7 +24,7 @@ let programs: { prometheus: string; promtool: string };
 beforeAll(async () => {
   const { findPrometheus } = (await import(FIND)) as { findPrometheus(): Promise<typeof programs> };
   programs = await findPrometheus();
-}, 120_000);
+});
 
 describe('the alert rules', () => {
   it('are valid, and fire as their tests say', async () => {
@@ -85,7 +85,7 @@ describeEngines(
       const completed = await query('max(sql_queue_job_runs_total{queue="q",outcome="completed"})');
       expect(Number(completed[0]!.value[1])).toBeGreaterThan(0);
       await checkMetrics(await registry.metrics());
-    }, 120_000);
+    });
   },
   ['sqlite'],
 );

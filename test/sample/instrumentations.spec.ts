@@ -11,14 +11,12 @@ import { eventually } from '../support/eventually.js';
 import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-const TEST_TIMEOUT_MS = 120_000;
-
 let built: BuiltSample;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
   built = await buildSample('11-instrumentations');
-}, 120_000);
+});
 
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
@@ -28,40 +26,36 @@ afterEach(async () => {
 afterAll(() => built?.remove());
 
 describe('the instrumentations sample', () => {
-  it(
-    'sends metrics to a DogStatsD agent, and the error of the dead job to Sentry',
-    async () => {
-      const agent = await startAgent();
-      const sentry = await startSentry();
-      const cwd = await mkdtemp(join(tmpdir(), 'sql-queue-instrumentations-'));
-      cleanups.push(() => rm(cwd, { recursive: true, force: true }));
+  it('sends metrics to a DogStatsD agent, and the error of the dead job to Sentry', async () => {
+    const agent = await startAgent();
+    const sentry = await startSentry();
+    const cwd = await mkdtemp(join(tmpdir(), 'sql-queue-instrumentations-'));
+    cleanups.push(() => rm(cwd, { recursive: true, force: true }));
 
-      const env = { DD_DOGSTATSD_PORT: String(agent.port), SENTRY_DSN: sentry.dsn, DATABASE_URL: undefined };
-      const sample = new SampleProcess({ main: built.main, args: [], cwd, env });
-      cleanups.push(() => sample.kill());
-      const end = await sample.ended;
-      await eventually(() => agent.lines.filter((line) => line.startsWith('sql_queue.jobs.ended')).length === 3);
+    const env = { DD_DOGSTATSD_PORT: String(agent.port), SENTRY_DSN: sentry.dsn, DATABASE_URL: undefined };
+    const sample = new SampleProcess({ main: built.main, args: [], cwd, env });
+    cleanups.push(() => sample.kill());
+    const end = await sample.ended;
+    await eventually(() => agent.lines.filter((line) => line.startsWith('sql_queue.jobs.ended')).length === 3);
 
-      expect([end, sample.output]).toEqual([0, expect.stringContaining('The address has no @.') as unknown]);
-      expect(agent.lines.filter((line) => line.includes('.ended')).sort()).toEqual([
-        'sql_queue.jobs.ended:1|c|#queue:mail.send,outcome:completed',
-        'sql_queue.jobs.ended:1|c|#queue:mail.send,outcome:dead',
-        'sql_queue.jobs.ended:1|c|#queue:mail.send,outcome:failed',
-      ]);
-      expect(agent.lines).toContainEqual(
-        expect.stringMatching(/^sql_queue\.job\.run:\d+\|h\|#queue:mail\.send,outcome:dead$/),
-      );
-      expect(sentry.events).toMatchObject([
-        {
-          tags: { queue: 'mail.send' },
-          exception: { values: [{ type: 'TypeError', value: 'The address has no @.' }] },
-          breadcrumbs: [{ category: 'queue' }, { category: 'mail' }],
-        },
-      ]);
-      expect(JSON.stringify(sentry.events)).not.toContain('nowhere');
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect([end, sample.output]).toEqual([0, expect.stringContaining('The address has no @.') as unknown]);
+    expect(agent.lines.filter((line) => line.includes('.ended')).sort()).toEqual([
+      'sql_queue.jobs.ended:1|c|#queue:mail.send,outcome:completed',
+      'sql_queue.jobs.ended:1|c|#queue:mail.send,outcome:dead',
+      'sql_queue.jobs.ended:1|c|#queue:mail.send,outcome:failed',
+    ]);
+    expect(agent.lines).toContainEqual(
+      expect.stringMatching(/^sql_queue\.job\.run:\d+\|h\|#queue:mail\.send,outcome:dead$/),
+    );
+    expect(sentry.events).toMatchObject([
+      {
+        tags: { queue: 'mail.send' },
+        exception: { values: [{ type: 'TypeError', value: 'The address has no @.' }] },
+        breadcrumbs: [{ category: 'queue' }, { category: 'mail' }],
+      },
+    ]);
+    expect(JSON.stringify(sentry.events)).not.toContain('nowhere');
+  });
 });
 
 async function startAgent() {

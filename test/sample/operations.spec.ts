@@ -7,7 +7,6 @@ import { eventually } from '../support/eventually.js';
 import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-const TEST_TIMEOUT_MS = 120_000;
 const FIND_PROMETHEUS = '../../scripts/monitoring/prometheus.mjs';
 const run = promisify(execFile);
 
@@ -19,7 +18,7 @@ describe('the operations sample', () => {
   beforeAll(async () => {
     cwd = await mkdtemp(join(tmpdir(), 'sql-queue-operations-'));
     built = await buildSample('10-operations');
-  }, TEST_TIMEOUT_MS);
+  });
 
   afterAll(async () => {
     sample?.kill();
@@ -27,30 +26,26 @@ describe('the operations sample', () => {
     await rm(cwd, { recursive: true, force: true });
   });
 
-  it(
-    'shows its queues on the board, as metrics, as health and on the command line, and ends at Ctrl-C',
-    async () => {
-      sample = new SampleProcess({ main: built.main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
-      const [, board] = await sample.until(/Board: +(\S+)/);
-      const url = board!.replace(/\/queues$/, '');
-      const authorization = `Basic ${Buffer.from('ann:team').toString('base64')}`;
-      const statusOf = async (path: string, headers = {}) => (await fetch(url + path, { headers })).status;
+  it('shows its queues on the board, as metrics, as health and on the command line, and ends at Ctrl-C', async () => {
+    sample = new SampleProcess({ main: built.main, args: [], cwd, env: { PORT: '0', DATABASE_URL: undefined } });
+    const [, board] = await sample.until(/Board: +(\S+)/);
+    const url = board!.replace(/\/queues$/, '');
+    const authorization = `Basic ${Buffer.from('ann:team').toString('base64')}`;
+    const statusOf = async (path: string, headers = {}) => (await fetch(url + path, { headers })).status;
 
-      expect(await statusOf('/queues')).toBe(401);
-      expect(await statusOf('/queues', { authorization })).toBe(200);
-      expect([await statusOf('/health/ready'), await statusOf('/health/live')]).toEqual([200, 200]);
-      await eventually(async () => {
-        const metrics = await (await fetch(`${url}/metrics`)).text();
-        return /^sql_queue_job_runs_total\{queue="shop\.mail",outcome="completed"\} [1-9]/m.test(metrics);
-      });
-      const queues = await status();
-      sample.ctrlC();
+    expect(await statusOf('/queues')).toBe(401);
+    expect(await statusOf('/queues', { authorization })).toBe(200);
+    expect([await statusOf('/health/ready'), await statusOf('/health/live')]).toEqual([200, 200]);
+    await eventually(async () => {
+      const metrics = await (await fetch(`${url}/metrics`)).text();
+      return /^sql_queue_job_runs_total\{queue="shop\.mail",outcome="completed"\} [1-9]/m.test(metrics);
+    });
+    const queues = await status();
+    sample.ctrlC();
 
-      expect(queues.map(({ queue }) => queue)).toEqual(['shop.invoice', 'shop.mail']);
-      expect(await sample.ended).toBe(0);
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect(queues.map(({ queue }) => queue)).toEqual(['shop.invoice', 'shop.mail']);
+    expect(await sample.ended).toBe(0);
+  });
 
   it('has a configuration for Prometheus that loads the alert rules of the package', async () => {
     const { findPrometheus } = (await import(FIND_PROMETHEUS)) as { findPrometheus(): Promise<{ promtool: string }> };

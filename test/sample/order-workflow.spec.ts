@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-const TEST_TIMEOUT_MS = 120_000;
-
 let built: BuiltSample;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
   built = await buildSample('09-order-workflow');
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
@@ -22,47 +20,38 @@ afterEach(async () => {
 afterAll(() => built?.remove());
 
 describe('the order workflow sample', () => {
-  it(
-    'reserves and ships each order once, although the worker is killed',
-    async () => {
-      const { start, entries } = await setup();
+  it('reserves and ships each order once, although the worker is killed', async () => {
+    const { start, entries } = await setup();
 
-      const sample = start();
-      const end = await sample.ended;
+    const sample = start();
+    const end = await sample.ended;
 
-      expect(end).toBe(0);
-      expect(sample.output).toContain('approved by ada');
-      expect(entries('reserved')).toEqual([1, 2, 3, 4, 5, 6]);
-      expect(entries('shipped')).toEqual([1, 2, 3, 4, 5, 6]);
-      expect(entries('mailed')).toEqual([1, 2, 3, 4, 5, 6]);
-      expect(sample.output).toMatch(/order 2 was picked from l2 and d2, reserved/);
-      expect(new Set(entries('charged'))).toEqual(new Set([1, 2, 3, 4, 5, 6]));
-      expect(sample.output).toMatch(/Stopped: 6 reserved, \d+ charged, 6 shipped, 6 mailed/);
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect(end).toBe(0);
+    expect(sample.output).toContain('approved by ada');
+    expect(entries('reserved')).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(entries('shipped')).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(entries('mailed')).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(sample.output).toMatch(/order 2 was picked from l2 and d2, reserved/);
+    expect(new Set(entries('charged'))).toEqual(new Set([1, 2, 3, 4, 5, 6]));
+    expect(sample.output).toMatch(/Stopped: 6 reserved, \d+ charged, 6 shipped, 6 mailed/);
+  });
 
-  it(
-    'stops cleanly at Ctrl-C, is killed, and the next start goes on',
-    async () => {
-      const { start, entries } = await setup();
+  it('stops cleanly at Ctrl-C, is killed, and the next start goes on', async () => {
+    const { start, entries } = await setup();
 
-      const interrupted = start();
-      await interrupted.until(/charged/);
-      interrupted.ctrlC();
-      const end = await interrupted.ended;
-      const killed = start();
-      await killed.until(/approved/);
-      killed.kill();
-      await killed.ended;
-      const last = start();
+    const interrupted = start();
+    await interrupted.until(/charged/);
+    interrupted.ctrlC();
+    const end = await interrupted.ended;
+    const killed = start();
+    await killed.until(/approved/);
+    killed.kill();
+    await killed.ended;
+    const last = start();
 
-      expect([end, await last.ended]).toEqual([0, 0]);
-      for (const entry of ['reserved', 'shipped', 'mailed'])
-        expect(entries(entry)).toEqual([...new Set(entries(entry))]);
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect([end, await last.ended]).toEqual([0, 0]);
+    for (const entry of ['reserved', 'shipped', 'mailed']) expect(entries(entry)).toEqual([...new Set(entries(entry))]);
+  });
 });
 
 async function setup() {

@@ -25,22 +25,18 @@ describe('the sample of other languages', () => {
 
   beforeAll(async () => {
     built = await buildSample('06-other-languages');
-  }, 60_000);
+  });
 
   afterAll(() => built?.remove());
 
-  itWithPython(
-    'runs jobs of Nest in Python, and jobs of Python in Nest',
-    async () => {
-      const sample = new SampleProcess({ main: built.main, args: [], cwd: folder, env: {} });
+  itWithPython('runs jobs of Nest in Python, and jobs of Python in Nest', async () => {
+    const sample = new SampleProcess({ main: built.main, args: [], cwd: folder, env: {} });
 
-      expect(await sample.ended).toBe(0);
+    expect(await sample.ended).toBe(0);
 
-      expect(sample.output).toContain('Counted by Python: 5. Written down by Nest: 5.');
-      expect(sample.output).toMatch(/nest: {3}job 1 has 4 words, says python/);
-    },
-    60_000,
-  );
+    expect(sample.output).toContain('Counted by Python: 5. Written down by Nest: 5.');
+    expect(sample.output).toMatch(/nest: {3}job 1 has 4 words, says python/);
+  });
 });
 
 describe('the consumer in Python', () => {

@@ -22,7 +22,7 @@ const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
   built = await buildSample('04-people');
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -70,7 +70,7 @@ describe('the people sample', () => {
     expect(new Map(finished.map(({ id, result }) => [id, result!.by]))).toEqual(
       new Map([[first, 'ann'], [second, 'rita'], ...finished.slice(2).map(({ id }) => [id, 'code'] as const)]),
     );
-  }, 60_000);
+  });
 
   it('continues after a restart, and rejects invalid requests with the reason', async () => {
     const one = await start();
@@ -89,7 +89,7 @@ describe('the people sample', () => {
     expect(wrong.map(({ status }) => status)).toEqual([400, 404, 400]);
     expect(taken).toMatchObject([{ id: body['id'], owner: 'ann' }]);
     expect(waiting).toHaveLength(5);
-  }, 60_000);
+  });
 });
 
 describe('the page of the people sample, in two browser windows,', () => {
@@ -98,7 +98,7 @@ describe('the page of the people sample, in two browser windows,', () => {
   // Downloads the browser once if the machine has none.
   beforeAll(async () => {
     browser = await openBrowser();
-  }, 300_000);
+  });
 
   afterAll(() => browser?.close());
 
@@ -125,7 +125,7 @@ describe('the page of the people sample, in two browser windows,', () => {
       });
       expect(person.errors).toEqual([]);
     }
-  }, 60_000);
+  });
 
   it('lets people put photos off, and review photos of the other', async () => {
     const [ann, bob] = await people();
@@ -154,7 +154,7 @@ describe('the page of the people sample, in two browser windows,', () => {
       finished: ['Blurred bird – fine, said bob'],
     });
     expect([...ann.errors, ...bob.errors]).toEqual([]);
-  }, 60_000);
+  });
 
   it('shows input of people as text', async () => {
     const [ann, bob] = await people();
@@ -166,7 +166,7 @@ describe('the page of the people sample, in two browser windows,', () => {
       expect(await person.untilShown('waiting', title)).toEqual(['Take']);
       expect(person.errors).toEqual([]);
     }
-  }, 60_000);
+  });
 
   async function people() {
     const { url } = await start();

@@ -19,7 +19,7 @@ export function runsOf(name: string): (server: TestServer) => Promise<SampleRuns
 
   beforeAll(async () => {
     built = await buildSample(name);
-  }, 60_000);
+  });
 
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();

@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-const TEST_TIMEOUT_MS = 120_000;
-
 let built: BuiltSample;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
   built = await buildSample('07-schedules');
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
@@ -22,44 +20,36 @@ afterEach(async () => {
 afterAll(() => built?.remove());
 
 describe('the schedules sample', () => {
-  it(
-    'runs one job per tick in two workers, one of which is killed',
-    async () => {
-      const { start, ticks } = await setup();
+  it('runs one job per tick in two workers, one of which is killed', async () => {
+    const { start, ticks } = await setup();
 
-      const sample = start();
-      const end = await sample.ended;
+    const sample = start();
+    const end = await sample.ended;
 
-      expect(end).toBe(0);
-      expect(sample.output).toContain('2:30 in Berlin, across the change to summer time: 2027-03-28T01:00:00.000Z');
-      expect(sample.number(/Stopped: (\d+) reports/)).toBeGreaterThanOrEqual(20);
-      expect(new Set(ticks()).size).toBe(ticks().length);
-      expect(new Set(ticks().map((tick) => tick.split(' ')[0]))).toEqual(
-        new Set(['report-of-all', 'report-of-acme', 'report-of-globex']),
-      );
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect(end).toBe(0);
+    expect(sample.output).toContain('2:30 in Berlin, across the change to summer time: 2027-03-28T01:00:00.000Z');
+    expect(sample.number(/Stopped: (\d+) reports/)).toBeGreaterThanOrEqual(20);
+    expect(new Set(ticks()).size).toBe(ticks().length);
+    expect(new Set(ticks().map((tick) => tick.split(' ')[0]))).toEqual(
+      new Set(['report-of-all', 'report-of-acme', 'report-of-globex']),
+    );
+  });
 
-  it(
-    'stops cleanly at Ctrl-C, is killed, and the next start continues',
-    async () => {
-      const { start, ticks } = await setup();
+  it('stops cleanly at Ctrl-C, is killed, and the next start continues', async () => {
+    const { start, ticks } = await setup();
 
-      const interrupted = start();
-      await interrupted.until(/report-of-all \(all/);
-      interrupted.ctrlC();
-      const end = await interrupted.ended;
-      const killed = start();
-      await killed.until(/report-of-acme \(acme/);
-      killed.kill();
-      await killed.ended;
+    const interrupted = start();
+    await interrupted.until(/report-of-all \(all/);
+    interrupted.ctrlC();
+    const end = await interrupted.ended;
+    const killed = start();
+    await killed.until(/report-of-acme \(acme/);
+    killed.kill();
+    await killed.ended;
 
-      expect([end, await start().ended]).toEqual([0, 0]);
-      expect(new Set(ticks()).size).toBe(ticks().length);
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect([end, await start().ended]).toEqual([0, 0]);
+    expect(new Set(ticks()).size).toBe(ticks().length);
+  });
 });
 
 async function setup() {

@@ -63,7 +63,7 @@ describeEngines(
       expect(thrown).toHaveLength(2);
       expect(inspect({ log, messages: thrown.map(String) })).not.toMatch(PASSWORD);
       expect(inspect({ log, thrown }, { depth: 9 })).not.toContain(SECRET);
-    }, 30_000);
+    });
   },
   ['mysql', 'mariadb'],
 );

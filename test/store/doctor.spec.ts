@@ -272,7 +272,7 @@ describeEngines(
 
       expect(found).toMatchObject({ level: 'problem', wayOut: expect.stringContaining(`KILL ${id};`) });
       expect(found.facts).toMatch(/is idle in it: its transaction is \d+ s old and has changed 1 rows$/);
-    }, 30_000);
+    });
 
     it('finds transactions that keep rows of the queue locked', async () => {
       const world = await withTables(setup);
@@ -293,7 +293,7 @@ describeEngines(
         /has blocked 1 transactions for more than a second, on sql_queue_queues \(PRIMARY\)$/,
       );
       expect(after).toMatchObject({ level: 'ok' });
-    }, 30_000);
+    });
 
     it('finds a prepared XA transaction without a connection, and the rows that it keeps locked', async () => {
       const world = await withTables(setup);
@@ -324,7 +324,7 @@ describeEngines(
       expect(blocking.facts).toMatch(/^a prepared XA transaction has blocked 1 transactions .* sql_queue_queues/);
       expect(old).toMatchObject({ level: 'problem', wayOut: blocking.wayOut });
       expect(old.facts).toMatch(/^a prepared XA transaction is \d+ s old and has changed 1 rows$/);
-    }, 30_000);
+    });
 
     it('finds that notifications do not arrive through a proxy that changes connection ids', async () => {
       const { world, proxy, dataSource } = await behindProxy(await withTables(setup));
@@ -334,7 +334,7 @@ describeEngines(
 
       expect(found).toMatchObject({ level: 'problem', facts: expect.stringContaining('process list') });
       expect(await examineFor('notifications', world.dataSource)).toMatchObject([{ level: 'ok' }]);
-    }, 30_000);
+    });
   },
   ['mysql', 'mariadb'],
 );
@@ -350,7 +350,7 @@ describeServers(
       own = await OwnServer.start(name as 'mysql' | 'mariadb');
       ({ world, close } = await openWorld(own.server, await own.emptyDatabase('own')));
       await (await world.start({ autoStart: false })).close();
-    }, 120_000);
+    });
     afterAll(async () => {
       await close();
       await own.end();
@@ -410,7 +410,7 @@ describeServers(
       await reader.release();
 
       expect(found.wayOut).toContain('End long transactions');
-    }, 30_000);
+    });
 
     it('does not know the length of the history list if its counter is switched off', async () => {
       await world.sql(`SET GLOBAL innodb_monitor_disable = 'trx_rseg_history_len'`);
@@ -440,7 +440,7 @@ describeServers(
         expect.stringMatching(/^problem innodb_doublewrite = (OFF|0)$/),
         'problem innodb_flush_method = nosync',
       ]);
-    }, 60_000);
+    });
 
     if (name === 'mysql') {
       it('does not know the lock waits of a server without a performance schema', async () => {
@@ -449,7 +449,7 @@ describeServers(
         expect(factsOf(await examineFor('lock waits', await world.connect()))).toEqual([
           'unknown the server does not record lock waits',
         ]);
-      }, 60_000);
+      });
     }
 
     // MariaDB can report any version. MySQL cannot, so a MariaDB also takes the part of an old MySQL.
@@ -458,15 +458,11 @@ describeServers(
         ['10.5.9-MariaDB', /^problem expected MariaDB 10\.6 or newer .* got 10\.5\.9-MariaDB/],
         ['8.0.12', /^problem expected MySQL 8\.0\.13 or newer .* got 8\.0\.12/],
         ['10.6.4-MariaDB', /^note MariaDB 10\.6\.4/],
-      ])(
-        'judges a server by the version that it reports: %s',
-        async (version, facts) => {
-          await own.restart('SIGTERM', [`--version=${version}`]);
+      ])('judges a server by the version that it reports: %s', async (version, facts) => {
+        await own.restart('SIGTERM', [`--version=${version}`]);
 
-          expect(factsOf(await examineFor('server', await world.connect()))[0]).toMatch(facts);
-        },
-        60_000,
-      );
+        expect(factsOf(await examineFor('server', await world.connect()))[0]).toMatch(facts);
+      });
     }
   },
   ['mysql', 'mariadb'],
@@ -518,7 +514,7 @@ describeEngines(
       expect(found).toContainEqual(
         expect.objectContaining({ level: 'problem', facts: expect.stringMatching(/^the write-ahead log has \d+ MiB/) }),
       );
-    }, 30_000);
+    });
   },
   ['sqlite'],
 );

@@ -132,7 +132,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     await clock.advance(LEASE_MS);
 
     expect(await answer).toEqual([{ one: 1 }]);
-  }, 10_000);
+  });
 
   /** Returns the setting of two connections that are open at the same time. */
   async function rowImages(dataSource: Parameters<typeof MysqlPool.open>[0]): Promise<unknown[]> {

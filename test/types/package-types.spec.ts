@@ -19,7 +19,7 @@ describe('the declarations of the built package', () => {
     await installLibrary(join(project, 'node_modules/nestjs-sql-queue'));
     const others = (await readdir(join(root, 'node_modules'))).filter((name) => !/^(\.|nestjs-sql-queue)/.test(name));
     for (const name of others) await symlink(join(root, 'node_modules', name), join(project, 'node_modules', name));
-  }, 60_000);
+  });
 
   afterAll(() => rm(project, { recursive: true, force: true }));
 
