@@ -18,7 +18,7 @@ export class Invoices {
       const { total } = await manager.findOneByOrFail(Order, { id: orderId });
       const { number } = await manager.save(Invoice, { orderId, total } as Invoice);
       // The time to draw the invoice, and the best moment for kill -9.
-      await setTimeout(10);
+      await setTimeout(100);
       return number;
     });
     console.log(`  invoice ${invoice} for order ${orderId}${job.attempt > 1 ? `, at attempt ${job.attempt}` : ''}`);

@@ -66,7 +66,7 @@ async function signUpAll(): Promise<void> {
   for (let id = (await signups.count()) + 1; id <= USERS && !stopping.aborted; id++) {
     const region = id % 2 === 0 ? 'eu' : 'us';
     await signups.signUp({ id, email: `user-${id}@${region}.example`, region });
-    await setTimeout(50);
+    await setTimeout(100);
   }
 }
 

@@ -59,7 +59,7 @@ describeEngines('a subscriber with a killed process', (setup, { name }) => {
     expect(rows.filter(({ attempt }) => attempt !== 1)).toEqual([]);
     const numbers = rows.map(({ payload }) => (JSON.parse(payload) as { n?: number }).n ?? -1);
     expect(numbers.sort((a, b) => a - b)).toEqual([-1, ...committed.sort((a, b) => a - b)]);
-  }, 180_000);
+  });
 });
 
 describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }) => {

@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { buildSample, type BuiltSample } from './built-sample.js';
 import { SampleProcess } from './sample-process.js';
 
-const TEST_TIMEOUT_MS = 300_000;
-
 let built: BuiltSample;
 let cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
   built = await buildSample('05-topics');
-}, 60_000);
+});
 
 afterEach(async () => {
   for (const cleanup of cleanups.reverse()) await cleanup();
@@ -22,63 +20,51 @@ afterEach(async () => {
 afterAll(() => built?.remove());
 
 describe('the topics sample', () => {
-  it(
-    'delivers each message to each consumer, even after a downtime, and deletes the temporary queue',
-    async () => {
-      const { start, handled } = await setup();
+  it('delivers each message to each consumer, even after a downtime, and deletes the temporary queue', async () => {
+    const { start, handled } = await setup();
 
-      const sample = start();
-      const end = await sample.ended;
+    const sample = start();
+    const end = await sample.ended;
 
-      expect(sample.output).toContain('Stopped: 20 users, messages handled: crm.sync 10, audit.log 20, live.view 20.');
-      expect(sample.output).toContain('audit.log is back, where 20 copies wait for it.');
-      expect(sample.output).toContain('live.view is gone, with its subscription.');
-      expect(sample.output).toContain('crm.sync gets a copy of user.created where {"region":"eu"}');
-      expect(end).toBe(0);
-      expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
-      expect(handled('audit.log')).toEqual(numbers(20));
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect(sample.output).toContain('Stopped: 20 users, messages handled: crm.sync 10, audit.log 20, live.view 20.');
+    expect(sample.output).toContain('audit.log is back, where 20 copies wait for it.');
+    expect(sample.output).toContain('live.view is gone, with its subscription.');
+    expect(sample.output).toContain('crm.sync gets a copy of user.created where {"region":"eu"}');
+    expect(end).toBe(0);
+    expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
+    expect(handled('audit.log')).toEqual(numbers(20));
+  });
 
-  it(
-    'stops cleanly at Ctrl-C during its work, and the next start continues',
-    async () => {
-      const { start, handled } = await setup();
+  it('stops cleanly at Ctrl-C during its work, and the next start continues', async () => {
+    const { start, handled } = await setup();
 
-      const interrupted = start();
-      await interrupted.until(/crm\.sync +user-2@/);
-      interrupted.ctrlC();
-      const end = await interrupted.ended;
-      const next = start();
+    const interrupted = start();
+    await interrupted.until(/audit\.log is down/);
+    interrupted.ctrlC();
+    const end = await interrupted.ended;
+    const next = start();
 
-      expect([end, await next.ended]).toEqual([0, 0]);
-      expect(interrupted.number(/Stopped: (\d+) users/)).toBeLessThan(20);
-      expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
-      expect(handled('audit.log')).toEqual(numbers(20));
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect([end, await next.ended]).toEqual([0, 0]);
+    expect(interrupted.number(/Stopped: (\d+) users/)).toBeLessThan(20);
+    expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
+    expect(handled('audit.log')).toEqual(numbers(20));
+  });
 
-  it(
-    'loses no message and handles no completed message again, however often it is killed',
-    async () => {
-      const { start, handled } = await setup();
+  it('loses no message and handles no completed message again, however often it is killed', async () => {
+    const { start, handled } = await setup();
 
-      for (const id of [2, 8, 14]) {
-        const doomed = start();
-        await doomed.until(new RegExp(`crm\\.sync +user-${id}@`));
-        doomed.kill();
-        await doomed.ended;
-      }
-      const last = start();
+    for (const id of [2, 8, 14]) {
+      const doomed = start();
+      await doomed.until(new RegExp(`crm\\.sync +user-${id}@`));
+      doomed.kill();
+      await doomed.ended;
+    }
+    const last = start();
 
-      expect(await last.ended).toBe(0);
-      expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
-      expect(handled('audit.log')).toEqual(numbers(20));
-    },
-    TEST_TIMEOUT_MS,
-  );
+    expect(await last.ended).toBe(0);
+    expect(handled('crm.sync')).toEqual(numbers(20).filter((id) => id % 2 === 0));
+    expect(handled('audit.log')).toEqual(numbers(20));
+  });
 });
 
 async function setup() {

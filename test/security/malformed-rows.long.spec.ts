@@ -62,7 +62,7 @@ async function write(
 }
 
 /** The maximum number of checks. A condition that never holds then counts as a problem like any other. */
-const MAX_CHECKS = 300;
+const MAX_CHECKS = 3_000;
 
 async function becomesTrue(check: () => Promise<boolean> | boolean): Promise<boolean> {
   let checks = 0;
@@ -149,52 +149,45 @@ describeEngines('a malformed row of a job', (setup, { name }) => {
       expect([...problems, ...new Set(warnings)]).toEqual([]);
       expect(unhandled).toEqual([]);
     },
-    120_000,
   );
 });
 
 describeEngines('a malformed row of any other table', (setup) => {
-  it.each(Object.keys(VALID_ROWS))(
-    '(%s) affects no job, no call and no maintenance',
-    async (table) => {
-      const world = await setup();
-      const done = new Set<number>();
-      const queues = { q: { events: true } };
-      const handle = (job: JobContext) => {
-        job.progress(1);
-        job.log('here');
-        done.add(job.id);
-      };
-      const engine = await world.start({ queues, handlers: { q: handle, copies: handle } });
-      await engine.listenAnywhere();
-      const problems: string[] = [];
-      let id = 1_000_000;
+  it.each(Object.keys(VALID_ROWS))('(%s) affects no job, no call and no maintenance', async (table) => {
+    const world = await setup();
+    const done = new Set<number>();
+    const queues = { q: { events: true } };
+    const handle = (job: JobContext) => {
+      job.progress(1);
+      job.log('here');
+      done.add(job.id);
+    };
+    const engine = await world.start({ queues, handlers: { q: handle, copies: handle } });
+    await engine.listenAnywhere();
+    const problems: string[] = [];
+    let id = 1_000_000;
 
-      for (const column of await columnsOf(world, `sql_queue_${table}`)) {
-        const now = await world.now();
-        for (const value of badValues(table, column)) {
-          await world.dataSource
-            .transaction((manager) =>
-              insert(manager, table, { ...VALID_ROWS[table]!(++id, now), [column.name]: value }),
-            )
-            .catch(() => undefined);
-        }
-
-        try {
-          await everyCall(engine, `${table}.${column.name}`);
-          await upkeep(engine);
-          await readEverything(engine);
-        } catch (error) {
-          problems.push(`${column.name}: ${String(error).slice(0, 300)}`);
-        }
-        await world.sql(`DELETE FROM sql_queue_${table} WHERE ${column.name} IS NOT NULL OR 1 = 1`);
+    for (const column of await columnsOf(world, `sql_queue_${table}`)) {
+      const now = await world.now();
+      for (const value of badValues(table, column)) {
+        await world.dataSource
+          .transaction((manager) => insert(manager, table, { ...VALID_ROWS[table]!(++id, now), [column.name]: value }))
+          .catch(() => undefined);
       }
 
-      const warnings = engine.log.filter((line) => /^(warn|error)/.test(line));
-      expect([...problems, ...new Set(warnings)]).toEqual([]);
-    },
-    30_000,
-  );
+      try {
+        await everyCall(engine, `${table}.${column.name}`);
+        await upkeep(engine);
+        await readEverything(engine);
+      } catch (error) {
+        problems.push(`${column.name}: ${String(error).slice(0, 300)}`);
+      }
+      await world.sql(`DELETE FROM sql_queue_${table} WHERE ${column.name} IS NOT NULL OR 1 = 1`);
+    }
+
+    const warnings = engine.log.filter((line) => /^(warn|error)/.test(line));
+    expect([...problems, ...new Set(warnings)]).toEqual([]);
+  });
 });
 
 // The last possible id exhausts the counter: the server then rejects every further INSERT.

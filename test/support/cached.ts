@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const CACHE = join(import.meta.dirname, '../../node_modules/.cache/nestjs-sql-queue');
@@ -20,7 +20,11 @@ export async function cached(
   const digest = createHash('sha1');
   for (const [path, text] of texts) digest.update(path).update(text);
   const folder = join(CACHE, `${kind}-${digest.digest('hex').slice(0, 16)}`);
-  if (existsSync(folder)) return folder;
+  if (existsSync(folder)) {
+    // It is not stale, because this run uses it.
+    await utimes(folder, new Date(), new Date());
+    return folder;
+  }
   const growing = `${folder}.${randomUUID()}`;
   await mkdir(growing, { recursive: true });
   await make(growing);

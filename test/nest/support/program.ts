@@ -34,7 +34,7 @@ export async function compileLibrary(): Promise<string> {
 }
 
 /** Runs a TypeScript program beside the compiled library, and waits for its end. */
-export async function runProgram(folder: string, source: string, timeoutMs = 25_000): Promise<ProgramResult> {
+export async function runProgram(folder: string, source: string, timeoutMs = 120_000): Promise<ProgramResult> {
   const file = join(folder, 'program.js');
   await writeFile(file, await compile(source));
   return new Promise((settle) => {
