@@ -38,12 +38,12 @@ describeStores("a key in a caller's transaction", (setup) => {
 
   it('follows its last use in the same transaction', async () => {
     const { dataSource, jobs, sql, advance } = await setup();
-    await dataSource.transaction((manager) => putWithin(jobs, manager, { key: 'k', keyUntil: 1_000 }));
+    await dataSource.transaction((manager) => putWithin(jobs, manager, { key: 'k', keyUntil: 60_000 }));
 
     const outcomes = await dataSource.transaction(async (manager) => {
       const replace = { key: 'k', onConflict: 'replace', keyUntil: 'finished' } as const;
       const first = await putWithin(jobs, manager, replace);
-      advance(2_000);
+      advance(61_000);
       const second = await putWithin(jobs, manager, { key: 'k' });
       return [...first, ...second].map(({ outcome }) => outcome);
     });

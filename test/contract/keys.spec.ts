@@ -151,14 +151,14 @@ describeStores('a key', (setup) => {
 
   it('admits one job within its duration, which makes a throttle', async () => {
     const { jobs, advance, claim } = await setup();
-    const throttled = { key: 'k', keyUntil: '10s' } as const;
+    const throttled = { key: 'k', keyUntil: '60s' } as const;
 
     const [first] = await put(jobs, throttled);
     await jobs.complete(finalBatchOf(await claim()));
-    advance(9_000);
+    advance(30_000);
     const [second] = await put(jobs, throttled);
     const refused = await refusal(jobs, { ...throttled, onConflict: 'replace' });
-    advance(2_000);
+    advance(31_000);
     const [third] = await put(jobs, throttled);
 
     expect(second).toEqual({ id: first!.id, name: 'default', outcome: 'existing' });
@@ -277,10 +277,10 @@ describeStores('a key', (setup) => {
     const [joined] = await put(jobs, { key: 'k', onConflict: 'coalesce' });
 
     await jobs.complete(finalBatchOf(taken, { kind: 'complete', result: '"done"' }, { retentionMs: false }));
-    advance(599_000);
+    advance(570_000);
     await jobs.prune(10);
     const kept = await admin.get(joined!.id);
-    advance(2_000);
+    advance(31_000);
     await jobs.prune(10);
 
     expect(joined!.id).toBe(first!.id);

@@ -9,7 +9,9 @@ describeEngines('a worker process frozen past its lease', (setup) => {
     const processes = await processesOf(world);
     const frozen = await processes.worker({ queue, forward: ['lost', 'completed'] });
     const { open, opened } = gate<string>();
-    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => opened }, autoStart: false });
+    // The frozen worker must not rescue the job of a slow heir.
+    const queues = { q: { ...queue, lease: '30s' } } as const;
+    const heir = await world.start({ queues, handlers: { q: () => opened }, autoStart: false });
     const { id } = await heir.producer.enqueue('q', { hold: true });
     await frozen.untilMessage('holding', id);
 

@@ -2,9 +2,9 @@ import { describeEngines, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 
-const queue = { lease: '2s', retry: { attempts: 3, backoff: 0 } } as const;
+const queue = { lease: '4s', retry: { attempts: 3, backoff: 0 } } as const;
 // More than two leases.
-const LONG_MS = 4_400;
+const LONG_MS = 8_800;
 
 interface Lease {
   id: number;
@@ -23,7 +23,8 @@ describeEngines('a worker with a blocked event loop', (setup) => {
     const processes = await processesOf(world);
     const worker = { heartbeat: 'thread', maxBlocked: '1s' } as const;
     const deadlocked = await processes.worker({ queue, worker, forward: ['lost'] });
-    const heir = await world.start({ queues: { q: queue }, handlers: { q: () => 'heir' }, autoStart: false });
+    const queues = { q: { ...queue, lease: '30s' } } as const;
+    const heir = await world.start({ queues, handlers: { q: () => 'heir' }, autoStart: false });
     const { id } = await heir.producer.enqueue('q', { block: 1.5 * LONG_MS });
     await deadlocked.untilMessage('blocking', id);
 

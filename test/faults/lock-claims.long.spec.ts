@@ -99,6 +99,8 @@ describeEngines(
 
       await worker.producer.enqueue('q', {});
       await worker.events.until('completed');
+      // The server may answer the claim and the completion before it answers the commit of the rescue.
+      await worker.events.until('rescued');
 
       expect(worker.events.of('rescued').map(({ attempt }) => attempt)).toEqual([1]);
       expect(worker.events.of('started').map(({ attempt }) => attempt)).toEqual([1]);

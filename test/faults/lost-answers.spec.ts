@@ -153,7 +153,7 @@ describeEngines(
       await claiming.interfered;
       proxy.silence();
 
-      const heir = await world.start({ queues: shortLease, handlers: { q: () => 'heir' } });
+      const heir = await world.start({ queues, handlers: { q: () => 'heir' } });
       await heir.events.untilCount(3, 'completed');
 
       expect(heir.events.of('completed').map(({ attempt, result }) => [attempt, result])).toEqual(

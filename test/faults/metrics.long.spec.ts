@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describeEngines, type World } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
@@ -8,6 +9,16 @@ const SAVED_WITHIN_MS = 12_000;
 async function count({ sql }: World, statement: string): Promise<number> {
   const [row] = await sql<{ n: number | null }>(statement);
   return Number(row!.n ?? 0);
+}
+
+/** A server may still execute a commit that the killed process has sent. */
+async function untilHistoryRests(world: World): Promise<void> {
+  const history = 'SELECT COUNT(*) AS n FROM sql_queue_history';
+  await eventually(async () => {
+    const before = await count(world, history);
+    await setTimeout(200);
+    return before === (await count(world, history));
+  });
 }
 
 describeEngines('the metrics of a process that is killed', (setup) => {
@@ -26,6 +37,7 @@ describeEngines('the metrics of a process that is killed', (setup) => {
     await eventually(async () => (await count(world, 'SELECT SUM(completed) AS n FROM sql_queue_metrics')) > 0);
     await dying.kill();
     processes.recordDeath(dying);
+    await untilHistoryRests(world);
     const killedAt = await world.now();
     const saved = await count(world, 'SELECT SUM(completed) AS n FROM sql_queue_metrics');
     const older = await count(

@@ -37,7 +37,7 @@ async function killedRun(world: World, n: number): Promise<{ log: number[]; wasK
   const proxy = await WireProxy.open((world.connection as { url: string }).url);
   world.afterTest(() => proxy.close());
   const behind = { ...world, connection: { ...world.connection, ...connectionThrough(world.connection, proxy.port) } };
-  const doomed = await (await processesOf(behind)).worker({ queue: { lease: '1s' } });
+  const doomed = await (await processesOf(behind)).worker({ queue: { lease: '3s' } });
   let statements = 0;
   let wasKilled = false;
   proxy.onStatement(({ sql }) => {
@@ -55,7 +55,7 @@ async function killedRun(world: World, n: number): Promise<{ log: number[]; wasK
   await eventually(async () => wasKilled || (await isDone()));
   if (wasKilled) {
     await doomed.ended;
-    const next = await (await processesOf(world)).worker({ queue: { lease: '1s' } });
+    const next = await (await processesOf(world)).worker({ queue: { lease: '3s' } });
     await eventually(isDone);
     await next.stop();
   }

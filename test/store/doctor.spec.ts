@@ -90,10 +90,14 @@ describeEngines('the doctor', (setup, server) => {
     await producer.enqueue('q', 0);
     await events.until('completed');
 
-    const diagnoses = await examine(world.dataSource);
+    const isHarmful = ({ level, check }: Diagnosis) => level === 'problem' && check !== 'durability';
+    // Other test files may have a long transaction on this server.
+    const diagnoses = await eventually(async () => {
+      const all = await examine(world.dataSource);
+      return !all.some((one) => isHarmful(one) && one.check === 'transactions') && all;
+    });
 
-    const harmful = diagnoses.filter(({ level, check }) => level === 'problem' && check !== 'durability');
-    expect(harmful).toEqual([]);
+    expect(diagnoses.filter(isHarmful)).toEqual([]);
     expect(diagnoses).toContainEqual({
       ...{ check: 'tables', level: 'ok', facts: `version ${SCHEMA_VERSION}`, wayOut: null },
     });

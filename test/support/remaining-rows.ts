@@ -13,7 +13,7 @@ export async function countRemainingRows(
   ...of: (typeof TABLES)[number][]
 ): Promise<Record<string, number>> {
   const names = tableNames();
-  const lasting = ['queues', 'workers', 'commit_log', 'schema'];
+  const lasting = ['queues', 'workers', 'commit_log', 'schema', 'metrics'];
   const counts: Record<string, number> = {};
   for (const table of of.length > 0 ? of : TABLES.filter((each) => !lasting.includes(each))) {
     const [row] = await sql<{ count: number }>(`SELECT COUNT(*) AS count FROM ${names[table]}`);

@@ -37,7 +37,7 @@ describeEngines('admin.stats', (setup) => {
     await producer.enqueue('q', 0);
     const [before] = await admin.stats();
     await producer.enqueue('q', 0);
-    await world.sql('UPDATE sql_queue_stats SET sampled_at = sampled_at - 5000');
+    await world.sql('UPDATE sql_queue_stats SET sampled_at = sampled_at - 5000, took_ms = 1');
 
     const [after] = await admin.stats();
 

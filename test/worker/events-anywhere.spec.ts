@@ -105,9 +105,10 @@ describeEngines('a process that listens to the events of all processes', (setup)
 
     const ids = jobs.flat().map(({ id }) => id);
     for (const heard of listeners) {
-      await heard.untilCount(ids.length, 'completed');
-      for (const event of ['enqueued', 'claimed', 'completed'] as const)
+      for (const event of ['enqueued', 'claimed', 'completed'] as const) {
+        await heard.untilCount(ids.length, event);
         expect(sorted(heard.jobs(event))).toEqual(sorted(ids));
+      }
     }
   });
 });

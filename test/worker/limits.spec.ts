@@ -39,13 +39,14 @@ describeEngines('limits', (setup) => {
       ...{ worker: HARDLY_EVER, handlers: { q: () => Date.now() } },
       queues: { q: { rate: { limit: 100, per: '1s', burst: 2 } } },
     });
+    const from = Date.now();
 
     await producer.enqueueMany('q', plainJobs(20));
 
     const ended = await events.untilCount(20, 'completed');
-    const times = ended.map(({ result }) => result as number).sort((a, b) => a - b);
+    const times = ended.map(({ result }) => result as number);
     // 18 jobs after the burst need at least 180 ms by the clock of the database.
-    expect(times.at(-1)! - times[0]!).toBeGreaterThan(150);
+    expect(Math.max(...times) - from).toBeGreaterThanOrEqual(175);
   });
 
   it('are not used by prefetched jobs', async () => {
@@ -70,9 +71,10 @@ describeEngines('limits', (setup) => {
   it('of the administrator hold in a running worker, and end again', async () => {
     const world = await setup();
     const { open, opened } = gate();
-    const { producer, admin, events } = await world.start({ handlers: { q: () => opened } });
+    const { producer, admin, events, runner } = await world.start({ handlers: { q: () => opened } });
     await admin.limit('q', { maxRunning: 1 });
-    await eventually(async () => (await admin.queues())[0]?.maxRunning === 1);
+    // The worker knows the limit after its next poll.
+    await runner.whenIdle();
 
     await producer.enqueueMany('q', plainJobs(5));
     await events.until('started');
@@ -87,8 +89,9 @@ describeEngines('limits', (setup) => {
 
   it('with a rest start no job until it ends', async () => {
     const world = await setup();
-    const { producer, admin, events } = await world.start({ handlers: { q: () => 'done' } });
+    const { producer, admin, events, runner } = await world.start({ handlers: { q: () => 'done' } });
     await admin.limit('q', { rest: '1h' });
+    await runner.whenIdle();
 
     await producer.enqueueMany('q', plainJobs(3));
     await untilPolled(world);

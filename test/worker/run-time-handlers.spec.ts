@@ -163,7 +163,7 @@ describeEngines('a handler registered at run time', (setup, server) => {
       Number((await world.sql<{ until: number }>('SELECT lease_until AS until FROM sql_queue_claims'))[0]?.until ?? 0);
     const seen = new Set<number>();
 
-    await runner.handle('q', { lease: '1s' }, () => eventually(async () => seen.add(await leaseEnd()).size > 4));
+    await runner.handle('q', { lease: '3s' }, () => eventually(async () => seen.add(await leaseEnd()).size > 4));
     await producer.enqueue('q', 0);
     await events.until('completed');
 
