@@ -7,14 +7,13 @@ import type { AuditStore } from './audit/audit-store.js';
 import { sqlAuditStore } from './audit/sql-audit-store.js';
 import { CommitListener } from './core/commit-listener.js';
 import { withEventOutbox, type EventOutbox } from './core/event-outbox-database.js';
-import type { Dialect, SqlDatabase } from './core/sql-database.js';
+import type { DedicatedConnection, SqlDatabase } from './core/sql-database.js';
 import { checkDatabaseType } from './core/supported-database.js';
 import { Templates } from './core/template.js';
 import { withRetry, type OnRetry } from './core/with-retry.js';
-import { CLAIM_STRATEGIES, type UnsupportedStrategies } from './jobs/claim/claim-strategies.js';
 import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
-import { sqlJobStore } from './jobs/sql-job-store.js';
+import { sqlJobStore, type JobStoreSettings } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
 import type { ContentStore } from './content/content-store.js';
@@ -63,10 +62,11 @@ import { sqlStepStore } from './steps/sql-step-store.js';
 import type { StepStore } from './steps/step-store.js';
 import { sqlSubjectStore } from './subjects/sql-subject-store.js';
 import type { SubjectStore } from './subjects/subject-store.js';
+import type { StoreParts } from './store-parts.js';
 import { tableNames, tablesOn, type Tables } from './tables.js';
 import type { QueueStore } from './topics/queue-store.js';
 import { sqlQueueStore } from './topics/sql-queue-store.js';
-import { sqlWorkerLockStore, type LockDatabase } from './workers/sql-worker-lock-store.js';
+import { sqlWorkerLockStore } from './workers/sql-worker-lock-store.js';
 import { sqlWorkerRegistry } from './workers/sql-worker-registry.js';
 import type { WorkerLockStore } from './workers/worker-lock-store.js';
 import type { WorkerRegistry } from './workers/worker-registry.js';
@@ -119,18 +119,14 @@ export interface StoreSettings extends SchemaSettings {
   readonly onRetry?: OnRetry | undefined;
 }
 
-/** The parts that differ between the kinds of databases. */
-interface OpenDatabase extends Pick<OpenStore, 'workerChannel' | 'waiterChannel' | 'eventChannel'> {
-  readonly dialect: Dialect;
-  readonly database: SqlDatabase;
-  /**
-   * For enqueues and the verbs of people, which may wait for a lock of an application transaction. Heartbeats,
-   * completions, claims, and reads that such a transaction needs must not queue behind them for a connection.
-   */
-  readonly blockingDatabase: SqlDatabase;
-  readonly lockDatabase?: LockDatabase;
-  /** The strategies that this server does not support, with the reasons, beside those that its kind does not. */
-  findUnsupportedStrategies(queue: string): Promise<UnsupportedStrategies>;
+/** The parts that differ between the kinds of databases. `database` and `blocking` do not store events yet. */
+interface OpenDatabase
+  extends
+    Pick<StoreParts, 'dialect' | 'database' | 'blocking'>,
+    Pick<JobStoreSettings, 'findUnsupportedStrategies'>,
+    Pick<OpenStore, 'workerChannel' | 'waiterChannel' | 'eventChannel'> {
+  /** Undefined if the database has no row locks. */
+  readonly openDedicated?: () => Promise<DedicatedConnection>;
 }
 
 const NO_EVENT_OUTBOX: EventOutbox = { emitsEvents: () => false, onEventsCommitted: () => {} };
@@ -144,46 +140,37 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
   const tables = tablesOn(dataSource.options, withArchives(tableNames(prefix), archiveTables));
   const open = type === 'better-sqlite3' ? openSqlite : openMysql;
   const opened = await open(settings, tables);
-  const { dialect, database, blockingDatabase, lockDatabase, findUnsupportedStrategies, ...channels } = opened;
+  const { dialect, database, blocking, openDedicated, findUnsupportedStrategies, ...channels } = opened;
   const notices = await raiseNextId(database, dialect, tables.jobs, archiveTables);
-  const scanCursors = new ScanCursors(clock);
   const commits = new CommitListener(dataSource);
-  const outbox = withEventOutbox(database, commits, eventOutbox);
-  const blocking = withEventOutbox(blockingDatabase, commits, eventOutbox);
-  const keyed = new KeyedEnqueuer(outbox, blocking, dialect);
+  const withEvents = (each: SqlDatabase) => withEventOutbox(each, commits, eventOutbox);
+  const parts: StoreParts = {
+    ...{ dialect, database: withEvents(database), blocking: withEvents(blocking) },
+    ...{ scanCursors: new ScanCursors(clock), clock, archives },
+  };
+  const keyed = new KeyedEnqueuer(parts.database, parts.blocking, dialect);
   return {
-    jobs: sqlJobStore(
-      outbox,
-      blocking,
-      eventOutbox.emitsEvents,
-      keyed,
-      { ...dialect, ...CLAIM_STRATEGIES[dialect.name] },
-      commits,
-      scanCursors,
-      findUnsupportedStrategies,
-      clock,
-      archives,
-    ),
-    workers: sqlWorkerRegistry(database, blocking, dialect),
-    admin: sqlAdminStore(blocking, dialect, keyed),
-    audit: sqlAuditStore(database),
-    queues: sqlQueueStore(database, blocking, dialect),
-    consumer: sqlConsumerStore(blocking, database, scanCursors),
-    waits: sqlWaitStore(database),
-    jobLogs: sqlJobLogStore(database),
-    events: sqlEventStore(database),
-    schedules: sqlScheduleStore(outbox, blocking, dialect),
-    limits: sqlLimitStore(database, dialect),
-    stats: sqlStatsStore(database, dialect, clock),
-    metrics: sqlMetricsStore(database),
-    schema: sqlSchemaStore(database, settings.migrate),
-    groups: sqlGroupStore(database, dialect),
-    steps: sqlStepStore(outbox, blocking, dialect, scanCursors),
-    flows: sqlFlowStore(outbox, blocking, dialect, scanCursors),
-    subjects: sqlSubjectStore(blocking, archiveTables),
-    content: (codec) => sqlContentStore(blocking, codec, archiveTables),
+    jobs: sqlJobStore(parts, keyed, { commits, emitsEvents: eventOutbox.emitsEvents, findUnsupportedStrategies }),
+    workers: sqlWorkerRegistry(parts),
+    admin: sqlAdminStore(parts, keyed),
+    audit: sqlAuditStore(parts),
+    queues: sqlQueueStore(parts),
+    consumer: sqlConsumerStore(parts),
+    waits: sqlWaitStore(parts),
+    jobLogs: sqlJobLogStore(parts),
+    events: sqlEventStore(parts),
+    schedules: sqlScheduleStore(parts),
+    limits: sqlLimitStore(parts),
+    stats: sqlStatsStore(parts),
+    metrics: sqlMetricsStore(parts),
+    schema: sqlSchemaStore(parts.database, settings.migrate),
+    groups: sqlGroupStore(parts),
+    steps: sqlStepStore(parts),
+    flows: sqlFlowStore(parts),
+    subjects: sqlSubjectStore(parts),
+    content: (codec) => sqlContentStore(parts, codec),
     ...channels,
-    workerLocks: lockDatabase && sqlWorkerLockStore(lockDatabase, outbox, scanCursors, clock),
+    workerLocks: openDedicated && sqlWorkerLockStore(parts, openDedicated),
     notices,
   };
 }
@@ -194,18 +181,18 @@ async function openMysql(settings: StoreSettings, tables: Tables): Promise<OpenD
   const hosts = new Hosts(settings.hosts);
   const openPool = () => MysqlPool.open(dataSource, templates, clock, shortestLeaseMs, hosts, settings.onRetry);
   const pool = await openPool();
-  const { dialect, blockingDatabase } = await closeOnError(pool, async () => {
+  const { dialect, blocking } = await closeOnError(pool, async () => {
     const checked = await checkServer(pool, settings.largestPayloadBytes);
     await prepareSchema(pool, checked, settings);
-    return { dialect: checked, blockingDatabase: await openPool() };
+    return { dialect: checked, blocking: await openPool() };
   });
   const channelOf = (table: string) =>
     new MysqlNotificationChannel(pool, dataSource.options as MysqlOptions, hosts, table, clock);
   return {
     dialect,
     database: pool,
-    blockingDatabase,
-    lockDatabase: pool,
+    blocking,
+    openDedicated: () => pool.openDedicated(),
     findUnsupportedStrategies: (queue) => withRetry(clock, () => findUnsupportedStrategies(pool, queue)),
     workerChannel: channelOf(tables.jobs),
     waiterChannel: channelOf(tables.waits),
@@ -228,7 +215,7 @@ async function openSqlite(settings: StoreSettings, tables: Tables): Promise<Open
   return {
     dialect: sqlite,
     database: handle,
-    blockingDatabase: handle,
+    blocking: handle,
     findUnsupportedStrategies: () => Promise.resolve({}),
     workerChannel: channelOf(checkForWorkers(handle)),
     waiterChannel: channelOf(checkForWaiters),

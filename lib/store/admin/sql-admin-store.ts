@@ -22,7 +22,8 @@ import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { UNUSED_KEY_RETENTION_MS } from '../keys/key-rows.js';
 import { findKeyedReenqueues, reenqueueKeyed, type KeyedReenqueue } from '../keys/reenqueue-keyed.js';
 import { configureQueue } from '../settings/configure-queue.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { Dialect } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { execute, query, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -47,18 +48,14 @@ const ERASE_BATCH_SIZE = 500;
 
 type LogRow = Omit<TableRow<'logs'>, 'job_id'>;
 
-export function sqlAdminStore(
-  database: SqlDatabase,
-  dialect: Dialect,
-  keyed: Pick<KeyedEnqueuer, 'ensureRows'>,
-): AdminStore {
+export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<KeyedEnqueuer, 'ensureRows'>): AdminStore {
   /**
    * Reads twice, because one read finds a job in neither table if it returns from the history to its queue meanwhile, and
    * because the snapshot of a caller's transaction may be older than the job.
    */
   async function readTwice<T>(read: () => Work<T>, transaction: CallerTransaction | undefined): Promise<T> {
-    const first = await (transaction ? database.inCallerTransaction(transaction, read) : database.runIdempotent(read));
-    return first ?? (await database.readLatest(read, transaction));
+    const first = await (transaction ? blocking.inCallerTransaction(transaction, read) : blocking.runIdempotent(read));
+    return first ?? (await blocking.readLatest(read, transaction));
   }
 
   /** @param to the new queue of the jobs; undefined: each keeps its own */
@@ -69,7 +66,7 @@ export function sqlAdminStore(
     to?: string,
   ): Promise<number[]> {
     const reenqueues = await findKeyed(ids, to, change?.transaction);
-    return runChange(database, change, () => reenqueueKeyed(reenqueues, reenqueue), lengthOf);
+    return runChange(blocking, change, () => reenqueueKeyed(reenqueues, reenqueue), lengthOf);
   }
 
   /** The jobs that acquire their keys again. The rows of the keys exist then. */
@@ -79,37 +76,37 @@ export function sqlAdminStore(
     transaction: CallerTransaction | undefined,
   ): Promise<KeyedReenqueue[]> {
     const read = () => findKeyedReenqueues(ids, to);
-    const latest = await database.readLatest(read, transaction);
-    const own = transaction ? await database.inCallerTransaction(transaction, read) : [];
+    const latest = await blocking.readLatest(read, transaction);
+    const own = transaction ? await blocking.inCallerTransaction(transaction, read) : [];
     const reenqueues = [...new Map([...own, ...latest].map((each) => [each.id, each])).values()];
     if (reenqueues.length === 0) return [];
     // If the database has one writer, another connection would wait for the caller's transaction.
     if (transaction && dialect.hasOneWriter)
-      await database.inCallerTransaction(transaction, () => dialect.addKeys(reenqueues, UNUSED_KEY_RETENTION_MS));
+      await blocking.inCallerTransaction(transaction, () => dialect.addKeys(reenqueues, UNUSED_KEY_RETENTION_MS));
     else await keyed.ensureRows(reenqueues);
     return reenqueues;
   }
 
   return {
-    counts: (queue) => database.runIdempotent(() => countJobs(queue ?? null)),
+    counts: (queue) => blocking.runIdempotent(() => countJobs(queue ?? null)),
     get: (id, transaction) => readTwice(() => readJob(id), transaction),
-    find: (search, page) => database.runIdempotent(() => findJobs(search, page, dialect)),
+    find: (search, page) => blocking.runIdempotent(() => findJobs(search, page, dialect)),
 
     findIds(search, page, transaction) {
       const work = () => findJobIds(search, page, dialect);
-      return transaction ? database.inCallerTransaction(transaction, work) : database.runIdempotent(work);
+      return transaction ? blocking.inCallerTransaction(transaction, work) : blocking.runIdempotent(work);
     },
 
     async logs(id, { after, limit, order }) {
       const values = { id, limit, after: after?.[0] ?? startValueOf(order) };
-      const rows = await database.runIdempotent(() => query<LogRow>(selectLogs(order), values));
+      const rows = await blocking.runIdempotent(() => query<LogRow>(selectLogs(order), values));
       return rows.map(({ number, logged_at, line }) => ({ number, at: new Date(Number(logged_at)), line }));
     },
 
-    queues: () => database.runIdempotent(() => readQueues(dialect)),
+    queues: () => blocking.runIdempotent(() => readQueues(dialect)),
 
     async workers() {
-      const rows = await database.runIdempotent(() => query<TableRow<'workers'>>(WORKERS));
+      const rows = await blocking.runIdempotent(() => query<TableRow<'workers'>>(WORKERS));
       return rows.map(({ started_at, seen_at, queues, ...row }) => ({
         ...row,
         queues: readNames(queues),
@@ -118,12 +115,12 @@ export function sqlAdminStore(
       }));
     },
 
-    setPaused: (queue, paused, change) => runChange(database, change, () => setPaused(dialect, queue, paused)),
-    configure: (queue, given, change) => runChange(database, change, () => configureQueue(dialect, queue, given)),
+    setPaused: (queue, paused, change) => runChange(blocking, change, () => setPaused(dialect, queue, paused)),
+    configure: (queue, given, change) => runChange(blocking, change, () => configureQueue(dialect, queue, given)),
 
     cancel: (id, retentionMs, change) =>
       runChange(
-        database,
+        blocking,
         change,
         () => cancelJob(id, retentionMs, change?.transaction !== undefined),
         ({ state }) => (state === 'too-late' ? 0 : 1),
@@ -132,15 +129,15 @@ export function sqlAdminStore(
 
     release: (id, change) =>
       runChange(
-        database,
+        blocking,
         change,
         () => releaseJob(id, change?.transaction !== undefined),
         (released) => (released ? 1 : 0),
       ),
 
     cancelIdle: (ids, retentionMs, change) =>
-      runChange(database, change, () => cancelIdleJobs(ids, retentionMs), lengthOf),
-    promote: (ids, change) => runChange(database, change, () => makeDue(ids, 'promoted'), lengthOf),
+      runChange(blocking, change, () => cancelIdleJobs(ids, retentionMs), lengthOf),
+    promote: (ids, change) => runChange(blocking, change, () => makeDue(ids, 'promoted'), lengthOf),
     retry: (ids, change) => withKeys(ids, (mayReenqueue) => retryJobs(ids, mayReenqueue), change),
     replay: (ids, replay, change) =>
       withKeys(ids, (mayReenqueue) => replayJobs(ids, replay, mayReenqueue), change, replay.to),
@@ -148,7 +145,7 @@ export function sqlAdminStore(
     async edit(id, queue, edit, change) {
       const countOf = (found: string | undefined) => (found === undefined ? 0 : 1);
       const edited = await runChange(
-        database,
+        blocking,
         change,
         () => editJob(id, queue, edit),
         countOf,
@@ -162,19 +159,19 @@ export function sqlAdminStore(
     async enqueueCopy(job, change = {}) {
       const { transaction } = change;
       const work = () => audited(enqueue([job]), change);
-      const [id] = await (transaction ? database.inCallerTransaction(transaction, work) : database.transactOnce(work));
+      const [id] = await (transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transactOnce(work));
       return id!;
     },
 
-    eraseTraces: (ids) => database.transaction(() => eraseTraces(ids)),
+    eraseTraces: (ids) => blocking.transaction(() => eraseTraces(ids)),
 
     async eraseQueue(queue, change) {
       for (const erase of ERASERS)
-        while ((await database.transaction(() => erase(queue, ERASE_BATCH_SIZE))) === ERASE_BATCH_SIZE);
-      await runChange(database, change, () => eraseQueue(queue));
+        while ((await blocking.transaction(() => erase(queue, ERASE_BATCH_SIZE))) === ERASE_BATCH_SIZE);
+      await runChange(blocking, change, () => eraseQueue(queue));
     },
 
-    remove: (ids, change) => runChange(database, change, () => removeJobs(ids), lengthOf),
+    remove: (ids, change) => runChange(blocking, change, () => removeJobs(ids), lengthOf),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { PageOrder, PagePosition } from '../../job/page-options.js';
 import { orderKeywordsOf } from '../admin/candidates.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import type { AuditFilter, AuditRecord, AuditStore, AuditVerb } from './audit-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
@@ -18,7 +18,7 @@ const OLD = `
 
 const DELETE = deleteFrom('audit', 'id = :id AND changed_at < :now - :olderThanMs');
 
-export function sqlAuditStore(database: SqlDatabase): AuditStore {
+export function sqlAuditStore({ database }: StoreParts): AuditStore {
   return {
     async list(filter, { after, limit, order }) {
       const conditions = (['by', 'queue', 'verb'] as const).filter((name) => filter[name] !== undefined);

@@ -10,7 +10,7 @@ import {
   type Values,
   type Work,
 } from '../core/statement.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { inArchive } from '../schema/archive-options.js';
 import type { ContentStore } from './content-store.js';
 import { ARCHIVE_TABLE, COMPARED_LENGTH, CONTENT_TABLES, type ContentTable } from './content-tables.js';
@@ -21,8 +21,8 @@ type ContentRow = Record<string, string | number | null>;
 // Few, because each row may have a megabyte.
 const MAX_ROWS = 50;
 
-export function sqlContentStore(database: SqlDatabase, codec: ContentCodec, archives: readonly string[]): ContentStore {
-  const archiveTables = archives.map((to) => ({
+export function sqlContentStore({ blocking, archives }: StoreParts, codec: ContentCodec): ContentStore {
+  const archiveTables = (archives?.tables ?? []).map((to) => ({
     ...ARCHIVE_TABLE,
     read: inArchive(ARCHIVE_TABLE.read, to),
     write: inArchive(ARCHIVE_TABLE.write, to),
@@ -39,7 +39,7 @@ export function sqlContentStore(database: SqlDatabase, codec: ContentCodec, arch
       else if (write) writes.push(write);
     }
     if (dryRun || writes.length === 0) return { rekeyed: writes.length, active, undecodable };
-    const rekeyed = await database.transaction(() => writeAll(writes));
+    const rekeyed = await blocking.transaction(() => writeAll(writes));
     return { rekeyed, active, undecodable };
   }
 
@@ -51,7 +51,7 @@ export function sqlContentStore(database: SqlDatabase, codec: ContentCodec, arch
         const [table] = rest;
         if (!table) return { rekeyed: 0, active: 0, undecodable: 0, hasMore: false };
         const values = { ...(position ?? table.start), limit: Math.min(limit, MAX_ROWS) };
-        const rows = await database.runIdempotent(() => query<ContentRow>(table.read, values));
+        const rows = await blocking.runIdempotent(() => query<ContentRow>(table.read, values));
         const last = rows.at(-1);
         position = last && Object.fromEntries(Object.keys(table.start).map((column) => [column, last[column]!]));
         if (!last) rest.shift();

@@ -1,7 +1,6 @@
 import { batchesOf } from '../../common/batches-of.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
-import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
+import type { StoreParts } from '../store-parts.js';
 import type { EventJob } from '../jobs/job-events.js';
 import { createFlow, fanOut } from './create-flow.js';
 import type { FlowStore, RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
@@ -41,13 +40,7 @@ const DELETE_FLOW = deleteFrom('flows', 'id = :id');
 
 const START: BlockedPosition = { group: '', priority: -32_769, id: 0 };
 
-/** @param blocking for verbs that lock jobs, which a caller's transaction may have locked */
-export function sqlFlowStore(
-  database: SqlDatabase,
-  blocking: SqlDatabase,
-  dialect: Dialect,
-  scanCursors: ScanCursors,
-): FlowStore {
+export function sqlFlowStore({ database, blocking, dialect, scanCursors }: StoreParts): FlowStore {
   /** The last blocked job that the previous sweep has read, by queue. */
   const swept = new Map<string, BlockedPosition>();
 

@@ -1,7 +1,8 @@
 import { groupOverridesAfter, type GroupLimitChange } from '../../job/groups/group-options.js';
 import type { Delay } from '../../job/outcome.js';
 import { runChange } from '../audit/run-change.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { Dialect } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
 import { countGroups } from './count-groups.js';
 import { wakeGroup } from './wake-groups.js';
@@ -70,7 +71,7 @@ interface GroupName {
   readonly group: string;
 }
 
-export function sqlGroupStore(database: SqlDatabase, dialect: Dialect): GroupStore {
+export function sqlGroupStore({ database, dialect }: StoreParts): GroupStore {
   return {
     list: (search) => database.runIdempotent(() => listGroups(search)),
     counts: (queue, groups, most) => database.runIdempotent(() => countGroups(queue, groups, most)),

@@ -1,14 +1,12 @@
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
-import type { Clock } from '../../common/clock.js';
 import { GroupTurns } from '../groups/group-turns.js';
 import { CursorClaimer } from './claim/cursor-claimer.js';
-import type { ScanCursors } from './claim/scan-cursors.js';
-import { chooseStrategies, type ClaimStrategies, type UnsupportedStrategies } from './claim/claim-strategies.js';
+import { chooseStrategies, CLAIM_STRATEGIES, type UnsupportedStrategies } from './claim/claim-strategies.js';
 import type { CommitListener } from '../core/commit-listener.js';
 import type { JobStore } from './job-store.js';
 import type { KeyedCallResult } from '../keys/key-store.js';
 import type { CompletionBatch } from './completion.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { chunkJobs, enqueue, insertJobs } from './enqueue.js';
 import { isFinished } from './fence.js';
 import { handOff } from '../people/hand-off.js';
@@ -25,32 +23,27 @@ import { StageCleanup } from '../people/stage-cleanup.js';
 import { StuckJobCleanup } from './stuck-job-cleanup.js';
 import { promote } from './promote.js';
 import { archiveExpired, prune } from './prune.js';
-import type { Archives } from '../schema/archive-options.js';
 import { cancelRequests } from './cancel-requests.js';
 import { withoutUnsafeIds } from './malformed-jobs.js';
 import { hasSubject } from '../subjects/add-subjects.js';
 import { addQueues } from '../topics/queue-registration.js';
 
-/**
- * The port on any database: decides for each verb how its statements are sent, and repeated after a failure.
- *
- * @param blocking for enqueues, which may wait for a lock of the application. Heartbeats, completions and claims must
- * not wait behind them for a connection.
- * @param archives for finished jobs whose retention is over. Undefined: they are deleted.
- */
+export interface JobStoreSettings {
+  readonly commits: CommitListener;
+  readonly emitsEvents: (queue: string) => boolean;
+  /** The strategies that this server does not support, with the reasons, beside those that its kind does not. */
+  readonly findUnsupportedStrategies: (queue: string) => Promise<UnsupportedStrategies>;
+}
+
+/** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
 export function sqlJobStore(
-  database: SqlDatabase,
-  blocking: SqlDatabase,
-  emitsEvents: (queue: string) => boolean,
+  parts: StoreParts,
   keyed: KeyedEnqueuer,
-  dialect: Dialect & ClaimStrategies,
-  commits: CommitListener,
-  scanCursors: ScanCursors,
-  unsupported: (queue: string) => Promise<UnsupportedStrategies>,
-  clock: Clock,
-  archives?: Archives,
+  { commits, emitsEvents, findUnsupportedStrategies }: JobStoreSettings,
 ): JobStore {
-  const claimer = new CursorClaimer(database, dialect, scanCursors, new GroupTurns(database, dialect, clock));
+  const { dialect, database, blocking, scanCursors, clock, archives } = parts;
+  const strategies = CLAIM_STRATEGIES[dialect.name];
+  const claimer = new CursorClaimer(database, strategies, scanCursors, new GroupTurns(database, dialect, clock));
   const stageCleanup = new StageCleanup(database);
   const stuckJobCleanup = new StuckJobCleanup(database);
 
@@ -178,8 +171,8 @@ export function sqlJobStore(
     async chooseStrategies(requested) {
       const queues = [...requested.keys()];
       if (queues.length === 0) return { byQueue: new Map() };
-      await addQueues(database, blocking, dialect, queues);
-      return chooseStrategies(dialect, requested, await unsupported(queues[0]!));
+      await addQueues(parts, queues);
+      return chooseStrategies(strategies, requested, await findUnsupportedStrategies(queues[0]!));
     },
 
     async close() {

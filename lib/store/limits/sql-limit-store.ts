@@ -2,7 +2,8 @@ import { overridesAfter, type LimitChange, type Limits } from '../../job/limits/
 import type { Delay } from '../../job/outcome.js';
 import { toDelay } from '../../job/snooze.js';
 import { runChange } from '../audit/run-change.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { Dialect } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { deleteFrom, execute, query, type Values, type Work } from '../core/statement.js';
 import type { LimitStore } from './limit-store.js';
 import { LIMIT_COLUMNS, limitsOf, overridesOf, type LimitsRow } from './limits-row.js';
@@ -42,7 +43,7 @@ const DELETE = deleteFrom('limits', 'queue = :queue');
 
 const NO_REST: Delay = { delayMs: 0, untilMs: 0 };
 
-export function sqlLimitStore(database: SqlDatabase, dialect: Dialect): LimitStore {
+export function sqlLimitStore({ database, dialect }: StoreParts): LimitStore {
   return {
     async declareLimits(limits) {
       const replaced: string[] = [];

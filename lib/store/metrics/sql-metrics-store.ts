@@ -1,4 +1,4 @@
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { query, readTime, type Work } from '../core/statement.js';
 import { findDueFolds, foldMetrics } from './fold-metrics.js';
 import { METRICS_COLUMNS, toMetricsRow, writeMetrics, type StoredMetrics } from './metrics-row.js';
@@ -19,7 +19,7 @@ const READ = Object.values(METRICS_STEPS)
   )
   .join('\n  UNION ALL');
 
-export function sqlMetricsStore(database: SqlDatabase): MetricsStore {
+export function sqlMetricsStore({ database }: StoreParts): MetricsStore {
   return {
     readTime: () => database.runIdempotent(readTime),
     save: (rows) => database.runIdempotent(() => writeMetrics(rows)),

@@ -1,5 +1,5 @@
 import { StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
-import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
+import type { StoreParts } from '../store-parts.js';
 import type { ConsumerStore, EndedAssignment } from './consumer-store.js';
 import { assign, splitClaim } from './assign.js';
 import { listAssigned, listInStage, listUnassigned } from './assigned-jobs.js';
@@ -8,21 +8,15 @@ import { wakeGroup } from '../groups/wake-groups.js';
 import { readClaimPermit } from '../topics/queue-registration.js';
 import { FenceError } from '../jobs/complete-jobs.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
-import type { SqlDatabase } from '../core/sql-database.js';
 import type { Work } from '../core/statement.js';
 import { claimFromStage } from './claim-from-stage.js';
 import { locateLiveJob, type LiveJob } from './lock-assignment.js';
 import { withDecisions } from '../core/with-decisions.js';
 
-/** @param latest for reads that a caller's transaction needs, while calls of `database` may wait for its locks */
-export function sqlConsumerStore(
-  database: SqlDatabase,
-  latest: Pick<SqlDatabase, 'readLatest'>,
-  scanCursors: ScanCursors,
-): ConsumerStore {
+export function sqlConsumerStore({ database, blocking, scanCursors }: StoreParts): ConsumerStore {
   /** Rolls back if a locked job has changed its claim, which happens only on a server that does not lock. */
   function transact<T>(work: () => Work<T>, hasWritten?: (value: T) => boolean): Promise<T> {
-    return withConflictExplained('Nothing was changed. Call again.', () => database.transactOnce(work, hasWritten));
+    return withConflictExplained('Nothing was changed. Call again.', () => blocking.transactOnce(work, hasWritten));
   }
 
   /**
@@ -34,10 +28,10 @@ export function sqlConsumerStore(
     transaction: CallerTransaction,
     work: (located: LiveJob) => Work<T>,
   ): Promise<T> {
-    const located = await latest.readLatest(() => locateLiveJob(id), transaction);
-    if (!(await database.isStillOpen(transaction))) throw new TransactionLostError(id, located.queue);
+    const located = await database.readLatest(() => locateLiveJob(id), transaction);
+    if (!(await blocking.isStillOpen(transaction))) throw new TransactionLostError(id, located.queue);
     return withConflictExplained('Roll your transaction back, and call again.', () =>
-      database.inCallerTransaction(transaction, () => work(located)),
+      blocking.inCallerTransaction(transaction, () => work(located)),
     );
   }
 
@@ -54,11 +48,11 @@ export function sqlConsumerStore(
   }
 
   return {
-    claimPermit: (queue) => database.runIdempotent(() => readClaimPermit(queue)),
+    claimPermit: (queue) => blocking.runIdempotent(() => readClaimPermit(queue)),
 
     async splitClaim(split) {
       try {
-        return await database.transactOnce(() => splitClaim(split));
+        return await blocking.transactOnce(() => splitClaim(split));
       } catch (error) {
         if (error instanceof FenceError) return [];
         throw error;
@@ -80,21 +74,21 @@ export function sqlConsumerStore(
 
     snooze(id, holder, outcome, transaction) {
       const work = (located?: LiveJob) => snoozeAssignment(id, holder, outcome, located);
-      return transaction === undefined ? database.transactOnce(() => work()) : within(id, transaction, work);
+      return transaction === undefined ? blocking.transactOnce(() => work()) : within(id, transaction, work);
     },
 
-    extend: (id, holder, leaseMs) => database.transactOnce(() => extendAssignment(id, holder, leaseMs)),
+    extend: (id, holder, leaseMs) => blocking.transactOnce(() => extendAssignment(id, holder, leaseMs)),
     move: (id, holder, stage, transaction) => end(id, transaction, (located) => moveJob(id, holder, stage, located)),
 
     async onCommitted({ queue, group, countsInGroup }) {
       scanCursors.reset();
       if (group === null || countsInGroup === false) return;
-      await database.transaction(() => wakeGroup({ queue, group })).catch(() => undefined);
+      await blocking.transaction(() => wakeGroup({ queue, group })).catch(() => undefined);
     },
 
-    listUnassigned: (queue, page) => database.runIdempotent(() => listUnassigned(queue, page)),
-    listAssigned: (owner, queue, page) => database.runIdempotent(() => listAssigned(owner, queue, page)),
-    listInStage: (queue, stage, page) => database.runIdempotent(() => listInStage(queue, stage, page)),
+    listUnassigned: (queue, page) => blocking.runIdempotent(() => listUnassigned(queue, page)),
+    listAssigned: (owner, queue, page) => blocking.runIdempotent(() => listAssigned(owner, queue, page)),
+    listInStage: (queue, stage, page) => blocking.runIdempotent(() => listInStage(queue, stage, page)),
   };
 }
 

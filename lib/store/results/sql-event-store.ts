@@ -1,7 +1,7 @@
 import { readError } from '../../job/read-columns.js';
 import type { EventStore, RecordedEvent } from './event-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { deleteFrom, execute, Ids, query, type Values, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -39,7 +39,7 @@ const DELETE_EXPIRED = deleteFrom('events', ':ids AND recorded_at <= :now - :kep
 /** A process that reconnects to the database within this time misses no event. */
 export const EVENT_RETENTION_MS = 600_000;
 
-export function sqlEventStore(database: SqlDatabase): EventStore {
+export function sqlEventStore({ database }: StoreParts): EventStore {
   const read = async (sql: string, values: Values) =>
     (await database.runIdempotent(() => query<TableRow<'events'>>(sql, values))).map(toRecordedEvent);
   return {

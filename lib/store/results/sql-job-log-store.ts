@@ -1,7 +1,7 @@
 import { isWhole } from '../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { deleteFrom, execute, query, executeAll, insertInChunks, type SqlValue, type Work } from '../core/statement.js';
 import { readInBatches } from './in-batches.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
@@ -78,7 +78,7 @@ const DELETE_LINES = deleteFrom('logs', 'job_id = :id AND number >= 1 AND logged
 
 type ProgressRow = Pick<TableRow<'progress'>, 'job_id' | 'value' | 'lines_logged'>;
 
-export function sqlJobLogStore(database: SqlDatabase): JobLogStore {
+export function sqlJobLogStore({ database }: StoreParts): JobLogStore {
   return {
     async writeJobLogs(entries) {
       if (entries.length > 0) await database.transaction(() => writeJobLogs(entries));

@@ -4,7 +4,7 @@ import { groupBy } from '../../common/group-by.js';
 import type { AwaitedJob, WaitStore } from './wait-store.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, safeId } from '../core/safe-id.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { statement, deleteFrom, execute, Ids, query, executeAll, type Work } from '../core/statement.js';
 import type { RecordRow } from '../jobs/job-record.js';
 import { inBatches, readInBatches } from './in-batches.js';
@@ -69,7 +69,7 @@ type WaitRow = Omit<TableRow<'waits'>, 'expires_at'>;
 
 type AwaitedRow = Pick<RecordRow, 'id' | 'queue' | 'state' | 'result' | 'error' | 'options'>;
 
-export function sqlWaitStore(database: SqlDatabase): WaitStore {
+export function sqlWaitStore({ database }: StoreParts): WaitStore {
   return {
     async readJobs(ids) {
       const rows = await readInBatches<AwaitedRow>(database, AWAITED_JOBS, ids);

@@ -1,5 +1,5 @@
 import { audited, runChange } from '../audit/run-change.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { deleteFrom, execute, query } from '../core/statement.js';
 import {
   declareSchedules,
@@ -33,8 +33,7 @@ const UNDECLARED = `
 
 const DELETE_UNDECLARED = deleteFrom('schedules', "name = :name AND source = 'code' AND declared_at < :now - :afterMs");
 
-/** @param blocking for verbs that wait for a schedule which a caller's transaction has locked */
-export function sqlScheduleStore(database: SqlDatabase, blocking: SqlDatabase, dialect: Dialect): ScheduleStore {
+export function sqlScheduleStore({ database, blocking, dialect }: StoreParts): ScheduleStore {
   return {
     runTicks: (declared) => database.transaction(() => runTicks(declared)),
 

@@ -1,6 +1,6 @@
-import type { Clock } from '../../common/clock.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { Dialect } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { execute, query, type Work } from '../core/statement.js';
 import { sampleQueues } from './sample-queues.js';
 import type { StatsSample, StatsStore } from './stats-store.js';
@@ -32,7 +32,7 @@ const SAVE = `
 
 type StatsRow = Pick<TableRow<'stats'>, 'sample' | 'sampled_at' | 'took_ms'> & { readonly at: number };
 
-export function sqlStatsStore(database: SqlDatabase, dialect: Dialect, clock: Clock): StatsStore {
+export function sqlStatsStore({ database, dialect, clock }: StoreParts): StatsStore {
   const sample = () => database.runIdempotent(() => sampleQueues(dialect));
   return {
     sample,

@@ -1,7 +1,6 @@
 import { LeaseLostError, TransactionLostError } from '../../job/errors.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { statement, execute, executeAll, executeFinal, query, deleteFrom, type Work } from '../core/statement.js';
-import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
+import type { StoreParts } from '../store-parts.js';
 import { remainingJobs } from '../jobs/remaining-jobs.js';
 import { addStep, addWait, lockOwner, lockStep, type NewStep, type StepRow } from './owned-step.js';
 import { findMissedSignals, storeSignal, wakeWaiting } from './signals.js';
@@ -58,13 +57,7 @@ type StoredStepRow = Omit<StepRow, 'at'>;
 
 const ENDED = { state: 'done', hash: null } as const;
 
-/** @param blocking for verbs that lock a job, which a caller's transaction may have locked */
-export function sqlStepStore(
-  database: SqlDatabase,
-  blocking: SqlDatabase,
-  dialect: Dialect,
-  scanCursors: ScanCursors,
-): port.StepStore {
+export function sqlStepStore({ database, blocking, dialect, scanCursors }: StoreParts): port.StepStore {
   /** @param work receives the stored step */
   const asOwner = <T>(
     owner: port.StepOwner,

@@ -1,7 +1,7 @@
 import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { deleteFrom, executeAll, query, type Work } from '../core/statement.js';
-import type { SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { remainingJobs } from '../jobs/remaining-jobs.js';
 import { inArchive } from '../schema/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
@@ -41,19 +41,20 @@ const POSTPONE_CHECK = `
   SET expires_at = :now + ${SUBJECT_CHECK_INTERVAL_MS}
   WHERE subject = :subject AND job_id = :id`;
 
-export function sqlSubjectStore(database: SqlDatabase, archives: readonly string[]): SubjectStore {
+export function sqlSubjectStore({ blocking, archives }: StoreParts): SubjectStore {
+  const archiveTables = archives?.tables ?? [];
   return {
     count: async (subject, limit) =>
-      (await database.runIdempotent(() => jobsOf(subject, Number.MIN_SAFE_INTEGER, limit))).length,
+      (await blocking.runIdempotent(() => jobsOf(subject, Number.MIN_SAFE_INTEGER, limit))).length,
 
     erase: (subject, after, limit, retentionMs, mayForget) =>
-      database.transaction(() => eraseBatch(subject, after, limit, archives, retentionMs, mayForget)),
+      blocking.transaction(() => eraseBatch(subject, after, limit, archiveTables, retentionMs, mayForget)),
 
-    eraseSignals: (subject) => database.transaction(() => eraseSignals(subject)),
+    eraseSignals: (subject) => blocking.transaction(() => eraseSignals(subject)),
 
     async prune(limit) {
-      const expired = await database.runIdempotent(() => query<SubjectRow>(EXPIRED, { limit }));
-      if (expired.length > 0) await database.transaction(() => prune(expired, archives));
+      const expired = await blocking.runIdempotent(() => query<SubjectRow>(EXPIRED, { limit }));
+      if (expired.length > 0) await blocking.transaction(() => prune(expired, archiveTables));
       return expired.length;
     },
   };

@@ -2,7 +2,8 @@ import { isEnabledAt } from '../../job/settings/enabled.js';
 import type { Subscription } from '../../job/topics.js';
 import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { Dialect } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
 import { settingsOf } from '../settings/settings-row.js';
@@ -76,14 +77,11 @@ const HAS_WORKER = `
 const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
 
 /**
- * Reads first, so that only the first worker of a queue writes.
- *
- * @param blocking waits for a caller's transaction that has added one of the queues
+ * Reads first, so that only the first worker of a queue writes. The write waits for a caller's transaction that has
+ * added the queue.
  */
 export async function addQueues(
-  database: Pick<SqlDatabase, 'runIdempotent'>,
-  blocking: Pick<SqlDatabase, 'runIdempotent'>,
-  dialect: Pick<Dialect, 'addQueue'>,
+  { database, blocking, dialect }: Pick<StoreParts, 'database' | 'blocking' | 'dialect'>,
   queues: readonly string[],
 ): Promise<void> {
   for (const queue of await database.runIdempotent(() => findUnknownQueues(queues)))

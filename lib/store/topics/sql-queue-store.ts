@@ -1,5 +1,5 @@
 import { runChange } from '../audit/run-change.js';
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
+import type { StoreParts } from '../store-parts.js';
 import {
   diffDeclarations,
   declareQueue,
@@ -11,8 +11,7 @@ import {
 import type { QueueStore } from './queue-store.js';
 import { deleteSubscriptions, findSubscribers, listSubscriptions } from './subscriptions.js';
 
-/** @param blocking for verbs that wait for a queue which a caller's transaction has locked */
-export function sqlQueueStore(database: SqlDatabase, blocking: SqlDatabase, dialect: Dialect): QueueStore {
+export function sqlQueueStore({ database, blocking, dialect }: StoreParts): QueueStore {
   return {
     async declare(queues) {
       const { toWrite, undeclared } = await database.runIdempotent(() => diffDeclarations(queues));

@@ -1,11 +1,11 @@
 import { randomId } from '../../job/random-id.js';
 import type { Clock } from '../../common/clock.js';
-import type { ScanCursors } from '../jobs/claim/scan-cursors.js';
+import type { StoreParts } from '../store-parts.js';
 import type { WorkerLock, WorkerLockStore } from './worker-lock-store.js';
 import { withTimeout } from '../../common/with-timeout.js';
 import { withRetry } from '../core/with-retry.js';
 import { rescueEach, EXPIRED_CLAIM_COLUMNS, rescueJobsOf, type ExpiredClaim } from '../jobs/rescue.js';
-import type { DedicatedConnection, SqlDatabase } from '../core/sql-database.js';
+import type { DedicatedConnection } from '../core/sql-database.js';
 import type { RescuedJob, RescueRules } from '../jobs/job-store.js';
 import { statement, deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
 
@@ -71,27 +71,16 @@ const LOCK_CLAIM = `
 
 const RELEASE_TIMEOUT_MS = 1_000;
 
-/** A database with row locks. */
-export interface LockDatabase extends Pick<SqlDatabase, 'runIdempotent' | 'transaction'> {
-  openDedicated(): Promise<DedicatedConnection>;
-}
-
-/**
- * Worker locks as row locks, each on a connection of its own.
- *
- * @param database for rescued jobs, so that their events are stored
- */
+/** Worker locks as row locks, each on a connection of its own. Needs a database with row locks. */
 export function sqlWorkerLockStore(
-  pool: LockDatabase,
-  database: SqlDatabase,
-  scanCursors: ScanCursors,
-  clock: Clock,
+  { database, scanCursors, clock }: StoreParts,
+  openDedicated: () => Promise<DedicatedConnection>,
 ): WorkerLockStore {
   return {
     acquire: (workerId) =>
       withRetry(clock, async () => {
         for (;;) {
-          const connection = await pool.openDedicated();
+          const connection = await openDedicated();
           try {
             const id = randomId();
             if (await connection.send(() => acquireLock(id, workerId))) return new SqlWorkerLock(id, connection, clock);
@@ -104,7 +93,7 @@ export function sqlWorkerLockStore(
       }),
 
     async rescue(rules, onRescued) {
-      const { locks, claims } = await pool.runIdempotent(findOrphans);
+      const { locks, claims } = await database.runIdempotent(findOrphans);
       const rescued = await rescueEach(
         claims,
         rules,
@@ -115,7 +104,7 @@ export function sqlWorkerLockStore(
         },
       );
       // If a DELETE fails, the next rescue repeats it.
-      for (const id of locks) await pool.transaction(() => deleteFreeLock(id)).catch(() => undefined);
+      for (const id of locks) await database.transaction(() => deleteFreeLock(id)).catch(() => undefined);
       return rescued;
     },
   };

@@ -1,6 +1,6 @@
-import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { addQueues } from '../topics/queue-registration.js';
+import type { StoreParts } from '../store-parts.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
 const REGISTER = `
@@ -27,10 +27,11 @@ const staleIn = (table: string) => `
   FROM {${table}}
   WHERE ${IS_STALE}`;
 
-export function sqlWorkerRegistry(database: SqlDatabase, blocking: SqlDatabase, dialect: Dialect): WorkerRegistry {
+export function sqlWorkerRegistry(parts: StoreParts): WorkerRegistry {
+  const { database } = parts;
   return {
     async register(worker) {
-      await addQueues(database, blocking, dialect, worker.queues);
+      await addQueues(parts, worker.queues);
       await database.transaction(() => registerWorker(worker));
     },
 
