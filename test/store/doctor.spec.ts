@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { DataSource } from 'typeorm';
 import { systemClock } from '../../lib/common/clock.js';
 import { ACCOUNT_PRIVILEGES, ACCOUNTS, TABLE_PRIVILEGES } from '../../lib/store/doctor/account-privileges.js';
-import type { Diagnosis } from '../../lib/store/doctor/doctor-store.js';
-import { openDoctorStore, type DoctorSettings } from '../../lib/store/open-doctor-store.js';
+import { diagnose, type DiagnosisSettings } from '../../lib/store/diagnose.js';
+import type { Diagnosis } from '../../lib/store/doctor/diagnosis.js';
 import { SCHEMA_VERSION } from '../../lib/store/schema/migrations/migrations.js';
 import { TABLES } from '../../lib/store/tables.js';
 import { account, GUIDE_GRANTS } from '../support/accounts.js';
@@ -15,19 +15,14 @@ import { OwnServer } from '../support/own-server.js';
 import { processesOf } from '../support/processes.js';
 import { describeServers } from '../support/servers.js';
 
-async function examine(dataSource: DataSource, settings: Partial<DoctorSettings> = {}): Promise<Diagnosis[]> {
-  const doctor = await openDoctorStore({
+function examine(dataSource: DataSource, settings: Partial<DiagnosisSettings> = {}): Promise<Diagnosis[]> {
+  return diagnose({
     ...{ dataSource, clock: systemClock, account: 'worker', shortestLeaseMs: 30_000, largestPayloadBytes: 1_048_576 },
     ...settings,
   });
-  try {
-    return await doctor.examine();
-  } finally {
-    await doctor.close();
-  }
 }
 
-async function examineFor(check: string, dataSource: DataSource, settings: Partial<DoctorSettings> = {}) {
+async function examineFor(check: string, dataSource: DataSource, settings: Partial<DiagnosisSettings> = {}) {
   return (await examine(dataSource, settings)).filter((diagnosis) => diagnosis.check === check);
 }
 
@@ -39,7 +34,7 @@ function untilFound(
   check: string,
   dataSource: DataSource,
   passes: (diagnosis: Diagnosis) => boolean,
-  settings?: Partial<DoctorSettings>,
+  settings?: Partial<DiagnosisSettings>,
 ): Promise<Diagnosis> {
   return eventually(async () => {
     await setTimeout(REFRESH_MS);

@@ -5,7 +5,7 @@ import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { NotificationChannel } from '../notifications/notification-channel.js';
 import type { Tables } from '../tables.js';
 import type { Account } from './account-privileges.js';
-import type { Diagnosis } from './doctor-store.js';
+import type { Diagnosis } from './diagnosis.js';
 
 /** The database that the checks examine. */
 export interface Patient {

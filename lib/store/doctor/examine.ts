@@ -11,7 +11,7 @@ import { checkServerSettings } from './check-server.js';
 import { checkSqliteFile } from './check-sqlite-file.js';
 import { checkTables } from './check-tables.js';
 import { checkTransactions } from './check-transactions.js';
-import type { Diagnosis } from './doctor-store.js';
+import type { Diagnosis } from './diagnosis.js';
 
 const CHECKS: readonly Check[] = [
   ...[checkServerSettings, checkDurability, checkSqliteFile, checkTables, checkPrivileges, checkClock],

@@ -10,10 +10,3 @@ export interface Diagnosis {
   /** Null if there is nothing to do. */
   readonly wayOut: string | null;
 }
-
-/** Examines the database for conditions that harm the queue. Changes nothing. */
-export interface DoctorStore {
-  /** Rejects with StoreUnavailableError if the database is unavailable. */
-  examine(): Promise<Diagnosis[]>;
-  close(): Promise<void>;
-}
