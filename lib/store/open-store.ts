@@ -44,8 +44,7 @@ import type { WaitStore } from './results/wait-store.js';
 import { withArchives } from './schema/archive-options.js';
 import { raiseNextId } from './schema/raise-next-id.js';
 import { prepareSchema, type SchemaSettings } from './schema/schema.js';
-import type { SchemaStore } from './schema/schema-store.js';
-import { sqlSchemaStore } from './schema/sql-schema-store.js';
+import { readSchemaState, type SchemaState } from './schema/schema-state.js';
 import { isInMemory, SqliteHandle, type SqliteOptions } from './sqlite/sqlite-handle.js';
 import {
   checkForWaiters,
@@ -86,12 +85,13 @@ export interface OpenStore {
   readonly limits: LimitStore;
   readonly stats: StatsStore;
   readonly metrics: MetricsStore;
-  readonly schema: SchemaStore;
   readonly groups: GroupStore;
   readonly steps: StepStore;
   readonly flows: FlowStore;
   readonly subjects: SubjectStore;
   readonly content: (codec: ContentCodec) => ContentStore;
+  /** Compares the tables with this release while the process runs. */
+  readonly readSchemaState: () => Promise<SchemaState>;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
   readonly workerChannel: NotificationChannel | undefined;
   /** For processes that wait for jobs to end. Each process listens to a name of its own. */
@@ -163,12 +163,12 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     limits: sqlLimitStore(parts),
     stats: sqlStatsStore(parts),
     metrics: sqlMetricsStore(parts),
-    schema: sqlSchemaStore(parts.database, settings.migrate),
     groups: sqlGroupStore(parts),
     steps: sqlStepStore(parts),
     flows: sqlFlowStore(parts),
     subjects: sqlSubjectStore(parts),
     content: (codec) => sqlContentStore(parts, codec),
+    readSchemaState: () => readSchemaState(parts.database, settings.migrate),
     ...channels,
     workerLocks: openDedicated && sqlWorkerLockStore(parts, openDedicated),
     notices,

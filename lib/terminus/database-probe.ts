@@ -1,7 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import { withTimeout } from '../common/with-timeout.js';
 import { hasCode } from '../job/errors.js';
-import type { SchemaState, SchemaStore } from '../store/schema/schema-store.js';
+import type { SchemaState } from '../store/schema/schema-state.js';
 
 /** Reads the version of the tables for health checks, and remembers since when that fails. */
 export class DatabaseProbe {
@@ -11,7 +11,7 @@ export class DatabaseProbe {
   #downSince: number | undefined;
 
   constructor(
-    private readonly schema: SchemaStore,
+    private readonly readSchemaState: () => Promise<SchemaState>,
     private readonly clock: Pick<Clock, 'monotonic' | 'sleep'>,
   ) {}
 
@@ -38,7 +38,7 @@ export class DatabaseProbe {
 
   async #read(): Promise<SchemaState> {
     try {
-      return await this.schema.readState();
+      return await this.readSchemaState();
     } finally {
       this.#reading = undefined;
     }

@@ -92,7 +92,7 @@ export class SqlQueueHealthIndicator implements OnModuleInit, OnModuleDestroy {
     const startsItself = worker !== false && !(typeof worker === 'object' && worker.autoStart === false);
     return {
       ...{ runner, admin, clock },
-      probe: new DatabaseProbe(stores.schema, clock),
+      probe: new DatabaseProbe(stores.readSchemaState, clock),
       isClosing: () => this.#isClosing,
       hasOwnRunner: () => startsItself && runner.queues.length > 0,
     };

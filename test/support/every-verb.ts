@@ -23,7 +23,7 @@ import {
 /** Calls every verb of a store at least once with one job and with several. */
 export async function everyVerb(store: OpenStore, advance: (ms: number) => void): Promise<void> {
   const { jobs, workers, admin, queues, waits, jobLogs, events, schedules } = store;
-  const { limits, steps, stats, metrics, schema, audit } = store;
+  const { limits, steps, stats, metrics, audit } = store;
   const claim = (limit: number, order: 'fifo' | 'lifo' = 'fifo') =>
     claimFrom(jobs, { limit, order, startLimit: 1, deadLetter: 'dlq' });
   const put = (count: number, given = {}) => jobs.enqueue(Array.from({ length: count }, () => newJob(given)));
@@ -295,7 +295,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   for (const limit of [1, 3, 40, 1_000]) await events.pruneEvents(limit);
   await workers.deregister('here');
   await everyMetricsVerb(metrics, advance);
-  await schema.readState();
+  await store.readSchemaState();
 }
 
 /** Acquires a worker lock, claims with it, and rescues its jobs after its release. */
