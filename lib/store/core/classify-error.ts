@@ -81,11 +81,3 @@ export function explainMissingPrivilege(error: unknown): unknown {
   if (number === undefined || !DENIED.has(number)) return error;
   return new MissingPrivilegeError(message ?? '', { cause: error });
 }
-
-export async function withMissingPrivilegeExplained<T>(act: () => Promise<T>): Promise<T> {
-  try {
-    return await act();
-  } catch (error) {
-    throw explainMissingPrivilege(error);
-  }
-}

@@ -4,7 +4,7 @@ import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/with-timeout.js';
 import { inApplicationTransaction, isInTransaction, type ApplicationWork } from '../core/application-transaction.js';
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
-import { classifyError, isUnsent, withMissingPrivilegeExplained } from '../core/classify-error.js';
+import { classifyError, explainMissingPrivilege, isUnsent } from '../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../core/with-retry.js';
 import type { DedicatedConnection, SqlDatabase } from '../core/sql-database.js';
 import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../core/statement.js';
@@ -99,15 +99,15 @@ export class MysqlPool implements SqlDatabase {
   }
 
   writeOnce(writes: readonly Statement[]): Promise<readonly StatementResult[]> {
-    return withMissingPrivilegeExplained(() => this.#commitLog.commit(writes));
+    return this.#commitLog.commit(writes);
   }
 
   decideOnce<T>(work: () => Work<FinalWrites<T>>): Promise<T> {
-    return withMissingPrivilegeExplained(() => this.#commitLog.decide(work));
+    return this.#commitLog.decide(work);
   }
 
   transactOnce<T>(work: () => Work<T>, hasWritten: (value: T) => boolean = () => true): Promise<T> {
-    return withMissingPrivilegeExplained(() => this.#commitLog.transact(work, hasWritten));
+    return this.#commitLog.transact(work, hasWritten);
   }
 
   requireOpenTransaction(transaction: CallerTransaction): void {
@@ -118,11 +118,13 @@ export class MysqlPool implements SqlDatabase {
     return isInTransaction(callerQueryRunner(this.dataSource, transaction));
   }
 
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+  async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const bind = (statement: Statement) => withLiterals(this.templates.bind(statement));
-    return withMissingPrivilegeExplained(() =>
-      runOnQueryRunner(callerQueryRunner(this.dataSource, transaction), bind, work),
-    );
+    try {
+      return await runOnQueryRunner(callerQueryRunner(this.dataSource, transaction), bind, work);
+    } catch (error) {
+      throw explainMissingPrivilege(error);
+    }
   }
 
   // At REPEATABLE READ the caller's transaction would read a snapshot from its first statement.
