@@ -22,6 +22,7 @@ import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { UNUSED_KEY_RETENTION_MS } from '../keys/key-rows.js';
 import { findKeyedReenqueues, reenqueueKeyed, type KeyedReenqueue } from '../keys/reenqueue-keyed.js';
 import { configureQueue } from '../settings/configure-queue.js';
+import { orAddQueue } from '../topics/queue-registration.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { StoreParts } from '../store-parts.js';
 import { execute, query, type Work } from '../core/statement.js';
@@ -176,11 +177,7 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
 }
 
 function* setPaused(dialect: Pick<Dialect, 'addQueue'>, queue: string, paused: boolean): Work<void> {
-  const values = { queue, paused: paused ? 1 : 0 };
-  // A new queue has no row.
-  if ((yield* execute(SET_PAUSED, values)) > 0) return;
-  yield* dialect.addQueue(queue);
-  yield* execute(SET_PAUSED, values);
+  yield* orAddQueue(dialect, queue, () => execute(SET_PAUSED, { queue, paused: paused ? 1 : 0 }));
 }
 
 const lengthOf = ({ length }: { readonly length: number }) => length;

@@ -2,6 +2,7 @@ import { settingsAfter, type QueueConfiguration } from '../../job/settings/queue
 import type { Dialect } from '../core/sql-database.js';
 import { execute, query, type Work } from '../core/statement.js';
 import { changeLimits } from '../limits/sql-limit-store.js';
+import { orAddQueue } from '../topics/queue-registration.js';
 import { settingsOf } from './settings-row.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
@@ -19,7 +20,7 @@ type LockedRow = Pick<TableRow<'queues'>, 'paused' | 'settings'>;
 
 /** Stores the settings with the queue, and its limits with the limits, in this order of locks. */
 export function* configureQueue(dialect: Dialect, queue: string, given: QueueConfiguration | null): Work<void> {
-  const row = yield* lockOrAdd(dialect, queue);
+  const row = (yield* orAddQueue(dialect, queue, () => lockQueue(queue)))!;
   const settings = settingsAfter(settingsOf(row), given);
   const paused = given === null ? false : given.paused === undefined ? row.paused > 0 : given.paused === true;
   const isEmpty = Object.keys(settings).length === 0;
@@ -29,12 +30,6 @@ export function* configureQueue(dialect: Dialect, queue: string, given: QueueCon
   if (Object.keys(limits).length > 0) yield* changeLimits(dialect, queue, limits);
 }
 
-function* lockOrAdd(dialect: Dialect, queue: string): Work<LockedRow> {
-  const lock = function* () {
-    return (yield* query<LockedRow>(LOCK, { queue }))[0];
-  };
-  const known = yield* lock();
-  if (known) return known;
-  yield* dialect.addQueue(queue);
-  return (yield* lock())!;
+function* lockQueue(queue: string): Work<LockedRow | undefined> {
+  return (yield* query<LockedRow>(LOCK, { queue }))[0];
 }

@@ -88,6 +88,18 @@ export async function addQueues(
     await blocking.runIdempotent(() => dialect.addQueue(queue));
 }
 
+/**
+ * For work on the row of a queue, which a new queue does not have yet.
+ *
+ * @param work returns 0 or undefined if there is no row. Then the row is added, and the work runs again
+ */
+export function* orAddQueue<T>(dialect: Pick<Dialect, 'addQueue'>, queue: string, work: () => Work<T>): Work<T> {
+  const found = yield* work();
+  if (found) return found;
+  yield* dialect.addQueue(queue);
+  return yield* work();
+}
+
 function* findUnknownQueues(queues: readonly string[]): Work<string[]> {
   if (queues.length === 0) return [];
   const known = new Set((yield* query<{ queue: string }>(KNOWN_QUEUES, { queues })).map(({ queue }) => queue));
@@ -119,12 +131,12 @@ export function* diffDeclarations(
 }
 
 export function* declareQueue(dialect: Dialect, { queue, expiresAfterMs, subscriptions }: DeclaredQueue): Work<void> {
-  yield* updateOrAdd(dialect, queue, () => execute(DECLARE, { queue, expiresAfterMs }));
+  yield* orAddQueue(dialect, queue, () => execute(DECLARE, { queue, expiresAfterMs }));
   yield* addSubscriptions(queue, subscriptions);
 }
 
 export function* subscribe(dialect: Dialect, queue: string, subscriptions: readonly Subscription[]): Work<void> {
-  yield* updateOrAdd(dialect, queue, () => execute(MARK_USED, { queues: [queue] }));
+  yield* orAddQueue(dialect, queue, () => execute(MARK_USED, { queues: [queue] }));
   yield* addSubscriptions(queue, subscriptions);
 }
 
@@ -165,10 +177,4 @@ export function* expireQueue(queue: string): Work<boolean> {
 
 export function* deleteQueue(queue: string): Work<boolean> {
   return (yield* execute(DELETE_QUEUE, { queue })) === 1;
-}
-
-function* updateOrAdd(dialect: Dialect, queue: string, update: () => Work<number>): Work<void> {
-  if ((yield* update()) > 0) return;
-  yield* dialect.addQueue(queue);
-  yield* update();
 }
