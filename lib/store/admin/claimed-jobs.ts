@@ -1,6 +1,5 @@
-import { batchesOf } from '../../common/batches-of.js';
 import { readIds } from '../../job/read-columns.js';
-import { query, type Work } from '../core/statement.js';
+import { query, queryInBatches, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const SELECT_CLAIMS = `
@@ -37,14 +36,12 @@ export function* readClaimedJobs(queue: string | null): Work<JobOfClaim[]> {
     started.set(Number(id), new Set(ofClaim.slice(0, start_limit)));
     for (const jobId of ofClaim) ids.add(jobId);
   }
-  const claimed: JobOfClaim[] = [];
-  for (const batch of batchesOf([...ids], ID_BATCH_SIZE)) {
-    for (const row of yield* query<JobRow>(SELECT_CLAIMED, { ids: batch })) {
-      // A job of a claim that was written after the claims were read counts as started.
-      const isStarted = started.get(Number(row.claim_id))?.has(Number(row.id)) ?? true;
-      const range = Number(row.runnable) === 2 ? 'staged' : 'waiting';
-      claimed.push({ id: Number(row.id), queue: row.queue, isStarted, range });
-    }
-  }
-  return claimed;
+  const claimed = yield* queryInBatches<JobRow>(SELECT_CLAIMED, [...ids], ID_BATCH_SIZE);
+  return claimed.map((row) => ({
+    id: Number(row.id),
+    queue: row.queue,
+    // A job of a claim that was written after the claims were read counts as started.
+    isStarted: started.get(Number(row.claim_id))?.has(Number(row.id)) ?? true,
+    range: Number(row.runnable) === 2 ? 'staged' : 'waiting',
+  }));
 }

@@ -139,6 +139,18 @@ export function* queryIds(sql: string, values?: Values): Work<number[]> {
   return (yield* query<{ id: number }>(sql, values)).map(({ id }) => Number(id));
 }
 
+/** The rows that the statement selects for the `:ids`, of which it names at most `size` at a time. */
+export function* queryInBatches<Row>(
+  sql: string,
+  ids: readonly number[],
+  size: number,
+  values: Values = {},
+): Work<Row[]> {
+  const rows: Row[] = [];
+  for (const batch of batchesOf(ids, size)) rows.push(...(yield* query<Row>(sql, { ...values, ids: batch })));
+  return rows;
+}
+
 /** Returns the number of affected rows. */
 export function* execute(sql: string, values: Values = {}): Work<number> {
   const [result] = yield { statements: [{ sql, values }] };

@@ -2,8 +2,7 @@ import type { FlowChild, FlowNode, FlowRecord } from '../../job/flows/flow-recor
 import { isFinalState, type FinalState, type JobState } from '../../job/job-state.js';
 import { readError } from '../../job/read-columns.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
-import { batchesOf } from '../../common/batches-of.js';
-import { query, type Work } from '../core/statement.js';
+import { query, queryInBatches, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const FLOW = `
@@ -43,6 +42,8 @@ const STATES = `
 
 const BATCH_SIZE = 500;
 
+type StateRow = Readonly<{ id: number; state: JobState }>;
+
 export function* readChildren(jobId: number, after: number, limit: number): Work<FlowChild[]> {
   const rows = yield* query<TableRow<'edges'>>(CHILDREN, { jobId, after, limit });
   return rows.map(({ needs, queue, name, outcome, result, error }) => ({
@@ -60,7 +61,8 @@ export function* readFlow(id: number): Work<FlowRecord | null> {
   const [flow] = yield* query<{ created_at: number }>(FLOW, { id });
   if (!flow) return null;
   const jobs = yield* readNodes(id);
-  const states = yield* readStates([...jobs.keys()]);
+  const rows = yield* queryInBatches<StateRow>(STATES, [...jobs.keys()], BATCH_SIZE);
+  const states = new Map(rows.map((row) => [Number(row.id), row.state]));
   for (const [jobId, job] of jobs) job.state = states.get(jobId) ?? job.state;
   return { id, createdAt: new Date(Number(flow.created_at)), jobs: inOrder(jobs) };
 }
@@ -78,28 +80,17 @@ function* readNodes(flowId: number): Work<Map<number, FlowNode>> {
   let level = [-flowId];
   while (level.length > 0) {
     const next: number[] = [];
-    for (const ids of batchesOf(level, BATCH_SIZE)) {
-      for (const edge of yield* query<TableRow<'edges'>>(EDGES_OF, { ids })) {
-        const state = toFinalState(edge.outcome);
-        const needs = Number(edge.needs);
-        nodes.get(Number(edge.job_id))?.needs.push({ id: needs, onFailure: edge.on_failure, state });
-        if (nodes.has(needs)) continue;
-        nodes.set(needs, { id: needs, queue: edge.queue, name: edge.name, state: state ?? 'removed', needs: [] });
-        next.push(needs);
-      }
+    for (const edge of yield* queryInBatches<TableRow<'edges'>>(EDGES_OF, level, BATCH_SIZE)) {
+      const state = toFinalState(edge.outcome);
+      const needs = Number(edge.needs);
+      nodes.get(Number(edge.job_id))?.needs.push({ id: needs, onFailure: edge.on_failure, state });
+      if (nodes.has(needs)) continue;
+      nodes.set(needs, { id: needs, queue: edge.queue, name: edge.name, state: state ?? 'removed', needs: [] });
+      next.push(needs);
     }
     level = next;
   }
   return nodes;
-}
-
-function* readStates(all: readonly number[]): Work<Map<number, JobState>> {
-  const states = new Map<number, JobState>();
-  for (const ids of batchesOf(all, BATCH_SIZE)) {
-    for (const { id, state } of yield* query<{ id: number; state: JobState }>(STATES, { ids }))
-      states.set(Number(id), state);
-  }
-  return states;
 }
 
 /** Each job after those that it needs. */

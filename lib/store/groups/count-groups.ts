@@ -2,7 +2,7 @@ import { batchesOf } from '../../common/batches-of.js';
 import { groupBy } from '../../common/group-by.js';
 import { idsInClaims } from '../admin/live-candidates.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
-import { query, type Work } from '../core/statement.js';
+import { query, queryInBatches, type Work } from '../core/statement.js';
 import type { GroupCounts, MaxGroupCounts } from './group-store.js';
 
 // One range of index queue each. With `runnable IN` and a LIMIT, MySQL reads the whole index.
@@ -61,9 +61,8 @@ export function* countGroups(
     unclaimed.push(...(yield* query<CountRow>(countWaiting(batch.length), { queue, most, ...names })));
   }
   const scheduled = yield* query<CountRow>(COUNT_SCHEDULED, { queue, groups, mostScheduled });
-  const active: CountRow[] = [];
-  for (const ids of batchesOf([...new Set(yield* idsInClaims({ queue }))], ID_BATCH_SIZE))
-    active.push(...(yield* query<CountRow>(COUNT_ACTIVE, { queue, groups, ids })));
+  const claimed = [...new Set(yield* idsInClaims({ queue }))];
+  const active = yield* queryInBatches<CountRow>(COUNT_ACTIVE, claimed, ID_BATCH_SIZE, { queue, groups });
   const [waitingOf, scheduledOf, activeOf] = [unclaimed, scheduled, active].map(sumsOf);
   return groups.map((group) => ({
     // The index counts active jobs as waiting. The reads are not one snapshot.

@@ -6,9 +6,8 @@ import { addSubjects, hasSubject } from '../subjects/add-subjects.js';
 import { KeyPlan } from './key-plan.js';
 import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRows } from './key-rows.js';
 import { deleteStaged, findStaged } from '../people/stages.js';
-import { type FinalWrites, type Statement, type Work, query, executeAll } from '../core/statement.js';
+import { type FinalWrites, type Statement, type Work, queryInBatches, executeAll } from '../core/statement.js';
 import type { KeyName } from '../core/sql-database.js';
-import { batchesOf } from '../../common/batches-of.js';
 import { RETURNED } from '../runnable.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 
@@ -98,11 +97,7 @@ export function lockIdleJobs(ids: readonly number[]): Work<ReadonlySet<number>> 
 }
 
 function* lockInBatches(sql: string, ids: readonly number[]): Work<ReadonlySet<number>> {
-  const locked = new Set<number>();
-  for (const batch of batchesOf(ascending(ids), MAX_IDS)) {
-    for (const id of idsOf(yield* query<{ id: number }>(sql, { ids: batch }))) locked.add(id);
-  }
-  return locked;
+  return new Set(idsOf(yield* queryInBatches<{ id: number }>(sql, ascending(ids), MAX_IDS)));
 }
 
 /** Replaces unclaimed jobs that the transaction has locked. Each starts anew. */
