@@ -17,7 +17,6 @@ import type { CallerTransaction } from '../store/jobs/job-store.js';
 import { toMs, type Duration } from '../common/duration.js';
 import { ASSIGN_OPTIONS, type AssignOptions } from './assign-options.js';
 import { toAssignedJob, type AssignedJob } from './assigned-job.js';
-import { AssignmentEnder } from './assignment-ender.js';
 import { holderOf, holderProblems, ownerProblem, stageProblem, type ClaimHolder } from './claim-holder.js';
 import { resolveClaimOptions, type ClaimOptions } from './claim-options.js';
 import { ConsumerClaimer } from './consumer-claimer.js';
@@ -26,6 +25,7 @@ import { outcomeAfterFailure, failOptionProblems, type FailOptions } from './fai
 import { readPage } from './read-page.js';
 import { snoozeProblems, type SnoozeOptions } from './snooze-options.js';
 import type { AssignmentTransaction } from './transaction-option.js';
+import { withEffects } from './with-effects.js';
 
 /**
  * Claims jobs for people, and for programs without a handler, and ends them on their behalf. The holder of a job is its
@@ -49,14 +49,12 @@ import type { AssignmentTransaction } from './transaction-option.js';
 export class QueueConsumer {
   readonly #parts: ConsumerParts;
   readonly #claimer: ConsumerClaimer;
-  readonly #ender: AssignmentEnder;
   readonly #workerId = randomUUID();
 
   /** @internal Nest injects it. */
   constructor(parts: ConsumerParts) {
     this.#parts = parts;
     this.#claimer = new ConsumerClaimer(parts, this.#workerId);
-    this.#ender = new AssignmentEnder(parts);
   }
 
   /**
@@ -82,20 +80,16 @@ export class QueueConsumer {
    */
   async complete(id: number, given: ClaimHolder & AssignmentTransaction & { result?: unknown }): Promise<void> {
     check('Cannot complete', [jobIdProblem(id), ...holderProblems(given, ['result', 'manager'])]);
-    const { optionsFor } = this.#parts;
-    await this.#ender.end(
-      id,
-      holderOf(given),
-      ({ queue }) => {
-        const options = optionsFor(queue);
-        return andThen(encodeResult(queue, given.result, options), (result) => ({
-          outcome: { kind: 'complete' as const, result },
-          retentionMs: options.retention.completedMs,
-        }));
-      },
-      given.manager,
-      given.result,
-    );
+    const { store, optionsFor } = this.#parts;
+    const { manager, result } = given;
+    const decide = ({ queue }: ClaimedJob) => {
+      const options = optionsFor(queue);
+      return andThen(encodeResult(queue, result, options), (encoded) => ({
+        outcome: { kind: 'complete' as const, result: encoded },
+        retentionMs: options.retention.completedMs,
+      }));
+    };
+    await withEffects(this.#parts, store.end(id, holderOf(given), decide, manager), manager, { result });
   }
 
   /**
@@ -112,13 +106,14 @@ export class QueueConsumer {
       ...holderProblems(given, ['error', 'retry', 'manager']),
       ...failOptionProblems(given),
     ]);
-    const { optionsFor } = this.#parts;
+    const { store, optionsFor } = this.#parts;
+    const { manager } = given;
     const decide = (job: ClaimedJob) => {
       const { retry, retention, deadLetter, codec } = optionsFor(job.queue);
       const decided = outcomeAfterFailure(job, given, retry, withDecoder(this.#parts, codec));
       return andThen(decided, (outcome) => ({ outcome, retentionMs: retention.deadMs, deadLetter }));
     };
-    const { outcome } = await this.#ender.end(id, holderOf(given), decide, given.manager);
+    const { outcome } = await withEffects(this.#parts, store.end(id, holderOf(given), decide, manager), manager);
     if (outcome.kind !== 'retry') return 'dead';
     return outcome.delayMs > 0 ? 'scheduled' : 'waiting';
   }
@@ -143,9 +138,8 @@ export class QueueConsumer {
     check('Cannot snooze', [jobIdProblem(id), ...snoozeProblems(given)]);
     const outcome = { kind: 'snooze', ...toDelay(until!, this.#parts.clock.now().getTime()) } as const;
     if (!keepOwner) return this.#releaseAs(id, holderOf(given), outcome, manager);
-    const snoozed = await this.#parts.store.snooze(id, holderOf(given), outcome, manager);
-    const { job, owner } = snoozed;
-    this.#ender.afterCommit(snoozed, manager, () => this.#parts.ended(job, outcome, undefined, null, owner));
+    const snoozing = this.#parts.store.snooze(id, holderOf(given), outcome, manager);
+    await withEffects(this.#parts, snoozing, manager, { keepsOwner: true });
   }
 
   /**
@@ -204,7 +198,7 @@ export class QueueConsumer {
       ...holderProblems(given, ['stage', 'manager']),
       stage === null ? undefined : stageProblem(stage),
     ]);
-    await this.#ender.move(id, holderOf(given), stage!, manager);
+    await withEffects(this.#parts, this.#parts.store.move(id, holderOf(given), stage!, manager), manager);
   }
 
   /** The waiting jobs of a queue that are in no stage, in the order of claims; reversed with `order: 'newest'`. */
@@ -236,7 +230,8 @@ export class QueueConsumer {
     outcome: Outcome,
     manager: CallerTransaction | undefined,
   ): Promise<void> {
-    await this.#ender.end(id, holder, () => ({ outcome, retentionMs: false }), manager);
+    const ending = this.#parts.store.end(id, holder, () => ({ outcome, retentionMs: false }), manager);
+    await withEffects(this.#parts, ending, manager);
   }
 }
 
