@@ -58,37 +58,26 @@ export class AuditTrail {
     return new AuditTrail(this.parts, author, this.transaction);
   }
 
-  /** The trail of changes in the caller's open transaction. */
-  within(transaction: CallerTransaction): AuditTrail {
-    return new AuditTrail(this.parts, this.author, transaction);
+  /** The trail of changes in the caller's open transaction, if there is one. */
+  within(transaction: CallerTransaction | undefined): AuditTrail {
+    return transaction ? new AuditTrail(this.parts, this.author, transaction) : this;
   }
 
-  /**
-   * Runs a verb, and calls the hook after its last commit, unless it has changed nothing.
-   *
-   * @param transaction the open transaction of the caller to which the changes belong
-   */
-  async record<T>(
-    call: AuditedCall,
-    act: (changes: RecordedChanges) => Promise<T>,
-    transaction = this.transaction,
-  ): Promise<T> {
-    const changes = new RecordedChanges(this.parts && entryOf(call, this.author), transaction);
+  /** Runs a verb, and calls the hook after its last commit, unless it has changed nothing. */
+  async record<T>(call: AuditedCall, act: (changes: RecordedChanges) => Promise<T>): Promise<T> {
+    const { parts, transaction } = this;
+    const changes = new RecordedChanges(parts && entryOf(call, this.author), transaction);
     try {
       return await act(changes);
     } finally {
       // A verb that has failed may have changed jobs before.
-      if (changes.count > 0) {
-        const callHook = () => void this.#callHook(call, changes);
-        if (transaction) this.parts?.jobs.afterCommit(transaction, callHook);
-        else callHook();
-      }
+      if (changes.count > 0) parts?.jobs.afterCommit(transaction, () => void this.#callHook(call, changes));
     }
   }
 
   /** Runs a verb of one transaction. */
-  change<T>(call: AuditedCall, act: (change: Change) => Promise<T>, transaction?: CallerTransaction): Promise<T> {
-    return this.record(call, (changes) => changes.run(act), transaction);
+  change<T>(call: AuditedCall, act: (change: Change) => Promise<T>): Promise<T> {
+    return this.record(call, (changes) => changes.run(act));
   }
 
   async #callHook(call: AuditedCall, changes: RecordedChanges): Promise<void> {

@@ -62,8 +62,7 @@ export class JobInserter {
       countStored(changed.filter((job) => job.queue === queue && isDueNow(job)).length);
     }
     const created = isKeyed ? enqueued.filter(({ outcome }) => outcome === 'created') : enqueued;
-    if (manager) store.afterCommit(manager, () => this.#onCommitted(created, changed));
-    else this.#onCommitted(created, changed);
+    store.afterCommit(manager, () => this.#onCommitted(created, changed));
     return enqueued;
   }
 
@@ -87,8 +86,7 @@ export class JobInserter {
       return { id: jobIds[index]!, queue, name, outcome: 'created' };
     });
     const free = flow.jobs.filter(({ isBlocked }) => !isBlocked);
-    if (manager) store.afterCommit(manager, () => this.#onCommitted(jobs, free));
-    else this.#onCommitted(jobs, free);
+    store.afterCommit(manager, () => this.#onCommitted(jobs, free));
     return { id, jobs };
   }
 

@@ -81,17 +81,14 @@ export class QueueSchedules {
     transaction: ScheduleTransaction = {},
   ): Promise<Date | null> {
     const manager = managerOf('Schedule', transaction);
-    const { store, audit, optionsFor } = this.#parts;
+    const { store, audit, jobs, optionsFor } = this.#parts;
     const { queue, jobName = DEFAULT_JOB_NAME } = definition ?? {};
     const also = ['queue', 'jobName'];
     const schedule = await buildSchedule(name, { queue, name: jobName }, definition, optionsFor, also);
     const options = { queue, jobName, ...timesOf(definition) };
-    const nextAtMs = await audit.change(
-      { verb: 'schedule.upsert', which: name, options, queue },
-      (change) => store.upsert(schedule, change),
-      manager,
-    );
-    this.#afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
+    const call = { verb: 'schedule.upsert', which: name, options, queue } as const;
+    const nextAtMs = await audit.within(manager).change(call, (change) => store.upsert(schedule, change));
+    jobs.afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
     return nextAtMs === null ? null : new Date(nextAtMs);
   }
 
@@ -105,7 +102,8 @@ export class QueueSchedules {
     const manager = managerOf('Schedule', transaction);
     checkName(name);
     const { store, audit } = this.#parts;
-    return audit.change({ verb: 'schedule.remove', which: name }, (change) => store.remove(name, change), manager);
+    const call = { verb: 'schedule.remove', which: name } as const;
+    return audit.within(manager).change(call, (change) => store.remove(name, change));
   }
 
   /**
@@ -136,10 +134,10 @@ export class QueueSchedules {
   async runNow(name: string, transaction: ScheduleTransaction = {}): Promise<number> {
     const manager = managerOf('Schedule', transaction);
     checkName(name);
-    const { store, audit, notifier, emitEnqueued } = this.#parts;
+    const { store, audit, jobs, notifier, emitEnqueued } = this.#parts;
     const call = { verb: 'schedule.runNow', which: name } as const;
-    const job = await audit.change(call, (change) => store.runNow(name, change), manager);
-    this.#afterCommit(manager, () => {
+    const job = await audit.within(manager).change(call, (change) => store.runNow(name, change));
+    jobs.afterCommit(manager, () => {
       emitEnqueued(job);
       notifier.wake(job.queue, 1);
     });
@@ -182,18 +180,14 @@ export class QueueSchedules {
     const manager = managerOf('Schedule', transaction);
     checkName(name);
     const call = { verb: paused ? 'schedule.pause' : 'schedule.resume', which: name } as const;
-    const { store, audit } = this.#parts;
-    const { queue, nextAtMs } = await audit.change(call, (change) => store.setPaused(name, paused, change), manager);
-    this.#afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
+    const { store, audit, jobs } = this.#parts;
+    const recorded = audit.within(manager);
+    const { queue, nextAtMs } = await recorded.change(call, (change) => store.setPaused(name, paused, change));
+    jobs.afterCommit(manager, () => this.#expectTick(queue, nextAtMs));
   }
 
   #expectTick(queue: string, nextAtMs: number | null): void {
     if (nextAtMs !== null) this.#parts.notifier.expectAt(queue, nextAtMs);
-  }
-
-  #afterCommit(manager: CallerTransaction | undefined, act: () => void): void {
-    if (manager) this.#parts.jobs.afterCommit(manager, act);
-    else act();
   }
 }
 

@@ -156,8 +156,8 @@ export interface JobStore extends KeyStore {
   /** Returns the ids in the order of the jobs. */
   enqueue(jobs: readonly NewJob[], transaction?: CallerTransaction): Promise<number[]>;
 
-  /** Never calls `act` after a rollback. Calls it at once if no transaction is open. */
-  afterCommit(transaction: CallerTransaction, act: () => void): void;
+  /** Never calls `act` after a rollback. Calls it at once if there is no transaction, or none is open. */
+  afterCommit(transaction: CallerTransaction | undefined, act: () => void): void;
 
   /** Counts up to `limit`, without locks. Never waits for the transaction of the caller to end. */
   countWaiting(queue: string, limit: number, transaction?: CallerTransaction): Promise<number>;

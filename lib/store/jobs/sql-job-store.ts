@@ -88,7 +88,7 @@ export function sqlJobStore(
       return results;
     },
 
-    afterCommit: (transaction, act) => commits.afterCommit(transaction, act),
+    afterCommit: (transaction, act) => (transaction ? commits.afterCommit(transaction, act) : act()),
     countWaiting: (queue, limit, transaction) => database.readLatest(() => countWaiting(queue, limit), transaction),
     summarizeWork: (...args) => database.runIdempotent(() => summarizeWork(...args)),
     readUpcomingTimes: (schedules) => database.runIdempotent(() => readUpcomingTimes(schedules)),
