@@ -7,7 +7,6 @@ import { nameProblem } from '../job/job-names.js';
 import { managerOf, optionProblems, problemOf, resolveOptions } from '../job/option-schema.js';
 import { pageProblems, type PageOptions } from '../job/page-options.js';
 import { ASSIGNMENT_LEASE } from '../job/lease.js';
-import { withDecoder } from '../job/failed-job.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Outcome } from '../job/outcome.js';
 import { encodeResult } from '../job/payload.js';
@@ -110,7 +109,7 @@ export class QueueConsumer {
     const { manager } = given;
     const decide = (job: ClaimedJob) => {
       const { retry, retention, deadLetter, codec } = optionsFor(job.queue);
-      const decided = outcomeAfterFailure(job, given, retry, withDecoder(this.#parts, codec));
+      const decided = outcomeAfterFailure(job, given, retry, { ...this.#parts, codec });
       return andThen(decided, (outcome) => ({ outcome, retentionMs: retention.deadMs, deadLetter }));
     };
     const { outcome } = await withEffects(this.#parts, store.end(id, holderOf(given), decide, manager), manager);

@@ -20,13 +20,13 @@ export interface FailedJob<Payload = unknown> {
   readonly createdAt: Date;
 }
 
-/** Calls a function of `retry` with the job. */
+/** Calls a function of `retry` with the job, and with its decoded payload. */
 export function callWithJob<T>(
   job: ClaimedJob,
-  { decodePayload }: Pick<RuleParts, 'decodePayload'>,
+  { codec }: Pick<RuleParts, 'codec'>,
   call: (job: FailedJob) => MaybePromise<T>,
 ): MaybePromise<T> {
-  return decodePayload ? andThen(decodePayload(job), (decoded) => call(toFailedJob(decoded))) : call(toFailedJob(job));
+  return andThen(codec ? withDecodedPayload(job, codec) : job, (decoded) => call(toFailedJob(decoded)));
 }
 
 export function toFailedJob(job: ClaimedJob): FailedJob {
@@ -38,11 +38,6 @@ export function toFailedJob(job: ClaimedJob): FailedJob {
     payload: 'value' in payload ? payload.value : undefined,
     headers: 'headers' in headers ? headers.headers : {},
   };
-}
-
-/** Adds the decoder of payloads. */
-export function withDecoder<Parts extends RuleParts>(parts: Parts, codec: ContentCodec | undefined): Parts & RuleParts {
-  return codec ? { ...parts, decodePayload: (job) => withDecodedPayload(job, codec) } : parts;
 }
 
 /** The job itself if its payload cannot be decoded. */

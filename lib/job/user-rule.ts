@@ -1,15 +1,15 @@
 import type { Clock } from '../common/clock.js';
 import { withTimeout } from '../common/with-timeout.js';
+import type { ContentCodec } from './codec/content-codec.js';
 import { formatValue } from './expectation.js';
-import type { ClaimedJob } from './job.js';
 import { storedError } from './stored-error.js';
 
 export interface RuleParts {
   readonly random: () => number;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly logger: { warn(message: string): void };
-  /** Decodes the payload for the functions of the options. Undefined: payloads are not encoded. Never rejects. */
-  readonly decodePayload?: ((job: ClaimedJob) => MaybePromise<ClaimedJob>) | undefined;
+  /** Decodes the payload for the functions of the options. Undefined: payloads are not encoded. */
+  readonly codec?: ContentCodec | undefined;
 }
 
 /** A function of the options, with the parser of its result. */

@@ -1,5 +1,4 @@
 import { groupBy } from '../../common/group-by.js';
-import { withDecoder } from '../../job/failed-job.js';
 import { expiredLeaseError, isFinalOutcome, outcomeAfterExpiredLease } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
 import type { JobStore, RescuedJob, RescueRules } from '../../store/jobs/job-store.js';
@@ -59,7 +58,7 @@ function rescueRules(parts: Pick<RescuerParts, 'optionsFor' | 'random' | 'clock'
   return {
     decide: (job) => {
       const { retry, codec } = parts.optionsFor(job.queue);
-      return outcomeAfterExpiredLease(job, job, job.mayHaveStarted, retry, withDecoder(parts, codec));
+      return outcomeAfterExpiredLease(job, job, job.mayHaveStarted, retry, { ...parts, codec });
     },
     retentionMs: (queue) => parts.optionsFor(queue).retention.deadMs,
   };

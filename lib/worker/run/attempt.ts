@@ -2,7 +2,6 @@ import type { EntityManager } from 'typeorm';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
 import { AttemptLogger } from '../../job/log-params.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
-import { withDecoder } from '../../job/failed-job.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { encodeJson } from '../../job/json.js';
 import { outcomeAfterError, type Delay, type Outcome } from '../../job/outcome.js';
@@ -122,12 +121,7 @@ export class Attempt implements HandlerActions {
 
   #outcomeAfter(error: Error): MaybePromise<AttemptEnd> {
     const { retry, codec } = this.options;
-    const outcome = outcomeAfterError(
-      this.job,
-      error,
-      retry,
-      withDecoder({ ...this.parts, logger: this.logger }, codec),
-    );
+    const outcome = outcomeAfterError(this.job, error, retry, { ...this.parts, logger: this.logger, codec });
     return andThen(outcome, (decided) => toAttemptEnd(decided));
   }
 
