@@ -16,37 +16,24 @@ export function jobLogParams(job: LoggedJob, workerId?: string | null): LogParam
 }
 
 /** The log of one attempt of a job. */
-export class AttemptLogger implements JobLogger {
-  constructor(
-    private readonly logger: JobLogger,
-    private readonly job: LoggedJob,
-    private readonly workerId: string,
-  ) {}
+export function attemptLogger(logger: JobLogger, job: LoggedJob, workerId: string): JobLogger {
+  const withJob = (params: LogParams | undefined) => ({ ...jobLogParams(job, workerId), ...params });
+  return {
+    log: (message, params) => logger.log(message, withJob(params)),
+    warn: (message, params) => logger.warn(message, withJob(params)),
+    error: (message, stack, params) => logger.error(message, stack, withJob(params)),
+    debug: (message, params) => logger.debug(message, withJob(params)),
+  };
+}
 
-  log(message: string, params?: LogParams): void {
-    this.logger.log(message, this.#with(params));
-  }
-
-  warn(message: string, params?: LogParams): void {
-    this.logger.warn(message, this.#with(params));
-  }
-
-  error(message: string, stack?: string, params?: LogParams): void {
-    this.logger.error(message, stack, this.#with(params));
-  }
-
-  /** The handler threw after it had handed off the job, or completed it in its transaction. */
-  threwLate(isHandedOff: boolean, { message, stack }: StoredError): void {
-    const action = isHandedOff ? 'been handed off' : 'completed in its transaction';
-    const line = `Job ${this.job.id} had ${action}, then its handler threw: ${logText(message)}`;
-    this.error(line, logStack(stack, message));
-  }
-
-  debug(message: string, params?: LogParams): void {
-    this.logger.debug(message, this.#with(params));
-  }
-
-  #with(params: LogParams | undefined): LogParams {
-    return { ...jobLogParams(this.job, this.workerId), ...params };
-  }
+/** The handler threw after it had handed off the job, or completed it in its transaction. */
+export function logLateError(
+  logger: JobLogger,
+  { id }: LoggedJob,
+  isHandedOff: boolean,
+  { message, stack }: StoredError,
+): void {
+  const action = isHandedOff ? 'been handed off' : 'completed in its transaction';
+  const line = `Job ${id} had ${action}, then its handler threw: ${logText(message)}`;
+  logger.error(line, logStack(stack, message));
 }

@@ -1,6 +1,7 @@
 import type { EntityManager } from 'typeorm';
+import type { JobLogger } from '../../common/job-logger.js';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
-import { AttemptLogger } from '../../job/log-params.js';
+import { attemptLogger, logLateError } from '../../job/log-params.js';
 import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { encodeJson } from '../../job/json.js';
@@ -42,7 +43,7 @@ export class Attempt implements HandlerActions {
   /** Undefined while the handler has used no steps. */
   #steps: JobSteps | undefined;
   #children: JobChildren | undefined;
-  #logger: AttemptLogger | undefined;
+  #logger: JobLogger | undefined;
 
   /** @param startedAtMs by the monotonic clock */
   constructor(
@@ -106,7 +107,7 @@ export class Attempt implements HandlerActions {
   endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
     const thrown = readableError(value);
     if (this.#detachedEnd) {
-      this.logger.threwLate(this.#detachedEnd.isHandedOff, storedError(thrown));
+      logLateError(this.logger, this.job, this.#detachedEnd.isHandedOff, storedError(thrown));
       return this.#detachedEnd;
     }
     if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
@@ -223,8 +224,8 @@ export class Attempt implements HandlerActions {
     return this.#detachment?.end;
   }
 
-  get logger(): AttemptLogger {
-    return (this.#logger ??= new AttemptLogger(this.parts.logger, this.job, this.parts.workerId));
+  get logger(): JobLogger {
+    return (this.#logger ??= attemptLogger(this.parts.logger, this.job, this.parts.workerId));
   }
 
   #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
