@@ -9,7 +9,7 @@ import { BoardInput } from './input.js';
 import { LiveStats } from './live-stats.js';
 import { READS } from './reads.js';
 import { Redactor } from '../dashboard/redactor.js';
-import { checkReadOrigin, checkWriteOrigin } from './request-origin.js';
+import { checkOrigin } from './request-origin.js';
 import { Throughput } from './throughput.js';
 import { WRITES } from './writes.js';
 
@@ -42,7 +42,7 @@ export class Board implements OnModuleDestroy {
 
   async read(name: string, request: BoardRequest): Promise<Answer> {
     return this.#answer(async () => {
-      checkReadOrigin(request, this.options.origins);
+      checkOrigin('read', request, this.options.origins);
       if (!Object.hasOwn(READS, name)) throw unknown(name);
       return this.#call(READS[name]!, request, request['query'] ?? {});
     });
@@ -50,7 +50,7 @@ export class Board implements OnModuleDestroy {
 
   async write(verb: string, request: BoardRequest): Promise<Answer> {
     return this.#answer(async () => {
-      checkWriteOrigin(request, this.options.origins);
+      checkOrigin('write', request, this.options.origins);
       if (!isWriteVerb(verb)) throw unknown(verb);
       if (this.options.readOnly) throw new Refusal('The board is read-only.', 403, 'FORBIDDEN');
       return this.#call(WRITES[verb], request, request['body']);
@@ -60,7 +60,7 @@ export class Board implements OnModuleDestroy {
   /** The rights of the viewer of a stream, or the refusal. */
   async openStream(request: BoardRequest): Promise<BoardAccess | Answer> {
     try {
-      checkReadOrigin(request, this.options.origins);
+      checkOrigin('read', request, this.options.origins);
       return new BoardAccess(this.options, request);
     } catch (error) {
       return this.#failure(error);

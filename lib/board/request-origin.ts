@@ -1,25 +1,15 @@
-import { foreignOriginProblem, headerOf, originProblem } from '../dashboard/request-origin.js';
+import { foreignOriginProblem, headerOf } from '../dashboard/request-origin.js';
 import { Refusal } from '../dashboard/error-status.js';
 import type { BoardRequest } from './board-options.js';
 
 /**
  * Refuses requests that a page of another origin sends. Forms cannot set the header of writes, and scripts can only with a
- * permission (CORS) that an application may give to every origin. So the origin is checked as well.
+ * permission (CORS) that an application may give to every origin. So the origin is checked as well, also that of reads.
  */
-export function checkWriteOrigin({ headers }: BoardRequest, origins: readonly string[]): void {
-  if (headerOf(headers, 'x-sql-queue') !== '1') throw refusal('expected the header x-sql-queue: 1');
-  const site = headerOf(headers, 'sec-fetch-site');
-  if (site !== undefined) {
-    if (site !== 'same-origin') throw refusal(`expected Sec-Fetch-Site: same-origin, got ${site}`);
-    return;
-  }
-  const problem = originProblem(headers, origins);
-  if (problem !== undefined) throw refusal(problem);
-}
-
-/** Other sites must not read the board through a CORS permission either. */
-export function checkReadOrigin({ headers }: BoardRequest, origins: readonly string[]): void {
-  const problem = foreignOriginProblem(headers, origins);
+export function checkOrigin(kind: 'read' | 'write', { headers }: BoardRequest, origins: readonly string[]): void {
+  const hasHeader = headerOf(headers, 'x-sql-queue') === '1';
+  if (kind === 'write' && !hasHeader) throw refusal('expected the header x-sql-queue: 1');
+  const problem = foreignOriginProblem(kind, headers, origins);
   if (problem !== undefined) throw refusal(problem);
 }
 

@@ -40,7 +40,8 @@ export class CheckedRoutes {
   }
 
   #checkOrigin({ headers }: BullBoardRequest): void {
-    const problem = foreignOriginProblem(headers, this.parts.origins);
+    // Changes are no exception: programs may send them without an Origin, and browsers always send one with them.
+    const problem = foreignOriginProblem('read', headers, this.parts.origins);
     if (problem !== undefined) throw new Refusal(`bull-board takes requests of its own page only: ${problem}.`, 403);
   }
 

@@ -2,22 +2,25 @@
 export type RequestHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /**
- * The sign that a page of another origin has sent the request; undefined without one. Other sites must not reach a
- * dashboard through a permission (CORS) that an application may give to every origin. Programs that are no browser send
- * neither header.
+ * The sign that a page of another origin may have sent the request; undefined without one. Other sites must not reach a
+ * dashboard through a permission (CORS) that an application may give to every origin.
  *
+ * @param kind a read may come from the address bar (`none`), and from programs that are no browser, which send neither
+ * header. A write must come from a page of the dashboard
  * @param origins public origins of the dashboard, beside the host of the request
  */
-export function foreignOriginProblem(headers: RequestHeaders, origins: readonly string[]): string | undefined {
+export function foreignOriginProblem(
+  kind: 'read' | 'write',
+  headers: RequestHeaders,
+  origins: readonly string[],
+): string | undefined {
   const site = headerOf(headers, 'sec-fetch-site');
   if (site !== undefined) {
-    return site === 'same-origin' || site === 'none' ? undefined : `expected Sec-Fetch-Site: same-origin, got ${site}`;
+    const isAllowed = site === 'same-origin' || (kind === 'read' && site === 'none');
+    return isAllowed ? undefined : `expected Sec-Fetch-Site: same-origin, got ${site}`;
   }
-  return headerOf(headers, 'origin') === undefined ? undefined : originProblem(headers, origins);
-}
-
-export function originProblem(headers: RequestHeaders, origins: readonly string[]): string | undefined {
   const origin = headerOf(headers, 'origin');
+  if (kind === 'read' && origin === undefined) return undefined;
   if (origin !== undefined && URL.canParse(origin)) {
     if (origins.includes(origin) || new URL(origin).host === headerOf(headers, 'host')) return undefined;
   }
