@@ -5,16 +5,19 @@ import type { FlowRecord } from '../job/flows/flow-record.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import type { QueueConfiguration } from '../job/settings/queue-configuration.js';
 import type { PageOptions } from '../job/page-options.js';
+import type { SubscriptionOptions } from '../job/topics.js';
 import type { QueueRecord, WorkerRecord } from '../store/admin/admin-store.js';
 import type { AuditFilter } from '../store/audit/audit-store.js';
 import type { RekeyCount } from '../store/content/content-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
+import type { SubscriptionRecord } from '../store/topics/queue-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { eraseSubject, type Erasure } from './erase.js';
 import { configureQueue, LIMITS_ARE_LOCKED } from './configure-queue.js';
 import { listAudit, type AuditPage } from './list-audit.js';
 import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
 import { refuseManager, type ChangeOptions, type OwnTransaction } from './in-transaction.js';
+import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { obliterateQueue, type ObliterateOptions } from './obliterate-queue.js';
 import { setPaused, type AllQueues } from './pause-queues.js';
@@ -22,13 +25,13 @@ import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from '.
 import { readHistory, type HistoryOptions, type MetricsPoint } from './read-history.js';
 import { rekey } from './rekey.js';
 import { readStats, type StatsOptions } from './read-stats.js';
-import { SubscriptionAdmin } from './subscription-admin.js';
+import { subscribe, unsubscribe } from './subscriptions.js';
 
 /**
  * Reads and changes jobs, queues and subscriptions of all processes that use the database. Calls reject with
  * InvalidOptionsError before any SQL, and with StoreUnavailableError if the database is unavailable.
  */
-export class QueueAdmin extends SubscriptionAdmin {
+export class QueueAdmin extends JobAdmin {
   readonly #parts: AdminParts;
 
   /** @internal Nest injects it. */
@@ -150,6 +153,33 @@ export class QueueAdmin extends SubscriptionAdmin {
    */
   obliterate(queue: string, options: ObliterateOptions): Promise<number> {
     return obliterateQueue(this.#parts, queue, options);
+  }
+
+  /**
+   * Subscribes the queue to topics: from now on it gets a copy of each message with a matching topic, even if no worker serves
+   * the queue yet. A subscription to the same topic is replaced. `@QueueProcessor(queue, { topic })` subscribes the queue of
+   * a handler. In your transaction the subscription begins with the commit.
+   *
+   * @example
+   * ```ts
+   * await admin.subscribe('audit.log', { topic: ['user.*', 'order.*'], where: { region: ['eu', 'uk'] } });
+   * ```
+   */
+  subscribe(queue: string, subscription: SubscriptionOptions, options: ChangeOptions = {}): Promise<void> {
+    return subscribe(this.#parts, queue, subscription, options);
+  }
+
+  /**
+   * Removes the subscription of the queue to a topic, written as it was subscribed, or all its subscriptions. Resolves with
+   * their number. Copies in the queue stay. A worker whose handler declares the topic subscribes again when it starts.
+   */
+  unsubscribe(queue: string, topic?: string, options: ChangeOptions = {}): Promise<number> {
+    return unsubscribe(this.#parts, queue, topic, options);
+  }
+
+  /** The subscriptions of all queues, by queue and topic. */
+  subscriptions(): Promise<SubscriptionRecord[]> {
+    return this.#parts.queues.subscriptions();
   }
 
   /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */

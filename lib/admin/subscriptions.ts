@@ -1,0 +1,45 @@
+import { InvalidOptionsError } from '../job/errors.js';
+import { expected, unknownKeys } from '../job/expectation.js';
+import { checkQueueName } from '../job/job-names.js';
+import { requireOptions } from '../job/option-schema.js';
+import { subscriptionProblems, subscriptionsOf, type SubscriptionOptions } from '../job/topics.js';
+import type { AdminParts } from './admin-parts.js';
+import { partsFor, type ChangeOptions } from './in-transaction.js';
+
+export async function subscribe(
+  parts: AdminParts,
+  queue: string,
+  subscription: SubscriptionOptions,
+  options: ChangeOptions,
+): Promise<void> {
+  checkQueueName(queue);
+  const where = `Cannot subscribe "${queue}"`;
+  const { topic, where: filter, ...unknown } = requireOptions(where, subscription, 'an object');
+  InvalidOptionsError.throwIfAny(where, [
+    ...unknownKeys(unknown, ['topic', 'where']),
+    ...subscriptionProblems({ topic, where: filter }),
+  ]);
+  const call = { verb: 'subscribe', which: queue, options: subscription, queue } as const;
+  const { audit, queues } = partsFor(parts, 'Cannot subscribe', options);
+  await audit.change(call, (change) => queues.subscribe(queue, subscriptionsOf(subscription), change));
+}
+
+/** @param topic undefined: all topics of the queue */
+export async function unsubscribe(
+  parts: AdminParts,
+  queue: string,
+  topic: string | undefined,
+  options: ChangeOptions,
+): Promise<number> {
+  checkQueueName(queue);
+  InvalidOptionsError.throwIfAny(
+    `Cannot unsubscribe "${queue}"`,
+    Array.isArray(topic)
+      ? [expected(false, 'one topic, or none to end all subscriptions', topic)]
+      : subscriptionProblems({ topic: topic ?? '*' }),
+  );
+  const recorded = topic === undefined ? undefined : { topic };
+  const call = { verb: 'unsubscribe', which: queue, options: recorded, queue } as const;
+  const { audit, queues } = partsFor(parts, 'Cannot unsubscribe', options);
+  return audit.change(call, (change) => queues.unsubscribe(queue, topic, change));
+}
