@@ -5,7 +5,8 @@ import { PrefetchLimits } from '../../lib/worker/queue/prefetch-limits.js';
 function after(ranMs: number[], options: QueueOptions & { maxRunning?: number; leaseMs?: number } = {}) {
   const { maxRunning = 10, leaseMs, ...given } = options;
   const resolved = resolveQueueOptions(given);
-  const prefetch = new PrefetchLimits({ ...resolved, leaseMs: leaseMs ?? resolved.leaseMs }, maxRunning);
+  const slots = { limit: maxRunning, free: maxRunning };
+  const prefetch = new PrefetchLimits({ ...resolved, leaseMs: leaseMs ?? resolved.leaseMs }, slots, 1);
   for (const ms of ranMs) prefetch.recordRunTime(ms);
   return prefetch;
 }

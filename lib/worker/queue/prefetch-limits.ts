@@ -1,5 +1,6 @@
 import type { ClaimedJob } from '../../job/job.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { QueueSlots } from './queue-slots.js';
 
 // Prefetched jobs should start within this time, so that several workers share a short queue.
 const PREFETCH_WINDOW_MS = 100;
@@ -34,18 +35,15 @@ export class PrefetchLimits {
   #averageBytes: number | undefined;
   #mayPrefetch = true;
 
-  /** @param runningLimit how many jobs can run at once */
   constructor(
     private readonly options: Pick<ResolvedQueueOptions, 'prefetch' | 'leaseMs' | 'retry' | 'groups'>,
-    private runningLimit: number,
+    private readonly slots: Pick<QueueSlots, 'limit' | 'free'>,
+    private readonly maxBatchSize: number,
   ) {}
 
+  /** How many jobs can run at once. */
   get maxRunning(): number {
-    return this.runningLimit;
-  }
-
-  setMaxRunning(maxRunning: number): void {
-    this.runningLimit = maxRunning;
+    return this.slots.limit * this.maxBatchSize;
   }
 
   setPrefetching(mayPrefetch: boolean): void {
@@ -99,13 +97,8 @@ export class PrefetchLimits {
    *
    * @param prefetchedCount jobs that are claimed and have not started, and jobs that claims under way may return
    */
-  demand(
-    freeSlots: number,
-    maxBatchSize: number,
-    prefetchedCount: number,
-    hasRunningJobs: boolean,
-  ): ClaimDemand | undefined {
-    const free = freeSlots * maxBatchSize;
+  demand(prefetchedCount: number, hasRunningJobs: boolean): ClaimDemand | undefined {
+    const free = this.slots.free * this.maxBatchSize;
     // No slot of this queue will become free, and the other queues may keep theirs for long.
     if (free <= 0 && !hasRunningJobs) return undefined;
     const { size, maxRunning } = this;
@@ -118,7 +111,7 @@ export class PrefetchLimits {
     const limit = Math.min(room, claimShare, this.maxClaimSize, MAX_CLAIM_SIZE);
     if (limit <= 0) return undefined;
     const mayStartNone = this.hasNoSpareAttempt && prefetchedCount > 0;
-    const slots = Math.ceil(Math.max(0, Math.min(limit, free - prefetchedCount)) / maxBatchSize);
+    const slots = Math.ceil(Math.max(0, Math.min(limit, free - prefetchedCount)) / this.maxBatchSize);
     return { limit, startLimit: mayStartNone ? 0 : Math.min(limit, free + this.startAheadLimit), slots };
   }
 

@@ -37,7 +37,7 @@ export class QueueWorker {
     this.#maxBatchSize = parts.handlers.maxBatchSize(parts.queue);
     this.#buffer = new PrefetchBuffer(options.order);
     this.#slots = new QueueSlots(parts.slots, options.concurrency);
-    this.#prefetchLimits = new PrefetchLimits(options, options.concurrency * this.#maxBatchSize);
+    this.#prefetchLimits = new PrefetchLimits(options, this.#slots, this.#maxBatchSize);
     this.#limitGate = new LimitGate(parts.clock, () => this.wake());
     this.groups = new QueueGroups(options.groups, parts.clock, () => this.wake());
     this.#outcomeEffects = new OutcomeEffects(parts, () => this.#onOutcomeDone());
@@ -168,7 +168,6 @@ export class QueueWorker {
   /** Handler calls that run already continue if the new concurrency is lower. */
   setConcurrency(concurrency: number): void {
     this.#slots.setConcurrency(concurrency);
-    this.#prefetchLimits.setMaxRunning(concurrency * this.#maxBatchSize);
     this.wake();
   }
 
@@ -208,12 +207,7 @@ export class QueueWorker {
 
   #computeDemand(): ClaimDemand | undefined {
     if (!this.#isOpen || this.#restCount > 0 || this.starter.waitsForPoisonCandidate) return undefined;
-    return this.#prefetchLimits.demand(
-      this.#slots.free,
-      this.#maxBatchSize,
-      this.#buffer.length + this.#claimer.expectedJobs,
-      !this.starter.isIdle,
-    );
+    return this.#prefetchLimits.demand(this.#buffer.length + this.#claimer.expectedJobs, !this.starter.isIdle);
   }
 
   #claim(): void {
