@@ -123,7 +123,7 @@ export class QueueHarness {
     const { steps, flows } = stores;
     const parts = {
       ...{ workerId: this.#workerId, store, steps, flows, clock, logger },
-      ...{ optionsFor, onEnqueued: () => undefined, random: Math.random },
+      ...{ optionsFor, events: { emitChanges: () => undefined }, announce: () => undefined, random: Math.random },
     };
     const attempt = new Attempt(claim, job, options, parts, clock.monotonic());
     const entry = handlers.find(queue, job.name);

@@ -1,4 +1,3 @@
-import { groupBy } from '../common/group-by.js';
 import { logText } from '../common/log-text.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
@@ -111,15 +110,9 @@ export class WorkerComponents {
       rest: (job, rest) => this.#rest(job, rest),
       expectDue: (ms) => this.poller.expectDue(ms),
       announce: (target, jobs) => this.queues.announce(target, jobs),
-      onEnqueued: (jobs) => this.#onEnqueued(jobs),
       onSlotFree: () => this.#onSlotFree(queue),
       onIdle: () => this.#onIdle(queue),
     });
-  }
-
-  #onEnqueued(jobs: readonly { id: number; queue: string; name: string }[]): void {
-    this.parts.events.emitChanges('enqueued', jobs);
-    for (const [queue, { length }] of groupBy(jobs, (job) => job.queue)) this.queues.announce(queue, length);
   }
 
   async #rest({ queue, group }: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay): Promise<void> {

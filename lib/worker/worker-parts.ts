@@ -83,10 +83,8 @@ export interface QueueWorkerParts extends WorkerParts {
   /** Lets the group of the job, or without one its queue, rest in all processes. Never rejects. */
   readonly rest: (job: Pick<ClaimedJob, 'queue' | 'group'>, rest: Delay) => Promise<void>;
   readonly expectDue: (ms: number) => void;
-  /** Called if this queue has further waiting jobs: a job of this queue waits again, or its dead letter is new. */
+  /** Called if this queue has further waiting jobs: one waits again, or a dead letter or a child of a job is new. */
   readonly announce: (queue: string, jobs: number) => void;
-  /** Called after the children of a job were stored. */
-  readonly onEnqueued: (jobs: readonly { id: number; queue: string; name: string }[]) => void;
   /** Called when a slot of the process is free for the next job of any queue. */
   readonly onSlotFree: () => void;
   /** Called when the queue, or a part of it, has become idle. */

@@ -5,15 +5,18 @@ import type { FlowChild } from '../../job/flows/flow-record.js';
 import { resolveFlowOptions, type FanOutOptions } from '../../job/flows/flow-options.js';
 import { checkFlowSize, type OnFailure } from '../../job/flows/flow.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
+import type { QueueEvents } from '../../listen/queue-events.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import type { JobSteps } from './job-steps.js';
 
 const PAGE_SIZE = 500;
 
-export type JobChildrenParts = Pick<
+export interface JobChildrenParts extends Pick<
   QueueWorkerParts,
-  'flows' | 'optionsFor' | 'enqueueInstrumentations' | 'onEnqueued'
->;
+  'flows' | 'optionsFor' | 'enqueueInstrumentations' | 'announce'
+> {
+  readonly events: Pick<QueueEvents, 'emitChanges'>;
+}
 
 /** The jobs that one job waits for, or has waited for. */
 export class JobChildren {
@@ -53,9 +56,12 @@ export class JobChildren {
         jobs.push(job instanceof Promise ? await job : job);
       }
       const ids = await this.#store(step, jobs, onFailure);
-      if (ids && ids.length > 0)
-        this.parts.onEnqueued(jobs.map((job, index) => ({ id: ids[index]!, queue: job.queue, name: job.name })));
-      hasStored = ids !== undefined && ids.length > 0;
+      if (ids && ids.length > 0) {
+        hasStored = true;
+        const enqueued = jobs.map(({ name }, index) => ({ id: ids[index]!, queue, name }));
+        this.parts.events.emitChanges('enqueued', enqueued);
+        this.parts.announce(queue, jobs.length);
+      }
       return ids && true;
     });
     // This run does not know the flow that the job has joined. The next one does, so it can close the edges of its end.
