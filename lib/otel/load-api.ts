@@ -8,9 +8,9 @@ const requireHere = createRequire(import.meta.url);
 export type Api = typeof OpenTelemetryApi;
 
 /** Loads the API of the application. Its state is global, so all copies of the package share it. */
-export function loadApi(load: (name: string) => unknown = requireHere): Api {
+export function loadApi(): Api {
   try {
-    return load('@opentelemetry/api') as Api;
+    return requireHere('@opentelemetry/api') as Api;
   } catch (error) {
     throw new Error(
       'nestjs-sql-queue/otel needs the package @opentelemetry/api 1.9 or newer, which cannot be loaded. Run ' +
