@@ -5,17 +5,15 @@ import { expected } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
-import { partsForJobs, within, type EffectParts, type JobChangeOptions } from './in-transaction.js';
+import { partsForJobs, within, type JobChangeOptions } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
 import { callOf, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
-
-export type CancelParts = EffectParts & Pick<AdminParts, 'store' | 'optionsFor'>;
 
 const STATES = ['scheduled', 'waiting', 'blocked', 'active'] as const;
 
 /** Returns whether the job of a single id is cancelled or will be, else the number of such jobs. */
 export async function cancelJobs(
-  parts: CancelParts,
+  parts: AdminParts,
   which: JobSelection,
   given: JobChangeOptions,
 ): Promise<boolean | number> {
@@ -43,7 +41,7 @@ export async function cancelJobs(
  * @returns the ids of the jobs that are cancelled or will be
  */
 export async function cancelAll(
-  parts: CancelParts,
+  parts: AdminParts,
   ids: readonly number[],
   changes: RecordedChanges,
 ): Promise<number[]> {
@@ -58,7 +56,7 @@ export async function cancelAll(
 }
 
 /** Returns whether the job is cancelled or will be. */
-async function cancelOne(parts: CancelParts, id: number, changes: RecordedChanges): Promise<boolean> {
+async function cancelOne(parts: AdminParts, id: number, changes: RecordedChanges): Promise<boolean> {
   const { store, groups, notifier, waitNotifier, events, flowSettler } = parts;
   const before = await new JobBatches(parts).readForEvent('cancelled', [id]);
   const result = await changes.run((change) => store.cancel(id, retentionOf(parts), change));
@@ -71,6 +69,6 @@ async function cancelOne(parts: CancelParts, id: number, changes: RecordedChange
   return true;
 }
 
-function retentionOf({ optionsFor }: Pick<AdminParts, 'optionsFor'>): (queue: string) => number | false {
+function retentionOf({ optionsFor }: AdminParts): (queue: string) => number | false {
   return (queue) => optionsFor(queue).retention.deadMs;
 }

@@ -6,7 +6,7 @@ import type { NewJob } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
-import { partsFor, within, type ChangeOptions, type EffectParts } from './in-transaction.js';
+import { partsFor, within, type ChangeOptions } from './in-transaction.js';
 
 /** The new content of a job. Parts that are not given stay. */
 export interface JobUpdate {
@@ -22,10 +22,8 @@ export interface DuplicateOptions extends Pick<EnqueueOptions, 'delay' | 'runAt'
   payload?: unknown;
 }
 
-type EditParts = EffectParts & Pick<AdminParts, 'store' | 'optionsFor'>;
-
 export async function updateJob(
-  parts: EditParts,
+  parts: AdminParts,
   id: number,
   update: JobUpdate,
   options: ChangeOptions,
@@ -53,7 +51,7 @@ export async function updateJob(
   return audit.change(call, (change) => store.edit(id, queue, edit, change));
 }
 
-export async function duplicateJob(parts: EditParts, id: number, given: DuplicateOptions): Promise<number | null> {
+export async function duplicateJob(parts: AdminParts, id: number, given: DuplicateOptions): Promise<number | null> {
   checkJobId(id);
   const where = `Cannot duplicate job ${id}`;
   const { delay, runAt, priority, manager, ...others } = requireOptions(where, given);

@@ -16,7 +16,7 @@ export interface Erasure {
 const BATCH_SIZE = 50;
 
 export async function eraseSubject(
-  parts: Pick<AdminParts, 'subjects' | 'blobs' | 'optionsFor' | 'waitNotifier' | 'events' | 'flowSettler'>,
+  parts: AdminParts,
   subject: string,
   options: BulkOptions,
   cancelOne: (id: number) => Promise<unknown>,

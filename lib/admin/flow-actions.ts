@@ -5,8 +5,8 @@ import type { FlowNode, FlowRecord } from '../job/flows/flow-record.js';
 import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
 import type { AdminParts } from './admin-parts.js';
-import { cancelAll, type CancelParts } from './cancel-jobs.js';
-import { retryJobs, type RetryParts } from './retry-jobs.js';
+import { cancelAll } from './cancel-jobs.js';
+import { retryJobs } from './retry-jobs.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
 /** Which jobs of a flow to change. */
@@ -15,19 +15,13 @@ export interface FlowSelection {
   below?: number;
 }
 
-type FlowParts = Pick<AdminParts, 'flows'>;
-
 export function checkFlowId(id: unknown): void {
   InvalidOptionsError.throwIfAny('Invalid flow', [
     expected(isWhole(id, 1, Number.MAX_SAFE_INTEGER), 'the id of a flow', id),
   ]);
 }
 
-export async function cancelFlow(
-  parts: FlowParts & CancelParts,
-  flowId: number,
-  selection: FlowSelection,
-): Promise<number> {
+export async function cancelFlow(parts: AdminParts, flowId: number, selection: FlowSelection): Promise<number> {
   const selected = await select(parts, flowId, selection);
   const unfinished = selected.filter(({ state }) => ['waiting', 'scheduled', 'active', 'blocked'].includes(state));
   // The last jobs first, so that none of them runs because those before it have ended.
@@ -41,17 +35,13 @@ export async function cancelFlow(
 }
 
 /** Starts the dead and cancelled ones of the selected jobs anew, each after those that it needs. */
-export async function retryFlow(
-  parts: FlowParts & RetryParts,
-  flowId: number,
-  selection: FlowSelection,
-): Promise<number> {
+export async function retryFlow(parts: AdminParts, flowId: number, selection: FlowSelection): Promise<number> {
   const selected = await select(parts, flowId, selection);
   const failed = selected.filter(({ state }) => state === 'dead' || state === 'cancelled').map(({ id }) => id);
   return retryJobs(parts, failed, {}, { verb: 'retryFlow', which: flowId, options: selection });
 }
 
-async function select({ flows }: FlowParts, flowId: number, given: FlowSelection): Promise<FlowNode[]> {
+async function select({ flows }: AdminParts, flowId: number, given: FlowSelection): Promise<FlowNode[]> {
   checkFlowId(flowId);
   const { below, ...unknown } = requireOptions('Cannot select jobs of the flow', given);
   InvalidOptionsError.throwIfAny('Cannot select jobs of the flow', unknownKeys(unknown, ['below']));

@@ -7,12 +7,6 @@ import type { CallerTransaction } from '../store/jobs/job-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { ADMIN_BATCH_SIZE, isJobIds, type JobSelection } from './job-selection.js';
 
-/** The parts that have effects, which follow the commit of the caller. */
-export type EffectParts = Pick<
-  AdminParts,
-  'transaction' | 'audit' | 'events' | 'flowSettler' | 'groups' | 'notifier' | 'waitNotifier' | 'jobs'
->;
-
 /** The transaction of a change by QueueAdmin. */
 export interface ChangeOptions {
   /**
@@ -47,12 +41,12 @@ export function refuseManager(where: string, given: object | undefined, reason: 
 }
 
 /** The parts for a verb without options of its own. */
-export function partsFor<Parts extends EffectParts>(parts: Parts, where: string, given: ChangeOptions): Parts {
+export function partsFor(parts: AdminParts, where: string, given: ChangeOptions): AdminParts {
   return within(parts, managerOf(where, given));
 }
 
 /** The parts for a change in the caller's transaction, if there is one: all effects follow its commit. */
-export function within<Parts extends EffectParts>(parts: Parts, transaction: CallerTransaction | undefined): Parts {
+export function within(parts: AdminParts, transaction: CallerTransaction | undefined): AdminParts {
   if (!transaction) return parts;
   const { audit, events, flowSettler, groups, notifier, waitNotifier, jobs } = parts;
   const afterCommit = (act: () => void) => jobs.afterCommit(transaction, act);
@@ -86,13 +80,13 @@ export function within<Parts extends EffectParts>(parts: Parts, transaction: Cal
  * The parts for a change of selected jobs. Throws if a selection in the caller's transaction may have more jobs than one
  * batch, because that transaction keeps all their locks.
  */
-export function partsForJobs<Parts extends EffectParts>(
-  parts: Parts,
+export function partsForJobs(
+  parts: AdminParts,
   where: string,
   which: JobSelection,
   { limit }: ResolvedBulk,
   manager: CallerTransaction | undefined,
-): Parts {
+): AdminParts {
   if (!manager) return parts;
   const ids = isJobIds(which) ? [which].flat().length : undefined;
   const wayOut = ids === undefined ? `pass ids, or a limit of up to ${ADMIN_BATCH_SIZE}` : 'pass fewer ids';

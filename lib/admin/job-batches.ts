@@ -12,7 +12,7 @@ type ActOnJobs = (ids: number[], changedBefore: number) => Promise<number[]>;
 
 /** Acts on selected jobs in batches and emits an event for each job that has changed. */
 export class JobBatches {
-  constructor(private readonly parts: Pick<AdminParts, 'store' | 'events' | 'transaction'>) {}
+  constructor(private readonly parts: AdminParts) {}
 
   /**
    * Calls `act` with one batch of ids after the other, and returns the number of ids that it returned. The next batch

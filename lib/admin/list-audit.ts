@@ -19,7 +19,7 @@ const FILTER = {
 } satisfies SchemaOf<AuditFilter>;
 
 export async function listAudit(
-  { auditEntries }: Pick<AdminParts, 'auditEntries'>,
+  { auditEntries }: AdminParts,
   filter: AuditFilter,
   page: PageOptions,
 ): Promise<AuditPage> {

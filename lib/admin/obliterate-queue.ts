@@ -34,10 +34,8 @@ const OPTIONS = {
 // Producers and workers that were not stopped may add jobs meanwhile.
 const MAX_ROUNDS = 10;
 
-type Parts = Pick<AdminParts, 'store' | 'audit' | 'events' | 'notifier' | 'waitNotifier' | 'flowSettler'>;
-
 /** Resolves with the number of removed jobs. */
-export async function obliterateQueue(parts: Parts, queue: string, given: ObliterateOptions): Promise<number> {
+export async function obliterateQueue(parts: AdminParts, queue: string, given: ObliterateOptions): Promise<number> {
   checkQueueName(queue);
   const where = `Cannot obliterate queue "${queue}"`;
   const { confirm, dryRun = false, signal } = requireOptions(where, given);
@@ -64,7 +62,11 @@ export async function obliterateQueue(parts: Parts, queue: string, given: Oblite
 }
 
 /** Takes the active jobs from their workers and people, whose later writes the fence rejects. */
-async function releaseActive({ store, events, notifier }: Parts, queue: string, signal?: AbortSignal): Promise<void> {
+async function releaseActive(
+  { store, events, notifier }: AdminParts,
+  queue: string,
+  signal?: AbortSignal,
+): Promise<void> {
   for (;;) {
     signal?.throwIfAborted();
     const page = { limit: ADMIN_BATCH_SIZE, order: 'oldest' } as const;
@@ -82,7 +84,7 @@ async function releaseActive({ store, events, notifier }: Parts, queue: string, 
 }
 
 async function removeJobs(
-  parts: Parts,
+  parts: AdminParts,
   queue: string,
   changes: RecordedChanges,
   signal: AbortSignal | undefined,

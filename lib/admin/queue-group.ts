@@ -49,11 +49,11 @@ const MAX_COUNTS = { waiting: 1_000, scheduled: 10_000 };
 
 /** One group of a queue, in all processes. Calls reject like those of QueueAdmin. */
 export class QueueGroup {
-  readonly #parts: Pick<AdminParts, 'groups' | 'notifier' | 'audit'>;
+  readonly #parts: AdminParts;
 
   /** @internal `QueueAdmin.group` creates it. */
   constructor(
-    parts: Pick<AdminParts, 'groups' | 'notifier' | 'audit'>,
+    parts: AdminParts,
     readonly queue: string,
     readonly group: string,
   ) {
@@ -118,11 +118,7 @@ export class QueueGroup {
   }
 }
 
-export async function listGroups(
-  { groups }: Pick<AdminParts, 'groups'>,
-  queue: string,
-  page: GroupPageOptions,
-): Promise<GroupPage> {
+export async function listGroups({ groups }: AdminParts, queue: string, page: GroupPageOptions): Promise<GroupPage> {
   checkQueueName(queue);
   const { state, limit, counts: counted, after = '' } = checkAndResolve('Cannot list groups', PAGE, page);
   const found = await groups.list({ queue, state, after, limit: limit + 1 });

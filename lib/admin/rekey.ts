@@ -4,7 +4,7 @@ import type { RekeyCount } from '../store/content/content-store.js';
 import type { AdminParts } from './admin-parts.js';
 
 /** Encodes stored content anew, batch by batch. */
-export async function rekey({ content }: Pick<AdminParts, 'content'>, options: BulkOptions): Promise<RekeyCount> {
+export async function rekey({ content }: AdminParts, options: BulkOptions): Promise<RekeyCount> {
   const { dryRun, limit, onProgress, signal } = resolveBulk('Cannot rekey', options);
   InvalidOptionsError.throwIfAny('Cannot rekey', [
     content ? undefined : 'expected the module option `codec`, got none: this process cannot encode content',

@@ -4,15 +4,13 @@ import { requireOptions } from '../job/option-schema.js';
 import { resolveReplay } from '../job/replay-options.js';
 import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
-import { partsForJobs, type EffectParts, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
+import { partsForJobs, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
 import { callOf, isJobIds, searchesOf, withoutUnrecoverable, type JobSelection } from './job-selection.js';
 
-export type RetryParts = EffectParts & Pick<AdminParts, 'store'>;
-
 /** @param call the call in the audit, if it is not a retry */
 export async function retryJobs(
-  parts: RetryParts,
+  parts: AdminParts,
   which: JobSelection,
   given: JobReplayOptions,
   call?: AuditedCall,
@@ -41,7 +39,7 @@ export async function retryJobs(
   return moved;
 }
 
-export async function promoteJobs(parts: RetryParts, which: JobSelection, given: JobChangeOptions): Promise<number> {
+export async function promoteJobs(parts: AdminParts, which: JobSelection, given: JobChangeOptions): Promise<number> {
   const { manager, ...options } = requireOptions('Cannot promote', given);
   const bulk = resolveBulk('Cannot promote', options);
   const states = ['scheduled'] as const;
