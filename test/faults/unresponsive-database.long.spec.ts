@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { connectionThrough } from '../support/engines.js';
-import { freshDatabase, servers } from '../support/servers.js';
+import { describeServers, freshDatabase } from '../support/servers.js';
 import { WireProxy } from '../support/wire-proxy.js';
 import { afterTest } from '../nest/support/application.js';
 import { compileLibrary, RunningProgram } from '../nest/support/program.js';
@@ -59,34 +59,42 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-describe.each(servers.filter(({ name }) => name !== 'sqlite'))('an application with a silent $name', (server) => {
-  it.each([
-    ['in its event loop', { heartbeat: 'main', shutdown: { timeout: TIMEOUT_MS } }, ['deaf begins', 'quick completed']],
-    ['in a thread', { heartbeat: 'thread', shutdown: { timeout: TIMEOUT_MS } }, ['deaf begins', 'quick completed']],
-    ['not at all', false, ['ready']],
-  ] as const)(
-    'closes within its shutdown timeout and three seconds, and the process ends, if leases are renewed %s',
-    async (_how, worker, started) => {
-      const database = await freshDatabase(server);
-      afterTest(() => database.drop());
-      const proxy = await WireProxy.open((database.connection as { url: string }).url);
-      afterTest(() => proxy.close());
-      const connection = { ...database.connection, ...connectionThrough(database.connection, proxy.port) };
-      const running = await RunningProgram.start(folder, program(connection, worker));
-      afterTest(() => running.kill());
-      await running.untilOutput(...started, 'ready');
+describeServers(
+  'an application with a silent database',
+  (server) => {
+    it.each([
+      [
+        'in its event loop',
+        { heartbeat: 'main', shutdown: { timeout: TIMEOUT_MS } },
+        ['deaf begins', 'quick completed'],
+      ],
+      ['in a thread', { heartbeat: 'thread', shutdown: { timeout: TIMEOUT_MS } }, ['deaf begins', 'quick completed']],
+      ['not at all', false, ['ready']],
+    ] as const)(
+      'closes within its shutdown timeout and three seconds, and the process ends, if leases are renewed %s',
+      async (_how, worker, started) => {
+        const database = await freshDatabase(server);
+        afterTest(() => database.drop());
+        const proxy = await WireProxy.open((database.connection as { url: string }).url);
+        afterTest(() => proxy.close());
+        const connection = { ...database.connection, ...connectionThrough(database.connection, proxy.port) };
+        const running = await RunningProgram.start(folder, program(connection, worker));
+        afterTest(() => running.kill());
+        await running.untilOutput(...started, 'ready');
 
-      proxy.silence();
-      running.send('close');
-      await running.ended;
+        proxy.silence();
+        running.send('close');
+        await running.ended;
 
-      const [, ms] = /closed in (\d+) ms\n/.exec(running.output) ?? [];
-      expect({ output: running.output, exitCode: running.exitCode, ms: Number(ms) < GIVE_UP_MS }).toEqual({
-        output: expect.stringMatching(/wait: STORE_UNAVAILABLE\n[^]*closed in/),
-        exitCode: 0,
-        ms: true,
-      });
-      expect(running.output).toContain('enqueue: STORE_UNAVAILABLE');
-    },
-  );
-});
+        const [, ms] = /closed in (\d+) ms\n/.exec(running.output) ?? [];
+        expect({ output: running.output, exitCode: running.exitCode, ms: Number(ms) < GIVE_UP_MS }).toEqual({
+          output: expect.stringMatching(/wait: STORE_UNAVAILABLE\n[^]*closed in/),
+          exitCode: 0,
+          ms: true,
+        });
+        expect(running.output).toContain('enqueue: STORE_UNAVAILABLE');
+      },
+    );
+  },
+  ['mysql', 'mariadb'],
+);

@@ -41,9 +41,10 @@ export function describeServers(
   suite: (server: TestServer) => void,
   only: ServerName[] = ['mysql', 'mariadb', 'sqlite'],
 ): void {
-  for (const server of servers) {
-    if (only.includes(server.name)) describe(`${title} on ${server.name}`, () => suite(server));
-  }
+  const chosen = servers.filter(({ name }) => only.includes(name));
+  for (const server of chosen) describe(`${title} on ${server.name}`, () => suite(server));
+  // Vitest fails a file without any test.
+  if (chosen.length === 0) it.skip(`${title} (needs ${only.join(' or ')})`);
 }
 
 /** Creates a private database. The caller drops it after closing all connections to it. */
