@@ -313,7 +313,9 @@ describe('the pages of the board', () => {
     const window = await board('schedules');
 
     await window.button('Next ticks of daily').click();
-    const ticks = await window.page.getByRole('dialog').getByRole('listitem').count();
+    const ticks = window.page.getByRole('dialog').getByRole('listitem');
+    await ticks.first().waitFor();
+    const tickCount = await ticks.count();
     await window.confirm('Close');
     await window.button('Pause daily').click();
     await window.announced('Schedule daily is paused.');
@@ -324,7 +326,7 @@ describe('the pages of the board', () => {
     await window.confirm('Run now');
     await window.announced(/Job \d+ of often is enqueued/);
 
-    expect([ticks, paused]).toEqual([10, true]);
+    expect([tickCount, paused]).toEqual([10, true]);
     expect(await admin.counts('report')).toMatchObject({ waiting: 1 });
   });
 

@@ -52,7 +52,11 @@ export class BoardWindow {
 
   /** Opens a page of the board, such as `queue?queue=email`, and waits until it shows its content. */
   async go(hash: string): Promise<void> {
-    await this.page.goto(`${this.url}#/${hash}`);
+    const target = `${this.url}#/${hash}`;
+    // Without a reload the content of the last page stays for a moment.
+    if (this.page.url() !== target) await this.page.evaluate(`document.querySelector('h1')?.setAttribute('left', '')`);
+    await this.page.goto(target);
+    await this.page.locator('h1:not([left])').waitFor({ state: 'attached' });
     await this.page.locator('main .page > *').first().waitFor({ state: 'attached' });
     await this.page.getByText('Loading', { exact: true }).waitFor({ state: 'detached' });
   }
