@@ -146,9 +146,9 @@ export function* queryInBatches<Row>(
   size: number,
   values: Values = {},
 ): Work<Row[]> {
-  const rows: Row[] = [];
-  for (const batch of batchesOf(ids, size)) rows.push(...(yield* query<Row>(sql, { ...values, ids: batch })));
-  return rows;
+  const batches: (readonly Row[])[] = [];
+  for (const batch of batchesOf(ids, size)) batches.push(yield* query<Row>(sql, { ...values, ids: batch }));
+  return batches.flat();
 }
 
 /** Returns the number of affected rows. */
