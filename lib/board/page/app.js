@@ -77,13 +77,13 @@ async function redraw(queues) {
   const current = page;
   const mine = ++drawing;
   if (!current) return;
+  // A person may have begun to type since this update began.
+  const isLate = () => mine !== drawing || (queues && isBusy());
   try {
     const nodes = await current.draw({ params: paramsOf(), queues });
-    // A person may have begun to type since this update began.
-    const isLate = mine !== drawing || (queues && isBusy());
-    if (!isLate) replace(body, ...nodes);
+    if (!isLate()) replace(body, ...nodes);
   } catch (error) {
-    if (mine === drawing) replace(body, el('p', { class: 'problem', role: 'alert' }, messageOf(error)));
+    if (!isLate()) replace(body, el('p', { class: 'problem', role: 'alert' }, messageOf(error)));
   }
 }
 
