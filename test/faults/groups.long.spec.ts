@@ -53,12 +53,7 @@ describeOwnServers('groups', (setup, { name }) => {
       for (let faults = 0; (await admin.counts('q')).completed < JOBS; faults++) {
         await setTimeout(150 + Math.random() * 300);
         if (faults % 2 && name !== 'sqlite') await cutOneConnection(world);
-        else {
-          const victim = Math.floor(Math.random() * PROCESSES);
-          await workers[victim]!.kill();
-          processes.recordDeath(workers[victim]!);
-          workers[victim] = await start();
-        }
+        else await processes.replaceOne(workers, start);
       }
       await eventually(async () => (await world.sql('SELECT id FROM sql_queue_jobs LIMIT 1')).length === 0);
       await Promise.all(workers.map((worker) => worker.stop()));

@@ -76,12 +76,7 @@ async function runWithFaults(world: World, queue: QueueOptions, payload: object)
     await setTimeout(150 + Math.random() * 300);
     await refill();
     if (faults % 2) await cutOneConnection(world);
-    else {
-      const victim = Math.floor(Math.random() * PROCESSES);
-      await workers[victim]!.kill();
-      processes.recordDeath(workers[victim]!);
-      workers[victim] = await start();
-    }
+    else await processes.replaceOne(workers, start);
   }
   await eventually(async () => (await world.sql('SELECT id FROM sql_queue_jobs LIMIT 1')).length === 0);
   await Promise.all(workers.map((worker) => worker.stop()));

@@ -33,12 +33,7 @@ describeEngines(
       for (let faults = 0; Date.now() < endsAt; faults++) {
         await setTimeout(150 + Math.random() * 300);
         if (faults % 2) await cutOneConnection(world);
-        else {
-          const victim = Math.floor(Math.random() * PROCESSES);
-          await workers[victim]!.kill();
-          processes.recordDeath(workers[victim]!);
-          workers[victim] = await start();
-        }
+        else await processes.replaceOne(workers, start);
       }
       await Promise.all(workers.map((worker) => worker.stop()));
       // Runs the jobs of the last ticks and of killed workers, without further ticks.

@@ -20,6 +20,8 @@ export interface Processes {
   requester(settings: { producers: number }): Promise<ProgramProcess>;
   /** The entries of all processes, in the order of time. */
   journal(): JournalEntry[];
+  /** Kills one of the workers at random, and puts a new one in its place. */
+  replaceOne(workers: ProgramProcess[], start: () => Promise<ProgramProcess>): Promise<void>;
   /** Records the death of the process, which could not record the end of its runs. */
   recordDeath(program: ProgramProcess): void;
   /** The violations of guarantees according to all journals and the final database. */
@@ -35,13 +37,20 @@ export async function processesOf({ connection, sql, afterTest }: World): Promis
     afterTest(() => program.kill());
     return program;
   };
+  const recordDeath = ({ pid }: ProgramProcess) => new Journal(journals, `worker-${pid}`).append('died');
   return {
+    async replaceOne(workers, startAnother) {
+      const victim = Math.floor(Math.random() * workers.length);
+      await workers[victim]!.kill();
+      recordDeath(workers[victim]!);
+      workers[victim] = await startAnother();
+    },
     worker: (settings = {}, env) => start('worker', { queue: {}, ...settings }, env),
     producer: (settings) => start('producer', settings),
     racer: (settings) => start('key-racer', settings),
     requester: (settings) => start('key-requester', settings),
     journal: () => readJournals(journals),
-    recordDeath: ({ pid }) => new Journal(journals, `worker-${pid}`).append('died'),
+    recordDeath,
     violations: async () => {
       const rows = await sql<FinishedJob>('SELECT id, state, attempt FROM sql_queue_history');
       return findViolations(
