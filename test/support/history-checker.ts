@@ -8,12 +8,14 @@ export interface FinishedJob {
   /** The behaviour of its handler. */
   readonly kind?: string;
   readonly queue?: string;
+  /** It took the place of another job, whose attempts do not count for it. */
+  readonly hasReplaced?: boolean;
 }
 
 const OUTCOMES: readonly string[] = ['completed', 'failed', 'dead', 'cancelled', 'released', 'snoozed', 'blocked'];
 
 // These handlers take their attempt back.
-const RELEASING: readonly string[] = ['releases', 'snoozes', 'steps', 'fans-out'];
+const RELEASING: readonly string[] = ['releases', 'snoozes', 'steps', 'waits', 'fans-out'];
 
 // Until its next run, a released job has one attempt less. A child that fails cancels a blocked job before that run.
 const BEFORE_NEXT_RUN: readonly string[] = ['scheduled', 'waiting', 'active', 'blocked', 'cancelled'];
@@ -63,7 +65,7 @@ export function findViolations(
     const problems = [
       ...findRunsAfterCompletion(job, history, died),
       ...findOverlappingRuns(job, history, died, timedOutAttempts),
-      ...findStolenCompletions(job, history),
+      ...(end.hasReplaced ? [] : findStolenCompletions(job, history)),
       ...findMiscountedAttempts(job, history, end),
     ];
     if (problems.length > 0)
@@ -140,11 +142,14 @@ function findMiscountedAttempts(job: number, history: readonly JournalEntry[], e
   const released = history.some(({ kind }) => releases.includes(kind));
   // Unfinished jobs are reported elsewhere.
   const counted = end.attempt + Number(released && BEFORE_NEXT_RUN.includes(end.state));
-  const twice = !released && new Set(started).size !== started.length;
   const completed = history.some(({ kind }) => kind === 'completed');
+  const isUndone = completed && end.state !== 'completed';
+  const undone = isUndone ? [`job ${job} was completed, and is ${end.state}`] : [];
+  if (end.hasReplaced) return undone;
+  const twice = !released && new Set(started).size !== started.length;
   return [
     ...(twice ? [`job ${job} ran twice in one attempt`] : []),
     ...(Math.max(0, ...started) > counted ? [`job ${job} used more attempts than were counted`] : []),
-    ...(completed && end.state !== 'completed' ? [`job ${job} was completed, and is ${end.state}`] : []),
+    ...undone,
   ];
 }

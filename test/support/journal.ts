@@ -7,15 +7,28 @@ export interface JournalEntry {
   /**
    * `begin` and `end` of a handler · a `QueueEvent` · `enqueued` · `died`: a process was killed · `broken`: the first
    * fault follows. For jobs with a token also: a producer `tried` to enqueue it, and the outcome was `enqueued`,
-   * `refused` or `unsure`; `answered`: a waiting producer received the result, which is the token.
+   * `refused` or `unsure`; `signalled`: the job has its signal; `answered`: a waiting producer received the result, which
+   * is the token.
    */
   readonly kind:
-    'begin' | 'end' | 'enqueued' | 'died' | 'broken' | 'tried' | 'refused' | 'unsure' | 'answered' | QueueEventName;
+    | 'begin'
+    | 'end'
+    | 'enqueued'
+    | 'died'
+    | 'broken'
+    | 'tried'
+    | 'refused'
+    | 'unsure'
+    | 'signalled'
+    | 'answered'
+    | QueueEventName;
   /** The process. */
   readonly by: string;
   readonly job: number;
   readonly attempt: number;
   readonly token?: string;
+  /** The token of the job that this one may have replaced. */
+  readonly replaces?: string;
   /** Nanoseconds of the monotonic clock of the machine, which all processes share. */
   readonly at: number;
 }
@@ -40,8 +53,13 @@ export class Journal {
     this.#write({ kind, by, job: 0, attempt: 0, at: Number(process.hrtime.bigint()) });
   }
 
-  appendToken(kind: 'tried' | 'enqueued' | 'refused' | 'unsure' | 'answered', token: string, job = 0): void {
-    this.#write({ kind, by: this.by, job, attempt: 0, token, at: Number(process.hrtime.bigint()) });
+  appendToken(
+    kind: 'tried' | 'enqueued' | 'refused' | 'unsure' | 'signalled' | 'answered',
+    token: string,
+    job = 0,
+    more: Pick<JournalEntry, 'replaces'> = {},
+  ): void {
+    this.#write({ kind, by: this.by, job, attempt: 0, token, ...more, at: Number(process.hrtime.bigint()) });
   }
 
   #write(entry: JournalEntry): void {

@@ -7,6 +7,7 @@ import type { QueueEvent } from '../../lib/job/queue-event.js';
 import { cached } from './cached.js';
 import { EventLog } from './event-log.js';
 import { breakFence } from './torture/broken-fences.js';
+import { shiftableClock } from './torture/shiftable-clock.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = ['lib', 'test/support', 'test/faults/programs'];
@@ -100,7 +101,7 @@ export class ProgramProcess {
 async function compile(): Promise<string> {
   const files = await sources();
   const texts = await Promise.all(
-    files.map(async (file) => breakFence(relative(ROOT, file), await readFile(file, 'utf8'))),
+    files.map(async (file) => adaptSource(relative(ROOT, file), await readFile(file, 'utf8'))),
   );
   const paths = files.map((file) => relative(ROOT, file));
   return cached('programs', new Map(paths.map((path, index) => [path, texts[index]!])), async (folder) => {
@@ -109,6 +110,10 @@ async function compile(): Promise<string> {
     );
     await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n');
   });
+}
+
+function adaptSource(file: string, text: string): string {
+  return shiftableClock(file, breakFence(file, text));
 }
 
 async function sources(): Promise<string[]> {

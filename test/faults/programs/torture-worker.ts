@@ -9,7 +9,15 @@ import { Journal } from '../../support/journal.js';
 import { newJob } from '../../support/jobs.js';
 import { Random } from '../../support/random.js';
 import { newSchedule } from '../../support/schedules.js';
-import { CHILD_MARK, CHILDREN, LIMITED_QUEUE, TICK_MS, type TortureJob } from '../../support/torture/torture-job.js';
+import {
+  CHILD_MARK,
+  CHILDREN,
+  LIMITED_QUEUE,
+  NO_SIGNAL,
+  SIGNAL,
+  TICK_MS,
+  type TortureJob,
+} from '../../support/torture/torture-job.js';
 import { shiftClock } from '../../support/torture/shift-clock.js';
 
 const { connection, hosts, journals, seed, queues, worker, clockOffsetMs } = JSON.parse(process.argv[2]!) as {
@@ -100,13 +108,15 @@ async function work(job: JobContext<TortureJob>): Promise<void> {
         .catch(requireWritable);
       return;
     case 'steps':
-      await job
-        .step('once', { transaction: true }, (manager) =>
-          manager.query('INSERT INTO step_effects (job_id) VALUES (?)', [job.id]),
-        )
-        .catch(requireWritable);
-      if (random.next() < 0.3) throw new Error('as instructed');
+      await workOnce(job);
       return job.sleep('nap', random.between(1, 200));
+    case 'waits':
+      await workOnce(job);
+      // The signal may come before the wait, in it, or while the job waits for its next attempt.
+      if ((await job.waitFor(SIGNAL, { key: job.payload.token, timeout: '1d' })) === undefined) job.discard(NO_SIGNAL);
+      if (random.next() < 0.3) throw new Error('as instructed');
+      if (random.next() < 0.2) job.snooze(random.between(1, 500));
+      return;
     case 'fans-out': {
       const children = Array.from({ length: CHILDREN }, (_, n): TortureJob => {
         return {
@@ -124,6 +134,16 @@ async function work(job: JobContext<TortureJob>): Promise<void> {
       // Handlers occupy all connections of the application.
       await Promise.all(Array.from({ length: POOL }, () => dataSource.query('SELECT SLEEP(0.2)')));
   }
+}
+
+/** A step whose effect commits with it. */
+async function workOnce(job: JobContext<TortureJob>): Promise<void> {
+  await job
+    .step('once', { transaction: true }, (manager) =>
+      manager.query('INSERT INTO step_effects (token) VALUES (?)', [job.payload.token]),
+    )
+    .catch(requireWritable);
+  if (random.next() < 0.3) throw new Error('as instructed');
 }
 
 function block(ms: number): void {

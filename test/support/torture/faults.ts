@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
 import type { ProxyAction, SentStatement, WireProxy } from '../wire-proxy.js';
 import type { ProcessGroup } from './process-group.js';
+import { shiftDatabaseClock } from './shiftable-clock.js';
 import type { Random } from '../random.js';
 
 /** The targets of faults. */
@@ -20,12 +21,18 @@ export interface FaultTarget {
   admin(): Promise<Connection>;
   /** Kills and restarts the server or one node. */
   restart(): Promise<void>;
+  /** Pauses a queue. Returns a function that ends the pause. */
+  pauseQueue(): Promise<() => Promise<void>>;
+  /** The times at which the clock of the database was wrong. */
+  readonly jumps: { readonly from: number; readonly to: number }[];
 }
 
 /** Injects the fault, and resolves when it is over. */
 export type Fault = (field: FaultTarget) => Promise<void>;
 
 const FULL_TABLES = ['jobs', 'claims', 'history'];
+const LOCKED_TABLES = ['jobs', 'claims', 'commit_log', 'history', 'groups', 'schedules', 'steps', 'signals', 'edges'];
+const JUMP_MS = 3_600_000;
 
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'worker killed': async ({ workers, random }) => workers.pickOne(random)?.kill(),
@@ -100,15 +107,33 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     await withAdmin(field, async (admin) => {
       await admin.query('SET SESSION innodb_lock_wait_timeout = 1');
       await admin.query('START TRANSACTION');
-      const table = field.random.pick(['jobs', 'claims', 'commit_log', 'history']);
+      const table = field.random.pick(LOCKED_TABLES);
       await admin
-        .query(`SELECT id FROM ${field.database}.sql_queue_${table} ORDER BY id LIMIT 200 FOR UPDATE`)
+        .query(`SELECT 1 FROM ${field.database}.sql_queue_${table} FORCE INDEX (PRIMARY) LIMIT 200 FOR UPDATE`)
         .catch(() => undefined);
       // Longer than the lock wait timeout of the library.
       await sleep(4_000);
       // On Galera, another transaction has aborted it meanwhile.
       await admin.query('ROLLBACK').catch(() => undefined);
     });
+  },
+
+  // A virtual machine that resumes, or a failover: an hour ahead, and back.
+  'clock of the database ahead': async (field) => {
+    await withAdmin(field, async (admin) => {
+      await admin.query(`USE ${field.database}`);
+      const from = Date.now();
+      await shiftDatabaseClock(admin, JUMP_MS);
+      await sleep(field.random.between(500, 2 * field.leaseMs));
+      await shiftDatabaseClock(admin, 0);
+      field.jumps.push({ from, to: Date.now() });
+    });
+  },
+
+  'queue paused': async ({ pauseQueue, random }) => {
+    const resume = await pauseQueue();
+    await sleep(random.between(500, 3_000));
+    await resume();
   },
 
   deadlocks: async (field) => {

@@ -24,11 +24,14 @@ export function findTokenViolations(entries: readonly JournalEntry[], { jobs, or
   for (const [token, same] of byToken) if (same.length > 1) found.push(`token ${token} is in ${same.length} jobs`);
 
   const tried = new Set<string>();
+  const replacedBy = new Map(entries.flatMap(({ replaces, token }) => (replaces && token ? [[replaces, token]] : [])));
   for (const { kind, token, job } of entries) {
     if (token === undefined) continue;
-    const ids = (byToken.get(token) ?? []).map(({ id }) => id);
+    const idsOf = (one = '') => (byToken.get(one) ?? []).map(({ id }) => id);
+    const ids = idsOf(token);
     if (kind === 'tried') tried.add(token);
-    if (kind === 'enqueued' && !ids.includes(job)) found.push(`job ${job} of token ${token} was acknowledged and lost`);
+    if (kind === 'enqueued' && ![...ids, ...idsOf(replacedBy.get(token))].includes(job))
+      found.push(`job ${job} of token ${token} was acknowledged and lost`);
     if (kind === 'refused' && ids.length > 0) found.push(`job ${ids[0]} of token ${token} was refused and is there`);
   }
   for (const token of byToken.keys()) if (!tried.has(token)) found.push(`token ${token} came from nowhere`);

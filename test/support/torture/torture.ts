@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
-import { Journal } from '../journal.js';
+import { DataSource } from 'typeorm';
+import { openEngine, type Engine } from '../engine.js';
+import { Journal, readJournals } from '../journal.js';
 import { connectToWritableNode, findWritableNodes } from '../own-cluster.js';
 import { ProgramProcess } from '../programs.js';
 import { WireProxy } from '../wire-proxy.js';
@@ -13,8 +15,10 @@ import { FAULTS, type FaultTarget } from './faults.js';
 import { Random } from '../random.js';
 import { checkRun } from './check-run.js';
 import { watchLimits } from './limit-watch.js';
-import { GROUPED_QUEUE, LIMITED_QUEUE, MAX_RUNNING } from './torture-job.js';
+import { addClock, SHIFTABLE_CLOCK, shiftDatabaseClock } from './shiftable-clock.js';
+import { GROUPED_QUEUE, LIMITED_QUEUE, MAX_RUNNING, SIGNAL } from './torture-job.js';
 import { recordTimeouts } from './timeouts.js';
+import { watchWaits } from './wait-watch.js';
 
 const ACCOUNT = 'torture';
 const DATABASE = 'torture';
@@ -32,6 +36,10 @@ const PRODUCERS = 2;
 // The maximum time for the remaining jobs after the last fault. One fault blocks an event loop for a minute.
 // A sweep finds within two minutes the blocked jobs that a killed process has left behind.
 const DRAIN_TIMEOUT_MS = 240_000;
+// The longest time that a job which could run waits: two minutes until the sweep, and a minute of a blocked event loop.
+const MAX_WAIT_MS = 180_000;
+// Times that were stored while the clock was ahead are over by then.
+const DRAIN_CLOCK_MS = 2 * 3_600_000;
 // The exit code of a worker that could not start because the database was unavailable.
 const DATABASE_AWAY_EXIT_CODE = 3;
 
@@ -97,28 +105,28 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     [LIMITED_QUEUE]: { ...queue, maxRunning: MAX_RUNNING },
     [GROUPED_QUEUE]: { ...queue, groups: { concurrency: 1 } },
   };
+  const queueNames = [...strategies, LIMITED_QUEUE, GROUPED_QUEUE];
   const workers = new ProcessGroup(
     WORKERS,
     async () => {
       const worker = { heartbeat: random.pick(['main', 'thread']), concurrency: CONCURRENCY };
       const clockOffsetMs = random.pick([0, 3_600_000, -3_600_000]);
       const given = { ...(await chooseNode()), journals, seed: random.between(1, 1e9), queues, worker, clockOffsetMs };
-      return ProgramProcess.start('torture-worker', given);
+      return ProgramProcess.start('torture-worker', given, SHIFTABLE_CLOCK);
     },
     died('worker'),
   );
   const producers = new ProcessGroup(
     PRODUCERS,
     async () =>
-      ProgramProcess.start('torture-producer', {
-        ...{
-          ...(await chooseNode()),
-          journals,
-          seed: random.between(1, 1e9),
-          queues: [...strategies, LIMITED_QUEUE, GROUPED_QUEUE],
+      ProgramProcess.start(
+        'torture-producer',
+        {
+          ...{ ...(await chooseNode()), journals, seed: random.between(1, 1e9), queues: queueNames },
+          ...{ lease: LEASE_MS, pauseMs: settings.pauseMs },
         },
-        ...{ lease: LEASE_MS, pauseMs: settings.pauseMs },
-      }),
+        SHIFTABLE_CLOCK,
+      ),
     died('producer'),
   );
   const field: FaultTarget = {
@@ -126,26 +134,34 @@ export async function torture(settings: TortureSettings): Promise<TortureReport>
     isMariadb: settings.isMariadb,
     admin: () => connectToWritableNode(urls),
     restart: () => settings.restart(random.between(0, urls.length - 1)),
+    pauseQueue: async () => {
+      const queue = random.pick(queueNames);
+      await withEngine(urls, ({ admin }) => admin.pause(queue));
+      return () => withEngine(urls, ({ admin }) => admin.resume(queue));
+    },
+    jumps: [],
   };
   const limits = watchLimits(() => connectAdmin(urls));
+  const waits = watchWaits(() => connectAdmin(urls), MAX_WAIT_MS);
   try {
     const faults = await injectFaults(field, nemesis, settings);
     settings.log('no more faults: the remaining jobs are run');
     await producers.stop();
     // Without this, all connections of an application's pool may stay silent for as long as the process lives.
     for (const proxy of proxies) proxy.breakSilent();
+    await sendMissingSignals(urls, journals);
     const unfinished = await untilDrained(urls);
     settings.log('no job remains');
     await workers.stop();
     settings.log('reading the history');
     const admin = await connectAdmin(urls);
-    const { jobs, completed, found } = await checkRun(admin, journals);
+    const { jobs, completed, found } = await checkRun(admin, journals, field.jumps);
     await admin.end();
-    const all = [...crashes, ...unfinished, ...found, ...(await limits.end())];
+    const all = [...crashes, ...unfinished, ...found, ...(await limits.end()), ...(await waits.end())];
     hasPassed = all.length === 0;
     return { jobs, completed, faults, violations: all };
   } finally {
-    await Promise.all([producers.stop(), workers.stop(), limits.end()]);
+    await Promise.all([producers.stop(), workers.stop(), limits.end(), waits.end()]);
     await Promise.all(proxies.map((proxy) => proxy.close()));
     if (hasPassed) await rm(journals, { recursive: true, force: true });
     else settings.log(`the journals of the processes are in ${journals}`);
@@ -193,6 +209,34 @@ async function untilProgress({ workers }: FaultTarget): Promise<number> {
   return Date.now() - from;
 }
 
+/** Sends the signals that killed producers have left out, and none for the second time: workers must not need it. */
+async function sendMissingSignals(urls: readonly string[], journals: string): Promise<void> {
+  const sent = new Set(readJournals(journals).flatMap(({ kind, token }) => (kind === 'signalled' ? [token] : [])));
+  const admin = await connectAdmin(urls);
+  await shiftDatabaseClock(admin, DRAIN_CLOCK_MS);
+  const [jobs] = await admin.query<RowDataPacket[]>('SELECT payload FROM sql_queue_jobs');
+  await admin.end();
+  const tokens = jobs.map(({ payload }) => (JSON.parse(payload as string) as { token: string }).token);
+  await withEngine(urls, async ({ producer }) => {
+    for (const token of tokens) if (!sent.has(token)) await producer.signal(SIGNAL, token, 'late');
+  });
+}
+
+/** An engine past the proxies. */
+async function withEngine(urls: readonly string[], act: (engine: Engine) => Promise<unknown>): Promise<void> {
+  const [node] = await findWritableNodes(urls);
+  const url = new URL(urls[node ?? 0]!);
+  url.pathname = `/${DATABASE}`;
+  const dataSource = await new DataSource({ type: 'mysql', url: url.href }).initialize();
+  const engine = await openEngine({ dataSource });
+  try {
+    await act(engine);
+  } finally {
+    await engine.close();
+    await dataSource.destroy();
+  }
+}
+
 /** Waits until no job remains. Returns the jobs that do not end. */
 async function untilDrained(urls: readonly string[]): Promise<string[]> {
   const until = Date.now() + DRAIN_TIMEOUT_MS;
@@ -219,9 +263,11 @@ async function prepare(urls: readonly string[]): Promise<void> {
   await admin.query(`GRANT ALL ON ${DATABASE}.* TO ${ACCOUNT}@'%'`);
   await admin.query(`CREATE TABLE ${DATABASE}.orders (token VARCHAR(100) PRIMARY KEY)`);
   await admin.query(
-    `CREATE TABLE ${DATABASE}.step_effects (id BIGINT AUTO_INCREMENT PRIMARY KEY, job_id BIGINT NOT NULL)`,
+    `CREATE TABLE ${DATABASE}.step_effects (id BIGINT AUTO_INCREMENT PRIMARY KEY, token VARCHAR(100) NOT NULL)`,
   );
   await admin.query(`CREATE TABLE ${DATABASE}.effects (id BIGINT AUTO_INCREMENT PRIMARY KEY, job_id BIGINT NOT NULL)`);
+  await admin.query(`USE ${DATABASE}`);
+  await addClock(admin);
   await admin.end();
 }
 

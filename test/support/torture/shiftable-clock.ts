@@ -1,0 +1,26 @@
+import type { Connection } from 'mysql2/promise';
+
+const TABLE = 'torture_clock';
+const FILE = 'lib/store/mysql/mysql.ts';
+const CLOCK = 'now: NOW,';
+
+/** Programs with this environment read the time of the database from a table of the test. */
+export const SHIFTABLE_CLOCK = { SQL_QUEUE_CLOCK_TABLE: TABLE };
+
+/** Returns the source to compile: with `SHIFTABLE_CLOCK`, all statements of all processes see a jump at once. */
+export function shiftableClock(file: string, text: string): string {
+  if (file !== FILE) return text;
+  if (!text.includes(CLOCK)) throw new Error(`${file}: expected to find ${CLOCK}`);
+  const shifted = '`((${NOW}) + (SELECT ms FROM ${process.env.SQL_QUEUE_CLOCK_TABLE}))`';
+  return text.replace(CLOCK, `now: process.env.SQL_QUEUE_CLOCK_TABLE ? ${shifted} : NOW,`);
+}
+
+export async function addClock(admin: Connection): Promise<void> {
+  await admin.query(`CREATE TABLE ${TABLE} (id INT PRIMARY KEY, ms BIGINT NOT NULL)`);
+  await admin.query(`INSERT INTO ${TABLE} VALUES (1, 0)`);
+}
+
+/** Lets the clock of the database jump to this distance from the true time. */
+export async function shiftDatabaseClock(admin: Connection, byMs: number): Promise<void> {
+  await admin.query(`UPDATE ${TABLE} SET ms = ?`, [byMs]);
+}
