@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import { resolveBulk, type BulkOptions } from '../job/bulk-options.js';
 import { SUBJECT } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
@@ -31,7 +32,13 @@ export async function eraseSubject(
   let [erased, active] = [0, 0];
   for (let after: number | undefined = Number.MIN_SAFE_INTEGER; after !== undefined && erased < limit;) {
     signal?.throwIfAborted();
-    const batch = await subjects.erase(subject, after, Math.min(BATCH_SIZE, limit - erased), retentionMs, mayForget);
+    const batch = await subjects.erase(
+      subject,
+      after,
+      Math.min(pageSize(BATCH_SIZE), limit - erased),
+      retentionMs,
+      mayForget,
+    );
     for (const { id } of batch.cancelled) waitNotifier.notifyAlways(id);
     events.emitChanges('cancelled', batch.cancelled);
     await flowSettler.settle(batch.cancelled.map(({ id }) => id));

@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import type { ResolvedBulk } from '../job/bulk-options.js';
 import type { JobRecord } from '../job/job.js';
 import type { JobState } from '../job/job-state.js';
@@ -99,7 +100,7 @@ export class JobBatches {
 
   async *#findIdBatches(search: JobSearch): AsyncGenerator<number[]> {
     for (let after: PagePosition | undefined; ;) {
-      const page = { after, limit: ADMIN_BATCH_SIZE, order: 'oldest' } as const;
+      const page = { after, limit: pageSize(ADMIN_BATCH_SIZE), order: 'oldest' } as const;
       const { jobs, next } = await this.parts.store.findIds(search, page, this.parts.transaction);
       if (jobs.length > 0) yield jobs;
       if (!next) return;

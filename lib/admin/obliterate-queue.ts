@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import type { RecordedChanges } from '../audit/audit-trail.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
@@ -69,7 +70,7 @@ async function releaseActive(
 ): Promise<void> {
   for (;;) {
     signal?.throwIfAborted();
-    const page = { limit: ADMIN_BATCH_SIZE, order: 'oldest' } as const;
+    const page = { limit: pageSize(ADMIN_BATCH_SIZE), order: 'oldest' } as const;
     const { jobs } = await store.findIds({ queue, state: 'active' }, page);
     let releasedCount = 0;
     for (const id of jobs) {

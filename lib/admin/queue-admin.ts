@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import type { BulkOptions } from '../job/bulk-options.js';
 import { checkQueueName } from '../job/job-names.js';
 import { InvalidOptionsError } from '../job/errors.js';
@@ -214,12 +215,9 @@ export class QueueAdmin extends JobAdmin {
    */
   async prune(options: OwnTransaction = {}): Promise<number> {
     refuseManager('Cannot prune', options, 'it deletes jobs in many transactions');
+    const limit = pageSize(ADMIN_BATCH_SIZE);
     let pruned = 0;
-    for (;;) {
-      const batch = await this.#parts.jobs.prune(ADMIN_BATCH_SIZE);
-      pruned += batch;
-      if (batch < ADMIN_BATCH_SIZE) break;
-    }
+    for (let batch = limit; batch === limit; pruned += batch) batch = await this.#parts.jobs.prune(limit);
     await this.#parts.queues.expire();
     return pruned;
   }

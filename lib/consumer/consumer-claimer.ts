@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import type { ClaimStrategy } from '../job/claim-strategy.js';
 import { hasCode, type StoreUnavailableError } from '../job/errors.js';
 import { DEFAULT_GROUP_RULES } from '../job/groups/group-options.js';
@@ -45,7 +46,7 @@ export class ConsumerClaimer {
   async #promoteAndRescue(queue: string): Promise<number> {
     const { jobs, rescue } = this.parts;
     const { dueInMs, leaseExpiryInMs } = await jobs.summarizeWork([queue]);
-    const promoted = dueInMs === 0 ? await jobs.promote(PROMOTE_BATCH) : [];
+    const promoted = dueInMs === 0 ? await jobs.promote(pageSize(PROMOTE_BATCH)) : [];
     this.parts.promoted(promoted);
     const rescuedCount = leaseExpiryInMs === 0 ? await rescue() : 0;
     return promoted.length + rescuedCount;

@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { OutageLog } from '../common/outage-log.js';
@@ -88,7 +89,8 @@ export class EventFeed {
   async #tick(stopping: AbortSignal): Promise<number> {
     const { store, clock } = this;
     const late = await store.readByIds(this.#missingIds.due(clock.monotonic()));
-    const page = await store.readAfter(this.#lastId ?? 0, PAGE_SIZE);
+    const limit = pageSize(PAGE_SIZE);
+    const page = await store.readAfter(this.#lastId ?? 0, limit);
     this.#outage.onSuccess();
     if (stopping.aborted) return 0;
     for (const { id, event } of late) {
@@ -100,7 +102,7 @@ export class EventFeed {
       this.#lastId = id;
       this.listeners.deliver(event);
     }
-    return page.length === PAGE_SIZE ? 0 : POLL_INTERVAL_MS;
+    return page.length === limit ? 0 : POLL_INTERVAL_MS;
   }
 }
 

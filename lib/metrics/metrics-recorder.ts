@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import type { Clock } from '../common/clock.js';
 import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
@@ -130,8 +131,8 @@ export class MetricsRecorder implements QueueInstrumentation {
 
   /** Also those of other processes, which may be idle or gone. */
   async #fold(): Promise<void> {
-    const folds = () => this.parts.store.fold(FOLD_BATCH_SIZE);
-    while (!this.#stopping.signal.aborted && (await folds()) >= FOLD_BATCH_SIZE);
+    const limit = pageSize(FOLD_BATCH_SIZE);
+    while (!this.#stopping.signal.aborted && (await this.parts.store.fold(limit)) >= limit);
   }
 
   #takeRows(): MetricsRow[] {

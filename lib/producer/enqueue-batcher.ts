@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import { Batcher } from '../common/batcher.js';
 import type { Clock } from '../common/clock.js';
 import { hasCode, StoreUnavailableError } from '../job/errors.js';
@@ -42,7 +43,7 @@ export class EnqueueBatcher {
 
   /** Resolves with the ids in the order of the jobs. */
   enqueue(jobs: readonly NewJob[]): Promise<number[]> {
-    if (jobs.length > MAX_BATCH_JOBS) return this.store.enqueue(jobs);
+    if (jobs.length > pageSize(MAX_BATCH_JOBS)) return this.store.enqueue(jobs);
     return new Promise((resolve, reject) => {
       this.#pending.push({ jobs, resolve, reject });
       if (!this.#isFlushScheduled) void this.#scheduleFlush();
@@ -133,12 +134,13 @@ export class KeyedEnqueueBatcher {
 
 /** Removes the first calls from `pending`: as many as fit into one statement, `maxCalls` at most, and at least one. */
 function shiftBatch<Call extends EnqueueCall<never>>(pending: Call[], maxCalls = pending.length): Call[] {
+  const maxJobs = pageSize(MAX_BATCH_JOBS);
   let jobs = 0;
   let characters = 0;
   const firstTooMany = pending.findIndex((call, index) => {
     jobs += call.jobs.length;
     for (const { payload, headers } of call.jobs) characters += payload.length + (headers?.length ?? 0);
-    return index > 0 && (jobs > MAX_BATCH_JOBS || characters > MAX_BATCH_CHARACTERS);
+    return index > 0 && (jobs > maxJobs || characters > MAX_BATCH_CHARACTERS);
   });
   return pending.splice(0, firstTooMany === -1 ? maxCalls : Math.min(maxCalls, firstTooMany));
 }

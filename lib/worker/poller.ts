@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { Rescuer } from './complete/rescuer.js';
 import { PollHealth } from './poll-health.js';
@@ -224,7 +225,7 @@ export class Poller {
 
   async #promoteDue({ dueInMs }: WorkSummary): Promise<number> {
     if (dueInMs !== 0) return 0;
-    const promoted = await this.parts.store.promote(PROMOTE_BATCH_SIZE);
+    const promoted = await this.parts.store.promote(pageSize(PROMOTE_BATCH_SIZE));
     this.parts.events.emitChanges('promoted', promoted);
     this.queues.notifyOfUnworked(promoted);
     return promoted.length;

@@ -1,3 +1,4 @@
+import { pageSize } from '../common/page-size.js';
 import { logText } from '../common/log-text.js';
 import { PollLoop } from '../common/poll-loop.js';
 import type { WorkerParts } from './worker-parts.js';
@@ -42,15 +43,16 @@ export class Pruner {
       return this.parts.random() * PRUNE_INTERVAL_MS;
     }
     let hasMore = false;
-    for (const prune of this.parts.pruneTasks) hasMore = (await this.#runTask(prune)) >= PRUNE_BATCH_SIZE || hasMore;
+    const limit = pageSize(PRUNE_BATCH_SIZE);
+    for (const prune of this.parts.pruneTasks) hasMore = (await this.#runTask(prune, limit)) >= limit || hasMore;
     return hasMore ? BATCH_INTERVAL_MS : PRUNE_INTERVAL_MS * (0.5 + this.parts.random());
   }
 
-  async #runTask(prune: PruneTask): Promise<number> {
+  async #runTask(prune: PruneTask, limit: number): Promise<number> {
     const nowMs = this.parts.clock.monotonic();
     if (nowMs < (this.#retryAt.get(prune) ?? nowMs)) return 0;
     try {
-      return await prune(PRUNE_BATCH_SIZE);
+      return await prune(limit);
     } catch (error) {
       this.#retryAt.set(prune, nowMs + PRUNE_INTERVAL_MS);
       this.parts.logger.warn(`Cannot prune: ${logText((error as Error).message)}`);

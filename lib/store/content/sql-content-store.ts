@@ -1,3 +1,4 @@
+import { pageSize } from '../../common/page-size.js';
 import type { ContentCodec } from '../../job/codec/content-codec.js';
 import { hasCode } from '../../job/errors.js';
 import {
@@ -50,7 +51,7 @@ export function sqlContentStore({ blocking, archives }: StoreParts, codec: Conte
       return async (limit) => {
         const [table] = rest;
         if (!table) return { rekeyed: 0, active: 0, undecodable: 0, hasMore: false };
-        const values = { ...(position ?? table.start), limit: Math.min(limit, MAX_ROWS) };
+        const values = { ...(position ?? table.start), limit: pageSize(Math.min(limit, MAX_ROWS)) };
         const rows = await blocking.runIdempotent(() => query<ContentRow>(table.read, values));
         const last = rows.at(-1);
         position = last && Object.fromEntries(Object.keys(table.start).map((column) => [column, last[column]!]));

@@ -1,4 +1,5 @@
 import { batchesOf } from '../../common/batches-of.js';
+import { pageSize } from '../../common/page-size.js';
 import type { JobEventName } from '../../job/queue-event.js';
 import type { StoredError } from '../../job/stored-error.js';
 import type { Tables } from '../tables.js';
@@ -12,12 +13,13 @@ export type SqlValue = string | number | null;
 
 /** Splits items into chunks that a server accepts in one statement. Keeps their order. An item may be longer alone. */
 export function chunksOf<Item>(items: readonly Item[], lengthOf: (item: Item) => number, maxItems: number): Item[][] {
+  const size = pageSize(maxItems);
   const chunks: Item[][] = [];
   let length = 0;
   for (const item of items) {
     const itemLength = lengthOf(item);
     const last = chunks.at(-1);
-    if (last && last.length < maxItems && length + itemLength <= MAX_STATEMENT_LENGTH) {
+    if (last && last.length < size && length + itemLength <= MAX_STATEMENT_LENGTH) {
       last.push(item);
       length += itemLength;
     } else {

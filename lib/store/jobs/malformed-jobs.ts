@@ -1,3 +1,4 @@
+import { pageSize } from '../../common/page-size.js';
 import { MalformedJobError, UnsafeJobIdError } from '../../job/errors.js';
 import type { ColumnProblem } from '../../job/read-columns.js';
 import { storedError } from '../../job/stored-error.js';
@@ -23,7 +24,7 @@ const LOCK = `
   SELECT ${CLAIMED_COLUMNS}, queue, CAST(id AS CHAR) AS text
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE ${HAS_UNSAFE_ID}
-  LIMIT ${BATCH_SIZE} /*! FOR UPDATE */`;
+  LIMIT :limit /*! FOR UPDATE */`;
 
 const REMOVE = deleteFrom('jobs', `${HAS_UNSAFE_ID} AND CAST(id AS CHAR) IN (:texts)`);
 
@@ -51,7 +52,7 @@ export async function withoutUnsafeIds<T>(
 
 /** The jobs receive the next free ids. No new job can get these: the server continues after the largest id. */
 function* markUnsafeIdsDead(): Work<void> {
-  const rows = yield* query<ClaimedRow & { queue: string; text: string }>(LOCK);
+  const rows = yield* query<ClaimedRow & { queue: string; text: string }>(LOCK, { limit: pageSize(BATCH_SIZE) });
   if (rows.length === 0) return;
   yield* execute(REMOVE, { texts: rows.map(({ text }) => text) });
   const [last] = yield* query<{ live: number | null; finished: number | null }>(LAST_IDS);

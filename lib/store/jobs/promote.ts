@@ -1,3 +1,4 @@
+import { pageSize } from '../../common/page-size.js';
 import type { PromotedJob } from './job-store.js';
 import { jobEventsOf } from './job-events.js';
 import type { Dialect } from '../core/sql-database.js';
@@ -52,9 +53,10 @@ type DueRow = Pick<TableRow<'jobs'>, 'id' | 'run_at' | 'group_key' | 'priority'>
 /** Reads due jobs without locks, and then locks them in id order, in which every transaction locks jobs. */
 export function* promote(limit: number, dialect: Pick<Dialect, 'queueNames'>): Work<PromotedJob[]> {
   const names = yield* dialect.queueNames('jobs');
+  const size = pageSize(QUEUE_BATCH_SIZE);
   const locked: PromotedJob[] = [];
-  for (let from = 0; from < names.length && locked.length < limit; from += QUEUE_BATCH_SIZE) {
-    locked.push(...(yield* lockDue(names.slice(from, from + QUEUE_BATCH_SIZE), limit)));
+  for (let from = 0; from < names.length && locked.length < limit; from += size) {
+    locked.push(...(yield* lockDue(names.slice(from, from + size), limit)));
   }
   if (locked.length === 0) return [];
   const jobs = locked.slice(0, limit).map((job) => ({ ...job, id: Number(job.id) }));

@@ -11,14 +11,12 @@ import { execute, query, queryIds, type Work } from '../core/statement.js';
 import { requireDecisions, withDecisions } from '../core/with-decisions.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
-export const EXPIRED_BATCH_SIZE = 100;
-
 const EXPIRED_CLAIMS = `
   SELECT id
   FROM {claims}
   WHERE id > :after AND (lease_until <= :now OR (${IS_AHEAD_OF_CLOCK}))
   ORDER BY id
-  LIMIT ${EXPIRED_BATCH_SIZE}`;
+  LIMIT :limit`;
 
 export const EXPIRED_CLAIM_COLUMNS = 'id, worker_id, owner, queue, job_ids, start_limit, cancel_requests, dead_letter';
 
@@ -52,8 +50,8 @@ export type ExpiredClaim = ListedClaim &
 const CANCEL = { kind: 'cancel' } as const;
 
 /** Reads without locks; the rescue locks and checks each claim again. */
-export function findExpiredClaims(after: number): Work<number[]> {
-  return queryIds(EXPIRED_CLAIMS, { after });
+export function findExpiredClaims(after: number, limit: number): Work<number[]> {
+  return queryIds(EXPIRED_CLAIMS, { after, limit });
 }
 
 export function* rescueClaim(claimId: number, rules: RescueRules): Work<RescuedJob[]> {

@@ -1,3 +1,4 @@
+import { pageSize } from '../../common/page-size.js';
 import { LeaseLostError, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import { GroupTurns } from '../groups/group-turns.js';
 import { CursorClaimer } from './claim/cursor-claimer.js';
@@ -14,7 +15,7 @@ import { idsFrom } from '../core/inserted-ids.js';
 import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
 import { extend, deleteEmptyClaims } from './lease.js';
 import { hasUnusedKeys, pruneKeys } from '../keys/key-rows.js';
-import { EXPIRED_BATCH_SIZE, findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
+import { findExpiredClaims, rescueClaim, rescueEach } from './rescue.js';
 import { completeBatch, type CompletedBatch } from './complete-batch.js';
 import { completeClaimed, FenceError } from './complete-jobs.js';
 import type { Work } from '../core/statement.js';
@@ -34,6 +35,8 @@ export interface JobStoreSettings {
   /** The strategies that this server does not support, with the reasons, beside those that its kind does not. */
   readonly findUnsupportedStrategies: (queue: string) => Promise<UnsupportedStrategies>;
 }
+
+const EXPIRED_BATCH_SIZE = 100;
 
 /** The port on any database: decides for each verb how its statements are sent, and repeated after a failure. */
 export function sqlJobStore(
@@ -144,8 +147,9 @@ export function sqlJobStore(
     },
 
     async rescue(rules, onRescued) {
-      const expired = await database.runIdempotent(() => findExpiredClaims(lastExpiredId));
-      lastExpiredId = expired.length < EXPIRED_BATCH_SIZE ? 0 : expired.at(-1)!;
+      const limit = pageSize(EXPIRED_BATCH_SIZE);
+      const expired = await database.runIdempotent(() => findExpiredClaims(lastExpiredId, limit));
+      lastExpiredId = expired.length < limit ? 0 : expired.at(-1)!;
       return rescueEach(
         expired,
         rules,

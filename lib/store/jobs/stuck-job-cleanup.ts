@@ -1,3 +1,4 @@
+import { pageSize } from '../../common/page-size.js';
 import { expected } from '../../job/expectation.js';
 import { MAX_TIMESTAMP_MS, type ColumnProblem } from '../../job/read-columns.js';
 import { markMalformedDead, type MalformedRow } from './malformed-jobs.js';
@@ -38,7 +39,7 @@ const SCAN = `
     FROM {jobs} /*! FORCE INDEX (PRIMARY) */
     WHERE id > :after AND id <= ${Number.MAX_SAFE_INTEGER}
     ORDER BY id
-    LIMIT ${SCAN_BATCH_SIZE}
+    LIMIT :limit
   ) AS j
   LEFT JOIN {claims} c ON c.id = j.claim_id`;
 
@@ -82,11 +83,14 @@ export class StuckJobCleanup {
   constructor(private readonly database: Pick<SqlDatabase, 'runIdempotent' | 'transaction'>) {}
 
   async cleanUp(limit: number): Promise<number> {
-    const [row] = await this.database.runIdempotent(() => query<ScannedPart>(SCAN, { after: this.#after }));
+    const scanLimit = pageSize(SCAN_BATCH_SIZE);
+    const [row] = await this.database.runIdempotent(() =>
+      query<ScannedPart>(SCAN, { after: this.#after, limit: scanLimit }),
+    );
     const { last, scanned, stuck } = row!;
     const cleaned =
       stuck === null ? 0 : await this.database.transaction(() => cleanUpBetween(Number(stuck), Number(last), limit));
-    if (cleaned < limit) this.#after = Number(scanned) < SCAN_BATCH_SIZE ? 0 : Number(last);
+    if (cleaned < limit) this.#after = Number(scanned) < scanLimit ? 0 : Number(last);
     return cleaned;
   }
 }

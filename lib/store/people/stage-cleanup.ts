@@ -1,3 +1,4 @@
+import { pageSize } from '../../common/page-size.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { clearStages } from './stages.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
@@ -13,7 +14,7 @@ const SCAN = `
     FROM {stages}
     WHERE job_id > :after
     ORDER BY job_id
-    LIMIT ${SCAN_BATCH_SIZE}
+    LIMIT :limit
   ) AS batch
   LEFT JOIN {jobs} j ON j.id = batch.id`;
 
@@ -49,22 +50,23 @@ export class StageCleanup {
 
   /** Deletes at most `limit` rows and returns their number. */
   async cleanUp(limit: number): Promise<number> {
-    const { last, examined, orphan } = await this.#scan();
+    const scanLimit = pageSize(SCAN_BATCH_SIZE);
+    const { last, examined, orphan } = await this.#scan(scanLimit);
     const part =
       orphan === null
         ? NOTHING_CLEANED
         : await this.database.transaction(() => cleanUpStages(Number(orphan), Number(last), limit));
     if (part.upTo !== undefined) this.#after = part.upTo;
-    else this.#after = Number(examined) < SCAN_BATCH_SIZE ? 0 : Number(last);
+    else this.#after = Number(examined) < scanLimit ? 0 : Number(last);
     return part.deleted;
   }
 
   /** Reads without locks, because most rounds find nothing to delete. Starts anew after the last row. */
-  async #scan(): Promise<ScanResult> {
-    const [row] = await this.database.runIdempotent(() => query<ScanResult>(SCAN, { after: this.#after }));
+  async #scan(limit: number): Promise<ScanResult> {
+    const [row] = await this.database.runIdempotent(() => query<ScanResult>(SCAN, { after: this.#after, limit }));
     if (Number(row!.examined) > 0 || this.#after === 0) return row!;
     this.#after = 0;
-    return this.#scan();
+    return this.#scan(limit);
   }
 }
 

@@ -1,3 +1,4 @@
+import { pageSize } from '../../common/page-size.js';
 import { hasCode } from '../../job/errors.js';
 import type { DatabaseCall } from '../../job/instrumentation.js';
 import type { ClaimedJob } from '../../job/job.js';
@@ -144,7 +145,7 @@ export class Completer {
 
   #nextBatch(): CompletionEntry[] {
     const available = this.#pending.filter(({ claim }) => !this.#claimsInFlight.has(claim));
-    const entries = available.slice(0, MAX_BATCH_SIZE);
+    const entries = available.slice(0, pageSize(MAX_BATCH_SIZE));
     if (entries.length === this.#pending.length) this.#pending = [];
     else if (entries.length > 0) {
       const sent = new Set(entries);

@@ -1,3 +1,4 @@
+import { pageSize } from '../../common/page-size.js';
 import { InvalidOptionsError } from '../../job/errors.js';
 import { expected } from '../../job/expectation.js';
 import { buildJob } from '../../job/build-job.js';
@@ -30,10 +31,11 @@ export class JobChildren {
   ) {}
 
   async *read(): AsyncGenerator<FlowChild> {
+    const limit = pageSize(PAGE_SIZE);
     for (let after = 0, isEnd = false; !isEnd;) {
-      const page = await this.parts.flows.children(this.job.id, after, PAGE_SIZE);
+      const page = await this.parts.flows.children(this.job.id, after, limit);
       yield* page;
-      isEnd = page.length < PAGE_SIZE;
+      isEnd = page.length < limit;
       after = page.at(-1)?.id ?? after;
     }
   }
