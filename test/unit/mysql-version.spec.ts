@@ -1,4 +1,5 @@
-import { versionProblem } from '../../lib/store/mysql/mysql-checks.js';
+import { mariadb, mysql } from '../../lib/store/mysql/mysql.js';
+import { serverProblems, versionProblem } from '../../lib/store/mysql/mysql-checks.js';
 
 describe('the server version', () => {
   it.each([
@@ -20,5 +21,27 @@ describe('the server version', () => {
 
   it.each(['10.5.23-MariaDB', '5.5.5-10.5.23-MariaDB', '5.5.68-MariaDB'])('%s is too old for MariaDB', (version) => {
     expect(versionProblem(version)).toMatch(/expected MariaDB 10\.6 or newer/);
+  });
+});
+
+describe('the page size of InnoDB', () => {
+  const problemsOf = (dialect: typeof mysql, pageBytes: number) =>
+    serverProblems(
+      { dialect, pageBytes, version: '99.0.0', packetBytes: 67_108_864, binlogFormat: undefined },
+      1_048_576,
+    );
+
+  it('is too small on MySQL if the indexes do not fit', () => {
+    expect(problemsOf(mysql, 4_096)).toEqual([
+      expect.stringMatching(/^expected innodb_page_size of at least 8192, got 4096: .* larger pages$/),
+    ]);
+  });
+
+  it.each([8_192, 16_384, 65_536])('may be %s on MySQL', (pageBytes) => {
+    expect(problemsOf(mysql, pageBytes)).toEqual([]);
+  });
+
+  it('may be 4096 on MariaDB', () => {
+    expect(problemsOf(mariadb, 4_096)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { query } from '../core/statement.js';
 import { mariadb, mysql } from './mysql.js';
 import type { MysqlPool } from './mysql-pool.js';
 
-const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet`;
+const SERVER = `SELECT @@version AS version, @@max_allowed_packet AS packet, @@innodb_page_size AS page`;
 
 // SHOW omits the variables that the server does not have.
 const showVariables = (names: readonly string[]) => `
@@ -15,6 +15,10 @@ const showVariables = (names: readonly string[]) => `
 // Statements sent as one text have up to a million characters of up to four bytes. One statement can also contain a
 // payload and a result, and escaping can double each.
 const MIN_PACKET_BYTES = 4_000_000;
+
+// MySQL limits the keys of an index to 768 bytes on pages of 4 KB, and 255 characters take up to 1,020. MariaDB accepts
+// such indexes, and has stored rows with the longest values on these pages.
+const MIN_PAGE_BYTES = 8_192;
 
 const LOCK_QUEUE_IF_FREE = `
   SELECT queue
@@ -39,21 +43,29 @@ export interface ServerSettings {
   readonly dialect: Dialect;
   readonly version: string;
   readonly packetBytes: number;
+  readonly pageBytes: number;
   /** Undefined: no binary log. */
   readonly binlogFormat: string | undefined;
 }
 
+interface ServerRow {
+  readonly version: string;
+  readonly packet: number;
+  readonly page: number;
+}
+
 export async function readServer(database: Pick<SqlDatabase, 'runIdempotent'>): Promise<ServerSettings> {
-  const [server] = await database.runIdempotent(() => query<{ version: string; packet: number }>(SERVER));
-  const { version, packet } = server!;
+  const [server] = await database.runIdempotent(() => query<ServerRow>(SERVER));
+  const { version, packet, page } = server!;
   const setting = await readVariables(database, ['log_bin', 'binlog_format']);
   const binlogFormat = setting.log_bin === 'ON' ? setting.binlog_format : undefined;
-  return { dialect: isMariadb(version) ? mariadb : mysql, version, packetBytes: packet, binlogFormat };
+  const dialect = isMariadb(version) ? mariadb : mysql;
+  return { dialect, version, packetBytes: packet, pageBytes: Number(page), binlogFormat };
 }
 
 /** Expectation, value and way out of each setting with which the queue cannot work. */
 export function serverProblems(
-  { version, packetBytes, binlogFormat }: ServerSettings,
+  { dialect, version, packetBytes, pageBytes, binlogFormat }: ServerSettings,
   largestPayloadBytes: number,
 ): string[] {
   const packetNeeded = Math.max(MIN_PACKET_BYTES, 4 * largestPayloadBytes + 65_536);
@@ -66,6 +78,10 @@ export function serverProblems(
       ? `expected max_allowed_packet of at least ${packetNeeded} bytes for payloads of ${largestPayloadBytes}, got ` +
         `${packetBytes}. Raise it on the server` +
         (packetBytes < MIN_PACKET_BYTES ? '' : ', or lower the option `maxPayloadBytes`')
+      : undefined,
+    dialect.name === 'mysql' && pageBytes < MIN_PAGE_BYTES
+      ? `expected innodb_page_size of at least ${MIN_PAGE_BYTES}, got ${pageBytes}: the indexes of the queue do not fit. ` +
+        `Use a server whose data directory was initialized with larger pages`
       : undefined,
   ].filter((line) => line !== undefined);
 }

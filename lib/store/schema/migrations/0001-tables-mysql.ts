@@ -8,7 +8,7 @@ const OWNER = `VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
 const STATE = `VARCHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL`;
 // CHAR, so that a change of the state does not change the length of the row.
 const LIVE_STATE = `CHAR(10) CHARACTER SET ascii COLLATE ascii_bin NOT NULL`;
-const INNODB = `ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
+const INNODB = `ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`;
 
 // A plain INSERT of queue and payload makes a complete job by the defaults of state and runnable. If it also sets
 // run_at, it makes a scheduled job. A claim changes no column's length, so InnoDB updates the row in place: half the

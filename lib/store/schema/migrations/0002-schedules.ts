@@ -33,7 +33,7 @@ export const SCHEDULES_MYSQL = [
     declared_at BIGINT NULL,
     PRIMARY KEY (name),
     KEY {schedules}_next (next_at)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 export const SCHEDULES_SQLITE = [

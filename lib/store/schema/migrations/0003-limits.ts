@@ -13,7 +13,7 @@ export const LIMITS_MYSQL = [
     rest_until BIGINT NOT NULL DEFAULT 0,
     claim_count BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (queue)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 export const LIMITS_SQLITE = [

@@ -16,7 +16,7 @@ export const STEPS_MYSQL = [
     PRIMARY KEY (job_id, name),
     KEY {steps}_signal (signal_hash),
     KEY {steps}_expiry (expires_at)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
   `
   CREATE TABLE IF NOT EXISTS {signals} (
     hash ${WORD(64)} NOT NULL,
@@ -26,7 +26,7 @@ export const STEPS_MYSQL = [
     sent_at BIGINT NOT NULL,
     PRIMARY KEY (hash),
     KEY {signals}_sent (sent_at)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 export const STEPS_SQLITE = [

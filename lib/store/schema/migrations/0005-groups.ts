@@ -28,7 +28,7 @@ export const GROUPS_MYSQL = [
     rest_until BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (queue, group_key),
     KEY {groups}_turn (queue, state, turn)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 // A default cannot read another column here, so a plain INSERT with a group makes a job with runnable = 1.

@@ -11,7 +11,7 @@ export const FLOWS_MYSQL = [
     expires_at BIGINT NOT NULL,
     PRIMARY KEY (id),
     KEY {flows}_expiry (expires_at)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
   // The state and the outcome are CHAR, so that their change does not change the length of the row.
   `
   CREATE TABLE IF NOT EXISTS {edges} (
@@ -26,7 +26,7 @@ export const FLOWS_MYSQL = [
     error ${JSON_TEXT} NULL,
     PRIMARY KEY (job_id, needs),
     KEY {edges}_needs (needs)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 export const FLOWS_SQLITE = [

@@ -9,7 +9,7 @@ export const STATS_MYSQL = [
     took_ms BIGINT NOT NULL DEFAULT 0,
     lease_until BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (id)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 export const STATS_SQLITE = [

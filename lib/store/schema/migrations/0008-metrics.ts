@@ -15,7 +15,7 @@ export const METRICS_MYSQL = [
     runs LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
     PRIMARY KEY (queue, step_ms, starts_at, recorder),
     KEY {metrics}_fold (step_ms, starts_at)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 export const METRICS_SQLITE = [

@@ -15,7 +15,7 @@ export const AUDIT_MYSQL = [
     KEY {audit}_queue (queue, changed_at, id),
     KEY {audit}_made_by (made_by, changed_at, id),
     KEY {audit}_verb (verb, changed_at, id)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 export const AUDIT_SQLITE = [

@@ -8,7 +8,7 @@ export const SUBJECTS_MYSQL = [
     expires_at BIGINT NOT NULL,
     PRIMARY KEY (subject, job_id),
     KEY {subjects}_expiry (expires_at)
-  ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+  ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
 export const SUBJECTS_SQLITE = [
