@@ -1,7 +1,17 @@
+import { DataSource, type DataSourceOptions } from 'typeorm';
 import { connectionOptions, type MysqlOptions } from '../../lib/store/mysql/mysql-options.js';
 
 function fieldsOf(options: Partial<MysqlOptions>): object {
   return connectionOptions({ type: 'mysql', ...options });
+}
+
+/** The options that TypeORM gives the driver for its own connections. */
+function typeOrmFieldsOf(options: Partial<MysqlOptions>): Record<string, unknown> {
+  const dataSource = new DataSource({ type: 'mysql', ...options } as DataSourceOptions);
+  const driver = dataSource.driver as unknown as {
+    createConnectionOptions(all: object, credentials: object): Record<string, unknown>;
+  };
+  return driver.createConnectionOptions(dataSource.options, dataSource.options);
 }
 
 describe('the library’s own connections', () => {
@@ -24,23 +34,44 @@ describe('the library’s own connections', () => {
     });
   });
 
-  it('accept a URL with escaped characters', () => {
-    expect(fieldsOf({ url: 'mysql://u%40x:p%2F@[::1]:3307/my%20db?x=1' })).toEqual({
-      host: '::1',
+  it.each([
+    ['p#s', 'p#s'],
+    ['p?s', 'p?s'],
+    ['p@s', 'p@s'],
+    ['p:s', 'p:s'],
+    ['p[s]^|\\<> &=+;"', 'p[s]^|\\<> &=+;"'],
+    ['p%23%2Fs%25', 'p#/s%'],
+    ['пароль', 'пароль'],
+  ])('accept the password %s in a URL', (written, password) => {
+    expect(fieldsOf({ url: `mysql://u%40x:${written}@h:3307/db?charset=utf8` })).toEqual({
+      host: 'h',
       port: 3307,
       user: 'u@x',
-      password: 'p/',
-      database: 'my db',
+      password,
+      database: 'db',
     });
   });
 
-  it('prefer the URL to the fields beside it', () => {
-    expect(fieldsOf({ url: 'mysql://u@h/d', host: 'x', port: 9, password: 'p' })).toEqual({
-      host: 'h',
-      port: 9,
+  it.each([
+    'mysql://u:p#?@s@h:3307/d?x=1',
+    'mysql://u%40x:p%23%3F%2F%25@h/my%20db',
+    'mysql://u@h',
+    'mysql://h:3306/',
+    'mariadb://u:@h/d#x',
+    'mysql://:p@h/d/e?f/g',
+  ])('use the fields that TypeORM reads from %s', (url) => {
+    const options = { url, host: 'x', port: 9, username: 'y', password: 'z', database: 'w', socketPath: '/s' };
+    const { host, port, user, password, database, socketPath } = typeOrmFieldsOf(options);
+
+    expect(fieldsOf(options)).toEqual({ host, port, user, password, database, socketPath });
+  });
+
+  it('use the socket of the primary of a replication', () => {
+    const master = { socketPath: '/primary', username: 'u' };
+
+    expect(fieldsOf({ socketPath: '/other', replication: { master, slaves: [] } })).toEqual({
+      socketPath: '/primary',
       user: 'u',
-      password: 'p',
-      database: 'd',
     });
   });
 

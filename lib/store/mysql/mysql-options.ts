@@ -32,22 +32,30 @@ export async function loadDriver({ driver }: MysqlOptions): Promise<typeof impor
 /** A copy of all options could include `dropSchema`, which deletes the application's tables. */
 export function connectionOptions(options: MysqlOptions): PoolOptions {
   const source = options.replication?.master ?? options;
-  const given = { ...source, ...(source.url === undefined ? {} : parseUrl(source.url)) };
-  const { host, port, username, password, database, ssl = options.ssl } = given;
-  const { socketPath, connectTimeout, extra = {} } = options;
+  const given = { ...source, ...(source.url ? parseUrl(source.url) : {}) };
+  const { host, port, username, password, database, socketPath } = given;
+  const { ssl, connectTimeout, extra = {} } = options;
   const fields = { host, port, user: username, password, database, ssl, socketPath, connectTimeout };
   const extras = Object.entries(extra as object).filter(([key]) => CONNECTION_EXTRAS.includes(key));
   const set = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries([...set, ...extras]);
 }
 
+/**
+ * Reads a URL as TypeORM does, so that the queue reaches the database of the application. A password may contain `#`,
+ * `?` and `@`, with which the text is not a valid URL. A URL without a user or a password stands for an empty one.
+ */
 function parseUrl(text: string) {
-  const url = new URL(text);
+  const [address = '', ...path] = text.slice(text.indexOf('//') + 2).split('/');
+  const credentials = address.slice(0, Math.max(0, address.lastIndexOf('@')));
+  const [host = '', port] = address.slice(address.lastIndexOf('@') + 1).split(':');
+  const [username = '', ...password] = credentials.split(':');
+  const [database] = path.join('/').split('?');
   return {
-    host: url.hostname.replace(/^\[|\]$/g, ''),
-    ...(url.port ? { port: Number(url.port) } : {}),
-    ...(url.username ? { username: decodeURIComponent(url.username) } : {}),
-    ...(url.password ? { password: decodeURIComponent(url.password) } : {}),
-    ...(url.pathname.length > 1 ? { database: decodeURIComponent(url.pathname.slice(1)) } : {}),
+    host,
+    username: decodeURIComponent(username),
+    password: decodeURIComponent(password.join(':')),
+    ...(port ? { port: Number.parseInt(port, 10) } : {}),
+    ...(database ? { database } : {}),
   };
 }
