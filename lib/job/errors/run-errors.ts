@@ -16,22 +16,24 @@ export class LeaseLostError extends SqlQueueError {
 }
 
 /**
- * The transaction of `job.transaction()`, or of the `manager` of a QueueConsumer call, ended before its work did. The job
- * was not ended. The run of a handler failed. Only the writes of a rolled back transaction are undone. A COMMIT or DDL keeps the writes before it, and each write
- * after the end was committed on its own.
+ * The transaction of `job.transaction()`, or of a `manager`, has ended although TypeORM takes it for open. The library
+ * wrote nothing. The run of a handler failed. Only the writes of a rolled back transaction are undone: a COMMIT or DDL
+ * keeps the writes before it, and each write of the application after the end was committed on its own.
  */
 export class TransactionLostError extends SqlQueueError {
   readonly code = 'TRANSACTION_LOST';
 
+  /** @param jobId the job that was to end in the transaction; undefined for other calls with a `manager` */
   constructor(
-    readonly jobId: number,
-    readonly queue: string,
+    readonly jobId?: number,
+    readonly queue?: string,
   ) {
     super(
-      `Job ${jobId} of queue "${queue}" was not completed: expected its transaction to be open until its work is done, got ` +
-        `one that had ended. A ROLLBACK, a COMMIT, DDL (which commits), a nested transaction left open, or a deadlock whose ` +
-        `error was caught ends it. Writes that a COMMIT or DDL kept, and writes after the end, cannot be undone. Let errors ` +
-        `of the database reach the end of the transaction, and run DDL elsewhere.`,
+      `${jobId === undefined ? 'Nothing was written' : `Job ${jobId} of queue "${queue}" was not ended`}: expected its ` +
+        `transaction to be open until its work is done, got one that had ended. A ROLLBACK, a COMMIT, DDL (which commits), ` +
+        `a nested transaction left open, or a deadlock whose error was caught ends it. Writes that a COMMIT or DDL kept, and ` +
+        `writes after the end, cannot be undone. Let errors of the database reach the end of the transaction, and run DDL ` +
+        `elsewhere.`,
     );
   }
 }

@@ -42,16 +42,6 @@ export function inApplicationTransaction<T>(
   });
 }
 
-/**
- * Whether the connection to a server is in a transaction: TypeORM does not notice if a deadlock or DDL has ended it. Not for
- * SQLite, where a savepoint begins a transaction.
- */
-export async function isInTransaction(runner: QueryRunner): Promise<boolean> {
-  const savepoint = newSavepoint();
-  await runner.query(`SAVEPOINT ${savepoint}`);
-  return releaseSavepoint(runner, savepoint);
-}
-
 function newSavepoint(): string {
   return `sql_queue_${randomId()}`;
 }

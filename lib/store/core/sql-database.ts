@@ -35,10 +35,10 @@ export interface SqlDatabase {
   /** Throws InvalidOptionsError if the caller's manager is in no open transaction of the DataSource. */
   requireOpenTransaction(transaction: CallerTransaction): void;
 
-  /** Like `requireOpenTransaction`, and asks the database whether a deadlock, DDL or a statement has ended it. */
-  isStillOpen(transaction: CallerTransaction): Promise<boolean>;
-
-  /** Without a retry. */
+  /**
+   * Without a retry. Throws TransactionLostError, before any statement of the work, if a deadlock, DDL or a statement
+   * of the caller has ended the transaction without TypeORM: a rollback could not undo the work.
+   */
   inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T>;
 
   /**

@@ -2,7 +2,8 @@ import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/with-timeout.js';
-import { inApplicationTransaction, isInTransaction, type ApplicationWork } from '../core/application-transaction.js';
+import { TransactionLostError } from '../../job/errors.js';
+import { inApplicationTransaction, type ApplicationWork } from '../core/application-transaction.js';
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
 import { classifyError, explainMissingPrivilege, isUnsent } from '../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../core/with-retry.js';
@@ -16,6 +17,7 @@ import { withLiterals } from './mysql-literals.js';
 import { MysqlSessions } from './mysql-sessions.js';
 import { MysqlSockets } from './mysql-sockets.js';
 import { MysqlWire } from './mysql-wire.js';
+import { OpenTransactions } from './open-transactions.js';
 import { CommitLog } from './commit-log.js';
 
 // Enough for the claims of many queues, a flush and a heartbeat at the same time. Each statement takes milliseconds.
@@ -36,6 +38,7 @@ export class MysqlPool implements SqlDatabase {
   readonly #connections: MysqlConnections;
   readonly #commitLog: CommitLog;
   readonly #sockets: MysqlSockets;
+  #openTransactions: OpenTransactions | undefined;
   readonly #closed = new AbortController();
 
   private constructor(
@@ -114,14 +117,13 @@ export class MysqlPool implements SqlDatabase {
     callerQueryRunner(this.dataSource, transaction);
   }
 
-  async isStillOpen(transaction: CallerTransaction): Promise<boolean> {
-    return isInTransaction(callerQueryRunner(this.dataSource, transaction));
-  }
-
   async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const bind = (statement: Statement) => withLiterals(this.templates.bind(statement));
+    const runner = callerQueryRunner(this.dataSource, transaction);
+    this.#openTransactions ??= new OpenTransactions(this.dataSource);
+    if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
     try {
-      return await runOnQueryRunner(callerQueryRunner(this.dataSource, transaction), bind, work);
+      return await runOnQueryRunner(runner, bind, work);
     } catch (error) {
       throw explainMissingPrivilege(error);
     }
@@ -150,6 +152,7 @@ export class MysqlPool implements SqlDatabase {
   async close(): Promise<void> {
     await withTimeout(this.clock, CLOSE_TIMEOUT_MS, this.#close());
     this.#closed.abort();
+    this.#openTransactions?.stop();
     this.#wire.close();
     // A pool rejects new connections only after `end` was called.
     this.pool.end(() => undefined);

@@ -1,4 +1,4 @@
-import { StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
+import { hasCode, StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import type { StoreParts } from '../store-parts.js';
 import type { ConsumerStore, EndedAssignment } from './consumer-store.js';
 import { assign, splitClaim } from './assign.js';
@@ -29,10 +29,12 @@ export function sqlConsumerStore({ database, blocking, scanCursors }: StoreParts
     work: (located: LiveJob) => Work<T>,
   ): Promise<T> {
     const located = await database.readLatest(() => locateLiveJob(id), transaction);
-    if (!(await blocking.isStillOpen(transaction))) throw new TransactionLostError(id, located.queue);
-    return withConflictExplained('Roll your transaction back, and call again.', () =>
+    const ended = withConflictExplained('Roll your transaction back, and call again.', () =>
       blocking.inCallerTransaction(transaction, () => work(located)),
     );
+    return ended.catch((error: unknown) => {
+      throw hasCode(error, 'TRANSACTION_LOST') ? new TransactionLostError(id, located.queue) : error;
+    });
   }
 
   async function end(

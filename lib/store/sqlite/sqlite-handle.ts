@@ -1,6 +1,6 @@
 import type { Database, Statement as Prepared } from 'better-sqlite3';
 import type { DataSource, DataSourceOptions } from 'typeorm';
-import { StoreUnavailableError } from '../../job/errors.js';
+import { StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
 import { inApplicationTransaction, type ApplicationWork } from '../core/application-transaction.js';
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
@@ -120,14 +120,11 @@ export class SqliteHandle implements SqlDatabase {
     callerQueryRunner(this.dataSource, transaction);
   }
 
-  async isStillOpen(transaction: CallerTransaction): Promise<boolean> {
-    this.requireOpenTransaction(transaction);
-    return applicationsHandle(this.dataSource).inTransaction;
-  }
-
-  inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
+  async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
     const bind = (statement: Statement) => this.templates.bind(statement);
-    return runOnQueryRunner(callerQueryRunner(this.dataSource, transaction), bind, work);
+    const runner = callerQueryRunner(this.dataSource, transaction);
+    if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
+    return runOnQueryRunner(runner, bind, work);
   }
 
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
