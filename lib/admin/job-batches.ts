@@ -60,8 +60,11 @@ export class JobBatches {
   }
 
   #emit(event: ChangeEvent, before: readonly JobRecord[], done: readonly number[]): void {
-    const changed = before.filter(({ id }) => done.includes(id));
-    this.parts.events.emitChanges(event, changed);
+    const changedIds = new Set(done);
+    this.parts.events.emitChanges(
+      event,
+      before.filter(({ id }) => changedIds.has(id)),
+    );
   }
 
   async #count(

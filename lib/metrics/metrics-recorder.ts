@@ -121,7 +121,8 @@ export class MetricsRecorder implements QueueInstrumentation {
       if (startsMinute) this.#startMinute(minute);
       const saved = this.#unsaved;
       if (saved.length > 0) await this.parts.store.save(saved);
-      this.#unsaved = this.#unsaved.filter((row) => !saved.includes(row));
+      const done = new Set(saved);
+      this.#unsaved = this.#unsaved.filter((row) => !done.has(row));
       if (startsMinute || isFirst) await this.#fold();
       this.#outage.onSuccess();
     } catch (error) {

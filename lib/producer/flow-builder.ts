@@ -1,3 +1,4 @@
+import { isTurnLong, nextTurn } from '../common/turn.js';
 import { FlowCycleError, InvalidOptionsError } from '../job/errors.js';
 import { expected, isOptions, unknownKeys } from '../job/expectation.js';
 import { onFailureProblem, resolveFlowOptions, type FanOutOptions } from '../job/flows/flow-options.js';
@@ -128,6 +129,7 @@ export class FlowBuilder {
       const built = buildJob(job);
       const newJob = built instanceof Promise ? await built : built;
       jobs.push(job.prerequisites.size > 0 ? { ...newJob, isBlocked: true } : newJob);
+      if (isTurnLong()) await nextTurn();
     }
     return { jobs, edges, added };
   }

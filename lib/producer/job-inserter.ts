@@ -58,9 +58,8 @@ export class JobInserter {
     if (!manager && isDueNow(jobs[0]!)) notifier.prepare(jobs[0]!.queue);
     const enqueued = await storing;
     const changed = isKeyed ? jobs.filter((_, index) => enqueued[index]!.outcome !== 'existing') : jobs;
-    for (const [queue, countStored] of counters) {
-      countStored(changed.filter((job) => job.queue === queue && isDueNow(job)).length);
-    }
+    const changedIn = counters.length > 0 ? groupBy(changed, (job) => job.queue) : undefined;
+    for (const [queue, countStored] of counters) countStored((changedIn?.get(queue) ?? []).filter(isDueNow).length);
     const created = isKeyed ? enqueued.filter(({ outcome }) => outcome === 'created') : enqueued;
     store.afterCommit(manager, () => this.#onCommitted(created, changed));
     return enqueued;

@@ -1,3 +1,4 @@
+import { isTurnLong, nextTurn } from '../common/turn.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
 import { matchesHeaders } from '../job/topics.js';
@@ -98,10 +99,12 @@ export class QueueProducer {
       expected(Array.isArray(jobs), 'a list of { payload, options? }', jobs),
     ]);
     const built: NewJob[] = [];
-    for (const [index, job] of jobs.entries()) {
+    // A copy: the caller can change its list while this loop waits.
+    for (const [index, job] of [...jobs].entries()) {
       checkJobToEnqueue(where, job, index);
       const newJob = this.#buildJob(queue ?? (job as JobOfQueue).queue, job.payload, job.options);
       built.push(newJob instanceof Promise ? await newJob : newJob);
+      if (isTurnLong()) await nextTurn();
     }
     return built.length === 0 ? [] : this.#inserter.insert('enqueueMany', built, manager);
   }

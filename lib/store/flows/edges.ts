@@ -10,10 +10,10 @@ import {
   executeAll,
   Ids,
   rowChunks,
-  executeInBatches,
   queryIds,
   type Statement,
   type Values,
+  valuesLengthOf,
   type Work,
 } from '../core/statement.js';
 
@@ -29,6 +29,7 @@ const COPY_EDGES = `
   WHERE :ids`;
 
 const MIN_COPY_SIZE = 8;
+const MAX_STATEMENTS = 100;
 
 const CLOSED_STATE = `CASE WHEN :outcome = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END`;
 
@@ -87,7 +88,12 @@ export function* addEdges(rows: readonly EdgeRow[]): Work<void> {
     else copies.push({ sql: COPY_EDGES, values: { jobId, onFailure, ids: new Ids(group.map(([, needs]) => needs)) } });
   }
   const inserts = rowChunks(single).map((chunk) => ({ sql: ADD_EDGES, values: { rows: chunk } }));
-  yield* executeInBatches([...inserts, ...copies]);
+  for (const step of chunksOf([...inserts, ...copies], lengthOfEdges, MAX_STATEMENTS)) yield* executeAll(step);
+}
+
+function lengthOfEdges({ values: { rows, ids } }: Statement): number {
+  if (ids instanceof Ids) return ids.inOrder.length * 10;
+  return (rows as readonly EdgeRow[]).reduce((sum, row) => sum + valuesLengthOf(row), 0);
 }
 
 /** The edges of a flow. If no job waits for a job, the flow itself does. */

@@ -67,11 +67,9 @@ export function* readFlow(id: number): Work<FlowRecord | null> {
   return { id, createdAt: new Date(Number(flow.created_at)), jobs: inOrder(jobs) };
 }
 
-/** The ids of the jobs of the flow, each after those that need it. */
+/** The ids of the jobs of the flow. Each can be reached from the end of the flow by jobs that come before it. */
 export function* readJobIds(flowId: number): Work<number[]> {
-  return inOrder(yield* readNodes(flowId))
-    .map(({ id }) => id)
-    .reverse();
+  return [...(yield* readNodes(flowId)).keys()];
 }
 
 /** Reads from the last jobs of the flow to the first ones, one level after the other. */
@@ -99,7 +97,11 @@ function inOrder(nodes: ReadonlyMap<number, FlowNode>): FlowNode[] {
   const open = new Map<FlowNode, number>();
   for (const node of nodes.values()) {
     open.set(node, node.needs.length);
-    for (const { id } of node.needs) dependents.set(id, [...(dependents.get(id) ?? []), node]);
+    for (const { id } of node.needs) {
+      const ofNeeded = dependents.get(id);
+      if (ofNeeded) ofNeeded.push(node);
+      else dependents.set(id, [node]);
+    }
   }
   const sorted = [...nodes.values()].filter(({ needs }) => needs.length === 0).sort((a, b) => a.id - b.id);
   for (const { id } of sorted) {

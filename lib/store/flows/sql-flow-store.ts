@@ -44,27 +44,29 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
   /** The last blocked job that the previous sweep has read, by queue. */
   const swept = new Map<string, BlockedPosition>();
 
-  async function settle(endedIds: readonly number[], retentionMs: RetentionOf): Promise<SettledJobs> {
+  async function settledAfter(endedIds: readonly number[]): Promise<number[]> {
     const found: number[] = [];
     for (const batch of batchesOf(endedIds, BATCH_SIZE))
       found.push(...(await database.runIdempotent(() => findSettled(batch))));
-    return recheck(found, retentionMs);
+    return found;
   }
 
   async function recheck(blockedIds: readonly number[], retentionMs: RetentionOf): Promise<SettledJobs> {
     const unblocked: UnblockedJob[] = [];
     const cancelled: EventJob[] = [];
-    for (const ids of batchesOf(blockedIds, BATCH_SIZE)) {
-      const changed = await blocking.transaction(() => settleJobs(ids, retentionMs));
-      unblocked.push(...changed.unblocked);
-      cancelled.push(...changed.cancelled);
+    // Other jobs may need the cancelled ones, and a flow may be a chain of any length.
+    for (let ids = blockedIds; ids.length > 0;) {
+      const ended: number[] = [];
+      for (const batch of batchesOf(ids, BATCH_SIZE)) {
+        const changed = await blocking.transaction(() => settleJobs(batch, retentionMs));
+        unblocked.push(...changed.unblocked);
+        cancelled.push(...changed.cancelled);
+        ended.push(...changed.cancelled.map(({ id }) => id));
+      }
+      ids = await settledAfter(ended);
     }
     if (unblocked.length > 0) scanCursors.reset();
-    if (cancelled.length === 0) return { unblocked, cancelled };
-    // Others may need the cancelled jobs.
-    const cancelledIds = cancelled.map(({ id }) => id);
-    const next = await settle(cancelledIds, retentionMs);
-    return { unblocked: [...unblocked, ...next.unblocked], cancelled: [...cancelled, ...next.cancelled] };
+    return { unblocked, cancelled };
   }
 
   return {
@@ -77,7 +79,7 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
 
     mustWait: (jobId, step) => database.runIdempotent(() => mustWait(jobId, step)),
 
-    settle,
+    settle: async (endedIds, retentionMs) => recheck(await settledAfter(endedIds), retentionMs),
 
     recheck,
 
@@ -101,7 +103,7 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
       const expired = await database.runIdempotent(() => queryIds(EXPIRED, { limit }));
       for (const id of expired) {
         if (await database.runIdempotent(() => keepsFlow(id))) continue;
-        // The last jobs come last, so that a flow that is deleted in part is found again.
+        // The ends of the flow come last, so that a flow that is deleted in part is found again.
         const jobIds = [...(await database.runIdempotent(() => readJobIds(id))).reverse(), -id];
         for (const batch of batchesOf(jobIds, PRUNE_BATCH_SIZE)) await database.runIdempotent(() => deleteEdges(batch));
         await database.runIdempotent(() => execute(DELETE_FLOW, { id }));

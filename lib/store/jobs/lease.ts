@@ -124,7 +124,8 @@ function* renew(ids: readonly number[]): Work<ReadonlySet<number>> {
   }
   const unlocked = yield* findUnlockedClaims(ids);
   if (unlocked.length > 0) yield* execute(EXTEND, { ids: unlocked });
-  return new Set(ids.filter((id) => !unlocked.includes(id)));
+  const renewed = new Set(unlocked);
+  return new Set(ids.filter((id) => !renewed.has(id)));
 }
 
 /** The claims with a valid lease that no transaction has locked. The next statement frees the locks of this one. */

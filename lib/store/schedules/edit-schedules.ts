@@ -106,7 +106,8 @@ export function* keepDeclared(names: readonly string[]): Work<string[]> {
   if (names.length === 0) return [];
   const rows = yield* query<{ name: string; stale: number }>(KEPT, { names });
   for (const { name, stale } of rows) if (Number(stale) === 1) yield* execute(KEEP_DECLARED, { name });
-  return names.filter((name) => !rows.some((row) => row.name === name));
+  const kept = new Set(rows.map(({ name }) => name));
+  return names.filter((name) => !kept.has(name));
 }
 
 export function* upsertSchedule(dialect: Pick<Dialect, 'lockDuplicate'>, schedule: NewSchedule): Work<number | null> {

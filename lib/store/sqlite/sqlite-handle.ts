@@ -2,6 +2,7 @@ import type { Database, Statement as Prepared } from 'better-sqlite3';
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import { StoreUnavailableError, TransactionLostError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
+import { isTurnLong, nextTurn } from '../../common/turn.js';
 import { inApplicationTransaction, type ApplicationWork } from '../core/application-transaction.js';
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
 import { retryCode, storeClosedError, type OnRetry } from '../core/with-retry.js';
@@ -9,11 +10,13 @@ import { sqliteIds } from '../core/inserted-ids.js';
 import { classifyError } from '../core/classify-error.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import {
+  drive,
   driveSync,
   executeAll,
   type StatementResult,
   type FinalWrites,
   type Statement,
+  type Step,
   type Work,
 } from '../core/statement.js';
 import type { Templates } from '../core/template.js';
@@ -94,9 +97,14 @@ export class SqliteHandle implements SqlDatabase {
     });
   }
 
-  // Without BEGIN IMMEDIATE: work that only reads must not take the write lock.
+  // Without BEGIN IMMEDIATE: work that only reads must not take the write lock. On a shared handle the application could begin
+  // a transaction between two steps, so there the work keeps the thread.
   runIdempotent<T>(work: () => Work<T>): Promise<T> {
-    return this.#whenNotBusy(() => driveSync(work(), (statement) => this.#send(statement)));
+    return this.#whenNotBusy(() =>
+      this.isShared
+        ? driveSync(work(), (statement) => this.#send(statement))
+        : drive(work(), (step) => this.#sendInTurn(step)),
+    );
   }
 
   // No connection can break, so a commit that failed did not happen.
@@ -152,6 +160,16 @@ export class SqliteHandle implements SqlDatabase {
     return Promise.resolve();
   }
 
+  async #sendInTurn({ statements }: Step): Promise<StatementResult[]> {
+    const results: StatementResult[] = [];
+    for (const statement of statements) {
+      if (isTurnLong()) await nextTurn();
+      if (!this.handle.open) throw storeClosedError();
+      results.push(this.#send(statement));
+    }
+    return results;
+  }
+
   #send(statement: Statement): StatementResult {
     const { text, values } = this.templates.bind(statement);
     const prepared = this.#prepare(text);
@@ -173,12 +191,14 @@ export class SqliteHandle implements SqlDatabase {
     return prepared;
   }
 
-  async #whenNotBusy<T>(act: () => T): Promise<T> {
+  async #whenNotBusy<T>(act: () => T | Promise<T>): Promise<T> {
     const since = this.clock.monotonic();
     for (let tries = 1; ; tries++) {
+      // Many short calls in a row would keep the event loop like one long call.
+      if (isTurnLong()) await nextTurn();
       try {
         if (!this.handle.open) throw storeClosedError();
-        if (!this.isShared || !this.handle.inTransaction) return act();
+        if (!this.isShared || !this.handle.inTransaction) return await act();
       } catch (error) {
         if (classifyError(error) !== 'again') throw error;
         this.onRetry?.(retryCode(error));

@@ -1,3 +1,4 @@
+import { groupBy } from '../../common/group-by.js';
 import { isEnabledAt } from '../../job/settings/enabled.js';
 import type { Subscription } from '../../job/topics.js';
 import type { ClaimPermit } from '../people/consumer-store.js';
@@ -117,12 +118,13 @@ export function* diffDeclarations(
   const queues = declared.map(({ queue }) => queue);
   const rows = yield* query<{ queue: string; expires_after_ms: number | null }>(EXPIRIES, { queues });
   const known = yield* subscriptionsOfQueues(queues);
+  const knownOf = groupBy(known, ({ queue }) => queue);
   const isTemporary = new Set(rows.filter((row) => row.expires_after_ms !== null).map(({ queue }) => queue));
   const toWrite = declared.filter(
     ({ queue, expiresAfterMs, subscriptions }) =>
       expiresAfterMs !== null ||
       isTemporary.has(queue) ||
-      !subscriptions.every((subscription) => isKnown(known, queue, subscription)),
+      !subscriptions.every((subscription) => isKnown(knownOf.get(queue) ?? [], subscription)),
   );
   const declaredTopics = new Set(
     declared.flatMap(({ queue, subscriptions }) => subscriptions.map(({ topic }) => `${queue} ${topic}`)),

@@ -69,8 +69,9 @@ export function* addSubscriptions(queue: string, subscriptions: readonly Subscri
   }
 }
 
-export function isKnown(known: readonly SubscriptionRecord[], queue: string, { topic, where }: Subscription): boolean {
-  return known.some((record) => record.queue === queue && record.topic === topic && isSame(record, where));
+/** @param known the stored subscriptions of the queue */
+export function isKnown(known: readonly SubscriptionRecord[], { topic, where }: Subscription): boolean {
+  return known.some((record) => record.topic === topic && isSame(record, where));
 }
 
 export function* deleteSubscriptions(queue: string, topic?: string): Work<number> {
