@@ -2,6 +2,7 @@ import type { QueueAdmin } from '../admin/queue-admin.js';
 import type { QueueRecord } from '../store/admin/admin-store.js';
 import type { QueueStats } from '../store/stats/stats-store.js';
 import type { BoardAccess } from './board-access.js';
+import type { BoardVerb } from './board-verbs.js';
 
 export type BoardQueue = QueueRecord & Omit<QueueStats, 'sampledAt'> & { sampledAt: Date | null };
 
@@ -15,8 +16,11 @@ export async function readQueues(admin: Pick<QueueAdmin, 'queues' | 'stats'>): P
   return records.map((record) => ({ ...(byQueue.get(record.queue) ?? withoutStats(record.queue)), ...record }));
 }
 
-/** The queues that the viewer may read, with the right to pause and resume each. */
-export async function readableQueues(access: BoardAccess, queues: readonly BoardQueue[]) {
+/** A queue, and which of the verbs `pause` and `resume` the viewer may use in it. */
+export type ReadableQueue = BoardQueue & { verbs: BoardVerb[] };
+
+/** The queues that the viewer may read. */
+export async function readableQueues(access: BoardAccess, queues: readonly BoardQueue[]): Promise<ReadableQueue[]> {
   const readable = await access.filter(queues);
   return Promise.all(
     readable.map(async (record) => ({

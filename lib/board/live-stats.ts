@@ -3,11 +3,13 @@ import type { Clock } from '../common/clock.js';
 import { OutageLog } from '../common/outage-log.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { PollLoop } from '../common/poll-loop.js';
-import { readQueues, type BoardQueue } from './board-queues.js';
+import { nextTurn } from '../common/turn.js';
+import { readQueues } from './board-queues.js';
+import { LiveQueues } from './live-queues.js';
 
 /** An open page. Its methods never throw. */
 export interface Viewer {
-  onQueues(queues: readonly BoardQueue[]): void;
+  onQueues(queues: LiveQueues): void;
   /** The database is away. */
   onOutage(): void;
   close(): void;
@@ -69,9 +71,13 @@ export class LiveStats {
   }
 
   async #tick(): Promise<number> {
-    const queues = await readQueues(this.admin);
+    const queues = new LiveQueues(await readQueues(this.admin));
     this.#outage.onSuccess();
-    for (const viewer of this.#viewers) viewer.onQueues(queues);
+    for (const viewer of this.#viewers) {
+      viewer.onQueues(queues);
+      // The rights of a viewer to thousands of queues take milliseconds.
+      await nextTurn();
+    }
     return this.refreshMs;
   }
 
