@@ -30,9 +30,22 @@ interface StatsParts {
 /** The statistics of the last sample, or of a new one if that is too old. All processes share the samples. */
 export async function readStats(parts: StatsParts, given: StatsOptions): Promise<QueueStats[]> {
   const { queue, maxAge } = checkAndResolve('Cannot read statistics', STATS_OPTIONS, given);
-  const { queues, sampledAtMs } = await recentSample(parts, maxAge);
+  const { queues, sampledAtMs } = await joinedSample(parts, maxAge);
   const asked = queue === undefined ? queues : queues.filter((one) => one.queue === queue);
   return asked.map((one) => ({ ...one, settings: one.settings ?? {}, sampledAt: new Date(sampledAtMs) }));
+}
+
+const underWay = new WeakMap<StatsStore, Map<number, Promise<StatsSample>>>();
+
+/** Calls of one process that ask for the same age share one read, so that they do not pile up while it waits. */
+function joinedSample(parts: StatsParts, maxAgeMs: number): Promise<StatsSample> {
+  const reads = underWay.get(parts.stats) ?? new Map<number, Promise<StatsSample>>();
+  underWay.set(parts.stats, reads);
+  const known = reads.get(maxAgeMs);
+  if (known) return known;
+  const read = recentSample(parts, maxAgeMs).finally(() => reads.delete(maxAgeMs));
+  reads.set(maxAgeMs, read);
+  return read;
 }
 
 async function recentSample({ stats, clock }: StatsParts, maxAgeMs: number): Promise<StatsSample> {

@@ -1,6 +1,7 @@
 import { InvalidOptionsError } from '../../lib/job/errors.js';
 import type { StatsOptions } from '../../lib/admin/read-stats.js';
 import { describeEngines } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 
 describeEngines('admin.stats', (setup) => {
   it('has the queues by name, or one queue', async () => {
@@ -72,6 +73,44 @@ describeEngines('admin.stats', (setup) => {
     const [during] = await admin.stats();
 
     expect(during!.sampledAt.getTime()).toBe(before!.sampledAt.getTime() - 10_000);
+  });
+
+  it.each([
+    ['a time that no number is exact for', `sampled_at = 9223372036854775807`],
+    ['a negative time', `sampled_at = -1`],
+    ['a duration of years', `took_ms = 9223372036854775807`],
+    ['no list', `sample = '{"queue":"q"}'`],
+    ['an entry that is no queue', `sample = '[null]'`],
+    ['a queue without counts', `sample = '[{"queue":"q"}]'`],
+  ])('replaces a sample that another program has damaged: %s', async (_, change) => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    await producer.enqueue('q', 0);
+    await admin.stats();
+    await producer.enqueue('q', 0);
+    await world.sql(`UPDATE sql_queue_stats SET ${change}`);
+
+    const [stats] = await admin.stats();
+
+    expect(stats!.waiting.value).toBe(2);
+  });
+
+  it('shares one read among the calls of a process that wait for the sample of another one', async () => {
+    const world = await setup();
+    const { producer, admin, opened } = await world.start({ autoStart: false });
+    await producer.enqueue('q', 0);
+    await admin.stats();
+    await world.sql('UPDATE sql_queue_stats SET lease_until = sampled_at + 25000, sampled_at = 0');
+    const read = vi.spyOn(opened.stores.stats, 'read');
+
+    const waiting = Array.from({ length: 20 }, () => admin.stats());
+    await eventually(() => read.mock.calls.length > 2);
+    const reads = read.mock.calls.length;
+    await world.sql('UPDATE sql_queue_stats SET lease_until = 0');
+    const answers = await Promise.all(waiting);
+
+    expect(reads).toBeLessThan(20);
+    expect(answers.map(([stats]) => stats!.waiting.value)).toEqual(Array.from({ length: 20 }, () => 1));
   });
 
   it('takes the first sample after the lease of a killed process', async () => {
