@@ -13,6 +13,9 @@ import type { JobFilter, JobSearch } from '../store/admin/admin-store.js';
 /** The maximum number of jobs that one transaction changes. */
 export const ADMIN_BATCH_SIZE = 500;
 
+// SQLite accepts no condition with a thousand parts.
+const MAX_FILTER_HEADERS = 100;
+
 const TIME = option(date);
 
 const FILTER = {
@@ -25,7 +28,7 @@ const FILTER = {
   key: option(textOf('the key of a job')),
   owner: option(textOf('the name of an owner')),
   worker: option(textOf('the id of a worker')),
-  headers: HEADERS,
+  headers: { ...HEADERS, problems: (name, headers) => headerFilterProblems(name, headers) },
   createdAfter: TIME,
   createdBefore: TIME,
   finishedAfter: TIME,
@@ -112,6 +115,13 @@ export function callOf(
 export function checkFilter(filter: JobFilter): void {
   const given = requireOptions('Invalid filter', filter, 'an object');
   InvalidOptionsError.throwIfAny('Invalid filter', optionProblems(FILTER, given));
+}
+
+function headerFilterProblems(name: string, headers: unknown): readonly (string | undefined)[] {
+  const count = isOptions(headers) ? Object.keys(headers).length : 0;
+  if (count > MAX_FILTER_HEADERS)
+    return [expected(false, `${name} to have at most ${MAX_FILTER_HEADERS} entries`, count)];
+  return HEADERS.problems(name, headers);
 }
 
 function textOf(what: string) {

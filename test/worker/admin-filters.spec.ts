@@ -34,6 +34,21 @@ describeEngines('an admin verb with a filter', (setup) => {
     expect(await admin.counts()).toMatchObject({ scheduled: 0, waiting: 0 });
   });
 
+  it('takes up to 100 headers, and rejects a filter with more', async () => {
+    const world = await setup();
+    const { producer, admin } = await world.start({ autoStart: false });
+    const headersOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, `${n}`]));
+    await producer.enqueue('q', 1, { headers: headersOf(100) });
+    await producer.enqueue('q', 2, { headers: headersOf(99) });
+
+    const { jobs } = await admin.find({ headers: headersOf(100) });
+    const refusal = await admin.find({ headers: headersOf(101) }).catch((error: unknown) => error);
+
+    expect(jobs.map(({ payload }) => payload)).toEqual([1]);
+    expect(refusal).toBeInstanceOf(InvalidOptionsError);
+    expect((refusal as Error).message).toContain('headers to have at most 100 entries');
+  });
+
   it('names the possible conditions and the filter for every job in its error', async () => {
     const world = await setup();
     const { admin } = await world.start({ autoStart: false });

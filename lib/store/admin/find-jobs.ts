@@ -174,15 +174,18 @@ function conditionsOn(table: 'h' | 'j', search: JobSearch): Conditions {
   }
   if (key !== undefined)
     all = withCondition(all, `AND INSTR(${table}.options, :key) > 0`, { key: `"key":${JSON.stringify(key)}` });
-  for (const [index, [header, value]] of Object.entries(headers).entries()) {
-    const pair = `${JSON.stringify(header)}:${JSON.stringify(value)}`;
-    all = withCondition(all, `AND INSTR(${table}.headers, :header${index}) > 0`, { [`header${index}`]: pair });
-  }
+  all = withHeaders(all, table, headers);
   for (const { bound, column, operator } of TIMES) {
     const time = search[bound];
     if (time) all = withCondition(all, `AND ${table}.${column} ${operator} :${bound}`, { [bound]: +time });
   }
   return all;
+}
+
+function withHeaders(conditions: Conditions, table: 'h' | 'j', headers: Record<string, string>): Conditions {
+  const pairs = Object.entries(headers).map(([header, value]) => `${JSON.stringify(header)}:${JSON.stringify(value)}`);
+  const sql = pairs.map((_, index) => `AND INSTR(${table}.headers, :header${index}) > 0`).join(' ');
+  return withCondition(conditions, sql, Object.fromEntries(pairs.map((pair, index) => [`header${index}`, pair])));
 }
 
 /** The conditions on the worker or the person that has the job. */
