@@ -1,3 +1,4 @@
+import { inRootContext } from '../common/async-context.js';
 import type { Clock } from '../common/clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { InvalidOptionsError } from '../job/errors.js';
@@ -87,7 +88,8 @@ export class AuditTrail {
     const { id, count, queue } = changes;
     const more = options === undefined ? {} : { options };
     try {
-      await hook({ id, verb, which: shortened(which), ...more, queue, by: this.author, count, at: clock.now() });
+      const record = { id, verb, which: shortened(which), ...more, queue, by: this.author, count, at: clock.now() };
+      await inRootContext(() => hook(record));
     } catch (error) {
       const { name, message, stack } = storedError(error);
       logger.error(`The function \`audit\` failed for "${verb}": ${name}: ${message}`, stack);

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { inPresentContext } from '../common/async-context.js';
 import type { Clock } from '../common/clock.js';
 import type { BoardAccess } from './board-access.js';
 import { readableQueues } from './board-queues.js';
@@ -39,7 +40,8 @@ export function streamLive(
     else response.write(event);
   };
   const viewer: Viewer = {
-    onQueues: (queues) => void sendReadable(queues),
+    // `can` decides about this viewer, in the context of its request.
+    onQueues: inPresentContext((queues) => void sendReadable(queues)),
     onOutage: () => send(OUTAGE),
     close: end,
   };

@@ -1,3 +1,4 @@
+import { inRootContext } from './async-context.js';
 import type { Clock } from './clock.js';
 
 export interface BatcherPace {
@@ -22,7 +23,7 @@ export class Batcher<Item> {
   /** Resolves when the batch of the item is flushed, and rejects if its flush does. An item is in a batch only once. */
   add(item: Item): Promise<void> {
     this.#items.add(item);
-    return (this.#nextFlush ??= this.#flushNext());
+    return (this.#nextFlush ??= inRootContext(() => this.#flushNext()));
   }
 
   /** Never rejects. */

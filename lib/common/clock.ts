@@ -1,3 +1,5 @@
+import { inRootContext } from './async-context.js';
+
 /**
  * The time of this process. The rest of the library reads no clock and sets no timer. The clock of the database decides
  * which jobs are due and which leases have expired.
@@ -39,6 +41,6 @@ export const systemClock: Clock = {
 /** Calls `act` after `ms`, unless the returned controller is aborted before. */
 export function callAfter(clock: Pick<Clock, 'sleep'>, ms: number, act: () => void): AbortController {
   const timer = new AbortController();
-  void clock.sleep(ms, timer.signal).then(() => timer.signal.aborted || act());
+  void clock.sleep(ms, timer.signal).then(() => timer.signal.aborted || inRootContext(act));
   return timer;
 }

@@ -1,3 +1,4 @@
+import { inRootContext } from './async-context.js';
 import type { Clock } from './clock.js';
 
 /** One unit of work. Returns the pause before the next one, in milliseconds. */
@@ -17,7 +18,7 @@ export class PollLoop {
   ) {}
 
   start(): void {
-    this.#running ??= this.#run();
+    this.#running ??= inRootContext(() => this.#run());
   }
 
   /** Ends the current pause. During a tick, it skips the next pause. */

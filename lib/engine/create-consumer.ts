@@ -1,3 +1,4 @@
+import { inRootContext } from '../common/async-context.js';
 import { QueueConsumer } from '../consumer/queue-consumer.js';
 import type { ConsumerParts } from '../consumer/consumer-parts.js';
 import { isClaimableAtOnce, isFinalOutcome } from '../job/outcome.js';
@@ -45,7 +46,7 @@ export function createConsumer({ core, stores, events, waits, notifier, settler,
       // They may belong to queues that workers of other processes serve.
       for (const { queue } of jobs) notifier.wake(queue);
     },
-    rescue: () => rescuer.rescue(stores.jobs),
+    rescue: () => inRootContext(() => rescuer.rescue(stores.jobs)),
     ended,
   });
 }

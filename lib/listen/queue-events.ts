@@ -1,3 +1,4 @@
+import { inRootContext } from '../common/async-context.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { LeaseLostError } from '../job/errors.js';
 import type { ClaimedJob } from '../job/job.js';
@@ -82,7 +83,7 @@ export class QueueEvents {
 
   async #call(listener: QueueEventListener, event: QueueEvent): Promise<void> {
     try {
-      await listener(event);
+      await inRootContext(() => listener(event));
     } catch (error) {
       const { name, message, stack } = storedError(error);
       const { queue, jobId, name: jobName, attempt } = event;

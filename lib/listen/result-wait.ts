@@ -1,3 +1,4 @@
+import { inPresentContext } from '../common/async-context.js';
 import {
   hasCode,
   JobCancelledError,
@@ -30,7 +31,7 @@ export class ResultWait {
     clock: Clock,
   ) {
     this.needsReplyOnly = queue !== undefined && onProgress === undefined;
-    this.onProgress = onProgress;
+    this.onProgress = onProgress && inPresentContext(onProgress);
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;

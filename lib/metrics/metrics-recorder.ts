@@ -1,4 +1,5 @@
 import { pageSize } from '../common/page-size.js';
+import { inRootContext } from '../common/async-context.js';
 import type { Clock } from '../common/clock.js';
 import type { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
@@ -75,7 +76,7 @@ export class MetricsRecorder implements QueueInstrumentation {
     let minute = this.#queues.get(queue);
     if (!minute) this.#queues.set(queue, (minute = new QueueMinute()));
     minute.add(attempt);
-    this.#running ??= this.#run();
+    this.#running ??= inRootContext(() => this.#run());
   }
 
   /** Saves the rest. */

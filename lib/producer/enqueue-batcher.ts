@@ -1,4 +1,5 @@
 import { pageSize } from '../common/page-size.js';
+import { inRootContext } from '../common/async-context.js';
 import { Batcher } from '../common/batcher.js';
 import type { Clock } from '../common/clock.js';
 import { hasCode, StoreUnavailableError } from '../job/errors.js';
@@ -46,7 +47,7 @@ export class EnqueueBatcher {
     if (jobs.length > pageSize(MAX_BATCH_JOBS)) return this.store.enqueue(jobs);
     return new Promise((resolve, reject) => {
       this.#pending.push({ jobs, resolve, reject });
-      if (!this.#isFlushScheduled) void this.#scheduleFlush();
+      if (!this.#isFlushScheduled) void inRootContext(() => this.#scheduleFlush());
     });
   }
 

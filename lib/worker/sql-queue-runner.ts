@@ -1,3 +1,4 @@
+import { inRootContext } from '../common/async-context.js';
 import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
 import { expected, isWhole, unknownKeys } from '../job/expectation.js';
 import type { ProcessorOptions } from '../job/processor-options.js';
@@ -241,7 +242,7 @@ export class SqlQueueRunner {
 
   /** Runs starts and stops one after the other, in the order of the calls. */
   #inTurn(act: () => Promise<void>): Promise<void> {
-    const done = this.#lastTransition.then(act);
+    const done = this.#lastTransition.then(() => inRootContext(act));
     this.#lastTransition = done.catch(() => undefined);
     return done;
   }

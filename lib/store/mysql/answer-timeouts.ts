@@ -1,3 +1,4 @@
+import { inRootContext } from '../../common/async-context.js';
 import type { Clock } from '../../common/clock.js';
 
 /** All timeouts share one timer, because nearly every answer arrives in time. */
@@ -20,7 +21,7 @@ export class AnswerTimeouts {
     }
     const wait = { until: this.clock.monotonic() + this.timeoutMs, onTimeout };
     this.#pending.add(wait);
-    if (!this.#isWatching) void this.#watch();
+    if (!this.#isWatching) void inRootContext(() => this.#watch());
     return () => this.#pending.delete(wait);
   }
 

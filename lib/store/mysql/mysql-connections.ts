@@ -1,5 +1,6 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { Socket } from 'node:net';
+import { inRootContext } from '../../common/async-context.js';
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
 import { storeClosedError, storeUnavailableError } from '../core/with-retry.js';
@@ -81,7 +82,10 @@ export class MysqlConnections {
   async #fromPool(): Promise<PoolConnection> {
     try {
       return await new Promise<PoolConnection>((resolve, reject) => {
-        this.pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection)));
+        // The events of a new connection belong to no caller.
+        inRootContext(() =>
+          this.pool.getConnection((error, connection) => (error ? reject(error) : resolve(connection))),
+        );
       });
     } catch (error) {
       // mysql2 gives this error no code.

@@ -1,3 +1,4 @@
+import { inRootContext } from '../../common/async-context.js';
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/with-timeout.js';
 
@@ -49,7 +50,7 @@ export class NotificationSender {
   }
 
   #start(): void {
-    if (!this.#closing.signal.aborted) this.#sending ??= this.#sendPending();
+    if (!this.#closing.signal.aborted) this.#sending ??= inRootContext(() => this.#sendPending());
   }
 
   async #sendPending(): Promise<void> {

@@ -1,4 +1,5 @@
 import { pageSize } from '../../common/page-size.js';
+import { inRootContext } from '../../common/async-context.js';
 import { hasCode } from '../../job/errors.js';
 import type { DatabaseCall } from '../../job/instrumentation.js';
 import type { ClaimedJob } from '../../job/job.js';
@@ -118,7 +119,7 @@ export class Completer {
   }
 
   #scheduleSending(): void {
-    this.#scheduledSend ??= this.#sendAfterTurn();
+    this.#scheduledSend ??= inRootContext(() => this.#sendAfterTurn());
   }
 
   /** At the end of the turn, so that outcomes of one turn share a transaction. */

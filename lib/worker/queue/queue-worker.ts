@@ -1,3 +1,4 @@
+import { inRootContext } from '../../common/async-context.js';
 import type { QueueState } from '../../store/jobs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
@@ -173,8 +174,10 @@ export class QueueWorker {
 
   fill(): void {
     if (!this.#isOpen) return;
-    this.starter.startAll();
-    this.#claim();
+    inRootContext(() => {
+      this.starter.startAll();
+      this.#claim();
+    });
   }
 
   #releaseBuffered(): void {

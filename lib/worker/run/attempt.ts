@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { inRootContext } from '../../common/async-context.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
 import { attemptLogger, logLateError } from '../../job/log-params.js';
@@ -77,7 +78,8 @@ export class Attempt implements HandlerActions {
 
   /** The handler still decides the outcome, unless the reason is a shutdown or a cancellation. */
   abort(reason: Error): void {
-    this.#controller.abort(reason);
+    // Calls the listeners of the handler, which are no part of the request that cancels the job.
+    inRootContext(() => this.#controller.abort(reason));
   }
 
   /** Throws or rejects if the payload or the headers are invalid: a retry cannot help, so the job is dead. */

@@ -1,3 +1,4 @@
+import { inRootContext } from '../../common/async-context.js';
 import { OUTCOME_OF, type Outcome } from '../../job/outcome.js';
 import { storedError } from '../../job/stored-error.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
@@ -55,7 +56,7 @@ export class Run {
         this.#decide(this.attempts.map((attempt) => attempt.endOnTimeout(limitMs))),
       );
     this.#ended = new Promise((resolve) => (this.#resolve = resolve));
-    void this.#handle(entry).then(
+    void inRootContext(() => this.#handle(entry)).then(
       (ends) => this.#decide(ends),
       (error: unknown) => this.#fail(error),
     );
