@@ -1,3 +1,4 @@
+import { allowManyListeners } from '../common/abort.js';
 import { inPresentContext } from '../common/async-context.js';
 import {
   hasCode,
@@ -96,6 +97,8 @@ export class ResultWait {
   #rejectOnAbort(signal: AbortSignal): void {
     const end = () => this.reject(signal.reason);
     if (signal.aborted) return end();
+    // One request may wait for many jobs.
+    allowManyListeners(signal);
     signal.addEventListener('abort', end, { once: true, signal: this.#over.signal });
   }
 }

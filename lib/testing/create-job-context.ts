@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { sharedAbortController } from '../common/abort.js';
 import { DEFAULT_JOB_NAME } from '../job/job-names.js';
 import type { HandlerActions, JobContextFields } from '../worker/run/handler-actions.js';
 import { JobContext } from '../worker/run/job-context.js';
@@ -33,7 +34,7 @@ export function createJobContext<P>(
     headers: {},
     schedule: undefined,
     group: null,
-    signal: new AbortController().signal,
+    signal: sharedAbortController().signal,
     logger: SILENT,
     transaction: (work) => work(manager as EntityManager),
     handOff: () => Promise.resolve({ id: overrides.id ?? 1, token: '1' }),

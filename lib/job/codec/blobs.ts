@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { sharedAbortController } from '../../common/abort.js';
 import { isOver } from '../../common/byte-size.js';
 import type { Clock } from '../../common/clock.js';
 import type { OutageLog } from '../../common/outage-log.js';
@@ -105,7 +106,7 @@ export class Blobs {
     act: (options: BlobCallOptions) => Promise<Result>,
     isResult: (result: Result) => boolean = () => true,
   ): Promise<Result> {
-    const over = new AbortController();
+    const over = sharedAbortController();
     let result!: Result;
     const work = (async () => void (result = await act({ signal: over.signal })))();
     try {

@@ -1,5 +1,6 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { DataSource } from 'typeorm';
+import { sharedAbortController } from '../../common/abort.js';
 import type { Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/with-timeout.js';
 import { TransactionLostError } from '../../job/errors.js';
@@ -39,7 +40,7 @@ export class MysqlPool implements SqlDatabase {
   readonly #commitLog: CommitLog;
   readonly #sockets: MysqlSockets;
   #openTransactions: OpenTransactions | undefined;
-  readonly #closed = new AbortController();
+  readonly #closed = sharedAbortController();
 
   private constructor(
     private readonly pool: Pool,

@@ -1,4 +1,5 @@
 import { pageSize } from '../../common/page-size.js';
+import { sharedAbortController } from '../../common/abort.js';
 import { inRootContext } from '../../common/async-context.js';
 import { hasCode } from '../../job/errors.js';
 import type { DatabaseCall } from '../../job/instrumentation.js';
@@ -33,7 +34,7 @@ export class Completer {
   #flushesOfPending = 0;
   #turn: Promise<void> | undefined;
   #scheduledSend: Promise<void> | undefined;
-  readonly #retryAbort = new AbortController();
+  readonly #retryAbort = sharedAbortController();
   readonly #writer: CompletionWriter;
 
   constructor(

@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import { sharedAbortController } from '../../common/abort.js';
 import { inRootContext } from '../../common/async-context.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
@@ -69,7 +70,7 @@ export class Attempt implements HandlerActions {
   }
 
   get #controller(): AbortController {
-    return (this.#abortController ??= new AbortController());
+    return (this.#abortController ??= sharedAbortController());
   }
 
   get isAborted(): boolean {
