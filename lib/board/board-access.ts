@@ -34,10 +34,10 @@ export class BoardAccess {
     return verbs.filter((_, index) => answers[index]);
   }
 
-  /** Throws the refusal with status 403. */
+  /** Throws the refusal with status 403. It does not name the queue, which may be that of a job the viewer may not see. */
   async require(verb: BoardVerb, queue?: string): Promise<void> {
     if (await this.allows(verb, queue)) return;
-    const where = queue === undefined ? '' : ` in queue "${queue}"`;
+    const where = queue === undefined ? '' : ' in this queue';
     throw new Refusal(`No right to ${verb}${where}.`, 403, 'FORBIDDEN');
   }
 

@@ -1,3 +1,4 @@
+import { isOptions } from '../job/expectation.js';
 import type { AuditRecord } from '../store/audit/audit-store.js';
 import type { BoardCall } from './board-call.js';
 
@@ -13,7 +14,18 @@ export async function readAudit({ admin, access, input, redactor }: BoardCall) {
   const { entries, next } = await admin.audit(filter, { order: 'newest', ...input.page() });
   const readable = await Promise.all(entries.map((entry) => access.allows('read', entry.queue ?? undefined)));
   const shown = entries.filter((_, index) => readable[index]);
-  return { entries: shown.map((entry) => ({ ...entry, ...details(entry, redactor) })), next: next ?? null };
+  const withDetails = shown.map(async (entry) => {
+    const { which, options } = details(entry, redactor);
+    return { ...entry, which, options: await withoutHiddenQueue(options, access) };
+  });
+  return { entries: await Promise.all(withDetails), next: next ?? null };
+}
+
+/** A retry names the queue that it moves jobs to. */
+async function withoutHiddenQueue(options: unknown, access: BoardCall['access']): Promise<unknown> {
+  if (!isOptions(options) || !('to' in options)) return options;
+  const { to, ...others } = options;
+  return typeof to === 'string' && (await access.allows('read', to)) ? options : others;
 }
 
 /** Filters may have values of headers. */

@@ -26,10 +26,7 @@ export const READS: Readonly<Record<string, BoardAction>> = {
   schedules: readSchedules,
   preview: previewSchedule,
   flow: (call) => flowFor(call, 'read'),
-  workers: async ({ admin, access }) => {
-    await access.require('read');
-    return { workers: await admin.workers() };
-  },
+  workers: readWorkers,
   subscriptions: async ({ admin, access }) => ({ subscriptions: await access.filter(await admin.subscriptions()) }),
 };
 
@@ -73,6 +70,19 @@ async function readGroups(call: BoardCall) {
   const page = { counts: true, limit, after, ...(state !== undefined && { state }) };
   const { groups, next } = await admin.groups(queue, page);
   return { groups, next: next ?? null };
+}
+
+/** The workers of queues that the viewer may read, with these queues only. */
+async function readWorkers({ admin, access }: BoardCall) {
+  await access.require('read');
+  const workers = await admin.workers();
+  const shown = await Promise.all(
+    workers.map(async (worker) => {
+      const readable = await access.filter(worker.queues.map((queue) => ({ queue })));
+      return { ...worker, queues: readable.map(({ queue }) => queue) };
+    }),
+  );
+  return { workers: shown.filter(({ queues }, index) => queues.length > 0 || workers[index]!.queues.length === 0) };
 }
 
 /** The jobs of an owner, of a stage, or those without an owner. */

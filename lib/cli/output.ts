@@ -1,6 +1,6 @@
-// Texts of other programs must not control the terminal. Lines stay lines.
+// Texts of other programs must not control the terminal, nor turn the direction of its text. Lines stay lines.
 // oxlint-disable-next-line no-control-regex
-const CONTROL_CHARACTERS = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+const CONTROL_CHARACTERS = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 export type Cell = string | number | boolean | null | undefined;
 
@@ -13,17 +13,22 @@ export class Output {
 
   /** @param data for programs; `text` is for people */
   result(data: unknown, text: () => string): void {
-    this.write(`${this.isJson ? JSON.stringify(data, undefined, 2) : printable(text())}\n`);
+    this.write(`${this.isJson ? escaped(JSON.stringify(data, undefined, 2)) : printable(text())}\n`);
   }
 
   /** One of several results that come one after another: for programs one line of JSON each. */
   item(data: unknown, text: () => string): void {
-    this.write(`${this.isJson ? JSON.stringify(data) : printable(text())}\n`);
+    this.write(`${this.isJson ? escaped(JSON.stringify(data)) : printable(text())}\n`);
   }
 }
 
 export function printable(text: string): string {
   return text.replace(CONTROL_CHARACTERS, '\ufffd');
+}
+
+/** The same JSON. Programs read the characters, and a terminal shows their codes. */
+function escaped(json: string): string {
+  return json.replace(CONTROL_CHARACTERS, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**

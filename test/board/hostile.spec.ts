@@ -49,6 +49,22 @@ describe('the board, with hostile content and hostile sites,', () => {
     expect(texts[7]!.split('<script>').length).toBeGreaterThan(6);
   });
 
+  it('shows controls that turn the direction of text, and keeps them when a payload is edited', async () => {
+    const app = await startBoard();
+    const payload = 'invoice\u202efdp.exe\u2066';
+    const { id } = await app.producer.enqueue('email', payload, { delay: '1h', key: payload });
+    const window = await BoardWindow.open(browser, app.url, `job?id=${id}`);
+
+    const text = await window.page.locator('main').innerText();
+    await window.button('Payload …').click();
+    const edited = await window.page.locator('textarea').inputValue();
+    await window.close();
+
+    expect(text).toContain('invoice\ufffdfdp.exe\ufffd');
+    expect(text).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/);
+    expect(JSON.parse(edited)).toBe(payload);
+  });
+
   it('shows no secret in any answer of any page', async () => {
     const app = await startBoard();
     const id = await hostileJobs(app);

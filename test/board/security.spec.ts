@@ -73,7 +73,7 @@ describe('the security of the board', () => {
       asked.length = 0;
       const answer = await write(verb, body);
 
-      expect([verb, answer.status, answer.body.message]).toEqual([verb, 403, `No right to ${verb} in queue "email".`]);
+      expect([verb, answer.status, answer.body.message]).toEqual([verb, 403, `No right to ${verb} in this queue.`]);
       expect(asked).toEqual([[verb, 'email']]);
     }
     expect(await write('pause', { all: true })).toMatchObject({ status: 403 });
@@ -119,6 +119,46 @@ describe('the security of the board', () => {
       ['closed', false],
       ['open', true],
     ]);
+  });
+
+  it('names no queue that may not be read in lists of workers, in the audit and in refusals', async () => {
+    const { read, write, producer, runner, admin, schedules } = await startBoard({
+      board: { can: (_request, verb, queue) => verb === 'read' && queue !== 'closed' },
+    });
+    await runner.handle('open', {}, () => Promise.reject(new Error('no')));
+    await producer.enqueue('open', 1);
+    await runner.whenIdle();
+    const both = (await admin.workers())[0]!.id;
+    await runner.handle('closed', {}, () => undefined);
+    const flow = await producer.flow((flow) => flow.add('closed', 1, { delay: '1h' }));
+    await schedules.upsert('daily', { queue: 'closed', cron: '0 3 * * *' });
+    await admin.retry({ queue: 'open', state: 'dead' }, { to: 'closed' });
+    const { id } = flow.jobs[0]!;
+
+    const workers = await read('workers');
+    const audit = await read('audit');
+    const refused = [
+      ...(await Promise.all(
+        [`job?id=${id}`, `logs?id=${id}`, `flow?id=${flow.id}`, 'preview?name=daily'].map((path) => read(path)),
+      )),
+      ...(await Promise.all(
+        Object.entries({ ...WRITES, pause: { all: true } }).map(([verb, body]) =>
+          write(verb, { ...body, ...('id' in body && { id: verb.endsWith('flow') ? flow.id : id }) }),
+        ),
+      )),
+    ];
+
+    expect(workers.body.workers).toMatchObject([{ id: both, queues: ['open'] }]);
+    expect(audit.body.entries).toMatchObject([{ verb: 'retry', queue: 'open' }]);
+    expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 403));
+    expect(JSON.stringify([workers, audit, refused])).not.toContain('closed');
+  });
+
+  it('lists no worker whose queues may all not be read', async () => {
+    const { read, runner } = await startBoard({ board: { can: (_request, verb, queue) => verb === 'read' && !queue } });
+    await runner.handle('closed', {}, () => undefined);
+
+    expect(await read('workers')).toEqual({ status: 200, body: { workers: [] } });
   });
 
   it('refuses every write of a read-only board, whatever `can` says', async () => {

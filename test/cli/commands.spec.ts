@@ -122,6 +122,45 @@ describeEngines('the command line', (setup) => {
     expect((await call('schedules')).out).toBe('No schedules.\n');
   });
 
+  it('writes no control of the terminal or of the direction of text that a job contains', async () => {
+    const controls =
+      '\u001b\u009b\u007f\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069';
+    const { engine, call, json } = await open({
+      fails: (job) => {
+        job.log(`line ${controls}`);
+        throw new Error(`no ${controls}`);
+      },
+    });
+    const options = { key: `key ${controls}`, headers: { tenant: controls }, delay: '1h' } as const;
+    const { id: waiting } = await engine.producer.enqueue('waits', controls, options);
+    const { id } = await engine.producer.enqueue('fails', 0);
+    await engine.events.until('dead');
+
+    const calls = [
+      ['logs', `${id}`],
+      ...[id, waiting].flatMap((one) => [
+        ['show', `${one}`, '--payload'],
+        ['show', `${one}`, '--payload', '--json'],
+      ]),
+      ...['fails', 'waits'].flatMap((queue) => [
+        ['list', queue],
+        ['list', queue, '--json'],
+      ]),
+      ['logs', `${id}`, '--json'],
+      ['cancel', controls, '--yes'],
+    ];
+    const written: string[] = [];
+    for (const args of calls) {
+      const { out, err } = await call(...(args as [string]));
+      written.push(out + err);
+    }
+    const logs = await json<{ line: string }[]>('logs', `${id}`);
+
+    expect(written.filter((text) => [...controls].some((one) => text.includes(one)))).toEqual([]);
+    expect(written[0]).toContain(`line ${'\ufffd'.repeat(controls.length)}`);
+    expect(logs[0]!.line).toBe(`line ${controls}`);
+  });
+
   it('changes jobs by id and by filter, and says how many', async () => {
     const { engine, call, json } = await open();
     const put = async (queue: string, delay?: '1h') =>

@@ -65,8 +65,10 @@ function fieldOf({ name, label, value = '', hint, type = 'text', required }) {
   const shared = { id, name, required, autocomplete: 'off', 'aria-describedby': describedBy };
   const control =
     type === 'textarea'
-      ? el('textarea', { ...shared, rows: 12, spellcheck: 'false' }, value)
-      : el('input', { ...shared, type, value });
+      ? el('textarea', { ...shared, rows: 12, spellcheck: 'false' })
+      : el('input', { ...shared, type });
+  // As it is stored: the text of an element shows controls of its direction as �.
+  control.value = value;
   return el(
     'p',
     { class: 'field' },

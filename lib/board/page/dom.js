@@ -1,10 +1,13 @@
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {Record<string, string | number | boolean | null | undefined | ((event: any) => unknown)>} Props */
 
+// These turn the text after them around, up to the end of the line: a file name can look like another one.
+const DIRECTION_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
+
 const SVG = 'http://www.w3.org/2000/svg';
 
 /**
- * An element. Texts become text nodes, so markup in names and payloads stays text.
+ * An element. Texts become text nodes, so markup in names and payloads stays text. Controls of the direction of text become �.
  *
  * @template {keyof HTMLElementTagNameMap} Tag
  * @param {Tag} tag
@@ -145,5 +148,5 @@ function nodesOf(children) {
   return children
     .flat()
     .filter((child) => child !== null && child !== undefined && child !== false)
-    .map((child) => (child instanceof Node ? child : String(child)));
+    .map((child) => (child instanceof Node ? child : String(child).replace(DIRECTION_CONTROLS, '\ufffd')));
 }
