@@ -49,7 +49,7 @@ export async function obliterateQueue(parts: AdminParts, queue: string, given: O
   if (dryRun) return Object.values(await store.counts(queue)).reduce((sum, count) => sum + count, 0);
   return audit.record({ verb: 'obliterate', which: queue, queue }, async (changes) => {
     // Until its row is deleted, no process claims its jobs.
-    await store.setPaused(queue, true);
+    await store.setPaused([queue], true);
     notifier.poll();
     for (let round = 0; round < MAX_ROUNDS; round++) {
       await releaseActive(parts, queue, signal);

@@ -1,7 +1,12 @@
+import { batchesOf } from '../common/batches-of.js';
 import { isOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
+import { pageSize } from '../store/core/page-size.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor, type ChangeOptions } from './in-transaction.js';
+
+// One transaction for each batch: its locks do not delay workers that start.
+const QUEUE_BATCH_SIZE = 500;
 
 /** Every queue that has jobs or is known otherwise. */
 export interface AllQueues {
@@ -20,7 +25,8 @@ export async function setPaused(
   const { store, audit, notifier } = partsFor(given, `Cannot ${verb}`, options);
   const queues = isAll ? (await store.queues()).map(({ queue }) => queue) : [which];
   await audit.record({ verb, which, queue: isAll ? undefined : which }, async (changes) => {
-    for (const queue of queues) await changes.run((change) => store.setPaused(queue, paused, change));
+    for (const batch of batchesOf(queues, pageSize(QUEUE_BATCH_SIZE)))
+      await changes.run((change) => store.setPaused(batch, paused, change));
   });
   notifier.poll();
 }

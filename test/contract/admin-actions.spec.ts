@@ -17,9 +17,9 @@ describeStores('pausing a queue', (setup) => {
   it('is visible to all processes, and is undone by resuming the queue', async () => {
     const { admin } = await setup();
 
-    await admin.setPaused('q', true);
+    await admin.setPaused(['q'], true);
     const paused = await admin.queues();
-    await admin.setPaused('q', false);
+    await admin.setPaused(['q'], false);
 
     expect(paused).toEqual([
       { queue: 'q', paused: true, expiresAfterMs: null, ...UNLIMITED, settings: { paused: true } },

@@ -65,7 +65,7 @@ describeStrategies('a claim', (setup) => {
   it('returns jobs of a paused queue, since only the caller honours the pause', async () => {
     const { put, claim, admin } = await setup();
     await put({});
-    await admin.setPaused('q', true);
+    await admin.setPaused(['q'], true);
 
     expect((await claim()).jobs).toHaveLength(1);
   });

@@ -113,7 +113,7 @@ describeStores('a work summary', (setup) => {
 
   it('reports the paused queues', async () => {
     const { jobs, admin } = await setupQueues();
-    await admin.setPaused('b', true);
+    await admin.setPaused(['b'], true);
 
     const { queues } = await jobs.summarizeWork(['a', 'b']);
 

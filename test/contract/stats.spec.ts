@@ -106,7 +106,7 @@ describeStores('a sample of the statistics', (setup) => {
 
   it('has a paused queue without jobs', async () => {
     const world = await setup();
-    await world.admin.setPaused('q', true);
+    await world.admin.setPaused(['q'], true);
 
     expect(await statsOf(world)).toMatchObject({
       paused: true,

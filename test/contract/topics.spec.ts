@@ -324,7 +324,7 @@ describeStores('a temporary queue', (setup) => {
         advance(-50_000);
       },
     ],
-    ['a pause', ({ admin }) => admin.setPaused('q', true)],
+    ['a pause', ({ admin }) => admin.setPaused(['q'], true)],
     ['a permanent declaration', (world) => declare(world)],
   ])('stays if it has %s', async (_, happen) => {
     const world = await setup();
@@ -401,7 +401,7 @@ describeStoresOf(['mysql', 'mariadb'], 'an expiring temporary queue', (setup) =>
     ['was used', ({ queues }) => queues.markUsed(['q'])],
     ['was declared', (world) => declare(world, { topic: '*' }, 60_000)],
     ['was subscribed', (world) => subscribe(world, 'q', { topic: 'x' })],
-    ['was paused', ({ admin }) => admin.setPaused('q', true)],
+    ['was paused', ({ admin }) => admin.setPaused(['q'], true)],
     ['received a job', ({ put }) => put({})],
   ])('stays if it %s meanwhile', async (_, happen) => {
     const world = await setup();
@@ -425,7 +425,7 @@ describeStores('a queue without a declaration', (setup) => {
   it('is listed while it has jobs', async () => {
     const { put, admin, claim, jobs } = await setup();
     await put({ queue: 'b' }, { queue: 'a', delayMs: 60_000 }, { queue: 'b' });
-    await admin.setPaused('c', true);
+    await admin.setPaused(['c'], true);
 
     const queues = await admin.queues();
     await jobs.complete(finalBatchOf(await claim({ queue: 'b', limit: 9 })));

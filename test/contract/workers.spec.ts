@@ -26,7 +26,7 @@ describeStores('a worker', (setup) => {
 
   it('keeps the pause of a queue unchanged', async () => {
     const { workers, admin } = await setup();
-    await admin.setPaused('a', true);
+    await admin.setPaused(['a'], true);
 
     await workers.register(worker);
 

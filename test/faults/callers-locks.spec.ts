@@ -130,7 +130,10 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
   });
 
   it.each([
-    ['pause', (store: OpenStore, manager: EntityManager) => store.admin.setPaused('q', true, { transaction: manager })],
+    [
+      'pause',
+      (store: OpenStore, manager: EntityManager) => store.admin.setPaused(['q'], true, { transaction: manager }),
+    ],
     [
       'configure',
       (store: OpenStore, manager: EntityManager) =>
@@ -155,7 +158,7 @@ describeStoresOf(['mysql', 'mariadb'], 'a lock in an open transaction of the app
     const subscriptions = [{ topic: 'user.*', where: {} }];
 
     const { waiting } = await transaction('READ COMMITTED', async (manager) => {
-      await store.admin.setPaused('new', true, { transaction: manager });
+      await store.admin.setPaused(['new'], true, { transaction: manager });
       const verbs = Array.from({ length: 6 }, (_, n) => [
         store.queues.subscribe('new', subscriptions),
         store.queues.declare([{ queue: 'new', expiresAfterMs: null, subscriptions }]),

@@ -270,11 +270,11 @@ describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }
           });
           await retryWhileUnavailable(() => admin.promote([scheduled!]));
           await retryWhileUnavailable(() => admin.retry([scheduled!]));
-          await retryWhileUnavailable(() => admin.setPaused('q', true));
+          await retryWhileUnavailable(() => admin.setPaused(['q'], true));
           await retryWhileUnavailable(() => jobs.countWaiting('q', 10));
           await retryWhileUnavailable(() => admin.counts());
           await retryWhileUnavailable(() => jobs.prune(10));
-          await retryWhileUnavailable(() => admin.setPaused('q', false));
+          await retryWhileUnavailable(() => admin.setPaused(['q'], false));
           const statements = disarm();
 
           expect({ failAt, states: await states(world) }).toEqual({

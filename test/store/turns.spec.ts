@@ -22,7 +22,7 @@ describeStoresOf(['sqlite'], 'verbs of many statements', (setup) => {
     const world = await setup();
     const turns = countTurns();
 
-    for (let n = 0; n < 1_000; n++) await world.admin.setPaused(`q${n}`, true);
+    for (let n = 0; n < 1_000; n++) await world.admin.setPaused([`q${n}`], true);
 
     expect(turns()).toBeGreaterThan(1);
   });

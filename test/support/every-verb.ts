@@ -195,7 +195,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
     count: 0,
     queues: new Set<string>(),
   } as const;
-  await admin.setPaused('q', true, { audit: entry });
+  await admin.setPaused(['q'], true, { audit: entry });
   await admin.configure('q', { concurrency: 2, maxRunning: 900, enabled: true });
   await admin.configure('new', { paused: true });
   await admin.eraseTraces([cancelled!]);

@@ -161,7 +161,8 @@ export interface AdminStore {
   logs(id: number, page: PageRequest): Promise<LogLine[]>;
   queues(): Promise<QueueRecord[]>;
   workers(): Promise<WorkerRecord[]>;
-  setPaused(queue: string, paused: boolean, change?: Change): Promise<void>;
+  /** Pauses or resumes all of the queues, in one transaction. */
+  setPaused(queues: readonly string[], paused: boolean, change?: Change): Promise<void>;
   /** Stores settings of the queue for all processes. Null: all are as in the options again. */
   configure(queue: string, given: QueueConfiguration | null, change?: Change): Promise<void>;
   /**

@@ -1,5 +1,6 @@
 import type { PageOrder, PagePosition } from '../../job/page-options.js';
 import type { Dialect } from '../core/sql-database.js';
+import { nextRanges } from './next-ranges.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
 /** A job that an index returns for a list. */
@@ -74,20 +75,45 @@ export interface IndexRange {
 
 export function candidatesInRanges(ranges: readonly IndexRange[], order: PageOrder): ReadCandidates {
   return function* (after, limit) {
-    const perRange = Math.max(MIN_ENTRIES_PER_RANGE, Math.min(limit, Math.floor(ENTRY_BATCH_SIZE / ranges.length)));
+    const cursor = { id: after?.[0] ?? startValueOf(order), most: MAX_POSITION_VALUE };
+    const firstOf = (range: IndexRange, index: number) => selectFirst(range, index, order);
+    // The first entry of each other range comes after those of as many ranges as the page has entries.
+    const { chosen, rest } = yield* nextRanges(ranges, limit, order, cursor, firstOf);
+    const perRange = Math.max(MIN_ENTRIES_PER_RANGE, Math.min(limit, Math.floor(ENTRY_BATCH_SIZE / chosen.length)));
     const lists: CandidatePage[] = [];
-    for (let first = 0; first < ranges.length; first += RANGE_BATCH_SIZE) {
-      const batch = ranges.slice(first, first + RANGE_BATCH_SIZE);
+    for (let first = 0; first < chosen.length; first += RANGE_BATCH_SIZE) {
+      const batch = chosen.slice(first, first + RANGE_BATCH_SIZE);
       const [sql, values] = selectRanges(batch, order);
-      const given = { ...values, id: after?.[0] ?? startValueOf(order), perRange, most: MAX_POSITION_VALUE };
+      const given = { ...values, ...cursor, perRange };
       const rows = yield* query<{ range_index: number; id: number }>(sql, given);
       batch.forEach((_, index) => {
         const found = rows.filter((row) => Number(row.range_index) === index).map(({ id }) => toCandidate(id));
         lists.push({ candidates: sortByPosition(found, order), isEnd: found.length < perRange });
       });
     }
-    return mergePages(lists, limit, order);
+    const { candidates, isEnd } = mergePages(lists, limit, order);
+    return { candidates, isEnd: isEnd && rest === undefined };
   };
+}
+
+function conditionOf(
+  { values, condition }: IndexRange,
+  index: number,
+): [sql: string, values: Record<string, SqlValue>] {
+  const columns = Object.keys(values).map((column) => `${column} = :${column}${index}`);
+  const named = Object.entries(values).map(([column, value]) => [`${column}${index}`, value] as const);
+  return [[...columns, ...(condition ? [condition] : [])].join(' AND '), Object.fromEntries(named)];
+}
+
+function selectFirst(
+  range: IndexRange,
+  index: number,
+  order: PageOrder,
+): [sql: string, values: Record<string, SqlValue>] {
+  const { beyond } = orderKeywordsOf(order);
+  const [conditions, values] = conditionOf(range, index);
+  const first = order === 'oldest' ? 'MIN(id)' : 'MAX(id)';
+  return [`SELECT ${first} FROM ${range.from} WHERE ${conditions} AND id ${beyond} :id AND id <= :most`, values];
 }
 
 function selectRanges(
@@ -97,17 +123,14 @@ function selectRanges(
   const { beyond, way } = orderKeywordsOf(order);
   const values: Record<string, SqlValue> = {};
   const selects = ranges.map((range, index) => {
-    const conditions = Object.entries(range.values).map(([column, value]) => {
-      values[`${column}${index}`] = value;
-      return `${column} = :${column}${index}`;
-    });
-    if (range.condition) conditions.push(range.condition);
+    const [conditions, own] = conditionOf(range, index);
+    Object.assign(values, own);
     return `
   SELECT ${index} AS range_index, id
   FROM (
     SELECT id
     FROM ${range.from}
-    WHERE ${conditions.join(' AND ')} AND id ${beyond} :id AND id <= :most
+    WHERE ${conditions} AND id ${beyond} :id AND id <= :most
     ORDER BY id ${way}
     LIMIT :perRange
   ) AS range_${index}`;

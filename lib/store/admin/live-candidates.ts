@@ -4,6 +4,7 @@ import {
   candidatesById,
   sortByPosition,
   candidatesInRanges,
+  isAfter,
   mergePages,
   MAX_POSITION_VALUE,
   startValueOf,
@@ -15,6 +16,7 @@ import {
 } from './candidates.js';
 import { readIds } from '../../job/read-columns.js';
 import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
+import { nextRanges } from './next-ranges.js';
 import { idsOf } from '../core/safe-id.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
 
@@ -98,24 +100,55 @@ export function* selectScheduled(
     );
   return function* (after, limit) {
     const [runAt, group, priority, id] = after ?? [startValueOf(order), '', 0, 0];
-    const lists: CandidatePage[] = [];
-    for (let first = 0; first < queues.length; first += QUEUE_BATCH_SIZE) {
-      const batch = queues.slice(first, first + QUEUE_BATCH_SIZE);
-      const queueValues = Object.fromEntries(batch.map((name, index) => [`queue${index}`, name]));
-      const cursor = { runAt: runAt!, group: group!, priority: priority!, id: id! };
-      const values = { ...queueValues, ...cursor, most: MAX_POSITION_VALUE, limit };
-      const sql = selectsOf(batch.length).join(' UNION ALL ');
-      const rows = yield* query<Record<'run_at' | 'priority' | 'id', number> & { group_key: string }>(sql, values);
-      const found = rows.map((row) => {
-        const position = [Number(row.run_at), row.group_key, Number(row.priority), Number(row.id)];
-        return { id: Number(row.id), position };
-      });
-      // Each range is read up to the limit, so the first `limit` jobs of all ranges are among these.
-      const firstFound = sortByPosition(found, order).slice(0, limit);
-      lists.push({ candidates: firstFound, isEnd: found.length < limit });
+    const cursor = { runAt: runAt!, group: group!, priority: priority!, id: id! };
+    const bounds = { runAt: runAt!, most: MAX_POSITION_VALUE };
+    const firstOf = (name: string, index: number) => selectFirstDue(name, index, order);
+    for (let most = limit; ; most *= 4) {
+      const { chosen, rest } = yield* nextRanges(queues, most, order, bounds, firstOf);
+      const page = yield* readQueues(chosen);
+      if (rest === undefined) return page;
+      // Jobs of the other queues are due from then on.
+      const before = page.candidates.filter(({ position }) => isAfter([rest], [position[0]!], order));
+      if (before.length > 0) return { candidates: before, isEnd: false };
     }
-    return mergePages(lists, limit, order);
+    function* readQueues(names: readonly string[]): Work<CandidatePage> {
+      const lists: CandidatePage[] = [];
+      for (let first = 0; first < names.length; first += QUEUE_BATCH_SIZE) {
+        const batch = names.slice(first, first + QUEUE_BATCH_SIZE);
+        const queueValues = Object.fromEntries(batch.map((name, index) => [`queue${index}`, name]));
+        const values = { ...queueValues, ...cursor, most: MAX_POSITION_VALUE, limit };
+        const sql = selectsOf(batch.length).join(' UNION ALL ');
+        const rows = yield* query<Record<'run_at' | 'priority' | 'id', number> & { group_key: string }>(sql, values);
+        const found = rows.map((row) => {
+          const position = [Number(row.run_at), row.group_key, Number(row.priority), Number(row.id)];
+          return { id: Number(row.id), position };
+        });
+        // Each range is read up to the limit, so the first `limit` jobs of all ranges are among these.
+        const firstFound = sortByPosition(found, order).slice(0, limit);
+        lists.push({ candidates: firstFound, isEnd: found.length < limit });
+      }
+      return mergePages(lists, limit, order);
+    }
   };
+}
+
+/** When the first job beyond the cursor is due, or one before the cursor that is due at the same time. */
+function selectFirstDue(
+  queue: string,
+  index: number,
+  order: PageOrder,
+): [sql: string, values: Record<string, SqlValue>] {
+  const [first, beyond] = order === 'oldest' ? ['MIN', '>='] : ['MAX', '<='];
+  const subqueries = ['runnable = 0', 'runnable = 1 AND run_at > 0 /*! AND FALSE */'].map(
+    (range) => `
+    SELECT ${first}(run_at) AS due_at
+    FROM ${INDEX}
+    WHERE queue = :queue${index} AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most`,
+  );
+  return [
+    `SELECT ${first}(due_at) FROM (${subqueries.join(' UNION ALL ')}) AS first_${index}`,
+    { [`queue${index}`]: queue },
+  ];
 }
 
 /** Waiting and blocked jobs by id. Includes active jobs, because a claim changes no column of the index. */

@@ -22,7 +22,6 @@ import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { UNUSED_KEY_RETENTION_MS } from '../keys/key-rows.js';
 import { findKeyedReenqueues, reenqueueKeyed, type KeyedReenqueue } from '../keys/reenqueue-keyed.js';
 import { configureQueue } from '../settings/configure-queue.js';
-import { orAddQueue } from '../topics/queue-registration.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { StoreParts } from '../store-parts.js';
 import { execute, query, type Work } from '../core/statement.js';
@@ -43,7 +42,7 @@ const WORKERS = `
 const SET_PAUSED = `
   UPDATE {queues} /*! FORCE INDEX (PRIMARY) */
   SET paused = :paused
-  WHERE queue = :queue`;
+  WHERE queue IN (:queues)`;
 
 const ERASE_BATCH_SIZE = 500;
 
@@ -116,7 +115,13 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
       }));
     },
 
-    setPaused: (queue, paused, change) => runChange(blocking, change, () => setPaused(dialect, queue, paused)),
+    setPaused: (queues, paused, change) =>
+      runChange(
+        blocking,
+        change,
+        () => setPaused(dialect, queues, paused),
+        () => queues.length,
+      ),
     configure: (queue, given, change) => runChange(blocking, change, () => configureQueue(dialect, queue, given)),
 
     cancel: (id, retentionMs, change) =>
@@ -176,8 +181,14 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
   };
 }
 
-function* setPaused(dialect: Pick<Dialect, 'addQueue'>, queue: string, paused: boolean): Work<void> {
-  yield* orAddQueue(dialect, queue, () => execute(SET_PAUSED, { queue, paused: paused ? 1 : 0 }));
+/** Locks the queues in the order of their names. */
+function* setPaused(dialect: Pick<Dialect, 'addQueues'>, given: readonly string[], paused: boolean): Work<void> {
+  const queues = [...new Set(given)].sort();
+  const set = () => execute(SET_PAUSED, { queues, paused: paused ? 1 : 0 });
+  if ((yield* set()) === queues.length) return;
+  // A queue without a worker has no row yet.
+  yield* dialect.addQueues(queues);
+  yield* set();
 }
 
 const lengthOf = ({ length }: { readonly length: number }) => length;

@@ -2,16 +2,16 @@ import type { Dialect } from './sql-database.js';
 import { execute } from './statement.js';
 
 /** @param insert the beginning of an INSERT that omits rows whose keys exist */
-export function addRowsBy(insert: string): Pick<Dialect, 'addQueue' | 'addKeys'> {
-  const ADD_QUEUE = `
+export function addRowsBy(insert: string): Pick<Dialect, 'addQueues' | 'addKeys'> {
+  const ADD_QUEUES = `
   ${insert} INTO {queues} (queue, paused, created_at)
-  VALUES (:queue, 0, :now)`;
+  VALUES :rows(?, 0, :now)`;
   const ADD_KEYS = `
   ${insert} INTO {keys} (queue, key_hash, kept_until)
   VALUES :rows(?, ?, :now + ?)`;
   return {
-    *addQueue(queue) {
-      yield* execute(ADD_QUEUE, { queue });
+    *addQueues(queues) {
+      yield* execute(ADD_QUEUES, { rows: queues.map((queue) => [queue]) });
     },
 
     *addKeys(keys, retentionMs) {

@@ -69,8 +69,8 @@ export interface Dialect {
   readonly hasOneWriter: boolean;
   /** The end of an INSERT that changes nothing if a row has the same key, and locks that row for writing. */
   readonly lockDuplicate: (...key: [column: string, ...columns: string[]]) => string;
-  /** Adds the row of a queue if it is missing. */
-  addQueue(queue: string): Work<void>;
+  /** Adds the missing rows of queues. */
+  addQueues(queues: readonly string[]): Work<void>;
   /** Adds the missing rows of keys, unused, to be kept for `retentionMs`. */
   addKeys(keys: readonly KeyName[], retentionMs: number): Work<void>;
   /** The names of the queues with rows in the table: one index read per queue, however many rows a queue has. */

@@ -1,3 +1,4 @@
+import { batchesOf } from '../../common/batches-of.js';
 import { groupBy } from '../../common/group-by.js';
 import { isEnabledAt } from '../../job/settings/enabled.js';
 import type { Subscription } from '../../job/topics.js';
@@ -5,6 +6,7 @@ import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { StoreParts } from '../store-parts.js';
+import { pageSize } from '../core/page-size.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
 import { settingsOf } from '../settings/settings-row.js';
@@ -75,6 +77,9 @@ const HAS_WORKER = `
   WHERE seen_at + :expiresAfterMs > :now AND INSTR(queues, :quoted) > 0
   LIMIT 1`;
 
+/** The number of queues that one transaction adds or changes. */
+export const QUEUE_BATCH_SIZE = 500;
+
 const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
 
 /**
@@ -85,8 +90,9 @@ export async function addQueues(
   { database, blocking, dialect }: Pick<StoreParts, 'database' | 'blocking' | 'dialect'>,
   queues: readonly string[],
 ): Promise<void> {
-  for (const queue of await database.runIdempotent(() => findUnknownQueues(queues)))
-    await blocking.runIdempotent(() => dialect.addQueue(queue));
+  const unknown = await database.runIdempotent(() => findUnknownQueues(queues));
+  for (const batch of batchesOf(unknown.sort(), pageSize(QUEUE_BATCH_SIZE)))
+    await blocking.runIdempotent(() => dialect.addQueues(batch));
 }
 
 /**
@@ -94,10 +100,10 @@ export async function addQueues(
  *
  * @param work returns 0 or undefined if there is no row. Then the row is added, and the work runs again
  */
-export function* orAddQueue<T>(dialect: Pick<Dialect, 'addQueue'>, queue: string, work: () => Work<T>): Work<T> {
+export function* orAddQueue<T>(dialect: Pick<Dialect, 'addQueues'>, queue: string, work: () => Work<T>): Work<T> {
   const found = yield* work();
   if (found) return found;
-  yield* dialect.addQueue(queue);
+  yield* dialect.addQueues([queue]);
   return yield* work();
 }
 
