@@ -1,12 +1,9 @@
 import { batchesOf } from '../common/batches-of.js';
 import { isOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
-import { pageSize } from '../store/core/page-size.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsFor, type ChangeOptions } from './in-transaction.js';
-
-// One transaction for each batch: its locks do not delay workers that start.
-const QUEUE_BATCH_SIZE = 500;
+import { ADMIN_BATCH_SIZE } from './job-selection.js';
 
 /** Every queue that has jobs or is known otherwise. */
 export interface AllQueues {
@@ -25,7 +22,8 @@ export async function setPaused(
   const { store, audit, notifier } = partsFor(given, `Cannot ${verb}`, options);
   const queues = isAll ? (await store.queues()).map(({ queue }) => queue) : [which];
   await audit.record({ verb, which, queue: isAll ? undefined : which }, async (changes) => {
-    for (const batch of batchesOf(queues, pageSize(QUEUE_BATCH_SIZE)))
+    // One transaction for each batch: its locks do not delay workers that start.
+    for (const batch of batchesOf(queues, ADMIN_BATCH_SIZE))
       await changes.run((change) => store.setPaused(batch, paused, change));
   });
   notifier.poll();

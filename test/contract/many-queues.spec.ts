@@ -40,6 +40,30 @@ describeStores('among more queues than a statement names', (setup) => {
     expect(next).toEqual([first]);
   });
 
+  it.each([2, 4, 5])('a sample of the statistics has the same numbers (pages of %i rows)', async (rows) => {
+    const world = await setup();
+    limitPages(Infinity);
+    await world.put(
+      ...QUEUES.slice(0, 5).flatMap((queue, n) => Array.from({ length: n }, () => ({ queue }))),
+      ...[
+        { queue: 'a', delayMs: 60_000 },
+        { queue: 'f', group: 'g' },
+        { queue: 'f', group: 'h' },
+      ],
+      ...[{ queue: 'b', priority: -9 }, { queue: 'b' }],
+    );
+    await finishedJobs(world, 9);
+    await world.claim({ queue: 'b' });
+    await world.claim({ queue: 'c' });
+    const before = await sampled(world);
+
+    limitPages(rows);
+    const after = await sampled(world);
+
+    expect(after).toEqual(before);
+    expect(after.map(({ dead }) => dead.value)).toEqual([2, 2, 2, 1, 1, 1]);
+  });
+
   it('a pause and its end change each queue, with and without a row', async () => {
     const world = await setup();
     await world.admin.setPaused(['c', 'f'], true);
@@ -58,6 +82,14 @@ describeStores('among more queues than a statement names', (setup) => {
 });
 
 type World = Awaited<ReturnType<Parameters<Parameters<typeof describeStores>[1]>[0]>>;
+
+/** The statistics, without times, which pass between two samples. */
+async function sampled({ stats }: World) {
+  const { queues } = await stats.sample();
+  return queues.map(({ oldestWaitingMs, nextDueInMs, ...counts }) => {
+    return { ...counts, waits: oldestWaitingMs !== null, isDue: nextDueInMs !== null };
+  });
+}
 
 /** Dead jobs, in the history of one queue after the other. */
 async function finishedJobs(world: World, count: number): Promise<number[]> {

@@ -55,6 +55,9 @@ const QUEUE_BATCH_SIZE = 16;
 const MAX_RANGES = 64;
 const MAX_SORTED = 5_000;
 
+/** The scheduled jobs of a queue, or those that a plain INSERT into SQLite has left runnable. */
+type ScheduledRange = Readonly<{ queue: string; isPlain: boolean }>;
+
 /** The conditions on claims. */
 type ClaimFilter = Readonly<Partial<Record<'queue' | 'owner' | 'worker', string | null | undefined>>>;
 
@@ -102,10 +105,11 @@ export function* selectScheduled(
     const [runAt, group, priority, id] = after ?? [startValueOf(order), '', 0, 0];
     const cursor = { runAt: runAt!, group: group!, priority: priority!, id: id! };
     const bounds = { runAt: runAt!, most: MAX_POSITION_VALUE };
-    const firstOf = (name: string, index: number) => selectFirstDue(name, index, order);
+    const firstOf = (range: ScheduledRange, index: number) => selectFirstDue(range, index, order);
+    const all = queues.flatMap((name) => [false, true].map((isPlain): ScheduledRange => ({ queue: name, isPlain })));
     for (let most = limit; ; most *= 4) {
-      const { chosen, rest } = yield* nextRanges(queues, most, order, bounds, firstOf);
-      const page = yield* readQueues(chosen);
+      const { chosen, rest } = yield* nextRanges(all, most, order, bounds, firstOf);
+      const page = yield* readQueues([...new Set(chosen.map((range) => range.queue))]);
       if (rest === undefined) return page;
       // Jobs of the other queues are due from then on.
       const before = page.candidates.filter(({ position }) => isAfter([rest], [position[0]!], order));
@@ -133,22 +137,13 @@ export function* selectScheduled(
 }
 
 /** When the first job beyond the cursor is due, or one before the cursor that is due at the same time. */
-function selectFirstDue(
-  queue: string,
-  index: number,
-  order: PageOrder,
-): [sql: string, values: Record<string, SqlValue>] {
+function selectFirstDue({ queue, isPlain }: ScheduledRange, index: number, order: PageOrder) {
   const [first, beyond] = order === 'oldest' ? ['MIN', '>='] : ['MAX', '<='];
-  const subqueries = ['runnable = 0', 'runnable = 1 AND run_at > 0 /*! AND FALSE */'].map(
-    (range) => `
-    SELECT ${first}(run_at) AS due_at
-    FROM ${INDEX}
-    WHERE queue = :queue${index} AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most`,
-  );
+  const range = isPlain ? 'runnable = 1 AND run_at > 0 /*! AND FALSE */' : 'runnable = 0';
   return [
-    `SELECT ${first}(due_at) FROM (${subqueries.join(' UNION ALL ')}) AS first_${index}`,
+    `SELECT ${first}(run_at) FROM ${INDEX} WHERE queue = :queue${index} AND ${range} AND run_at ${beyond} :runAt AND run_at <= :most`,
     { [`queue${index}`]: queue },
-  ];
+  ] as const;
 }
 
 /** Waiting and blocked jobs by id. Includes active jobs, because a claim changes no column of the index. */

@@ -3,12 +3,18 @@ import { readQueues } from '../admin/read-queues.js';
 import { groupBy } from '../../common/group-by.js';
 import { readDate, readNames } from '../../job/read-columns.js';
 import type { Dialect } from '../core/sql-database.js';
+import { pageSize } from '../core/page-size.js';
 import { query, readTime, executeInBatches, statement, type Work } from '../core/statement.js';
-import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
+import { BLOCKED } from '../runnable.js';
+import {
+  COUNT_LIMIT,
+  GROUPED,
+  MAX_PRIORITIES,
+  sampleTogether,
+  type QueueSampleRow,
+  type Samples,
+} from './sample-together.js';
 import type { JobCount, StatsSample } from './stats-store.js';
-
-/** A count ends here, so that it takes milliseconds in a queue of any length. */
-const COUNT_LIMIT = 10_000;
 
 const upTo = (table: 'jobs' | 'history', index: string, condition: string) => `
   (
@@ -30,7 +36,6 @@ const nextDue = (condition: string) => `
     LIMIT 1
   )`;
 
-const GROUPED = [IN_GROUP, ARRIVING, RETURNED] as const;
 const selectIds = (runnable: number) => `
                SELECT id
                FROM (
@@ -71,7 +76,8 @@ const FIRST_OF_NEXT_PRIORITY = `
   LIMIT 1`;
 
 const BEFORE_FIRST_PRIORITY = -32_769;
-const MAX_PRIORITIES = 10;
+// With more queues, a statement per queue costs more than reading the entries of all short queues.
+const MAX_SINGLE_QUEUES = 50;
 const MAX_EXCLUDED_IDS = 1_000;
 const QUEUES_PER_STEP = 20;
 
@@ -80,42 +86,48 @@ const LIVE_WORKERS = `
   FROM {workers}
   WHERE seen_at > :now - 60000`;
 
-interface QueueSampleRow extends Record<`grouped_${(typeof GROUPED)[number]}`, number> {
-  waiting: number;
-  scheduled: number;
-  plain_scheduled: number;
-  staged: number;
-  blocked: number;
-  dead: number;
-  due_at: number | null;
-  plain_due_at: number | null;
-  grouped_since: number | null;
-}
-
 /** Reads the statistics of all queues of `readQueues`. */
 export function* sampleQueues(dialect: Dialect): Work<Omit<StatsSample, 'tookMs'>> {
   const queues = yield* readQueues(dialect);
   const names = queues.map(({ queue }) => queue);
   const claimed = groupBy(yield* readClaimedJobs(null), ({ queue }) => queue);
   const workers = yield* countWorkers();
-  const rows = yield* sampleEach(names, claimed);
-  const oldest = yield* oldestWaiting(names);
+  const { rows, oldest } = yield* samplesOf(names, claimed);
   const at = yield* readTime();
   return {
     sampledAtMs: at,
-    queues: queues.map(({ queue, paused, settings }, index) => {
-      const since = [oldest.get(queue), readDate(rows[index]!.grouped_since)].flatMap((time) => time ?? []);
+    queues: queues.map(({ queue, paused, settings }) => {
+      const row = rows.get(queue)!;
+      const since = [oldest.get(queue), readDate(row.grouped_since)].flatMap((time) => time ?? []);
       return {
         queue,
         paused,
         settings,
-        ...countsOf(rows[index]!, claimed.get(queue) ?? []),
+        ...countsOf(row, claimed.get(queue) ?? []),
         oldestWaitingMs: since.length === 0 ? null : Math.max(0, at - Math.min(...since)),
-        nextDueInMs: nextDueInMs(rows[index]!, at),
+        nextDueInMs: nextDueInMs(row, at),
         workers: workers.get(queue) ?? 0,
       };
     }),
   };
+}
+
+function* samplesOf(
+  names: readonly string[],
+  claimed: ReadonlyMap<string, readonly JobOfClaim[]>,
+): Work<Pick<Samples, 'rows' | 'oldest'>> {
+  const claimedIds = new Set([...claimed.values()].flatMap((jobs) => jobs.map(({ id }) => id)));
+  const { rows, oldest, others }: Samples =
+    names.length <= pageSize(MAX_SINGLE_QUEUES)
+      ? { rows: new Map(), oldest: new Map(), others: names }
+      : yield* sampleTogether(names, claimedIds);
+  // A queue may be younger than the list of names.
+  const known = new Set(names);
+  const single = others.filter((queue) => known.has(queue));
+  const sampled = yield* sampleEach(single, claimed);
+  single.forEach((queue, index) => rows.set(queue, sampled[index]!));
+  for (const [queue, since] of yield* oldestWaiting(single)) oldest.set(queue, since);
+  return { rows, oldest };
 }
 
 function countsOf(row: QueueSampleRow, claimed: readonly JobOfClaim[]) {

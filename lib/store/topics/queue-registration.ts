@@ -77,8 +77,7 @@ const HAS_WORKER = `
   WHERE seen_at + :expiresAfterMs > :now AND INSTR(queues, :quoted) > 0
   LIMIT 1`;
 
-/** The number of queues that one transaction adds or changes. */
-export const QUEUE_BATCH_SIZE = 500;
+const QUEUE_BATCH_SIZE = 500;
 
 const DELETE_QUEUE = deleteFrom('queues', 'queue = :queue');
 
