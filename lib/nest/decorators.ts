@@ -6,6 +6,7 @@ import type { QueueEventName } from '../job/queue-event.js';
 import type { ScheduleOptions } from '../job/schedules/schedule-options.js';
 import type { AsDeclared, PayloadOf, QueueName, ResultOf } from '../job/queue-jobs.js';
 import type { JobContext } from '../worker/run/job-context.js';
+import { recordMethod } from './decorated-methods.js';
 import type { Queue } from './queue.js';
 import { getQueueToken } from './tokens.js';
 import { recordProcessor } from './unworked-queues.js';
@@ -72,6 +73,12 @@ export function QueueProcessor<Name extends QueueName, const Batch extends numbe
   const { instance, ...options } = given as ProcessorOptions & InstanceOptions;
   const decorate = SetMetadata(PROCESSOR, { queue, instance, options } satisfies ProcessorMetadata);
   return (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) => {
+    if (typeof method === 'string' || typeof method === 'symbol')
+      recordMethod(target, method, descriptor, {
+        decorator: `@QueueProcessor('${queue}')`,
+        key: PROCESSOR,
+        instance: instance ?? '',
+      });
     const host = (descriptor?.value ?? target) as object;
     const title =
       method === undefined ? (target as { name: string }).name : `${target.constructor.name}.${String(method)}`;
@@ -88,7 +95,12 @@ export function QueueProcessor<Name extends QueueName, const Batch extends numbe
 
 /** Handles the jobs of the queue with this name. Without a name: all jobs that no other method handles by name. */
 export function JobHandler(name?: string): MethodDecorator {
-  return SetMetadata(JOB_HANDLER, { name } satisfies JobHandlerMetadata);
+  const decorate = SetMetadata(JOB_HANDLER, { name } satisfies JobHandlerMetadata);
+  return (target, method, descriptor) => {
+    const decorator = `@JobHandler(${name === undefined ? '' : `'${name}'`})`;
+    recordMethod(target, method, descriptor, { decorator, key: JOB_HANDLER, instance: undefined });
+    decorate(target, method, descriptor);
+  };
 }
 
 /**
@@ -104,7 +116,7 @@ export function JobHandler(name?: string): MethodDecorator {
  * ```
  */
 export function Schedule(name: string, options: ScheduleOptions): MethodDecorator {
-  return addMetadata(SCHEDULE, { name, options } satisfies ScheduleMetadata);
+  return addMetadata(SCHEDULE, `@Schedule('${name}')`, { name, options } satisfies ScheduleMetadata);
 }
 
 export interface OnQueueEventOptions extends InstanceOptions {
@@ -126,12 +138,15 @@ export function OnQueueEvent(
   event: QueueEventName,
   { queue, instance, from = 'here' }: OnQueueEventOptions = {},
 ): MethodDecorator {
-  return addMetadata(QUEUE_EVENT, { event, instance, queue, from } satisfies QueueEventMetadata);
+  const metadata = { event, instance, queue, from } satisfies QueueEventMetadata;
+  return addMetadata(QUEUE_EVENT, `@OnQueueEvent('${event}')`, metadata, instance ?? '');
 }
 
 /** For a decorator that a method may have several times. */
-function addMetadata(key: string, metadata: object): MethodDecorator {
-  return (_target, _method, { value: method }: PropertyDescriptor) => {
+function addMetadata(key: string, decorator: string, metadata: object, instance?: string): MethodDecorator {
+  return (target, name, descriptor: PropertyDescriptor) => {
+    recordMethod(target, name, descriptor, { decorator, key, instance });
+    const { value: method } = descriptor;
     const others = (Reflect.getMetadata(key, method as object) ?? []) as object[];
     Reflect.defineMetadata(key, [metadata, ...others], method as object);
   };

@@ -19,6 +19,7 @@ import {
   type QueueEventMetadata,
   type ScheduleMetadata,
 } from './decorators.js';
+import { replacedMethods } from './decorated-methods.js';
 import { prototypeOf } from './prototype-of.js';
 
 export interface FoundMethod {
@@ -53,6 +54,8 @@ export class Explorer {
     listeners: [] as FoundListener[],
     options: new Map<string, QueueOptions>(),
     subscriptions: new Map<string, SubscriptionOptions>(),
+    /** Warnings of decorators without effect. */
+    replaced: new Set<string>(),
   };
   readonly #problems: string[] = [];
   readonly #optionsAt = new Map<string, string>();
@@ -83,6 +86,7 @@ export class Explorer {
   }
 
   #exploreClass(wrapper: InstanceWrapper, prototype: object): void {
+    for (const line of replacedMethods(prototype, this.instance, [...this.instances])) this.#found.replaced.add(line);
     const ofClass = Reflect.getMetadata(PROCESSOR, prototype.constructor) as ProcessorMetadata | undefined;
     const countBefore = this.#found.handlers.length;
     const isOurs = ofClass !== undefined && this.#isOurs(ofClass, prototype.constructor.name);

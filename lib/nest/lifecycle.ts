@@ -101,8 +101,9 @@ export class SqlQueueLifecycle
     return new Explorer(this.discovery, this.given.name, new Set(instances)).explore();
   }
 
-  #register({ handlers, listeners, options, subscriptions }: ExplorerResult): void {
+  #register({ handlers, listeners, options, subscriptions, replaced }: ExplorerResult): void {
     const { engine } = this;
+    for (const line of replaced) engine.logger.warn(line);
     const caller = new HandlerCaller(this.moduleRef, engine.options.enhancers);
     InvalidOptionsError.throwIfAny('Queue handlers', missingEnhancerProblems(handlers, caller));
     const queues = new Set(handlers.map(({ queue }) => queue));
