@@ -5,11 +5,12 @@ import type {
   OnModuleDestroy,
   OnModuleInit,
 } from '@nestjs/common';
-import { DiscoveryService, ModuleRef } from '@nestjs/core';
+import { DiscoveryService, ModuleRef, type ModulesContainer } from '@nestjs/core';
 import { InvalidOptionsError, SqlQueueError } from '../job/errors.js';
 import { DEFAULT_JOB_NAME } from '../job/job-names.js';
 import { subscriptionsOf } from '../job/topics.js';
 import { dataSourcesAmong, rejectFallback } from './choose-data-source.js';
+import { HybridWatch } from './hybrid-watch.js';
 import type { ModuleEngine } from './module-engine.js';
 import {
   Explorer,
@@ -29,14 +30,32 @@ import { getQueueToken, instanceOfEngineToken } from './tokens.js';
 export class SqlQueueLifecycle
   implements OnModuleInit, OnApplicationBootstrap, OnModuleDestroy, BeforeApplicationShutdown, OnApplicationShutdown
 {
+  readonly #hybridWatch: HybridWatch | undefined;
+  #initialized: Promise<void> | undefined;
+  #bootstrapped: Promise<void> | undefined;
+
   constructor(
     private readonly engine: ModuleEngine,
     private readonly discovery: DiscoveryService,
     private readonly moduleRef: ModuleRef,
     private readonly given: StaticOptions,
-  ) {}
+    modules: ModulesContainer,
+  ) {
+    if (engine.options.worker !== false)
+      this.#hybridWatch = new HybridWatch(modules, () => void this.#startUninitialized());
+  }
 
-  async onModuleInit(): Promise<void> {
+  /** Once, although a hybrid application may be initialized after its worker has started. */
+  onModuleInit(): Promise<void> {
+    this.#hybridWatch?.stop();
+    return (this.#initialized ??= this.#initialize());
+  }
+
+  onApplicationBootstrap(): Promise<void> {
+    return (this.#bootstrapped ??= this.#bootstrap());
+  }
+
+  async #initialize(): Promise<void> {
     await this.#closeAllOnError(async () => {
       // Results of factories are complete only now, so the search for a DataSource runs once more.
       if (this.engine.isFallback) rejectFallback(this.given, dataSourcesAmong(this.discovery.getProviders()));
@@ -46,7 +65,7 @@ export class SqlQueueLifecycle
     });
   }
 
-  async onApplicationBootstrap(): Promise<void> {
+  async #bootstrap(): Promise<void> {
     const { options, runner, feed, eventsAnywhere } = this.engine;
     if (eventsAnywhere.hasAnyListener) await this.#closeAllOnError(() => feed.start());
     if (options.worker === false) return;
@@ -55,7 +74,24 @@ export class SqlQueueLifecycle
     await this.#closeAllOnError(() => (startsManually ? runner.declare() : runner.start()));
   }
 
+  /** The application handles messages, so its jobs run too. */
+  async #startUninitialized(): Promise<void> {
+    const { logger } = this.engine;
+    logger.warn(
+      'The microservices of this application are connected, but the application was not initialized: startAllMicroservices() ' +
+        'calls no onModuleInit() and no onApplicationBootstrap(). The worker starts without them. Call `await app.init()` or ' +
+        '`await app.listen(port)`.',
+    );
+    try {
+      await this.onModuleInit();
+      await this.onApplicationBootstrap();
+    } catch (error) {
+      logger.error(`The worker cannot start: ${(error as Error).message}`, (error as Error).stack);
+    }
+  }
+
   async onModuleDestroy(): Promise<void> {
+    this.#hybridWatch?.stop();
     await this.engine.runner.quiet();
   }
 

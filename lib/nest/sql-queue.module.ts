@@ -127,9 +127,13 @@ function dynamicModule(options: SqlQueueAsyncOptions): DynamicModule {
     providers: [
       {
         provide: `SqlQueue:${name ?? ''}:Lifecycle`,
-        useFactory: (engine: ModuleEngine, discovery: DiscoveryService, moduleRef: ModuleRef) =>
-          new SqlQueueLifecycle(engine, discovery, moduleRef, of),
-        inject: [getEngineToken(name), DiscoveryService, ModuleRef],
+        useFactory: (
+          engine: ModuleEngine,
+          discovery: DiscoveryService,
+          moduleRef: ModuleRef,
+          modules: ModulesContainer,
+        ) => new SqlQueueLifecycle(engine, discovery, moduleRef, of, modules),
+        inject: [getEngineToken(name), DiscoveryService, ModuleRef, ModulesContainer],
       },
     ],
     exports: [core],
