@@ -12,6 +12,7 @@ import { WorkNotifier } from '../worker/work-notifier.js';
 import { EngineShutdown } from './engine-shutdown.js';
 import { createConsumer } from './create-consumer.js';
 import { createHeartbeatFactory } from './heartbeat-factory.js';
+import { LateStores } from './late-stores.js';
 import {
   createAdmin,
   createCore,
@@ -34,7 +35,7 @@ export type Engine = Awaited<ReturnType<typeof wire>>;
 export async function openEngine(given: EngineSettings): Promise<Engine> {
   const { dataSource, clock = systemClock } = given;
   checkDatabaseType(dataSource.options.type);
-  const ownDataSource = dataSource.isInitialized ? undefined : dataSource;
+  const ownDataSource = dataSource.isInitialized || given.isApplications ? undefined : dataSource;
   try {
     if (ownDataSource) checkSqliteDriver(ownDataSource.options);
     await ownDataSource?.initialize();
@@ -54,7 +55,11 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const instrumentations = new Instrumentations(own, databaseClock, logger, context);
   const onRetry = (code: string) => instrumentations.databaseRetried(code);
   // The store emits no event before a job changes, which is after this function.
-  const stores = await openStores(core, given, () => events.onCommitted(), onRetry);
+  const open = () => openStores(core, given, () => events.onCommitted(), onRetry);
+  const { dataSource } = given;
+  const isLate = given.isApplications && !dataSource.isInitialized;
+  const lateStores = isLate ? new LateStores(dataSource, core.worker.usesNotifications, open) : undefined;
+  const stores = lateStores?.stores ?? (await open());
   const events = createEvents(core, stores);
   const notifier = new WorkNotifier(stores.workerChannel, clock);
   const waits = createWaits(core, stores, notifier);
@@ -73,6 +78,8 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   return {
     settings: core.settings,
     stores,
+    /** Undefined if the stores are open. */
+    lateStores,
     handlers,
     /** The topics to which the queues of this process subscribe. The caller fills it before the runner starts. */
     subscriptions,

@@ -37,6 +37,8 @@ import { QueueSettings } from './queue-settings.js';
 export interface EngineSettings {
   /** The engine connects it if it is not connected, and closes only a connection that it opened. */
   readonly dataSource: DataSource;
+  /** The application connects the DataSource: if it has not yet, the engine waits for it instead. */
+  readonly isApplications?: boolean | undefined;
   /** Prefix of the table names. Default `sql_queue_`. */
   readonly prefix?: string | undefined;
   readonly options: EngineOptions;

@@ -17,17 +17,18 @@ const DATA_SOURCE_METHODS = ['initialize', 'destroy', 'createQueryRunner', 'getR
  *
  * @param resolved the provider under the default token, or under the configured token
  * @param found see `dataSourcesAmong`
- * @returns `isFallback` if it is the embedded file because the application has no DataSource
+ * @returns `isFallback` if it is the embedded file because the application has no DataSource, `isApplications` if the
+ * application provides it, and so initializes it
  */
 export function chooseDataSource(
   { connection }: SqlQueueModuleOptions,
   given: StaticOptions,
   resolved: DataSource | undefined,
   found: readonly string[],
-): { dataSource: DataSource; isFallback: boolean } {
+): { dataSource: DataSource; isFallback: boolean; isApplications?: boolean } {
   if (connection) return { dataSource: createDataSource(connection), isFallback: false };
   if (typeof given.dataSource === 'object') return { dataSource: given.dataSource, isFallback: false };
-  if (resolved) return { dataSource: resolved, isFallback: false };
+  if (resolved) return { dataSource: resolved, isFallback: false, isApplications: true };
   if (given.dataSource !== undefined) throw unknownDataSource(given, found);
   rejectFallback(given, found);
   if (process.env.NODE_ENV === 'production') throw missingDatabaseInProduction();

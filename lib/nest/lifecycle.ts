@@ -66,6 +66,15 @@ export class SqlQueueLifecycle
   }
 
   async #bootstrap(): Promise<void> {
+    const { lateStores, logger } = this.engine;
+    if (!lateStores?.startLater(() => this.#start())) return this.#start();
+    logger.log(
+      'The queue waits until the application initializes its DataSource (`manualInitialization`). Until then no job runs, and ' +
+        'calls reject with StoreUnavailableError.',
+    );
+  }
+
+  async #start(): Promise<void> {
     const { options, runner, feed, eventsAnywhere } = this.engine;
     if (eventsAnywhere.hasAnyListener) await this.#closeAllOnError(() => feed.start());
     if (options.worker === false) return;

@@ -19,12 +19,13 @@ export async function openModuleEngine(
   checkModuleOptions(options);
   const { name, prefix } = given;
   const logger = new NestJobLogger(name ? `SqlQueue:${name}` : 'SqlQueue', options.logFormat);
-  const { dataSource, isFallback } = chooseDataSource(options, given, resolved, found);
+  const { dataSource, isFallback, isApplications } = chooseDataSource(options, given, resolved, found);
   if (isFallback) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
   // Milliseconds added to the time of the database. Only the test harness changes it.
   const clockOffset = { ms: 0 };
   const engine = await openEngine({
     dataSource,
+    isApplications,
     prefix,
     options,
     declaredOptions: decorated,

@@ -1,0 +1,136 @@
+import type { DataSource } from 'typeorm';
+import { StoreUnavailableError } from '../job/errors.js';
+import type { NotificationChannel } from '../store/notifications/notification-channel.js';
+import type { OpenStore } from '../store/open-store.js';
+import { isInMemory, type SqliteOptions } from '../store/sqlite/sqlite-handle.js';
+
+type ChannelName = 'workerChannel' | 'waiterChannel' | 'eventChannel';
+
+/**
+ * The stores on a DataSource that the application initializes itself, after its boot. Until then every call rejects.
+ * `dataSource.initialize()` also opens the stores and starts what waits for them, and rejects if that fails, as the boot
+ * would.
+ */
+export class LateStores {
+  readonly stores: OpenStore;
+  readonly #afterOpen: (() => Promise<void>)[] = [];
+  #opening: Promise<OpenStore> | undefined;
+  #opened: OpenStore | undefined;
+  #isClosed = false;
+
+  constructor(
+    private readonly dataSource: DataSource,
+    usesNotifications: boolean,
+    private readonly open: () => Promise<OpenStore>,
+  ) {
+    const initialize = dataSource.initialize.bind(dataSource);
+    dataSource.initialize = async () => {
+      await initialize();
+      if (!this.#isClosed) await this.#open();
+      return dataSource;
+    };
+    const { type, database } = dataSource.options as SqliteOptions;
+    const isServer = type !== 'better-sqlite3';
+    const hasChannels = usesNotifications && (isServer || !isInMemory(database));
+    this.stores = this.#createStores(isServer, hasChannels);
+  }
+
+  /** Calls `act` when the stores are open. Returns false if they are open already, or about to be. */
+  startLater(act: () => Promise<void>): boolean {
+    if (this.#opening) return false;
+    this.#afterOpen.push(act);
+    return true;
+  }
+
+  async #open(): Promise<void> {
+    this.#opening ??= this.open();
+    this.#opened = await this.#opening;
+    for (const act of this.#afterOpen.splice(0)) await act();
+  }
+
+  /** Rejects without the DataSource. Waits while the stores are being opened. */
+  #ready(): Promise<OpenStore> {
+    if (this.#opening) return this.#opening;
+    return Promise.reject(
+      new StoreUnavailableError(
+        'The DataSource of the queue is not initialized: the application has to do that, because it sets ' +
+          '`manualInitialization`. Await `dataSource.initialize()` before the first call. With `connection`, ' +
+          'SqlQueueModule connects to the database itself.',
+        'not-done',
+      ),
+    );
+  }
+
+  #createStores(isServer: boolean, hasChannels: boolean): OpenStore {
+    const port = <Name extends keyof OpenStore>(name: Name) => this.#port((opened) => opened[name] as object);
+    const channel = (name: ChannelName) => (hasChannels ? this.#channel(name) : undefined);
+    const jobs = port('jobs') as OpenStore['jobs'];
+    return {
+      jobs: new Proxy(jobs, {
+        get: (target, method: keyof OpenStore['jobs']) =>
+          method === 'close'
+            ? () => this.#close()
+            : method === 'afterCommit'
+              ? this.#opened!.jobs.afterCommit.bind(this.#opened!.jobs)
+              : target[method],
+      }),
+      workers: port('workers') as OpenStore['workers'],
+      admin: port('admin') as OpenStore['admin'],
+      audit: port('audit') as OpenStore['audit'],
+      queues: port('queues') as OpenStore['queues'],
+      consumer: port('consumer') as OpenStore['consumer'],
+      waits: port('waits') as OpenStore['waits'],
+      jobLogs: port('jobLogs') as OpenStore['jobLogs'],
+      events: port('events') as OpenStore['events'],
+      schedules: port('schedules') as OpenStore['schedules'],
+      limits: port('limits') as OpenStore['limits'],
+      stats: port('stats') as OpenStore['stats'],
+      metrics: port('metrics') as OpenStore['metrics'],
+      groups: port('groups') as OpenStore['groups'],
+      steps: port('steps') as OpenStore['steps'],
+      flows: port('flows') as OpenStore['flows'],
+      subjects: port('subjects') as OpenStore['subjects'],
+      content: (codec) => this.#port((opened) => opened.content(codec)) as ReturnType<OpenStore['content']>,
+      readSchemaState: async () => (await this.#ready()).readSchemaState(),
+      workerChannel: channel('workerChannel'),
+      waiterChannel: channel('waiterChannel'),
+      eventChannel: channel('eventChannel'),
+      workerLocks: isServer ? (port('workerLocks') as OpenStore['workerLocks']) : undefined,
+      notices: [],
+    };
+  }
+
+  /** Every method of a port returns a promise. */
+  #port(portOf: (opened: OpenStore) => object): object {
+    return new Proxy(
+      {},
+      {
+        get:
+          (_, method) =>
+          async (...args: unknown[]) => {
+            const target = portOf(await this.#ready()) as Record<string | symbol, (...given: unknown[]) => unknown>;
+            return target[method]!(...args);
+          },
+      },
+    );
+  }
+
+  #channel(name: ChannelName): NotificationChannel {
+    const opened = () => this.#opened?.[name];
+    return {
+      findProblem: async (stop) => (await this.#ready())[name]!.findProblem(stop),
+      listen: async (...args) => (await this.#ready())[name]!.listen(...args),
+      disconnect: () => opened()?.disconnect(),
+      prepare: () => opened()?.prepare(),
+      notify: (queue, jobs) => opened()?.notify(queue, jobs),
+      notifyAll: () => opened()?.notifyAll(),
+      close: async () => opened()?.close(),
+    };
+  }
+
+  async #close(): Promise<void> {
+    this.#isClosed = true;
+    const opened = await this.#opening?.catch(() => undefined);
+    await opened?.jobs.close();
+  }
+}
