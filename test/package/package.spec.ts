@@ -40,6 +40,36 @@ describe('the published package', () => {
     }
   });
 
+  it('is one copy for an ES module and the CommonJS libraries that it uses', async () => {
+    await writeFile(
+      join(project, 'library.cjs'),
+      `require('reflect-metadata');
+       const { Inject, Module } = require('@nestjs/common');
+       const queue = require('nestjs-sql-queue');
+       class Orders { constructor(producer) { this.producer = producer; } }
+       Inject(queue.QueueProducer)(Orders, undefined, 0);
+       class OrdersModule {}
+       Module({ providers: [Orders], exports: [Orders] })(OrdersModule);
+       module.exports = { Orders, OrdersModule, queue, board: require('nestjs-sql-queue/board') };`,
+    );
+    const printed = await node(
+      'application.mjs',
+      `import { Orders, OrdersModule, queue, board } from './library.cjs';
+       import * as own from 'nestjs-sql-queue';
+       import * as ownBoard from 'nestjs-sql-queue/board';
+       import { NestFactory } from '@nestjs/core';
+       const imports = [own.SqlQueueModule.forRoot({ connection: { type: 'better-sqlite3', database: ':memory:' }, worker: false }), OrdersModule];
+       const app = await NestFactory.createApplicationContext({ module: class {}, imports }, { logger: false, abortOnError: false });
+       const { id } = await app.get(Orders, { strict: false }).producer.enqueue('order', 1);
+       const error = await app.get(own.QueueProducer).enqueue('', 1).catch((thrown) => thrown);
+       const isSame = (one, other) => Object.keys(one).every((name) => one[name] === other[name]);
+       console.log([id, error instanceof queue.InvalidOptionsError, isSame(own, queue), isSame(ownBoard, board)].join());
+       await app.close();`,
+    );
+
+    expect(printed).toBe('1,true,true,true');
+  });
+
   it.each(['module', 'commonjs'])('has types for a strict project of type %s', async (type) => {
     const consumer = join(project, type);
     await mkdir(consumer);
