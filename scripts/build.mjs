@@ -15,8 +15,7 @@ export async function build(dist = join(root, 'dist')) {
     tsc('-p', 'tsconfig.build.json', '--outDir', join(dist, 'esm')),
     tsc('-p', 'tsconfig.build.cjs.json', '--outDir', join(dist, 'cjs')),
   ]);
-  const withUrl = ['worker/heartbeat/program-url.js', 'store/sqlite/sqlite-driver.js'];
-  for (const name of [...withUrl, 'otel/load-api.js', 'board/page-folder.js']) {
+  for (const name of ['common/require-here.js', 'worker/heartbeat/heartbeat-program-url.js', 'board/page-folder.js']) {
     await replaceImportMeta(join(dist, 'cjs', name));
   }
   // Browsers load these files as they are.

@@ -6,6 +6,7 @@ import { getAdminToken, getConsumerToken, getSchedulesToken } from '../nest/toke
 import type { QueueSchedules } from '../schedules/queue-schedules.js';
 import { Board } from './board.js';
 import { boardController } from './board.controller.js';
+import { pageFolder } from './page-folder.js';
 import {
   checkAllOptions,
   checkAsyncOptions,
@@ -51,8 +52,11 @@ function dynamicModule(options: BoardAsyncOptions): DynamicModule {
       { provide: optionsToken, useFactory, inject },
       {
         provide: board,
-        useFactory: (given: BoardOptions, admin: QueueAdmin, consumer: QueueConsumer, schedules: QueueSchedules) =>
-          new Board({ admin, consumer, schedules }, resolveBoardOptions(given, guards)),
+        useFactory: (given: BoardOptions, admin: QueueAdmin, consumer: QueueConsumer, schedules: QueueSchedules) => {
+          // A bundle without the files stops the boot, not the first request.
+          pageFolder();
+          return new Board({ admin, consumer, schedules }, resolveBoardOptions(given, guards));
+        },
         inject: [optionsToken, getAdminToken(instance), getConsumerToken(instance), getSchedulesToken(instance)],
       },
     ],

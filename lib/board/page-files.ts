@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PAGE_FOLDER } from './page-folder.js';
+import { pageFolder } from './page-folder.js';
 
 interface PageFile {
   readonly type: string;
@@ -16,15 +16,15 @@ let files: ReadonlyMap<string, PageFile> | undefined;
 
 /** The scripts and styles of the page by name. Reads them once, when the first board of the process starts. */
 export function pageFiles(): ReadonlyMap<string, PageFile> {
-  return (files ??= new Map(readdirSync(PAGE_FOLDER).flatMap((name) => fileOf(name))));
+  return (files ??= new Map(readdirSync(pageFolder()).flatMap((name) => fileOf(name))));
 }
 
 /** @param base the URL of the scripts, relative to that of the page */
 export function pageHtml(base: string): string {
-  return readFileSync(join(PAGE_FOLDER, 'board.html'), 'utf8').replaceAll('{base}', base);
+  return readFileSync(join(pageFolder(), 'board.html'), 'utf8').replaceAll('{base}', base);
 }
 
 function fileOf(name: string): [string, PageFile][] {
   const type = TYPES[/\.\w+$/.exec(name)?.[0] ?? ''];
-  return type ? [[name, { type, text: readFileSync(join(PAGE_FOLDER, name), 'utf8') }]] : [];
+  return type ? [[name, { type, text: readFileSync(join(pageFolder(), name), 'utf8') }]] : [];
 }

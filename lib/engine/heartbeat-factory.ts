@@ -1,6 +1,7 @@
 import { systemClock } from '../common/clock.js';
 import { hostList } from '../store/mysql/hosts.js';
 import { leaseStoreOptions } from '../store/open-lease-store.js';
+import { heartbeatProgram } from '../worker/heartbeat/heartbeat-program-url.js';
 import { ThreadHeartbeat } from '../worker/heartbeat/thread-heartbeat.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import type { EngineCore, EngineSettings } from './subsystems.js';
@@ -13,6 +14,7 @@ export function createHeartbeatFactory(
   { dataSource, prefix, options }: EngineSettings,
 ): HeartbeatFactory | undefined {
   if (worker.heartbeat !== 'thread') return undefined;
+  const program = heartbeatProgram();
   const leases = leaseStoreOptions(dataSource, {
     prefix,
     hosts: hostList(options.hosts),
@@ -20,5 +22,5 @@ export function createHeartbeatFactory(
     skewMs: skewMs(),
   });
   // The thread has a clock of its own, so an injected clock would disagree with it.
-  return (given) => new ThreadHeartbeat(leases, worker.maxBlockedMs, systemClock, given);
+  return (given) => new ThreadHeartbeat(program, leases, worker.maxBlockedMs, systemClock, given);
 }

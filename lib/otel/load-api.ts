@@ -1,9 +1,5 @@
-import { createRequire } from 'node:module';
 import type * as OpenTelemetryApi from '@opentelemetry/api';
-
-// The build replaces import.meta by __filename in the CommonJS output.
-// @ts-ignore TS1343: import.meta in the CommonJS output.
-const requireHere = createRequire(import.meta.url);
+import { requireHere } from '../common/require-here.js';
 
 export type Api = typeof OpenTelemetryApi;
 

@@ -12,6 +12,7 @@ describe('the heartbeat thread', () => {
     };
     const database = { options: options as never, tables: {} as never, hosts: {} as never };
     const pulse = new ThreadHeartbeat(
+      new URL('./no-such-program.js', import.meta.url),
       { ...database, shortestLeaseMs: 1_000, skewMs: 0 },
       1_000,
       // The pauses take no time.

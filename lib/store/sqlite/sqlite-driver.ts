@@ -1,10 +1,6 @@
-import { createRequire } from 'node:module';
 import type { DataSourceOptions } from 'typeorm';
+import { requireHere } from '../../common/require-here.js';
 import { UnsupportedDatabaseError } from '../../job/errors.js';
-
-// The build replaces import.meta by __filename in the CommonJS output.
-// @ts-ignore TS1343: import.meta in the CommonJS output.
-const requireHere = createRequire(import.meta.url);
 
 export interface NodeRelease {
   readonly node: string;

@@ -5,7 +5,6 @@ import type { LeaseStoreOptions } from '../../store/open-lease-store.js';
 import { sharedMonotonic, type Clock } from '../../common/clock.js';
 import { withTimeout } from '../../common/with-timeout.js';
 import type { MessageFromThread, ThreadSettings, MessageToThread } from './thread-messages.js';
-import { programUrl } from './program-url.js';
 
 const RESTART_DELAY_MS = 1_000;
 // A thread that waits for the database is terminated after this time.
@@ -22,6 +21,7 @@ export class ThreadHeartbeat implements Heartbeat {
   #exited: Promise<unknown> = Promise.resolve();
 
   constructor(
+    private readonly program: URL,
     private readonly database: LeaseStoreOptions,
     private readonly maxBlockedMs: number,
     private readonly clock: Clock,
@@ -75,7 +75,7 @@ export class ThreadHeartbeat implements Heartbeat {
       port: port2,
       loopTurns: this.#loopTurns,
     };
-    const thread = new Worker(programUrl, { workerData, transferList: [port2], execArgv: [], stdin: false });
+    const thread = new Worker(this.program, { workerData, transferList: [port2], execArgv: [], stdin: false });
     this.#thread = thread;
     this.#port = port1;
     port1.on('message', (message: MessageFromThread) => this.#receive(message));
