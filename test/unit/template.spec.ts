@@ -36,6 +36,15 @@ describe('a bound statement', () => {
     });
   });
 
+  it('names at most 500 ranges, because SQLite limits the depth of a condition', () => {
+    const ids = Array.from({ length: 10_000 }, (_, n) => n).filter((n) => n % 5 > 0);
+
+    const { text, values } = templates.bind({ sql: ':ids', values: { ids: new Ids(ids) } });
+
+    expect(text.split(' OR ')).toHaveLength(501);
+    expect(values).toHaveLength(500 * 2 + 500 + (ids.length - 500 * 4));
+  });
+
   it('adds the skew to each `:now`', () => {
     const bound = templates.bind({ sql: ':now - :a < :now', values: { a: 1 } });
 

@@ -1,5 +1,5 @@
 import type { Dialect } from './sql-database.js';
-import { execute } from './statement.js';
+import { execute, insertInChunks } from './statement.js';
 
 /** @param insert the beginning of an INSERT that omits rows whose keys exist */
 export function addRowsBy(insert: string): Pick<Dialect, 'addQueues' | 'addKeys'> {
@@ -16,7 +16,7 @@ export function addRowsBy(insert: string): Pick<Dialect, 'addQueues' | 'addKeys'
 
     *addKeys(keys, retentionMs) {
       const rows = keys.map(({ queue, hash }) => [queue, hash, retentionMs]);
-      yield* execute(ADD_KEYS, { rows });
+      yield* insertInChunks(ADD_KEYS, rows);
     },
   };
 }

@@ -90,6 +90,8 @@ export class Templates {
 
 // Shorter ranges cost more than single values.
 const MIN_RANGE_LENGTH = 3;
+// SQLite nests each OR one level deeper, and accepts 1,000 levels.
+const MAX_RANGES = 500;
 
 /**
  * Writes consecutive ids as one range, which costs a server three quarters of the same number of single values. The
@@ -102,7 +104,7 @@ function bindIdCondition({ inOrder, column }: Ids, bound: SqlValue[]): string {
   const single: number[] = [];
   for (let from = 0, to = 0; from < inOrder.length; from = ++to) {
     while (inOrder[to + 1] === inOrder[to]! + 1) to++;
-    if (to - from < MIN_RANGE_LENGTH) single.push(...inOrder.slice(from, to + 1));
+    if (to - from < MIN_RANGE_LENGTH || conditions.length === MAX_RANGES) single.push(...inOrder.slice(from, to + 1));
     else {
       conditions.push(`${column} BETWEEN ? AND ?`);
       bound.push(inOrder[from]!, inOrder[to]! - 1);

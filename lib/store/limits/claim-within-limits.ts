@@ -2,6 +2,8 @@ import { allowedInMs, jobsAllowed, jobSpacingUs, useAfter } from '../../job/limi
 import type { Limits, Rate } from '../../job/limits/limit-options.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { readIds } from '../../job/read-columns.js';
+import { batchesOf } from '../../common/batches-of.js';
+import { pageSize } from '../core/page-size.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../core/statement.js';
 import { idsOf } from '../core/safe-id.js';
 import type { ClaimRequest } from '../jobs/job-store.js';
@@ -44,6 +46,8 @@ const USE_FIXED_RATE = `
       rate_used = CASE WHEN rate_until_us = (:now - :now % :perMs + :perMs) * 1000 THEN rate_used ELSE 0 END + :jobs,
       rate_until_us = (:now - :now % :perMs + :perMs) * 1000
   WHERE queue = :queue`;
+
+const IDS_PER_STATEMENT = 10_000;
 
 type LockedLimits = LimitsRow & { readonly at: number };
 
@@ -93,9 +97,12 @@ function* countActive(queue: string, claims: readonly ListedClaim[]): Work<numbe
     const listed = readIds(claim.job_ids);
     for (const id of listed?.length ? listed : idsOf(yield* findClaimedJobs(claim))) ids.add(id);
   }
-  if (ids.size === 0) return 0;
-  const [row] = yield* query<{ jobs: number | string }>(COUNT_ACTIVE, { queue, ids: new Ids([...ids]) });
-  return Number(row!.jobs);
+  let jobs = 0;
+  for (const batch of batchesOf([...ids], pageSize(IDS_PER_STATEMENT))) {
+    const [row] = yield* query<{ jobs: number | string }>(COUNT_ACTIVE, { queue, ids: new Ids(batch) });
+    jobs += Number(row!.jobs);
+  }
+  return jobs;
 }
 
 function useOf(queue: string, rate: Rate | null, jobs: number): Statement {
