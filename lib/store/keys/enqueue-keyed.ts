@@ -4,15 +4,17 @@ import type { KeyedCallResult } from './key-store.js';
 import { enqueue, isScheduled, chunkJobs } from '../jobs/enqueue.js';
 import { addSubjects, hasSubject } from '../subjects/add-subjects.js';
 import { KeyPlan } from './key-plan.js';
-import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRows } from './key-rows.js';
+import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRow, type KeyRows } from './key-rows.js';
 import { deleteStaged, findStaged } from '../people/stages.js';
 import { type FinalWrites, type Statement, type Work, queryInBatches, executeAll } from '../core/statement.js';
 import type { KeyName } from '../core/sql-database.js';
 import { RETURNED } from '../runnable.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
+import { pageSize } from '../core/page-size.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 
 const lockIdle = (skipLocked: string) => `
-  SELECT id
+  SELECT id, queue, attempt
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id /*! FOR UPDATE${skipLocked} */`;
@@ -48,11 +50,10 @@ export function* enqueueKeyed(
   if (missing.length > 0) return { value: { missing }, hasWritten: false, writes: [] };
 
   const isFree = (call: readonly NewJob[]) => keysOf(call).every((key) => locked.has(keyIdOf(key)));
-  const toReplace = idleJobIds(calls.filter(isFree).flat().filter(isReplacing), rows);
-  const idle = toReplace.length === 0 ? new Set<number>() : yield* lockIdleJobsSkipLocked(toReplace);
+  const idle = yield* lockIn(LOCK_IDLE_SKIP_LOCKED, idleOwners(calls.filter(isFree).flat().filter(isReplacing), rows));
   const plan = new KeyPlan(rows);
   const planned = calls.map((call) => {
-    const isStillIdle = idleJobIds(call.filter(isReplacing), rows).every((id) => idle.has(id));
+    const isStillIdle = idleOwners(call.filter(isReplacing), rows).every(({ jobId }) => idle.has(jobId));
     return isFree(call) && isStillIdle ? plan.addCall(call) : undefined;
   });
   const writes = yield* applyKeyPlan(plan, yield* findStaged(plan.replacedIds));
@@ -80,25 +81,32 @@ function isReplacing({ key }: NewJob): boolean {
   return key !== undefined && mayReplace(key);
 }
 
-/** The unclaimed jobs that own the keys of `jobs`, read without locks. */
-function idleJobIds(jobs: readonly NewJob[], rows: KeyRows): number[] {
+/** The keys of `jobs` that unclaimed jobs own, read without locks. */
+function idleOwners(jobs: readonly NewJob[], rows: KeyRows): KeyRow[] {
   const owners = keysOf(jobs).flatMap((key) => rows.get(keyIdOf(key)) ?? []);
-  return owners.flatMap(({ job, jobId }) => (job?.isUnclaimed ? jobId : []));
+  return owners.filter(({ job }) => job?.isUnclaimed);
 }
 
-/** Returns the ids of the locked jobs. No worker can claim them until this transaction ends. */
-function lockIdleJobsSkipLocked(ids: readonly number[]): Work<ReadonlySet<number>> {
-  return lockInBatches(LOCK_IDLE_SKIP_LOCKED, ids);
+/** Waits for other transactions. See `lockIn`. */
+export function lockIdleJobs(owners: readonly KeyRow[]): Work<ReadonlySet<number>> {
+  return lockIn(LOCK_IDLE, owners);
 }
 
-/** Like `lockIdleJobsSkipLocked`, but waits for other transactions. */
-export function lockIdleJobs(ids: readonly number[]): Work<ReadonlySet<number>> {
-  return lockInBatches(LOCK_IDLE, ids);
+/**
+ * Locks those of the jobs that are as they were when their keys were read, and returns their ids. No worker can claim them
+ * until this transaction ends.
+ */
+function* lockIn(sql: string, owners: readonly KeyRow[]): Work<ReadonlySet<number>> {
+  const byId = new Map(owners.map((owner) => [owner.jobId, owner]));
+  const rows = yield* queryInBatches<LockedJob>(sql, ascending(byId.keys()), pageSize(MAX_IDS));
+  const isSame = ({ id, queue, attempt }: LockedJob) => {
+    const { key, job } = byId.get(Number(id))!;
+    return key.queue === queue && job!.attempt === Number(attempt);
+  };
+  return new Set(idsOf(rows.filter(isSame)));
 }
 
-function* lockInBatches(sql: string, ids: readonly number[]): Work<ReadonlySet<number>> {
-  return new Set(idsOf(yield* queryInBatches<{ id: number }>(sql, ascending(ids), MAX_IDS)));
-}
+type LockedJob = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'attempt'>;
 
 /** Replaces unclaimed jobs that the transaction has locked. Each starts anew. */
 function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])[]): Work<void> {

@@ -126,7 +126,7 @@ export class KeyedEnqueuer {
       const waiting = [...rows.values()].filter(
         ({ key, until, job }) => job?.isUnclaimed && (until === 'started' || replaced.has(keyIdOf(key))),
       );
-      const idle = await inTransaction(() => lockIdleJobs(waiting.map(({ jobId }) => jobId)));
+      const idle = await inTransaction(() => lockIdleJobs(waiting));
       if (waiting.every(({ jobId }) => idle.has(jobId))) return rows;
     }
     throw new StoreUnavailableError(
