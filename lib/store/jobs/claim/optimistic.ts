@@ -4,7 +4,7 @@ import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { idsOf } from '../../core/safe-id.js';
 import { statement, Ids, query, executeAll, type Work } from '../../core/statement.js';
 import type { ScanStart } from './scan-cursors.js';
-import { CLAIMABLE, findFirstWaiting } from './claimable.js';
+import { CLAIMABLE, findFirstWaiting, OF_QUEUE } from './claimable.js';
 import { MARK, writeClaim } from './write-claim.js';
 
 const OLDEST_WAITING = `
@@ -17,11 +17,11 @@ const NEWEST_WAITING = `
   ORDER BY id DESC
   LIMIT :window`;
 
-// The comparison: a job that changed after the read is not waiting, and is not marked.
+// The comparison: a job that has started, or has left the queue for a stage or a group, after the read is not marked.
 const MARK_IF_WAITING = `
   UPDATE {jobs} FORCE INDEX (PRIMARY)
   ${MARK}
-  WHERE :ids AND state = 'waiting' AND run_at IS NULL`;
+  WHERE :ids AND ${OF_QUEUE} AND state = 'waiting'`;
 
 const MARKED = `
   SELECT ${CLAIMED_COLUMNS}
@@ -44,7 +44,7 @@ export function* claimOptimistically(request: ClaimRequest, { state }: ScanStart
     const found = yield* readWaiting(request, missing * state.spread);
     const picked = pickAtRandom(found, missing);
     if (picked.length === 0) break;
-    const values = { ids: new Ids(picked), claimId, maxAttempts };
+    const values = { ids: new Ids(picked), queue: request.queue, claimId, maxAttempts };
     const [, answer] = yield* executeAll([statement(MARK_IF_WAITING, values), statement(MARKED, values)]);
     const inOrder = new Map((answer!.rows as unknown as readonly ClaimedRow[]).map((row) => [Number(row.id), row]));
     rows.push(...picked.flatMap((id) => inOrder.get(id) ?? []));
