@@ -169,6 +169,49 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     expect([first.jobs.length, second.jobs.length]).toEqual([2, 1]);
   });
 
+  it('count the jobs that ran before the group had a limit', async () => {
+    const world = await setup();
+    await put(world, 'a', 5);
+    await put(world, 'b', 1);
+    const running = await claim(world, 3);
+
+    await world.groups.setLimits('q', 'a', { concurrency: 2 });
+
+    expect(groupsOf(running)).toBe('aab');
+    expect(groupsOf(await claim(world, 5))).toBe('');
+    const [first] = running.jobs.filter(({ group }) => group === 'a');
+    await world.jobs.complete(finalBatchOf({ ...running, jobs: [first!] }));
+    // The outcome of such a job does not wake its group.
+    world.advance(11_000);
+    expect(groupsOf(await claim(world, 5))).toBe('a');
+  });
+
+  it('count the jobs that a process without a limit for them runs', async () => {
+    const world = await setup();
+    await put(world, 'a', 5);
+    const running = await claim(world, 2);
+
+    expect(groupsOf(await claim(world, 5, { groups: { ...RULES, concurrency: 3 } }))).toBe('a');
+    world.advance(11_000);
+    expect(groupsOf(await claim(world, 1))).toBe('a');
+    expect(groupsOf(await claim(world, 5, { groups: { ...RULES, concurrency: 4 } }))).toBe('');
+    expect(groupsOf(running)).toBe('aa');
+  });
+
+  it('count a job that has run for hours without a limit', async () => {
+    const world = await setup();
+    await put(world, 'a', 1);
+    await claim(world, 5, { leaseMs: 86_400_000 });
+    // The last claim finds the group idle.
+    await claim(world, 5);
+    world.advance(2 * 3_600_000);
+
+    await world.groups.prune(10);
+    await put(world, 'a', 1);
+
+    expect(groupsOf(await claim(world, 5, { groups: FIFO }))).toBe('');
+  });
+
   it('start no more jobs than their rate', async () => {
     const world = await setup();
     await put(world, 'a', 10);

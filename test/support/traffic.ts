@@ -60,7 +60,9 @@ export class Traffic {
 }
 
 /** better-sqlite3 that reports each executed statement. */
-async function sqliteDriver(onStatement: (sql: string, rowsWritten: number, handle: object) => void): Promise<object> {
+export async function sqliteDriver(
+  onStatement: (sql: string, rowsWritten: number, handle: object) => void,
+): Promise<object> {
   const { default: Database } = await import('better-sqlite3');
   return class Recorded extends Database {
     override exec(sql: string): this {

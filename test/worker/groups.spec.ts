@@ -49,6 +49,23 @@ describeEngines('groups', (setup) => {
     for (const group of ['a', 'b', 'c']) expect(order.indexOf(group)).toBeLessThan(20);
   });
 
+  it('are worked if a thousand of them wait', async () => {
+    const world = await setup();
+    const { producer, runner, events } = await world.start({
+      handlers: { q: () => undefined },
+      queues: { q: { groups: {}, concurrency: 1_000, prefetch: 0 } },
+    });
+    runner.pause('q');
+    await producer.enqueueMany(
+      'q',
+      Array.from({ length: 1_000 }, (_, n) => ({ payload: n, options: { group: `g${n}` } })),
+    );
+
+    runner.resume('q');
+
+    await events.untilCount(1_000, 'completed');
+  });
+
   it('hold a limit in several processes', async () => {
     const world = await setup();
     const { handler, mostAtOnce } = recorder();

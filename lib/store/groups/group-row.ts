@@ -1,5 +1,4 @@
 import { readGroupOverrides, type GroupOverrides, type GroupRules } from '../../job/groups/group-options.js';
-import { readIds } from '../../job/read-columns.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
@@ -7,7 +6,19 @@ import type { TableRow } from '../schema/entities/table-schemas.js';
 export const GROUP_COLUMNS =
   'group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, rest_until';
 
+export const LOCKED_GROUP_COLUMNS = `g.${GROUP_COLUMNS.replaceAll(', ', ', g.')}, :now AS at`;
+
 export type GroupRow = Omit<TableRow<'groups'>, 'queue'>;
+
+export type LockedGroup = GroupRow & { readonly at: number };
+
+export interface GroupName {
+  readonly queue: string;
+  readonly group: string;
+}
+
+/** The place of a group among the groups of a queue in one state. */
+export type GroupPosition = Readonly<{ turn: number; group: string }>;
 
 /** An INSERT of groups that changes existing ones, for each kind of database. `given` is the value to insert. */
 export function onDialects(
@@ -26,10 +37,6 @@ export type GroupLimits = Pick<GroupRules, 'concurrency' | 'rate'> & { readonly 
 
 export function groupLimitsOf(row: Pick<GroupRow, 'overrides'>, { concurrency, rate }: GroupRules): GroupLimits {
   return { concurrency, rate, weight: 1, ...groupOverridesOf(row) };
-}
-
-export function activeIdsOf({ active_ids }: Pick<GroupRow, 'active_ids'>): readonly number[] {
-  return readIds(active_ids) ?? [];
 }
 
 /** The order of the primary key, in which every transaction locks the groups of a queue. */

@@ -2,8 +2,8 @@ import type { Clock } from '../../common/clock.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { ClaimRequest } from '../jobs/job-store.js';
 import type { Rotation } from './claim-in-turn.js';
-import { ARRIVING, RETURNED } from '../runnable.js';
-import { joinGroups, readGroupChanges, wakeDue, type GroupChanges } from './refresh-groups.js';
+import { joinGroups, wakeDue } from './join-groups.js';
+import { FROM_START, readGroupChanges, type GroupChanges, type RefreshCursors } from './read-group-changes.js';
 
 // While claims find enough jobs, other groups wait at most this time until their jobs join.
 const REFRESH_INTERVAL_MS = 100;
@@ -23,7 +23,9 @@ class QueueTurns {
   wholeRangeAt = -Infinity;
   refreshedAt = -Infinity;
   refreshTookMs = 0;
-  nextGroup = '';
+  cursors: RefreshCursors = FROM_START;
+  /** Groups were ready at the last refresh. */
+  hasReady = false;
   /** There may be ready groups that the last claim has not examined. */
   mayHaveMore = false;
   /** The last claim found fewer jobs than it wanted. */
@@ -51,6 +53,8 @@ export class GroupTurns {
     return {
       dialect: this.dialect.name,
       earliestTurn: isWhole ? 0 : known.earliestTurn,
+      // The last claim came short although groups were ready: other transactions have locked the first ones.
+      readsAll: known.wasShort && known.hasReady,
       onTurn: (turn, mayHaveMore) => {
         known.earliestTurn = turn - LATE_COMMIT_MS;
         known.mayHaveMore = mayHaveMore;
@@ -63,6 +67,12 @@ export class GroupTurns {
     const { wasShort } = this.#of(request.queue);
     if (wasShort) await this.refresh(request);
     return wasShort;
+  }
+
+  /** Refreshes after a claim without jobs, and resolves with whether another claim may find some. */
+  async afterEmptyClaim(request: ClaimRequest): Promise<boolean> {
+    const hasChanged = await this.refresh(request);
+    return hasChanged || this.#of(request.queue).hasReady;
   }
 
   /** Refreshes in the background. @param found the number of jobs that the claim has returned */
@@ -104,21 +114,27 @@ export class GroupTurns {
   }
 
   async #refreshOnce(queue: string, known: QueueTurns, onMoreIn: ClaimRequest['onMoreIn']): Promise<boolean> {
-    let changes: GroupChanges = await this.database.runIdempotent(() => readGroupChanges(queue, known.nextGroup));
+    const { database, dialect } = this;
+    const read = (cursors: RefreshCursors) => database.runIdempotent(() => readGroupChanges(queue, cursors));
+    let changes: GroupChanges = await read(known.cursors);
     // After the last group the read begins again with the first one.
-    if (known.nextGroup !== '' && changes.arrivals.length === 0)
-      changes = await this.database.runIdempotent(() => readGroupChanges(queue, ''));
-    known.nextGroup = changes.nextGroup;
-    if (changes.nextDueInMs !== null) onMoreIn?.(changes.nextDueInMs);
-    const returned = changes.arrivals.filter(({ runnable }) => runnable === RETURNED);
-    const arrived = changes.arrivals.filter(({ runnable }) => runnable !== RETURNED);
+    if (known.cursors !== FROM_START && isEmpty(changes)) changes = await read(FROM_START);
+    const { returned, arrived, due, nextDueInMs, hasReady, next } = changes;
+    known.cursors = next;
+    known.hasReady = hasReady;
+    if (nextDueInMs !== null) onMoreIn?.(nextDueInMs);
+    let changed = 0;
     for (const arrivals of [returned, arrived])
-      if (arrivals.length > 0) await this.database.transaction(() => joinGroups(queue, arrivals, this.dialect));
-    if (changes.hasReady) onMoreIn?.(LOCKED_GROUPS_RETRY_MS);
-    if (changes.due.length > 0) await this.database.transaction(() => wakeDue(queue, changes.due));
-    // More jobs of other groups may have arrived than one page has.
-    if (changes.nextGroup !== '' && arrived.some(({ runnable }) => runnable === ARRIVING))
-      onMoreIn?.(REFRESH_INTERVAL_MS);
-    return changes.arrivals.length + changes.due.length > 0;
+      if (arrivals.length > 0) changed += await database.transaction(() => joinGroups(queue, arrivals, dialect));
+    if (hasReady) onMoreIn?.(LOCKED_GROUPS_RETRY_MS);
+    if (due.length > 0) changed += await database.transaction(() => wakeDue(queue, due));
+    // More may wait than one page has, and some of them were locked or had changed.
+    const found = returned.length + arrived.length + due.length;
+    if (next !== FROM_START || changed < found) onMoreIn?.(REFRESH_INTERVAL_MS);
+    return changed > 0;
   }
+}
+
+function isEmpty({ returned, arrived, due }: GroupChanges): boolean {
+  return returned.length + arrived.length + due.length === 0;
 }

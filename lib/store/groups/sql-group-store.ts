@@ -3,16 +3,17 @@ import type { Delay } from '../../job/outcome.js';
 import { runChange } from '../audit/run-change.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { StoreParts } from '../store-parts.js';
-import { deleteFrom, execute, Ids, query, type Work } from '../core/statement.js';
+import { execute, query, type Work } from '../core/statement.js';
 import { countGroups } from './count-groups.js';
+import { pruneGroups } from './prune-groups.js';
 import { wakeGroup } from './wake-groups.js';
 import type { GroupStore, GroupRecord, GroupSearch } from './group-store.js';
-import { activeIdsOf, GROUP_COLUMNS, groupOverridesOf, type GroupRow } from './group-row.js';
+import { GROUP_COLUMNS, groupOverridesOf, type GroupName, type GroupRow, type LockedGroup } from './group-row.js';
 
-// The position before the first job of any group.
+// The position before the first job of any group. A new group has no active jobs: see prune-groups.ts.
 const ADD = (lockDuplicate: string) => `
-  INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id)
-  VALUES (:queue, :group, 'ready', :now, -32769, 0)
+  INSERT INTO {groups} (queue, group_key, state, turn, head_priority, head_id, active_ids)
+  VALUES (:queue, :group, 'ready', :now, -32769, 0, '[]')
   ${lockDuplicate}`;
 
 const LOCK = `
@@ -37,39 +38,12 @@ const SET_REST = `
   SET rest_until = :restUntil
   WHERE queue = :queue AND group_key = :group`;
 
-const IDLE_MS = 3_600_000;
-
-// Without an index: the pruner reads the groups of all queues once per round.
-const UNUSED = `
-  SELECT queue, group_key
-  FROM {groups}
-  WHERE state = 'idle' AND turn < :now - ${IDLE_MS} AND overrides IS NULL AND rest_until < :now AND rate_until_us < :now * 1000
-  LIMIT :limit`;
-
-const LOCK_UNUSED = `
-  SELECT active_ids
-  FROM {groups} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND group_key = :group AND state = 'idle' AND turn < :now - ${IDLE_MS} AND overrides IS NULL
-  /*! FOR UPDATE SKIP LOCKED */`;
-
-const STILL_ACTIVE = `
-  SELECT id
-  FROM {jobs} /*! FORCE INDEX (PRIMARY) */
-  WHERE :ids AND queue = :queue`;
-
-const DELETE = deleteFrom('groups', 'queue = :queue AND group_key = :group');
-
 const LIST = `
   SELECT ${GROUP_COLUMNS}, :now AS at
   FROM {groups} /*! FORCE INDEX (PRIMARY) */
   WHERE queue = :queue AND group_key > :after AND (:state IS NULL OR state = :state)
   ORDER BY group_key
   LIMIT :limit`;
-
-interface GroupName {
-  readonly queue: string;
-  readonly group: string;
-}
 
 export function sqlGroupStore({ database, dialect }: StoreParts): GroupStore {
   return {
@@ -85,15 +59,9 @@ export function sqlGroupStore({ database, dialect }: StoreParts): GroupStore {
       await database.transaction(() => wakeGroup({ queue, group })).catch(() => undefined);
     },
 
-    async prune(limit) {
-      const unused = await database.runIdempotent(() => findUnusedGroups(limit));
-      for (const name of unused) await database.transaction(() => deleteUnusedGroup(name));
-      return unused.length;
-    },
+    prune: (limit) => pruneGroups(database, limit),
   };
 }
-
-type LockedGroup = GroupRow & { readonly at: number };
 
 function* setGroupPaused(dialect: Dialect, name: GroupName, paused: boolean): Work<void> {
   const row = yield* lockGroup(dialect, name);
@@ -117,21 +85,6 @@ function* restGroup(dialect: Dialect, name: GroupName, rest: Delay | null): Work
   yield* execute(SET_REST, { ...name, restUntil });
   // The next claim of the group blocks it until the rest ends.
   yield* examineSoon(name, row);
-}
-
-/** Reads without locks. */
-function* findUnusedGroups(limit: number): Work<GroupName[]> {
-  const rows = yield* query<{ queue: string; group_key: string }>(UNUSED, { limit });
-  return rows.map(({ queue, group_key }) => ({ queue, group: group_key }));
-}
-
-function* deleteUnusedGroup(name: GroupName): Work<void> {
-  const [row] = yield* query<Pick<GroupRow, 'active_ids'>>(LOCK_UNUSED, { ...name });
-  if (!row) return;
-  const ids = activeIdsOf(row);
-  // A job that runs for an hour keeps the place in its group.
-  if (ids.length > 0 && (yield* query(STILL_ACTIVE, { queue: name.queue, ids: new Ids(ids) })).length > 0) return;
-  yield* execute(DELETE, { ...name });
 }
 
 function* lockGroup(dialect: Dialect, name: GroupName): Work<LockedGroup> {

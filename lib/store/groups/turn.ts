@@ -1,6 +1,6 @@
 import { allowedInMs, jobsAllowed, useAfter } from '../../job/limits/rate.js';
 import type { Dialect } from '../core/sql-database.js';
-import type { SqlValue, Statement } from '../core/statement.js';
+import { rowChunks, type SqlValue, type Statement } from '../core/statement.js';
 import { compareKeys, onDialects, type GroupLimits, type GroupRow } from './group-row.js';
 
 // The claim has locked these rows, so each of them exists. One statement for all of them costs less than one for each.
@@ -37,8 +37,8 @@ export interface Turn {
   /** More jobs may wait than this claim has read. */
   readonly mayHaveMore: boolean;
   readonly taken: Position[];
-  /** Another transaction has locked the next job. */
-  isHeadLocked: boolean;
+  /** The next job cannot be taken: another transaction has locked it, or has just changed its priority or group. */
+  stoppedBy: 'lock' | 'change' | undefined;
 }
 
 export function roomOf(row: GroupRow, { concurrency, rate }: GroupLimits, active: number, nowMs: number): number {
@@ -65,9 +65,9 @@ export function shareOut(turns: readonly Turn[], limit: number, quantum: number)
 }
 
 /** In the order of the primary key. */
-export function updateOf(queue: string, turns: readonly Turn[], dialect: Dialect['name']): Statement {
+export function updatesOf(queue: string, turns: readonly Turn[], dialect: Dialect['name']): Statement[] {
   const rows = turns.map((turn) => rowAfter(queue, turn)).sort((a, b) => compareKeys(a[1] as string, b[1] as string));
-  return { sql: UPDATE_GROUPS[dialect], values: { rows } };
+  return rowChunks(rows).map((chunk) => ({ sql: UPDATE_GROUPS[dialect], values: { rows: chunk } }));
 }
 
 function rowAfter(queue: string, turn: Turn): SqlValue[] {
@@ -83,20 +83,23 @@ function rowAfter(queue: string, turn: Turn): SqlValue[] {
   return [
     ...[queue, row.group_key, after.state, after.turn],
     ...(isAhead ? [head.priority, Number(head.id)] : [row.head_priority, row.head_id]),
-    limits.concurrency === null || active.length === 0 ? null : JSON.stringify(active),
+    limits.concurrency !== null ? JSON.stringify(active) : taken.length > 0 ? null : row.active_ids,
     ...[use?.untilUs ?? row.rate_until_us, use?.used ?? row.rate_used],
   ];
 }
 
 function stateAfter(
-  { row, limits, nowMs, waiting, mayHaveMore, taken, isHeadLocked }: Turn,
+  { row, limits, nowMs, waiting, mayHaveMore, taken, stoppedBy }: Turn,
   active: number,
 ): {
   state: GroupRow['state'];
   turn: number;
 } {
   const { concurrency, rate } = limits;
-  if (isHeadLocked) return { state: 'blocked', turn: nowMs + LOCKED_RETRY_MS };
+  if (stoppedBy === 'lock') return { state: 'blocked', turn: nowMs + LOCKED_RETRY_MS };
+  // A group that the claim did not reach keeps its place.
+  const ready = { state: 'ready', turn: taken.length > 0 ? nowMs : Number(row.turn) } as const;
+  if (stoppedBy === 'change') return ready;
   if (waiting.length === taken.length && !mayHaveMore) return { state: 'idle', turn: nowMs };
   const restMs = Number(row.rest_until) - nowMs;
   if (restMs > 0) return { state: 'blocked', turn: nowMs + restMs };
@@ -106,8 +109,7 @@ function stateAfter(
       return { state: 'blocked', turn: nowMs + allowedInMs(rate, use, nowMs, 1) };
   }
   if (concurrency !== null && active >= concurrency) return { state: 'blocked', turn: nowMs + RECOUNT_MS };
-  // A group that the claim did not reach keeps its place.
-  return { state: 'ready', turn: taken.length > 0 ? nowMs : Number(row.turn) };
+  return ready;
 }
 
 function rateUseOf({ rate_until_us, rate_used }: GroupRow) {

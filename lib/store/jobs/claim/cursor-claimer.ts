@@ -26,7 +26,7 @@ export class CursorClaimer {
     const isFresh = await this.groupTurns.beforeClaim(request);
     const jobs = await this.#claimOnce(request);
     if (jobs.length > 0 || isFresh) return jobs;
-    return (await this.groupTurns.refresh(request)) ? this.#claimOnce(request) : jobs;
+    return (await this.groupTurns.afterEmptyClaim(request)) ? this.#claimOnce(request) : jobs;
   }
 
   async #claimOnce(request: ClaimRequest): Promise<ClaimedJob[]> {

@@ -178,7 +178,7 @@ export const featureTables = {
       /** No job waits in the group up to this priority and id. */
       headPriority: int('head_priority'),
       headId: bigint('head_id'),
-      /** JSON: the jobs that count against the limit of the group. Some of them may have ended. */
+      /** JSON: the jobs that count against the limit of the group. Some of them may have ended. Null: not known. */
       activeIds: nullable(text('active_ids')),
       /** JSON: the limits and the weight that `QueueAdmin.group` has set; null: none. */
       overrides: nullable(text('overrides')),
@@ -189,7 +189,7 @@ export const featureTables = {
       /** No job starts before this time. */
       restUntil: withDefault(bigint('rest_until'), 0),
     },
-    indexes: { turn: ['queue', 'state', 'turn'] },
+    indexes: { turn: ['queue', 'state', 'turn', 'groupKey'] },
   }),
 
   /** The jobs with the option `subject`, kept as long as the job, its history or its archive. */

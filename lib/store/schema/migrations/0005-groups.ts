@@ -27,7 +27,7 @@ export const GROUPS_MYSQL = [
     rate_used INT NOT NULL DEFAULT 0,
     rest_until BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (queue, group_key),
-    KEY {groups}_turn (queue, state, turn)
+    KEY {groups}_turn (queue, state, turn, group_key)
   ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
 ];
 
@@ -51,7 +51,7 @@ export const GROUPS_SQLITE = [
     rest_until BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (queue, group_key)
   )`,
-  `CREATE INDEX IF NOT EXISTS {groups}_turn ON {groups} (queue, state, turn)`,
+  `CREATE INDEX IF NOT EXISTS {groups}_turn ON {groups} (queue, state, turn, group_key)`,
 ];
 
 // Jobs of groups become jobs without a group.
