@@ -1,6 +1,7 @@
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { query, queryIds, type Work } from '../core/statement.js';
+import { findInLockedGroups } from '../groups/wake-groups.js';
 import { honourCancelRequests } from './cancel-requests.js';
 import { completeClaimed, FenceError } from './complete-jobs.js';
 import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from './completion.js';
@@ -99,13 +100,14 @@ function* completeSurvivors(batch: CompletionBatch): Work<CompletionResult> {
   };
 }
 
-/** Returns the completions whose jobs other transactions have locked. Its own locks end with each statement. */
+/** Returns the completions whose jobs or groups other transactions have locked. Its own locks end with each statement. */
 export function* findLocked(completions: readonly Completion[]): Work<Set<Completion>> {
   if (completions.length === 0) return new Set();
   const ids = idsCondition(completions);
   const locked = new Set(yield* queryIds(LIVE, { ids }));
   for (const { id } of yield* query<{ id: number }>(LIVE_AND_UNLOCKED, { ids })) locked.delete(Number(id));
-  return new Set(completions.filter(({ job }) => locked.has(job.id)));
+  const ofLockedJobs = completions.filter(({ job }) => locked.has(job.id));
+  return new Set([...ofLockedJobs, ...(yield* findInLockedGroups(completions))]);
 }
 
 /** Returns the completions whose jobs no longer belong to the claim. Locks the jobs of the others. */

@@ -50,9 +50,9 @@ export interface CompletionResult {
   readonly lostClaims: ReadonlySet<number>;
 }
 
-/** Other transactions have locked the jobs of these completions. Nothing of the batch was written. */
+/** Other transactions have locked the jobs of these completions, or their groups. Nothing of the batch was written. */
 export class JobsLockedError extends Error {
   constructor(readonly completions: ReadonlySet<Completion>) {
-    super(`Another transaction has kept ${completions.size} job(s) locked for seconds.`);
+    super(`Another transaction has kept ${completions.size} job(s), or their groups, locked for seconds.`);
   }
 }
