@@ -1,10 +1,16 @@
+import type { GroupRules } from '../../lib/job/groups/group-options.js';
+import type { NewJob } from '../../lib/job/job.js';
+import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
+import { limitPages } from '../../lib/store/core/page-size.js';
 import { archivedTo } from '../support/archives.js';
-import { finalBatchOf, idsOf, LEASE_MS, outcomes, rescueRules } from '../support/jobs.js';
+import { finalBatchOf, idsOf, LEASE_MS, newJob, outcomes, rescueRules } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 
 const LIMIT = 20;
 const HOUR_MS = 3_600_000;
+const FREE: GroupRules = { concurrency: null, rate: null, quantum: 1, onRetry: 'pass' };
+const ONE_AT_A_TIME: GroupRules = { ...FREE, concurrency: 1, onRetry: 'wait' };
 
 // Each operation reads LIMIT rows at a time. More rows than that are locked, and precede the free ones.
 describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked', (setup) => {
@@ -191,4 +197,147 @@ describeStoresOf(['mysql', 'mariadb'], 'rows that another transaction has locked
     expect(removed).toEqual(['b']);
     expect(await world.queues.expire()).toEqual(['a']);
   });
+
+  describe('groups', () => {
+    afterEach(() => limitPages(Infinity));
+
+    const names = many(0).map((_, n) => `g${n + 10}`);
+    const put = (world: World, groups: readonly string[], given: Partial<NewJob> = {}) =>
+      world.jobs.enqueue(groups.map((group) => newJob({ group, ...given })));
+    const claim = (world: World, given: Partial<ClaimRequest> = {}) =>
+      world.claim({ limit: 2, groups: ONE_AT_A_TIME, ...given });
+    const whileGroupsLocked = <T>(world: World, groups: readonly string[], act: () => Promise<T>) =>
+      whileLocked(world, ['groups', 'group_key'], groups, act);
+    /** Lets the jobs join their groups. These are ready afterwards, in the order of their names. */
+    const join = async (world: World) => {
+      for (let joined = 0; joined < 3; joined++) await claim(world, { groups: { ...FREE, concurrency: 0 } });
+      world.advance(11_000);
+      await world.sql(`UPDATE sql_queue_groups SET state = 'ready', turn = 1 WHERE state = 'blocked'`);
+    };
+    const claimed = async (world: World, given: Partial<ClaimRequest> = {}) => {
+      for (let claims = 0; claims < 5; claims++) {
+        const { jobs } = await claim(world, given);
+        if (jobs.length > 0) return jobs.map(({ group }) => group);
+      }
+      return [];
+    };
+
+    it.each([2, Infinity])('do not keep the groups behind them from being claimed, in pages of %s', async (size) => {
+      const world = await setup();
+      await put(world, [...names, 'z1', 'z2']);
+      await join(world);
+      limitPages(size);
+
+      const groups = await whileGroupsLocked(world, names, () => claimed(world));
+
+      expect(groups).toEqual(['z1', 'z2']);
+    });
+
+    it.each([2, Infinity])('do not keep jobs from joining other groups, in pages of %s', async (size) => {
+      const world = await setup();
+      await put(world, names);
+      await join(world);
+      limitPages(size);
+      await put(world, names);
+      await put(world, ['z1', 'z2']);
+
+      const groups = await whileGroupsLocked(world, names, async () => {
+        const found = [...(await claimed(world)), ...(await claimed(world))];
+        // Pages of two arrivals are read one after the other.
+        for (let refreshes = 0; found.length < 2 && refreshes < 2 * names.length; refreshes++)
+          found.push(...(await claimed(world)));
+        return found;
+      });
+
+      expect(new Set(groups)).toEqual(new Set(['z1', 'z2']));
+    });
+
+    it.each([2, Infinity])('do not keep other groups from being examined again, in pages of %s', async (size) => {
+      const world = await setup();
+      await put(world, [...names, 'z1', 'z2']);
+      await join(world);
+      await world.sql(`UPDATE sql_queue_groups SET state = 'blocked', turn = 2`);
+      limitPages(size);
+
+      const groups = await whileGroupsLocked(world, names, async () => {
+        const found: (string | null)[] = [];
+        for (let refreshes = 0; found.length < 2 && refreshes < 2 * names.length; refreshes++)
+          found.push(...(await claimed(world)));
+        return found;
+      });
+
+      expect(new Set(groups)).toEqual(new Set(['z1', 'z2']));
+    });
+
+    it('do not keep the outcomes of jobs of other groups from being stored', async () => {
+      const world = await setup();
+      await put(world, ['a', 'b']);
+      const taken = await claim(world);
+      const batch = finalBatchOf(taken);
+
+      const error = await whileGroupsLocked(world, ['a'], () => world.jobs.complete(batch).catch((e: unknown) => e));
+
+      const ofGroup = (group: string) => batch.completions.filter(({ job }) => job.group === group);
+      expect(error).toMatchObject({ name: 'Error', completions: new Set(ofGroup('a')) });
+      const others = await whileGroupsLocked(world, ['a'], () =>
+        world.jobs.complete({ ...batch, completions: ofGroup('b'), claims: [] }),
+      );
+      expect(others.lost.size).toBe(0);
+    });
+
+    it('do not keep other unused groups from being deleted', async () => {
+      const world = await setup();
+      await put(world, [...names, 'z1', 'z2']);
+      const taken = await world.claim({ limit: 100, groups: FREE });
+      await world.jobs.complete(finalBatchOf(taken));
+      world.advance(2 * HOUR_MS);
+      limitPages(2);
+
+      const deleted = await whileGroupsLocked(world, names, () => world.groups.prune(LIMIT));
+
+      expect(deleted).toBe(2);
+      expect(await world.groups.prune(1_000)).toBe(names.length);
+    });
+  });
+
+  it.each([2, Infinity])('do not keep jobs of a stage behind them from being claimed, in pages of %s', async (size) => {
+    const world = await setup();
+    const ids = await world.put(...many(many({})).flat().slice(0, 150), {}, {});
+    for (const [n, id] of ids.entries())
+      await world.sql(`INSERT INTO sql_queue_stages (job_id, queue, stage, priority) VALUES (?, 'q', 's', ?)`, [
+        id,
+        n % 2,
+      ]);
+    await world.sql('UPDATE sql_queue_jobs SET runnable = 2');
+    const [last, free] = [ids.pop(), ids.pop()];
+    limitPages(size);
+
+    const request = { workerId: 'w', queue: 'q', stage: 's', limit: 2, maxAttempts: 3, owner: 'ann', leaseMs: null };
+    const assigned = await whileLocked(world, ['jobs', 'id'], ids, () =>
+      world.consumer.claimFromStage({ ...request, deadLetter: false }),
+    );
+    limitPages(Infinity);
+
+    expect(new Set(assigned.map(({ job }) => job.id))).toEqual(new Set([free, last]));
+  });
+
+  it.each(['the head of the queue', 'a scan cursor'])(
+    'do not keep jobs of a limited queue from being claimed behind %s',
+    async (from) => {
+      const world = await setup();
+      await world.limits.declareLimits(new Map([['q', { maxRunning: 100, rate: null }]]));
+      if (from === 'a scan cursor') {
+        await world.put({}, {});
+        await world.claim({ limit: 2, isLimited: true });
+      }
+      const locked = await world.put(...many({}));
+      const free = await world.put({}, {});
+
+      const { jobs } = await whileLocked(world, ['jobs', 'id'], locked, () =>
+        world.claim({ limit: 2, isLimited: true }),
+      );
+
+      expect(idsOf(jobs)).toEqual(free);
+    },
+  );
 });

@@ -3,16 +3,18 @@ import type { Assignment, StageClaimRequest } from './consumer-store.js';
 import { assignIdleJobs } from './assign.js';
 import { toJobBeforeClaim, CLAIMED_COLUMNS, type ClaimedRow } from '../jobs/claimed-row.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
-import { Ids, query, type Work } from '../core/statement.js';
+import { Ids, query, type Values, type Work } from '../core/statement.js';
+import { pageSize } from '../core/page-size.js';
 
 // Reads without locks. The next statement locks each job and checks it again.
 const WAITING = `
-  SELECT /*! STRAIGHT_JOIN */ s.job_id AS id
+  SELECT /*! STRAIGHT_JOIN */ s.job_id AS id, s.priority
   FROM {stages} s /*! FORCE INDEX ({stages}_claim) */
   JOIN {jobs} j /*! FORCE INDEX (PRIMARY) */ ON j.id = s.job_id
-  WHERE s.queue = :queue AND s.stage = :stage AND j.claim_id = 0 AND j.state = 'waiting' AND j.runnable = 2
+  WHERE s.queue = :queue AND s.stage = :stage AND s.priority >= :priority AND (s.priority > :priority OR s.job_id > :after)
+    AND j.claim_id = 0 AND j.state = 'waiting' AND j.runnable = 2
   ORDER BY s.priority, s.job_id
-  LIMIT :window`;
+  LIMIT :limit`;
 
 const LOCK_WAITING = `
   SELECT ${CLAIMED_COLUMNS}
@@ -25,9 +27,11 @@ const STILL_IN_STAGE = `
   FROM {stages}
   WHERE job_id IN (:ids) AND queue = :queue AND stage = :stage`;
 
-// If other transactions have locked the first jobs, the claim reads 8 times as many, and then 64 times as many.
-const WINDOW_FACTOR = 8;
-const MAX_WINDOW_FACTOR = WINDOW_FACTOR * WINDOW_FACTOR;
+// Each page that had locked jobs is followed by a larger one.
+const PAGE_FACTOR = 8;
+const MAX_PAGE_SIZE = 500;
+
+const BEFORE_FIRST_PRIORITY = -32_769;
 
 export function* claimFromStage(request: StageClaimRequest): Work<Assignment[]> {
   const { queue, stage, limit, maxAttempts } = request;
@@ -37,14 +41,21 @@ export function* claimFromStage(request: StageClaimRequest): Work<Assignment[]> 
   return yield* assignIdleJobs(jobs, request, maxAttempts, stage);
 }
 
+/** Pages past jobs that other transactions have locked, until there are enough or the stage ends. */
 function* lockFirst({ queue, stage, limit }: StageClaimRequest): Work<ClaimedRow[]> {
-  for (let window = limit; ; window *= WINDOW_FACTOR) {
-    const waiting = yield* query<{ id: number }>(WAITING, { queue, stage, window });
+  const rows: ClaimedRow[] = [];
+  let after: WaitingRow | undefined = { id: 0, priority: BEFORE_FIRST_PRIORITY };
+  for (let size = limit; after && rows.length < limit; size = pageSize(Math.min(size * PAGE_FACTOR, MAX_PAGE_SIZE))) {
+    const values: Values = { queue, stage, limit: size, priority: after.priority, after: after.id };
+    const waiting: readonly WaitingRow[] = yield* query<WaitingRow>(WAITING, values);
     // A job whose id no number can hold must not block the others of its stage.
-    const rows = yield* lockStaged(idsOf(withSafeIds(waiting)), queue, stage);
-    if (rows.length >= limit || waiting.length < window || window >= limit * MAX_WINDOW_FACTOR) return rows;
+    rows.push(...(yield* lockStaged(idsOf(withSafeIds(waiting)), queue, stage)));
+    after = waiting.length < size ? undefined : waiting.at(-1)!;
   }
+  return rows;
 }
+
+type WaitingRow = Readonly<{ id: number; priority: number }>;
 
 /** The jobs that no other transaction has locked and that are still in the stage, in the given order. */
 function* lockStaged(ids: readonly number[], queue: string, stage: string): Work<ClaimedRow[]> {

@@ -1,7 +1,9 @@
+import type { ClaimRequest } from '../job-store.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
+import { pageSize } from '../../core/page-size.js';
 import { idsOf } from '../../core/safe-id.js';
 import { Ids, query, type Work } from '../../core/statement.js';
-import { CLAIMABLE, cursorValues, moreUrgent, rangesAfter } from './claimable.js';
+import { CLAIMABLE, cursorValues, moreUrgent, OF_QUEUE, rangesAfter } from './claimable.js';
 import type { QueuePosition } from './scan-cursors.js';
 import { BY_SCAN, type LockedRow, type LockOldest } from './skip-locked.js';
 
@@ -21,7 +23,7 @@ const readOldestAfter = (cursorCount: number) => `
 const LOCK_READ_JOBS = `
   SELECT ${CLAIMED_COLUMNS}
   FROM {jobs} FORCE INDEX (PRIMARY)
-  WHERE :ids AND state = 'waiting' AND run_at IS NULL AND queue = :queue
+  WHERE :ids AND ${OF_QUEUE} AND state = 'waiting'
   ORDER BY id
   FOR UPDATE SKIP LOCKED`;
 
@@ -33,6 +35,9 @@ const LOCK_OLDEST_AFTER = `
 
 // After that a scan skips all jobs that other claims have locked, in one statement.
 const MAX_READS = 3;
+// A claim that may not scan reads more jobs each time.
+const PAGE_FACTOR = 8;
+const MAX_PAGE_SIZE = 500;
 
 /**
  * Locks no active job at the head of the queue, which holds most of them. MariaDB keeps the lock of every row that a scan
@@ -45,20 +50,9 @@ const MAX_READS = 3;
  */
 export const WAITING_ONLY: LockOldest = {
   *first(request) {
-    const { queue, limit, isLimited } = request;
-    const rows: LockedRow[] = [];
-    let last: QueuePosition | undefined;
-    for (let reads = 0; reads < MAX_READS && rows.length < limit; reads++) {
-      const missing = limit - rows.length;
-      const sql: string = last ? NEXT_WAITING : FIRST_WAITING;
-      const found = yield* query<QueuePosition>(sql, { queue, limit: missing, ...(last && cursorValues([last])) });
-      rows.push(...(yield* lockRead(queue, found)));
-      if (found.length < missing) return rows;
-      last = found.at(-1)!;
-    }
-    if (rows.length === limit || isLimited) return rows;
-    const values = { queue, limit: limit - rows.length, ...cursorValues([last!]) };
-    return [...rows, ...(yield* query<LockedRow>(LOCK_OLDEST_AFTER, values))];
+    const { queue, limit } = request;
+    const found = yield* query<QueuePosition>(FIRST_WAITING, { queue, limit });
+    return yield* lockFrom(found, request);
   },
 
   *after(request, cursors) {
@@ -66,9 +60,29 @@ export const WAITING_ONLY: LockOldest = {
     const { queue, limit } = request;
     const values = { queue, limit, ...cursorValues(cursors) };
     const found = yield* query<QueuePosition & { moreUrgent: number | null }>(readOldestAfter(cursors.length), values);
-    return (yield* lockRead(queue, found)).map((row) => ({ ...row, moreUrgent: found[0]!.moreUrgent }));
+    return (yield* lockFrom(found, request)).map((row) => ({ ...row, moreUrgent: found[0]!.moreUrgent }));
   },
 };
+
+/** Locks the jobs of the first page, and more behind it in place of those that are locked. */
+function* lockFrom(
+  firstPage: readonly QueuePosition[],
+  { queue, limit, isLimited }: ClaimRequest,
+): Work<readonly LockedRow[]> {
+  const rows = [...(yield* lockRead(queue, firstPage))];
+  let last = firstPage.length < limit ? undefined : firstPage.at(-1)!;
+  for (let reads = 1, size = limit; last && rows.length < limit && (isLimited || reads < MAX_READS); reads++) {
+    const missing: number = limit - rows.length;
+    size = isLimited ? Math.max(missing, pageSize(Math.min(size * PAGE_FACTOR, MAX_PAGE_SIZE))) : missing;
+    const values = { queue, limit: size, ...cursorValues([last]) };
+    const found: readonly QueuePosition[] = yield* query<QueuePosition>(NEXT_WAITING, values);
+    rows.push(...(yield* lockRead(queue, found)).slice(0, missing));
+    last = found.length < size ? undefined : found.at(-1)!;
+  }
+  if (!last || rows.length === limit) return rows;
+  const values = { queue, limit: limit - rows.length, ...cursorValues([last]) };
+  return [...rows, ...(yield* query<LockedRow>(LOCK_OLDEST_AFTER, values))];
+}
 
 function* lockRead(queue: string, found: readonly QueuePosition[]): Work<readonly ClaimedRow[]> {
   if (found.length === 0) return [];
