@@ -1,3 +1,4 @@
+import { groupBy } from '../common/group-by.js';
 import type { JobLogger } from '../common/job-logger.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
 import type { OpenStore } from '../store/open-store.js';
@@ -59,6 +60,6 @@ async function pruneSchedules(
 }
 
 async function wakeMissed(steps: OpenStore['steps'], notifier: Pick<WorkNotifier, 'wake'>): Promise<number> {
-  for (const { queue } of await steps.wakeMissed()) notifier.wake(queue);
+  for (const [queue, { length }] of groupBy(await steps.wakeMissed(), (job) => job.queue)) notifier.wake(queue, length);
   return 0;
 }

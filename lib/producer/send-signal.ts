@@ -1,3 +1,4 @@
+import { groupBy } from '../common/group-by.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import { requireOptions } from '../job/option-schema.js';
@@ -25,7 +26,8 @@ export async function sendSignal(
   const encoded = data === undefined ? null : await encodeValue(name, 'signal', data, optionsFor(name));
   // The signal is stored by then. If this fails, a worker wakes the jobs within a minute.
   const wake = async () => {
-    for (const { queue } of await steps.wakeWaiting(hash).catch(() => [])) notifier.wake(queue, 1);
+    const woken = await steps.wakeWaiting(hash).catch(() => []);
+    for (const [queue, { length }] of groupBy(woken, (job) => job.queue)) notifier.wake(queue, length);
   };
   await steps.signal({ name, key, hash, data: encoded }, manager);
   if (manager) store.afterCommit(manager, () => void wake());

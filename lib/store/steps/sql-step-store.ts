@@ -1,9 +1,20 @@
+import { batchesOf } from '../../common/batches-of.js';
 import { LeaseLostError, TransactionLostError } from '../../job/errors.js';
 import { statement, execute, executeAll, executeFinal, query, deleteFrom, type Work } from '../core/statement.js';
 import type { StoreParts } from '../store-parts.js';
 import { remainingJobs } from '../jobs/remaining-jobs.js';
 import { addStep, addWait, lockOwner, lockStep, type NewStep, type StepRow } from './owned-step.js';
-import { findMissedSignals, storeSignal, wakeWaiting } from './signals.js';
+import {
+  BEFORE_ALL_WAITS,
+  endWaits,
+  readMissedWaits,
+  readWaitsFor,
+  readWaitsOfJob,
+  storeSignal,
+  type Wait,
+  type WaitPosition,
+} from './signals.js';
+import { pageSize } from '../core/page-size.js';
 import { ascending } from '../core/safe-id.js';
 import type * as port from './step-store.js';
 
@@ -26,6 +37,11 @@ const SIGNAL = `
 
 const SIGNAL_RETENTION_MS = 30 * 86_400_000;
 const CHECK_INTERVAL_MS = 3_600_000;
+
+const WAKE_PAGE_SIZE = 1_000;
+// A search for missed signals reads this number of waits at a time, and as many pages.
+const SEARCH_PAGE_SIZE = 5_000;
+const SEARCH_PAGES = 20;
 
 // Skips any number of locked rows, so that they do not delay the others. Reads the state because MySQL may read, and lock,
 // a whole index that contains all columns of a query.
@@ -69,9 +85,26 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
       return locked.owner ? yield* work(locked.stored) : undefined;
     });
 
-  async function wake(hash: string): Promise<port.WokenJob[]> {
-    const woken = await blocking.transaction(() => wakeWaiting(hash));
+  /** The last wait that the previous search for missed signals has read. */
+  let searched: WaitPosition = BEFORE_ALL_WAITS;
+
+  async function end(waits: readonly Wait[]): Promise<port.WokenJob[]> {
+    const woken: port.WokenJob[] = [];
+    for (const batch of batchesOf(waits, pageSize(WAKE_PAGE_SIZE)))
+      woken.push(...(await blocking.transaction(() => endWaits(batch))));
     if (woken.length > 0) scanCursors.reset();
+    return woken;
+  }
+
+  async function endAll(hash: string): Promise<port.WokenJob[]> {
+    const woken: port.WokenJob[] = [];
+    const limit = pageSize(WAKE_PAGE_SIZE);
+    for (let after: WaitPosition | undefined = BEFORE_ALL_WAITS; after;) {
+      const from: WaitPosition = after;
+      const waits = await blocking.runIdempotent(() => readWaitsFor(hash, from, limit));
+      woken.push(...(await end(waits)));
+      after = waits.length < limit ? undefined : waits.at(-1);
+    }
     return woken;
   }
 
@@ -124,12 +157,21 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
       return transaction ? blocking.inCallerTransaction(transaction, store) : blocking.transaction(store);
     },
 
-    wakeWaiting: wake,
+    async wakeWaiting(hash, jobId) {
+      if (jobId === undefined) return endAll(hash);
+      return end(await blocking.runIdempotent(() => readWaitsOfJob(hash, jobId)));
+    },
 
     async wakeMissed() {
-      const woken: port.WokenJob[] = [];
-      for (const hash of await database.runIdempotent(findMissedSignals)) woken.push(...(await wake(hash)));
-      return woken;
+      const found: Wait[] = [];
+      const limit = pageSize(SEARCH_PAGE_SIZE);
+      for (let page = 0; page < SEARCH_PAGES; page++) {
+        const { missed, last } = await database.runIdempotent(() => readMissedWaits(searched, limit));
+        found.push(...missed);
+        searched = last ?? BEFORE_ALL_WAITS;
+        if (!last) break;
+      }
+      return end(found);
     },
 
     // Reads first, because most calls find nothing and need no transaction.

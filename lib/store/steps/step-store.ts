@@ -79,10 +79,18 @@ export interface StepStore {
   /** Stores a signal. A later one of the same name and key replaces its data. Follow it by `wakeWaiting`. */
   signal(signal: Signal, transaction?: CallerTransaction): Promise<void>;
 
-  /** Makes the jobs due that wait for the signal, if it has been sent. */
-  wakeWaiting(hash: string): Promise<WokenJob[]>;
+  /**
+   * Makes the jobs due that wait for the signal, if it has been sent. It skips jobs that another transaction has locked:
+   * `wakeMissed` finds them.
+   *
+   * @param jobId only this job
+   */
+  wakeWaiting(hash: string, jobId?: number): Promise<WokenJob[]>;
 
-  /** Like `wakeWaiting`, for the signals of the last hour: a process may have died before it could wake the jobs. */
+  /**
+   * Like `wakeWaiting`, for all signals: a process may have died before it could wake the jobs. Each call reads up to
+   * 100,000 waits, and goes on after those of the previous call.
+   */
   wakeMissed(): Promise<WokenJob[]>;
 
   /** Deletes the steps of jobs that are gone, and old signals. Returns how many rows it has examined. */

@@ -141,8 +141,8 @@ export class OutcomeEffects {
   }
 
   /** The signal may have come while the job returned to its queue. If this fails, the pruner wakes the job. */
-  async #wakeIfSignalled({ queue }: ClaimedJob, signal: string): Promise<void> {
-    const woken = await this.parts.steps.wakeWaiting(signal).catch(() => []);
+  async #wakeIfSignalled({ id, queue }: ClaimedJob, signal: string): Promise<void> {
+    const woken = await this.parts.steps.wakeWaiting(signal, id).catch(() => []);
     if (woken.length > 0) this.parts.announce(queue, woken.length);
   }
 

@@ -93,7 +93,7 @@ export const featureTables = {
       /** The time of the next check whether the job still exists. */
       expiresAt: bigint('expires_at'),
     },
-    indexes: { signal: ['signalHash'], expiry: ['expiresAt'] },
+    indexes: { signal: ['signalHash', 'jobId', 'name'], expiry: ['expiresAt'] },
   }),
 
   /** The signals of the last 30 days. */

@@ -14,7 +14,7 @@ export const STEPS_MYSQL = [
     signal_hash ${WORD(64)} NULL,
     expires_at BIGINT NOT NULL,
     PRIMARY KEY (job_id, name),
-    KEY {steps}_signal (signal_hash),
+    KEY {steps}_signal (signal_hash, job_id, name),
     KEY {steps}_expiry (expires_at)
   ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
   `
@@ -41,7 +41,7 @@ export const STEPS_SQLITE = [
     expires_at BIGINT NOT NULL,
     PRIMARY KEY (job_id, name)
   )`,
-  `CREATE INDEX IF NOT EXISTS {steps}_signal ON {steps} (signal_hash)`,
+  `CREATE INDEX IF NOT EXISTS {steps}_signal ON {steps} (signal_hash, job_id, name)`,
   `CREATE INDEX IF NOT EXISTS {steps}_expiry ON {steps} (expires_at)`,
   `
   CREATE TABLE IF NOT EXISTS {signals} (
