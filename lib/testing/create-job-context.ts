@@ -36,6 +36,7 @@ export function createJobContext<P>(
     group: null,
     signal: sharedAbortController().signal,
     logger: SILENT,
+    calls: { start: (_, act) => act() },
     transaction: (work) => work(manager as EntityManager),
     handOff: () => Promise.resolve({ id: overrides.id ?? 1, token: '1' }),
     decide: () => undefined,

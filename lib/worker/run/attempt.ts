@@ -2,15 +2,13 @@ import type { EntityManager } from 'typeorm';
 import { sharedAbortController } from '../../common/abort.js';
 import { inRootContext } from '../../common/async-context.js';
 import type { JobLogger } from '../../common/job-logger.js';
-import { toJobSchedule } from '../../job/schedules/schedule.js';
 import { attemptLogger, logLateError } from '../../job/log-params.js';
-import { JobTimeoutError, PayloadInvalidError, UnrecoverableError } from '../../job/errors.js';
+import { hasCode, JobTimeoutError, PayloadInvalidError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { encodeJson } from '../../job/json.js';
-import { outcomeAfterError, type Delay, type Outcome } from '../../job/outcome.js';
+import { outcomeAfterError, type Outcome } from '../../job/outcome.js';
 import { checkSize, completeOutcome } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
 import { readableError, storedError } from '../../job/stored-error.js';
 import { andThen, type MaybePromise } from '../../job/user-rule.js';
 import type { Completion } from '../../store/jobs/completion.js';
@@ -18,10 +16,17 @@ import type { ActiveClaim } from '../queue/active-claim.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import { endOfCompleted, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
 import { Detachment } from './detachment.js';
-import { HandlerExit, type HandedOffJob, type HandlerOutcome, type HandlerActions } from './handler-actions.js';
+import {
+  HandlerExit,
+  toOutcome,
+  type HandedOffJob,
+  type HandlerOutcome,
+  type HandlerActions,
+} from './handler-actions.js';
+import { JobCalls } from './job-calls.js';
 import { JobChildren, type JobChildrenParts } from './job-children.js';
 import { JobContext } from './job-context.js';
-import { outcomeOfUnreadable, readJobInput, type JobInput } from './job-input.js';
+import { outcomeOfUnreadable, readJobInput, toContextFields, type JobInput } from './job-input.js';
 import type { JobLogWriter } from './job-log-writer.js';
 import { JobSteps } from './job-steps.js';
 
@@ -35,14 +40,13 @@ export interface AttemptParts
 export class Attempt implements HandlerActions {
   // Created on first use, because most handlers never read the signal.
   #abortController: AbortController | undefined;
+  readonly calls: JobCalls;
   #decidedOutcome: Outcome | undefined;
-  /** Undefined while the handler has called neither `transaction()` nor `handOff()`. */
   #detachment: Detachment | undefined;
   /** The end after the first error. Later errors of the attempt do not change it. */
   #failure: MaybePromise<AttemptEnd> | undefined;
   #thrown: unknown;
   #isOver = false;
-  /** Undefined while the handler has used no steps. */
   #steps: JobSteps | undefined;
   #children: JobChildren | undefined;
   #logger: JobLogger | undefined;
@@ -54,7 +58,9 @@ export class Attempt implements HandlerActions {
     private readonly options: ResolvedQueueOptions,
     private readonly parts: AttemptParts,
     readonly startedAtMs: number,
-  ) {}
+  ) {
+    this.calls = new JobCalls(job);
+  }
 
   get ranMs(): number {
     return Math.round(this.parts.clock.monotonic() - this.startedAtMs);
@@ -98,22 +104,40 @@ export class Attempt implements HandlerActions {
   }
 
   endOnReturn(result: unknown): MaybePromise<AttemptEnd> {
+    return this.#afterCommit(() => this.#endOnReturn(result));
+  }
+
+  endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
+    return this.#afterCommit(() => this.#endOnThrow(value));
+  }
+
+  /** The handler has ended. A transaction of it that is about to commit decides first whether the job is completed. */
+  #afterCommit(end: () => MaybePromise<AttemptEnd>): MaybePromise<AttemptEnd> {
+    this.calls.close();
+    const committing = this.#detachment?.committing;
+    return committing && !this.#detachedEnd ? committing.then(end) : end();
+  }
+
+  #endOnReturn(result: unknown): MaybePromise<AttemptEnd> {
     if (this.#detachedEnd) return this.#detachedEnd;
-    if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
+    const { forgottenError } = this.calls;
+    if (!forgottenError && this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
     // A handler that catches the error must not complete a job whose transaction was lost.
-    const error = this.#detachment?.transactionLostError ?? this.#steps?.unawaitedError;
-    if (error) return this.endOnThrow(error);
+    const error = forgottenError ?? this.#detachment?.transactionLostError;
+    if (error) return this.#endOnThrow(error);
     // The handler has succeeded, so the job is completed even if its result cannot be stored.
     return endOfCompleted(completeOutcome(this.job.queue, result, this.options), result);
   }
 
-  endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
+  #endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
     const thrown = readableError(value);
     if (this.#detachedEnd) {
       logLateError(this.logger, this.job, this.#detachedEnd.isHandedOff, storedError(thrown));
       return this.#detachedEnd;
     }
-    if (this.#decidedOutcome) return toAttemptEnd(this.#decidedOutcome);
+    // A sleep that runs beside the handler, or beside another step, has not ended its run.
+    const isMisused = hasCode(thrown, 'STEP_NOT_ALLOWED') || this.calls.forgottenError?.cause instanceof HandlerExit;
+    if (this.#decidedOutcome && !isMisused) return toAttemptEnd(this.#decidedOutcome);
     const reason = this.#abortController?.signal.reason as { code?: string } | undefined;
     if (reason?.code === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
     if (reason?.code === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
@@ -137,18 +161,19 @@ export class Attempt implements HandlerActions {
   endOnTimeout(limitMs: number): MaybePromise<AttemptEnd> {
     const error = new JobTimeoutError(this.job.id, this.job.queue, limitMs);
     this.abort(error);
-    return this.#detachedEnd ?? this.endOnThrow(error);
+    this.calls.close();
+    return this.#detachedEnd ?? this.#endOnThrow(error);
   }
 
   /** The handler may still run. */
   endWithoutHandler(outcome: Outcome): AttemptEnd {
+    this.calls.close();
     return this.#detachedEnd ?? toAttemptEnd(outcome);
   }
 
   /** Ignores later progress and logs. Resolves when the earlier ones are written; undefined if there are none. */
   finish(): Promise<void> | undefined {
     this.#isOver = true;
-    this.#steps?.close();
     return this.parts.jobLogWriter?.finish(this);
   }
 
@@ -167,8 +192,8 @@ export class Attempt implements HandlerActions {
   }
 
   get steps(): JobSteps {
-    const { job, claim, options, parts } = this;
-    return (this.#steps ??= new JobSteps(job, claim.id, parts.steps, options, this.signal));
+    const { job, claim, options, parts, calls } = this;
+    return (this.#steps ??= new JobSteps(job, claim.id, parts.steps, options, this.signal, calls));
   }
 
   get children(): JobChildren {
@@ -181,7 +206,7 @@ export class Attempt implements HandlerActions {
 
   /** Sets the outcome, so that it applies even if the handler or an exception filter catches the HandlerExit. */
   decide(outcome: HandlerOutcome): void {
-    this.#decidedOutcome = this.#toOutcome(outcome);
+    this.#decidedOutcome = toOutcome(outcome, this.parts.clock.now().getTime());
   }
 
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
@@ -190,23 +215,6 @@ export class Attempt implements HandlerActions {
 
   async handOff(leaseMs: number): Promise<HandedOffJob> {
     return this.#detach('handOff').handOff(leaseMs);
-  }
-
-  #toOutcome(decided: HandlerOutcome): Outcome {
-    switch (decided.kind) {
-      case 'snooze until':
-        return { kind: 'snooze', ...this.#toDelay(decided.until) };
-      case 'rest until':
-        return { kind: 'release', rest: this.#toDelay(decided.until) };
-      case 'discard':
-        return { kind: 'dead', error: storedError(new UnrecoverableError(decided.reason)) };
-      default:
-        return decided;
-    }
-  }
-
-  #toDelay(until: SnoozeUntil): Delay {
-    return toDelay(until, this.parts.clock.now().getTime());
   }
 
   /** Marks the claim first, because a commit whose answer is lost also takes the job out of the claim. */
@@ -231,14 +239,8 @@ export class Attempt implements HandlerActions {
     return (this.#logger ??= attemptLogger(this.parts.logger, this.job, this.parts.workerId));
   }
 
-  #newContext({ payload, headers }: JobInput, startedAt: Date): JobContext {
-    const { id, queue, name, attempt, maxAttempts, createdAtMs, overrides, group } = this.job;
-    const createdAt = new Date(createdAtMs);
-    const schedule = overrides?.schedule && toJobSchedule(overrides.schedule);
-    return new JobContext(
-      { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, schedule, group },
-      this,
-    );
+  #newContext(input: JobInput, startedAt: Date): JobContext {
+    return new JobContext(toContextFields(this.job, input, startedAt), this);
   }
 
   #rejectInput(error: unknown): never {

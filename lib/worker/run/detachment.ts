@@ -12,9 +12,11 @@ import type { HandedOffJob } from './handler-actions.js';
 export class Detachment {
   #end: AttemptEnd | undefined;
   #transactionLostError: Error | undefined;
+  #ending: Promise<unknown> | undefined;
+  #isCommitting = false;
 
   constructor(
-    private readonly attempt: Pick<Attempt, 'claim' | 'job' | 'completionOf' | 'abort'>,
+    private readonly attempt: Pick<Attempt, 'claim' | 'job' | 'completionOf' | 'abort' | 'calls'>,
     private readonly options: ResolvedQueueOptions,
     private readonly store: Pick<JobStore, 'completeWith' | 'handOff'>,
     private readonly workerId: string,
@@ -30,13 +32,33 @@ export class Detachment {
     return this.#transactionLostError;
   }
 
-  async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+  /** Settles when the database has decided about a completion or a hand-off that it received before the end of the run. */
+  get committing(): Promise<unknown> | undefined {
+    return this.#isCommitting ? this.#ending : undefined;
+  }
+
+  /** Rolls back if the run is over when the work has ended: the attempt has failed by then. */
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
+    const transaction = this.#transact(work);
+    this.#ending = transaction.catch(() => undefined);
+    return transaction;
+  }
+
+  /** Begins after the current turn of the event loop, so that a handler that ends without an `await` keeps its job. */
+  handOff(leaseMs: number): Promise<HandedOffJob> {
+    const handOff = this.#handOff(leaseMs);
+    this.#ending = handOff.catch(() => undefined);
+    return handOff;
+  }
+
+  async #transact<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
     const { job } = this.attempt;
     let outcome!: Awaited<ReturnType<typeof completeOutcome>>;
     const completing = this.store.completeWith(async (manager) => {
       const result = await work(manager);
       const completed = completeOutcome(job.queue, result, this.options);
       outcome = completed instanceof Promise ? await completed : completed;
+      this.#startCommit('job.transaction()');
       return { value: result, completion: this.attempt.completionOf(outcome) };
     });
     const value = await completing.catch((error: unknown) => {
@@ -48,8 +70,10 @@ export class Detachment {
     return value;
   }
 
-  async handOff(leaseMs: number): Promise<HandedOffJob> {
+  async #handOff(leaseMs: number): Promise<HandedOffJob> {
     const { attempt, workerId } = this;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.#startCommit('job.handOff()');
     const { job, claim } = attempt;
     const token = randomId();
     const { deadLetter } = this.options;
@@ -61,5 +85,10 @@ export class Detachment {
     if (!isOurs) throw new LeaseLostError(job.id, job.queue);
     this.#end = { ...toAttemptEnd({ kind: 'complete', result: null }), isDetached: true, isHandedOff: true };
     return { id: job.id, token: String(token) };
+  }
+
+  #startCommit(call: string): void {
+    this.attempt.calls.requireOpen(call);
+    this.#isCommitting = true;
   }
 }

@@ -1,7 +1,10 @@
 import type { JobLogger } from '../../common/job-logger.js';
+import { UnrecoverableError } from '../../job/errors.js';
 import type { Outcome } from '../../job/outcome.js';
-import type { SnoozeUntil } from '../../job/snooze.js';
+import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
+import { storedError } from '../../job/stored-error.js';
 import type { Attempt } from './attempt.js';
+import type { JobCalls } from './job-calls.js';
 import type { JobChildren } from './job-children.js';
 import type { JobContext } from './job-context.js';
 import type { JobSteps } from './job-steps.js';
@@ -21,12 +24,26 @@ export type JobContextFields<P> = Pick<
 /** The part of an attempt that the context of its job uses. */
 export type HandlerActions = Pick<Attempt, 'signal' | 'transaction' | 'handOff' | 'progress' | 'log' | 'decide'> & {
   readonly logger: JobLogger;
+  readonly calls: Pick<JobCalls, 'start'>;
   readonly steps: Pick<JobSteps, 'run' | 'runInTransaction' | 'sleep' | 'waitForSignal'>;
   readonly children: Pick<JobChildren, 'read' | 'fanOut'>;
 };
 
 export type HandlerOutcome =
   Outcome | { kind: 'snooze until' | 'rest until'; until: SnoozeUntil } | { kind: 'discard'; reason: string };
+
+export function toOutcome(decided: HandlerOutcome, nowMs: number): Outcome {
+  switch (decided.kind) {
+    case 'snooze until':
+      return { kind: 'snooze', ...toDelay(decided.until, nowMs) };
+    case 'rest until':
+      return { kind: 'release', rest: toDelay(decided.until, nowMs) };
+    case 'discard':
+      return { kind: 'dead', error: storedError(new UnrecoverableError(decided.reason)) };
+    default:
+      return decided;
+  }
+}
 
 /** Thrown by `release()`, `snooze()` and `discard()` to leave the handler. Do not catch it. */
 export class HandlerExit extends Error {

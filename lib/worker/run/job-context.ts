@@ -8,14 +8,9 @@ import type { PayloadOf, QueueName } from '../../job/queue-jobs.js';
 import type { JobSchedule } from '../../job/schedules/schedule.js';
 import { resolveSignalOptions, signalHash, type SignalOptions } from '../../job/signal.js';
 import { describeUntil, snoozeProblem, type SnoozeUntil } from '../../job/snooze.js';
-import {
-  HandlerExit,
-  type HandedOffJob,
-  type HandlerOutcome,
-  type HandlerActions,
-  type JobContextFields,
-} from './handler-actions.js';
-import { stepProblems } from './job-steps.js';
+import { HandlerExit } from './handler-actions.js';
+import type { HandedOffJob, HandlerActions, HandlerOutcome, JobContextFields } from './handler-actions.js';
+import { stepProblems, type StepArguments } from './job-steps.js';
 import type { Duration } from '../../common/duration.js';
 import type { JobLogger } from '../../common/job-logger.js';
 
@@ -81,15 +76,14 @@ export class JobContext<P = unknown, R = unknown> {
 
   /**
    * Runs `work` in a database transaction that also completes this job: its writes and the completion commit together
-   * or not at all. The value of `work` is the result of the job. Errors that the handler throws afterwards are only
-   * logged. Allowed once per run.
+   * or not at all. Its value is the result of the job. Errors that the handler throws afterwards are only logged. Once per run.
    *
    * @throws LeaseLostError if another worker may have the job. Nothing is written
    * @throws TransactionLostError if `work` ends the transaction itself (COMMIT, ROLLBACK, DDL) or catches the error of
    *   a deadlock. The job is not completed, and the attempt has failed
    */
   transaction<T extends R>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#actions.transaction(work);
+    return this.#call('transaction()', () => this.#actions.transaction(work));
   }
 
   /**
@@ -105,9 +99,9 @@ export class JobContext<P = unknown, R = unknown> {
    * await this.printer.print(job.payload, { callback: `${this.url}/printed/${open.id}/${open.token}` });
    * ```
    */
-  async handOff(options: { lease?: Duration } = {}): Promise<HandedOffJob> {
-    const { lease } = checkAndResolve('Cannot hand off', HAND_OFF_OPTIONS, options);
-    return this.#actions.handOff(lease);
+  handOff(options: { lease?: Duration } = {}): Promise<HandedOffJob> {
+    const resolve = () => checkAndResolve('Cannot hand off', HAND_OFF_OPTIONS, options);
+    return this.#call('handOff()', async () => this.#actions.handOff(resolve().lease));
   }
 
   /**
@@ -152,16 +146,12 @@ export class JobContext<P = unknown, R = unknown> {
    */
   step<T>(name: string, work: () => T | Promise<T>): Promise<T>;
   step<T>(name: string, options: { transaction: true }, work: (manager: EntityManager) => Promise<T>): Promise<T>;
-  // Returns the promise of the run itself, which handles its error if the handler does not await it.
-  step<T>(
-    name: string,
-    ...args:
-      [work: () => T | Promise<T>] | [options: { transaction: true }, work: (manager: EntityManager) => Promise<T>]
-  ): Promise<T> {
-    const problems = stepProblems(args);
-    if (problems.length > 0) return Promise.reject(new InvalidOptionsError('Invalid step', problems));
-    const { steps } = this.#actions;
-    return args.length === 1 ? steps.run(name, args[0]) : steps.runInTransaction(name, args[1]);
+  step<T>(name: string, ...args: StepArguments<T>): Promise<T> {
+    return this.#call(`step("${name}")`, async () => {
+      InvalidOptionsError.throwIfAny('Invalid step', stepProblems(args));
+      const { steps } = this.#actions;
+      return args.length === 1 ? steps.run(name, args[0]) : steps.runInTransaction(name, args[1]);
+    });
   }
 
   /** A text that is the same in all runs of this step of this job: an idempotency key for other systems. */
@@ -173,24 +163,28 @@ export class JobContext<P = unknown, R = unknown> {
    * A step that lasts until a date, or for a duration from its first run. The job leaves its slot: the run ends here, and
    * the handler starts again when the time is over, without a counted attempt. Steps before it are remembered.
    */
-  async sleep(name: string, until: SnoozeUntil): Promise<void> {
-    InvalidOptionsError.throwIfAny('Cannot sleep', [snoozeProblem(until)]);
-    const rest = await this.#actions.steps.sleep(name, until);
-    if (rest) this.#exit({ kind: 'snooze', ...rest }, `put to sleep in step "${name}"`);
+  sleep(name: string, until: SnoozeUntil): Promise<void> {
+    return this.#call(`sleep("${name}")`, async () => {
+      InvalidOptionsError.throwIfAny('Cannot sleep', [snoozeProblem(until)]);
+      const rest = await this.#actions.steps.sleep(name, until);
+      if (rest) this.#exit({ kind: 'snooze', ...rest }, `put to sleep in step "${name}"`);
+    });
   }
 
   /**
    * A step that waits for a signal of `QueueProducer.signal(name, key, data)`, and returns its data; undefined after the
    * timeout. A signal of the last 30 days counts, also if it was sent before. The job leaves its slot as in `sleep`.
    */
-  async waitFor<T = unknown>(name: string, options: SignalOptions): Promise<T | undefined> {
-    const { key, timeout } = resolveSignalOptions(name, options);
-    const signal = signalHash(name, key);
-    const wait = await this.#actions.steps.waitForSignal(name, signal, timeout);
-    if (wait.state === 'timed-out') return undefined;
-    if (wait.state === 'signalled') return (wait.data === null ? null : JSON.parse(wait.data)) as T;
-    const { untilMs, nowMs } = wait;
-    return this.#exit({ kind: 'snooze', delayMs: untilMs - nowMs, untilMs, signal }, `waiting for signal "${name}"`);
+  waitFor<T = unknown>(name: string, options: SignalOptions): Promise<T | undefined> {
+    return this.#call(`waitFor("${name}")`, async () => {
+      const { key, timeout } = resolveSignalOptions(name, options);
+      const signal = signalHash(name, key);
+      const wait = await this.#actions.steps.waitForSignal(name, signal, timeout);
+      if (wait.state === 'timed-out') return undefined;
+      if (wait.state === 'signalled') return (wait.data === null ? null : JSON.parse(wait.data)) as T;
+      const { untilMs, nowMs } = wait;
+      return this.#exit({ kind: 'snooze', delayMs: untilMs - nowMs, untilMs, signal }, `waiting for signal "${name}"`);
+    });
   }
 
   /**
@@ -208,13 +202,15 @@ export class JobContext<P = unknown, R = unknown> {
    *
    * Rejects as `QueueProducer.enqueue` does, with FlowTooLargeError and with LeaseLostError.
    */
-  async fanOut<Queue extends QueueName>(
+  fanOut<Queue extends QueueName>(
     queue: Queue,
     payloads: readonly PayloadOf<Queue>[],
     options: FanOutOptions = {},
   ): Promise<void> {
-    if (await this.#actions.children.fanOut(queue, payloads, options))
-      this.#exit({ kind: 'block' }, 'blocked until its children end');
+    return this.#call(`fanOut("${queue}")`, async () => {
+      if (await this.#actions.children.fanOut(queue, payloads, options))
+        this.#exit({ kind: 'block' }, 'blocked until its children end');
+    });
   }
 
   /** Returns the job to waiting at once. The attempt is not counted. */
@@ -241,6 +237,10 @@ export class JobContext<P = unknown, R = unknown> {
   /** Ends the job as dead, whatever attempts remain. */
   discard(reason: string): never {
     return this.#exit({ kind: 'discard', reason: String(reason) }, `discarded: ${reason}`);
+  }
+
+  #call<T>(name: string, act: () => Promise<T>): Promise<T> {
+    return this.#actions.calls.start(`job.${name}`, act);
   }
 
   #exit(outcome: HandlerOutcome, description: string): never {

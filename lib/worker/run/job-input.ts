@@ -4,6 +4,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import { checkPayload } from '../../job/payload.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import { toJobSchedule } from '../../job/schedules/schedule.js';
 import { readHeaders } from '../../job/read-json.js';
 import { storedError } from '../../job/stored-error.js';
 import type { MaybePromise } from '../../job/user-rule.js';
@@ -55,4 +56,11 @@ function parsePayload(queue: string, payload: string): unknown {
 export function outcomeOfUnreadable(error: unknown): Outcome {
   if (!hasCode(error, 'CONTENT_UNAVAILABLE')) return { kind: 'dead', error: storedError(error) };
   return { kind: 'snooze', delayMs: (error as ContentUnavailableError).retryInMs };
+}
+
+export function toContextFields(job: ClaimedJob, { payload, headers }: JobInput, startedAt: Date) {
+  const { id, queue, name, attempt, maxAttempts, overrides, group } = job;
+  const createdAt = new Date(job.createdAtMs);
+  const schedule = overrides?.schedule && toJobSchedule(overrides.schedule);
+  return { id, queue, name, payload, attempt, maxAttempts, createdAt, startedAt, headers, schedule, group };
 }

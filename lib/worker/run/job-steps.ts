@@ -7,12 +7,13 @@ import type { Delay } from '../../job/outcome.js';
 import { decodeWith } from '../../job/codec/content-codec.js';
 import { encodeResult, type ContentOptions } from '../../job/payload.js';
 import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
+import type { JobCalls } from './job-calls.js';
 import type { SignalWait, StepOwner, StepStore, StoredStep, StoredSteps } from '../../store/steps/step-store.js';
 
-type StepArguments =
-  [work: () => unknown] | [options: { transaction: true }, work: (manager: EntityManager) => Promise<unknown>];
+export type StepArguments<T> =
+  [work: () => T | Promise<T>] | [options: { transaction: true }, work: (manager: EntityManager) => Promise<T>];
 
-export function stepProblems(args: Readonly<StepArguments>): string[] {
+export function stepProblems(args: Readonly<StepArguments<unknown>>): string[] {
   const [options, work] = args.length === 1 ? [{ transaction: true }, args[0]] : args;
   const isTransaction = isOptions(options) && JSON.stringify(options) === '{"transaction":true}';
   return [
@@ -27,8 +28,6 @@ export class JobSteps {
   readonly #usedNames = new Set<string>();
   #stored: Promise<StoredSteps> | undefined;
   #running: string | undefined;
-  #current: Promise<unknown> | undefined;
-  #isOver = false;
 
   constructor(
     job: ClaimedJob,
@@ -36,37 +35,27 @@ export class JobSteps {
     private readonly store: StepStore,
     private readonly options: ContentOptions,
     private readonly signal: AbortSignal,
+    private readonly calls: Pick<JobCalls, 'requireOpen'>,
   ) {
     this.#owner = { jobId: job.id, claimId, queue: job.queue };
   }
 
-  /** The error of a handler that has returned before its step has ended. */
-  get unawaitedError(): Error | undefined {
-    return this.#running === undefined ? undefined : this.#notAllowed(this.#running);
-  }
-
-  /** The run is over: a step that ends later is not stored. If its handler does not await it, its error has no listener. */
-  close(): void {
-    this.#isOver = true;
-    this.#current?.catch(() => undefined);
-  }
-
   run<T>(name: string, work: () => T | Promise<T>): Promise<T> {
-    return this.#enter(name, async (remembered) => {
+    return this.#act(name, async (remembered) => {
       if (remembered) return this.#decode<T>(remembered.result);
       const result = await this.#encode(await work());
-      if (this.#isOver) throw this.#notAllowed(name);
+      this.#requireOpen(name);
       this.#requireOwned(await this.store.writeStep(this.#owner, name, result));
       return this.#decode<T>(result);
     });
   }
 
   runInTransaction<T>(name: string, work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#enter(name, async (remembered) => {
+    return this.#act(name, async (remembered) => {
       if (remembered) return this.#decode<T>(remembered.result);
       return this.store.transactStep(this.#owner, name, async (manager) => {
         const result = await this.#encode(await work(manager));
-        if (this.#isOver) throw this.#notAllowed(name);
+        this.#requireOpen(name);
         return { value: await this.#decode<T>(result), result };
       });
     });
@@ -74,7 +63,7 @@ export class JobSteps {
 
   /** Returns the rest of the sleep; undefined if it is over. */
   sleep(name: string, until: SnoozeUntil): Promise<Delay | undefined> {
-    return this.#enter(name, async (remembered, nowMs) => {
+    return this.#act(name, async (remembered, nowMs) => {
       const wait = remembered
         ? { untilMs: remembered.untilMs ?? 0, nowMs }
         : this.#requireOwned(await this.store.startSleep(this.#owner, name, toDelay(until, 0)));
@@ -84,7 +73,7 @@ export class JobSteps {
   }
 
   waitForSignal(name: string, hash: string, timeoutMs: number): Promise<SignalWait> {
-    return this.#enter(name, async (remembered) => {
+    return this.#act(name, async (remembered) => {
       if (remembered?.state !== 'done')
         return this.#decodeSignal(
           this.#requireOwned(await this.store.waitForSignal(this.#owner, name, hash, timeoutMs)),
@@ -97,28 +86,22 @@ export class JobSteps {
 
   /** @param start stores the step with its children; undefined: the claim has lost the job */
   fanOut(name: string, start: () => Promise<true | undefined>): Promise<void> {
-    return this.#enter(name, async (remembered) => {
+    return this.#act(name, async (remembered) => {
       if (!remembered) this.#requireOwned(await start());
     });
-  }
-
-  #enter<T>(name: string, act: (remembered: StoredStep | undefined, nowMs: number) => Promise<T>): Promise<T> {
-    const current = this.#act(name, act);
-    this.#current = current;
-    return current;
   }
 
   async #act<T>(name: string, act: (remembered: StoredStep | undefined, nowMs: number) => Promise<T>): Promise<T> {
     InvalidOptionsError.throwIfAny('Invalid step', [nameProblem('step name', name)]);
     const { jobId, queue } = this.#owner;
-    if (this.#isOver) throw this.#notAllowed(name);
-    if (this.#running !== undefined) throw new StepNotAllowedError(jobId, queue, name, this.#running);
+    if (this.#running !== undefined) throw new StepNotAllowedError(jobId, queue, name, { running: this.#running });
     if (this.#usedNames.has(name)) throw new DuplicateStepError(jobId, queue, name);
     this.signal.throwIfAborted();
     this.#usedNames.add(name);
     this.#running = name;
     try {
       const { byName, nowMs } = await (this.#stored ??= this.store.readSteps(jobId));
+      this.#requireOpen(name);
       return await act(byName.get(name), nowMs);
     } finally {
       this.#running = undefined;
@@ -146,7 +129,8 @@ export class JobSteps {
     return { ...wait, data: await decodeWith(codec, wait.data, { what: 'signal', queue: this.#owner.queue }) };
   }
 
-  #notAllowed(name: string): StepNotAllowedError {
-    return new StepNotAllowedError(this.#owner.jobId, this.#owner.queue, name);
+  /** A step that ends after the run is not stored. */
+  #requireOpen(name: string): void {
+    this.calls.requireOpen(`step "${name}"`);
   }
 }
