@@ -1,6 +1,6 @@
 import type { FlowChild } from '../../lib/job/flows/flow-record.js';
 import type { JobContext } from '../../lib/worker/run/job-context.js';
-import { describeEngines } from '../support/engines.js';
+import { describeEngines, gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 
 describeEngines('flows', (setup) => {
@@ -368,7 +368,138 @@ describeEngines('flows', (setup) => {
 
     expect(await events.until('completed', { queue: 'tolerant' })).toMatchObject({ result: 'no' });
   });
+
+  it('answer each call of children() the same in every run, also after a second fan-out', async () => {
+    const world = await setup();
+    const first: unknown[] = [];
+    const { producer, events } = await world.start({
+      handlers: {
+        part: (job) => job.payload,
+        all: async (job) => {
+          const none = await resultsOf(job);
+          await job.fanOut('part', [1, 2]);
+          first.push([none, await resultsOf(job)]);
+          await job.fanOut('part', [3]);
+          return resultsOf(job);
+        },
+      },
+    });
+
+    await producer.enqueue('all', 0);
+
+    expect(await events.until('completed', { queue: 'all' })).toMatchObject({ result: [1, 2, 3] });
+    expect(first).toEqual([
+      [[], [1, 2]],
+      [[], [1, 2]],
+    ]);
+  });
+
+  it('keep for a job that runs the end that it has waited for, while the other job runs again', async () => {
+    const world = await setup();
+    const [started, retried] = [gate(), gate()];
+    let hasStarted = false;
+    const { producer, events, admin, flows } = await world.start({
+      handlers: {
+        first: (job) => {
+          if (hasStarted) return 'second end';
+          throw new Error(`attempt ${job.attempt}`);
+        },
+        after: async (job) => {
+          hasStarted = true;
+          started.open();
+          await retried.opened;
+          return (await childrenOf(job)).map(({ state, error }) => [state, error?.message]);
+        },
+      },
+      queues: { first: { retry: 1 } },
+    });
+    const flow = await producer.flow((f) => {
+      f.add('after', 0, { after: f.add('first', 0), onFailure: 'run' });
+    });
+    const [first, after] = flow.jobs.map(({ id }) => id);
+    await started.opened;
+
+    await admin.retry(first!);
+    const during = await flows.children(after!, 0, 10);
+    await events.until('completed', { queue: 'first' });
+    retried.open();
+
+    expect(during).toMatchObject([{ state: 'dead', error: { message: 'attempt 1' } }]);
+    expect(await events.until('completed', { queue: 'after' })).toMatchObject({ result: [['dead', 'attempt 1']] });
+  });
+
+  it('let a job that waits in a later fan-out go on while a child of an earlier one runs again', async () => {
+    const world = await setup();
+    const [again, second] = [gate(), gate()];
+    let isRetry = false;
+    const { producer, events, admin } = await world.start({
+      handlers: {
+        first: async () => {
+          if (!isRetry) throw new Error('no');
+          await again.opened;
+        },
+        second: () => second.opened,
+        all: async (job) => {
+          await job.fanOut('first', [1], { onFailure: 'run' });
+          const [child] = await childrenOf(job);
+          await job.fanOut('second', [1]);
+          return child!.state;
+        },
+      },
+      queues: { first: { retry: 1 } },
+    });
+    await producer.enqueue('all', 0);
+    await events.until('started', { queue: 'second' });
+    isRetry = true;
+
+    await admin.retry(events.jobs('dead')[0]!);
+    second.open();
+    const completed = await events.until('completed', { queue: 'all' });
+    again.open();
+
+    expect(completed).toMatchObject({ result: 'dead' });
+  });
 });
+
+describeEngines(
+  'a blocked job that an open transaction has locked',
+  (setup) => {
+    it('keeps no other job blocked, and is unblocked soon after that transaction', async () => {
+      const world = await setup();
+      const [held, done] = [gate(), gate()];
+      const { producer, events, runner, flows, admin } = await world.start({
+        handlers: { first: () => undefined, after: () => undefined },
+        autoStart: false,
+      });
+      flows.sweep = () => Promise.resolve({ unblocked: [], cancelled: [] });
+      const flow = await producer.flow((f) => {
+        for (const part of f.addMany('first', [1, 2, 3])) f.add('after', 0, { after: part });
+      });
+      const [locked, ...others] = flow.jobs.filter(({ queue }) => queue === 'after').map(({ id }) => id);
+      const holding = world.dataSource.transaction('READ COMMITTED', async (manager) => {
+        await manager.query(`SELECT id FROM sql_queue_jobs FORCE INDEX (PRIMARY) WHERE id = ${locked} FOR UPDATE`);
+        held.open();
+        await done.opened;
+      });
+      await held.opened;
+
+      await runner.start();
+      await events.untilCount(2, 'completed', { queue: 'after' });
+      const whileLocked = { states: await admin.get(locked!), completed: events.jobs('completed') };
+      done.open();
+      await holding;
+      await events.untilCount(3, 'completed', { queue: 'after' });
+
+      expect(whileLocked.completed).toEqual(expect.arrayContaining(others));
+      expect(whileLocked.states).toMatchObject({ state: 'blocked' });
+    });
+  },
+  ['mysql', 'mariadb'],
+);
+
+async function resultsOf(job: JobContext): Promise<unknown[]> {
+  return (await childrenOf(job)).map(({ result }) => result);
+}
 
 async function childrenOf(job: JobContext): Promise<FlowChild[]> {
   const all: FlowChild[] = [];

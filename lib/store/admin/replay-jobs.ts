@@ -1,7 +1,7 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { Replay } from './admin-store.js';
-import { reopenEdges } from '../flows/edges.js';
+import { reopenEdges } from '../flows/reopen-edges.js';
 import { BLOCKED, RETURNED } from '../runnable.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';

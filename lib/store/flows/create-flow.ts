@@ -31,12 +31,13 @@ export function* fanOut(
   step: string,
   jobs: readonly NewJob[],
   onFailure: OnFailure,
+  fanOutNumber = 1,
 ): Work<readonly number[] | undefined> {
   const { jobId } = owner;
   const { owner: parent, stored } = yield* lockStep(owner, step);
   if (!parent) return undefined;
   if (stored) return [];
-  const ids = jobs.length === 0 ? [] : yield* addChildren(jobId, parent, jobs, onFailure);
+  const ids = jobs.length === 0 ? [] : yield* addChildren(jobId, parent, jobs, onFailure, fanOutNumber);
   yield* executeAll([addStep(jobId, step, { state: 'done', hash: null })]);
   return ids;
 }
@@ -46,10 +47,19 @@ function* addChildren(
   parent: OwnerRow,
   jobs: readonly NewJob[],
   onFailure: OnFailure,
+  fanOutNumber: number,
 ): Work<readonly number[]> {
   const { id: flowId, edges } = yield* flowOf(jobId, parent);
   const ids = yield* enqueue(jobs.map((job) => inFlow(job, flowId, false)));
-  const toChildren = jobs.map(({ queue, name }, index): EdgeRow => [jobId, ids[index]!, queue, name, onFailure]);
+  const toChild = ({ queue, name }: NewJob, n: number): EdgeRow => [
+    jobId,
+    ids[n]!,
+    queue,
+    name,
+    onFailure,
+    fanOutNumber,
+  ];
+  const toChildren = jobs.map(toChild);
   yield* addEdges([...edges, ...toChildren]);
   return ids;
 }
@@ -61,7 +71,7 @@ function* flowOf(jobId: number, { queue, name, options }: OwnerRow): Work<{ id: 
   if (overrides?.flow !== undefined) return { id: overrides.flow, edges: [] };
   const id = yield* addFlow();
   yield* execute(JOIN_FLOW, { jobId, options: JSON.stringify({ ...overrides, flow: id }) });
-  return { id, edges: [[-id, jobId, queue, name, 'run']] };
+  return { id, edges: [[-id, jobId, queue, name, 'run', 0]] };
 }
 
 function* addFlow(): Work<number> {

@@ -10,7 +10,6 @@ import {
   executeAll,
   Ids,
   rowChunks,
-  queryIds,
   type Statement,
   type Values,
   valuesLengthOf,
@@ -18,13 +17,13 @@ import {
 } from '../core/statement.js';
 
 const ADD_EDGES = `
-  INSERT INTO {edges} (job_id, needs, queue, name, on_failure)
-  VALUES :rows(?, ?, ?, ?, ?)`;
+  INSERT INTO {edges} (job_id, needs, queue, name, on_failure, fan_out)
+  VALUES :rows(?, ?, ?, ?, ?, ?)`;
 
 // For a job that needs many others the server copies their queues and names.
 const COPY_EDGES = `
-  INSERT INTO {edges} (job_id, needs, queue, name, on_failure)
-  SELECT :jobId, id, queue, name, :onFailure
+  INSERT INTO {edges} (job_id, needs, queue, name, on_failure, fan_out)
+  SELECT :jobId, id, queue, name, :onFailure, :fanOut
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE :ids`;
 
@@ -33,10 +32,11 @@ const MAX_STATEMENTS = 100;
 
 const CLOSED_STATE = `CASE WHEN :outcome = 'completed' OR on_failure = 'run' THEN 'done' WHEN on_failure = 'wait' THEN 'open' ELSE 'failed' END`;
 
+// Only open edges: a job that no longer waits keeps the end that it has waited for, if the other job ends once more.
 const CLOSE = `
   UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
   SET state = ${CLOSED_STATE}, outcome = :outcome, result = NULL, error = NULL
-  WHERE :needs`;
+  WHERE :needs AND state = 'open'`;
 
 /** @param column that of the values; the other one becomes NULL */
 const CLOSE_WITH_VALUES = (column: 'result' | 'error', count: number) => {
@@ -45,26 +45,11 @@ const CLOSE_WITH_VALUES = (column: 'result' | 'error', count: number) => {
   UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
   SET state = ${CLOSED_STATE}, outcome = :outcome, ${column} = CASE needs ${values} END,
       ${column === 'result' ? 'error' : 'result'} = NULL
-  WHERE :needs`;
+  WHERE :needs AND state = 'open'`;
 };
 
 // The server compares each row with the ids in turn, so a longer list costs more for each row.
 const MAX_VALUES = 50;
-
-const REOPEN = `
-  UPDATE {edges} /*! FORCE INDEX ({edges}_needs) */
-  SET state = 'open', outcome = '', result = NULL, error = NULL
-  WHERE :needs`;
-
-const IGNORE_FAILURES = `
-  UPDATE {edges} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'done'
-  WHERE job_id = :id AND state = 'failed'`;
-
-const BLOCKED_AMONG = `
-  SELECT DISTINCT job_id AS id
-  FROM {edges} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id IN (:ids) AND state = 'open'`;
 
 const STATES: Readonly<Record<string, FinalState>> = { complete: 'completed', dead: 'dead', cancel: 'cancelled' };
 
@@ -76,16 +61,17 @@ export interface EndInFlow extends Pick<Completion, 'outcome'> {
 }
 
 /** A row of the edges: the waiting job, the other one with its queue and name, and what happens if that fails. */
-export type EdgeRow = [jobId: number, needs: number, queue: string, name: string, onFailure: string];
+export type EdgeRow = [jobId: number, needs: number, queue: string, name: string, onFailure: string, fanOut: number];
 
 /** The transaction must have stored the jobs. */
 export function* addEdges(rows: readonly EdgeRow[]): Work<void> {
   const single: EdgeRow[] = [];
   const copies: Statement[] = [];
   for (const group of groupBy(rows, ([jobId, , , , onFailure]) => `${jobId} ${onFailure}`).values()) {
-    const [jobId, , , , onFailure] = group[0]!;
+    const [jobId, , , , onFailure, fanOut] = group[0]!;
+    const ids = new Ids(group.map(([, needs]) => needs));
     if (group.length < MIN_COPY_SIZE) single.push(...group);
-    else copies.push({ sql: COPY_EDGES, values: { jobId, onFailure, ids: new Ids(group.map(([, needs]) => needs)) } });
+    else copies.push({ sql: COPY_EDGES, values: { jobId, onFailure, fanOut, ids } });
   }
   const inserts = rowChunks(single).map((chunk) => ({ sql: ADD_EDGES, values: { rows: chunk } }));
   for (const step of chunksOf([...inserts, ...copies], lengthOfEdges, MAX_STATEMENTS)) yield* executeAll(step);
@@ -105,7 +91,7 @@ export function edgeRows(
 ): EdgeRow[] {
   const rowOf = (jobId: number, needs: number, onFailure: string): EdgeRow => {
     const { queue, name } = jobs[needs]!;
-    return [jobId, ids[needs]!, queue, name, onFailure];
+    return [jobId, ids[needs]!, queue, name, onFailure, 0];
   };
   const needed = new Set(edges.map(({ needs }) => needs));
   const last = jobs.flatMap((_, index) => (needed.has(index) ? [] : [rowOf(-flowId, index, 'run')]));
@@ -154,18 +140,6 @@ function closeWithValues(ended: readonly ClosedEdge[]): Statement {
     values[`value${n}`] = value;
   });
   return { sql: CLOSE_WITH_VALUES(ended[0]!.column, ended.length), values };
-}
-
-/**
- * The jobs run again. Jobs that wait for them wait for their next end. Returns those of the jobs that wait for others, which
- * run again too: jobs that stay failed no longer matter to them.
- */
-export function* reopenEdges(ids: readonly number[]): Work<ReadonlySet<number>> {
-  yield* executeAll([
-    { sql: REOPEN, values: { needs: new Ids(ids, 'needs') } },
-    ...ids.map((id) => ({ sql: IGNORE_FAILURES, values: { id } })),
-  ]);
-  return new Set(yield* queryIds(BLOCKED_AMONG, { ids }));
 }
 
 function isEndInFlow({ job, outcome }: EndInFlow): boolean {

@@ -20,6 +20,8 @@ export interface UnblockedJob extends EventJob {
 export interface SettledJobs {
   readonly unblocked: readonly UnblockedJob[];
   readonly cancelled: readonly EventJob[];
+  /** Jobs that need not be blocked, but that another transaction has locked. Undefined: none. */
+  readonly locked?: readonly number[] | undefined;
 }
 
 export type RetentionOf = (queue: string) => number | false;
@@ -32,12 +34,15 @@ export interface FlowStore {
   /**
    * Enqueues jobs for which the owner's job waits from now on, and remembers that in a step. Resolves with the ids of the
    * new jobs, with an empty list if the step was stored before, or with undefined if the claim has lost the job.
+   *
+   * @param fanOutNumber that of the call in its run, from 1
    */
   fanOut(
     owner: StepOwner,
     step: string,
     jobs: readonly NewJob[],
     onFailure: OnFailure,
+    fanOutNumber?: number,
   ): Promise<readonly number[] | undefined>;
 
   /**
@@ -55,8 +60,12 @@ export interface FlowStore {
   /** Settles a part of all blocked jobs: a process may have died before it could. */
   sweep(retentionMs: RetentionOf): Promise<SettledJobs>;
 
-  /** The jobs that the job has waited for, by id, after the given id. */
-  children(jobId: number, after: number, limit: number): Promise<readonly FlowChild[]>;
+  /**
+   * The jobs that the job has waited for, by id, after the given id.
+   *
+   * @param fanOuts leaves out the children of later fan-outs; default: of none
+   */
+  children(jobId: number, after: number, limit: number, fanOuts?: number): Promise<readonly FlowChild[]>;
 
   /** Null if the flow does not exist, or was deleted after its jobs. */
   read(flowId: number): Promise<FlowRecord | null>;

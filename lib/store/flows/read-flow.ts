@@ -13,7 +13,7 @@ const FLOW = `
 const CHILDREN = `
   SELECT needs, queue, name, outcome, result, error
   FROM {edges} /*! FORCE INDEX (PRIMARY) */
-  WHERE job_id = :jobId AND needs > :after
+  WHERE job_id = :jobId AND needs > :after AND fan_out <= :fanOuts
   ORDER BY needs
   LIMIT :limit`;
 
@@ -41,11 +41,13 @@ const STATES = `
   WHERE id IN (:ids)`;
 
 const BATCH_SIZE = 500;
+// The largest number that the column can have.
+const ALL = 2 ** 31 - 1;
 
 type StateRow = Readonly<{ id: number; state: JobState }>;
 
-export function* readChildren(jobId: number, after: number, limit: number): Work<FlowChild[]> {
-  const rows = yield* query<TableRow<'edges'>>(CHILDREN, { jobId, after, limit });
+export function* readChildren(jobId: number, after: number, limit: number, fanOuts = ALL): Work<FlowChild[]> {
+  const rows = yield* query<TableRow<'edges'>>(CHILDREN, { jobId, after, limit, fanOuts });
   return rows.map(({ needs, queue, name, outcome, result, error }) => ({
     ...{ id: Number(needs), queue, name, state: toFinalState(outcome) },
     ...{ result: parseJsonOrNull(result), error: readError(error) },

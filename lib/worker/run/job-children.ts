@@ -30,10 +30,15 @@ export class JobChildren {
     private readonly parts: JobChildrenParts,
   ) {}
 
-  async *read(): AsyncGenerator<FlowChild> {
+  /** The children of later fan-outs are left out, so that the call answers the same in every run. */
+  read(): AsyncGenerator<FlowChild> {
+    return this.#readPages(this.#fanOuts);
+  }
+
+  async *#readPages(fanOuts: number): AsyncGenerator<FlowChild> {
     const limit = pageSize(PAGE_SIZE);
     for (let after = 0, isEnd = false; !isEnd;) {
-      const page = await this.parts.flows.children(this.job.id, after, limit);
+      const page = await this.parts.flows.children(this.job.id, after, limit, fanOuts);
       yield* page;
       isEnd = page.length < limit;
       after = page.at(-1)?.id ?? after;
@@ -49,7 +54,8 @@ export class JobChildren {
     const { id: jobId, overrides } = this.job;
     const inherited = overrides?.subject === undefined ? given : { subject: overrides.subject, ...given };
     const { onFailure, options } = resolveFlowOptions(`Cannot fan out into "${queue}"`, inherited);
-    const step = `sql-queue.fan-out.${++this.#fanOuts}`;
+    const number = ++this.#fanOuts;
+    const step = `sql-queue.fan-out.${number}`;
     let hasStored = false;
     await this.steps().fanOut(step, async () => {
       const jobs: NewJob[] = [];
@@ -57,7 +63,7 @@ export class JobChildren {
         const job = buildJob(queue, payload, options, this.parts.optionsFor);
         jobs.push(job instanceof Promise ? await job : job);
       }
-      const ids = await this.#store(step, jobs, onFailure);
+      const ids = await this.#store(number, step, jobs, onFailure);
       if (ids && ids.length > 0) {
         hasStored = true;
         const enqueued = jobs.map(({ name }, index) => ({ id: ids[index]!, queue, name }));
@@ -71,14 +77,19 @@ export class JobChildren {
   }
 
   /** Undefined if the claim has lost the job. */
-  #store(step: string, jobs: readonly NewJob[], onFailure: OnFailure): Promise<readonly number[] | undefined> {
+  #store(
+    number: number,
+    step: string,
+    jobs: readonly NewJob[],
+    onFailure: OnFailure,
+  ): Promise<readonly number[] | undefined> {
     const { flows, enqueueInstrumentations } = this.parts;
     const owner = { jobId: this.job.id, claimId: this.claimId };
-    if (!enqueueInstrumentations || jobs.length === 0) return flows.fanOut(owner, step, jobs, onFailure);
+    if (!enqueueInstrumentations || jobs.length === 0) return flows.fanOut(owner, step, jobs, onFailure, number);
     return enqueueInstrumentations.enqueue(
       'fanOut',
       jobs,
-      (sent) => flows.fanOut(owner, step, sent, onFailure),
+      (sent) => flows.fanOut(owner, step, sent, onFailure, number),
       (ids = []) => ids.map((id) => ({ id, outcome: 'created' })),
     );
   }

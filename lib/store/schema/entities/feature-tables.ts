@@ -134,6 +134,8 @@ export const featureTables = {
       queue: varchar('queue', 100),
       name: varchar('name', 100),
       onFailure: varchar<'cancel' | 'run' | 'wait'>('on_failure', 10),
+      /** The number of the fan-out of the job, from 1; 0: its flow was built with the edge. */
+      fanOut: withDefault(int('fan_out'), 0),
       /** `open`: the job waits. `done`: it need not wait any longer. `failed`: it is to be cancelled. */
       state: filledByDatabase(varchar<'open' | 'done' | 'failed'>('state', 6)),
       /** How `needs` has ended; empty: it has not. */
