@@ -64,6 +64,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const notifier = new WorkNotifier(stores.workerChannel, clock);
   const waits = createWaits(core, stores, notifier);
   const settler = new FlowSettler({
+    clock,
     flows: stores.flows,
     retentionOf: (queue) => core.optionsFor(queue).retention.deadMs,
     events: events.local,

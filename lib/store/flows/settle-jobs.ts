@@ -65,14 +65,15 @@ const READ_PAGE = `
   ORDER BY j.group_key, j.priority, j.id
   LIMIT :limit`;
 
-const lock = (condition: string) => `
+const lock = (condition: string, skip: string) => `
   SELECT ${CLAIMED_COLUMNS}, queue, :now AS at
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND ${condition}
-  ORDER BY id /*! FOR UPDATE */`;
+  ORDER BY id /*! FOR UPDATE ${skip} */`;
 
-const LOCK_BLOCKED = lock(`state = 'blocked'`);
-const LOCK_IDLE = lock('claim_id = 0');
+// A job that another transaction has locked delays no other job. The caller returns to it.
+const LOCK_BLOCKED = lock(`state = 'blocked'`, 'SKIP LOCKED');
+const LOCK_IDLE = lock('claim_id = 0', '');
 
 const UNBLOCK = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
@@ -117,7 +118,7 @@ export function* readBlocked(queue: string, { group, priority, id }: BlockedPosi
   return { settled: idsOf(rows.filter(isSettled)), next };
 }
 
-/** Locks the jobs, and unblocks or cancels those that need not be blocked any longer. */
+/** Locks the jobs, and unblocks or cancels those that need not be blocked any longer. Skips those that it cannot lock. */
 export function* settleJobs(ids: readonly number[], retentionMs: RetentionOf): Work<SettledJobs> {
   const [locked, standings] = yield* executeAll([statement(LOCK_BLOCKED, { ids }), statement(READ_STANDINGS, { ids })]);
   const standingOf = new Map(
@@ -127,12 +128,15 @@ export function* settleJobs(ids: readonly number[], retentionMs: RetentionOf): W
     const standing = standingOf.get(Number(id));
     return standing !== undefined && isSettled(standing);
   });
+  const lockedHere = new Set(idsOf(locked!.rows as unknown as readonly LockedRow[]));
+  const skipped = [...standingOf].filter(([id, standing]) => !lockedHere.has(id) && isSettled(standing));
   const failedEdgeOf = ({ id }: LockedRow) => standingOf.get(Number(id))!.failed_edge;
   const failed = rows.filter((row) => failedEdgeOf(row) !== null);
   const cancelled = yield* cancelLocked(failed, retentionMs, (row) =>
     storedError(new PrerequisiteFailedError(Number(row.id), row.queue, Number(failedEdgeOf(row)))),
   );
-  return { unblocked: yield* unblock(rows.filter((row) => failedEdgeOf(row) === null)), cancelled };
+  const unblocked = yield* unblock(rows.filter((row) => failedEdgeOf(row) === null));
+  return { unblocked, cancelled, ...(skipped.length > 0 && { locked: skipped.map(([id]) => id) }) };
 }
 
 /** Cancels those of the jobs that no claim has. */

@@ -1,4 +1,5 @@
 import { batchesOf } from '../../common/batches-of.js';
+import { pageSize } from '../core/page-size.js';
 import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
 import type { StoreParts } from '../store-parts.js';
 import type { EventJob } from '../jobs/job-events.js';
@@ -46,7 +47,7 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
 
   async function settledAfter(endedIds: readonly number[]): Promise<number[]> {
     const found: number[] = [];
-    for (const batch of batchesOf(endedIds, BATCH_SIZE))
+    for (const batch of batchesOf(endedIds, pageSize(BATCH_SIZE)))
       found.push(...(await database.runIdempotent(() => findSettled(batch))));
     return found;
   }
@@ -54,19 +55,21 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
   async function recheck(blockedIds: readonly number[], retentionMs: RetentionOf): Promise<SettledJobs> {
     const unblocked: UnblockedJob[] = [];
     const cancelled: EventJob[] = [];
+    const locked: number[] = [];
     // Other jobs may need the cancelled ones, and a flow may be a chain of any length.
     for (let ids = blockedIds; ids.length > 0;) {
       const ended: number[] = [];
-      for (const batch of batchesOf(ids, BATCH_SIZE)) {
+      for (const batch of batchesOf(ids, pageSize(BATCH_SIZE))) {
         const changed = await blocking.transaction(() => settleJobs(batch, retentionMs));
         unblocked.push(...changed.unblocked);
         cancelled.push(...changed.cancelled);
+        locked.push(...(changed.locked ?? []));
         ended.push(...changed.cancelled.map(({ id }) => id));
       }
       ids = await settledAfter(ended);
     }
     if (unblocked.length > 0) scanCursors.reset();
-    return { unblocked, cancelled };
+    return { unblocked, cancelled, ...(locked.length > 0 && { locked }) };
   }
 
   return {
@@ -85,9 +88,10 @@ export function sqlFlowStore({ database, blocking, dialect, scanCursors }: Store
 
     async sweep(retentionMs) {
       const found: number[] = [];
+      const limit = pageSize(SWEEP_PAGE_SIZE);
       for (const queue of await database.runIdempotent(() => dialect.queueNames('jobs'))) {
         const after = swept.get(queue) ?? START;
-        const { settled, next } = await database.runIdempotent(() => readBlocked(queue, after, SWEEP_PAGE_SIZE));
+        const { settled, next } = await database.runIdempotent(() => readBlocked(queue, after, limit));
         if (next) swept.set(queue, next);
         else swept.delete(queue);
         found.push(...settled);

@@ -1,10 +1,16 @@
+import type { Clock } from '../../common/clock.js';
 import { Batcher } from '../../common/batcher.js';
 import { groupBy } from '../../common/group-by.js';
 import type { QueueEvents } from '../../listen/queue-events.js';
 import type { FlowStore, RetentionOf, SettledJobs } from '../../store/flows/flow-store.js';
 import type { WaitNotifier } from '../../listen/wait-notifier.js';
 
+// Most locks last for milliseconds.
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+
 export interface FlowSettlerParts {
+  readonly clock: Pick<Clock, 'sleep'>;
   readonly flows: Pick<FlowStore, 'settle' | 'recheck' | 'sweep'>;
   readonly retentionOf: RetentionOf;
   readonly events: Pick<QueueEvents, 'emitChanges'>;
@@ -12,7 +18,10 @@ export interface FlowSettlerParts {
   readonly notifier: { wake(queue: string, jobs: number): void; expectDue(queue: string, ms: number): void };
 }
 
-/** Unblocks or cancels the jobs of flows after others have ended. If that fails, a sweep repeats it within two minutes. */
+/**
+ * Unblocks or cancels the jobs of flows after others have ended. If that fails, a sweep repeats it within two minutes. Jobs
+ * that another transaction has locked are skipped, and visited again until they are unlocked.
+ */
 export class FlowSettler {
   readonly #ended = new Batcher<number>(async (ids) =>
     this.#onSettled(await this.parts.flows.settle(ids, this.parts.retentionOf)),
@@ -20,6 +29,9 @@ export class FlowSettler {
   readonly #blocked = new Batcher<number>(async (ids) =>
     this.#onSettled(await this.parts.flows.recheck(ids, this.parts.retentionOf)),
   );
+
+  readonly #locked = new Set<number>();
+  #isRevisiting = false;
 
   constructor(private readonly parts: FlowSettlerParts) {}
 
@@ -41,7 +53,22 @@ export class FlowSettler {
     await Promise.all([this.#ended.idle(), this.#blocked.idle()]);
   }
 
-  #onSettled({ unblocked, cancelled }: SettledJobs): void {
+  /** The pauses become longer, up to a second. */
+  async #revisitLocked(): Promise<void> {
+    if (this.#isRevisiting) return;
+    this.#isRevisiting = true;
+    for (let pauseMs = FIRST_PAUSE_MS; this.#locked.size > 0; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+      await this.parts.clock.sleep(pauseMs);
+      const ids = [...this.#locked];
+      this.#locked.clear();
+      await this.recheck(ids);
+    }
+    this.#isRevisiting = false;
+  }
+
+  #onSettled({ unblocked, cancelled, locked = [] }: SettledJobs): void {
+    for (const id of locked) this.#locked.add(id);
+    if (locked.length > 0) void this.#revisitLocked();
     const { events, waitNotifier, notifier } = this.parts;
     const waiting = unblocked.filter(({ delayMs }) => delayMs <= 0);
     events.emitChanges('promoted', waiting);
