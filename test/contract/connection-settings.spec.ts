@@ -1,4 +1,5 @@
-import { claimRequest, finalBatchOf, LEASE_MS, newJob, rescueRules, completionOf } from '../support/jobs.js';
+import { claimRequest, finalBatchOf, LEASE_MS, newJob, outcomes, rescueRules, completionOf } from '../support/jobs.js';
+import { interceptingDriver } from '../support/intercepting-driver.js';
 import { describeStoresOf, type Setup } from '../support/stores.js';
 
 /** Expects that creation, due and lease times follow the database's clock. */
@@ -82,5 +83,87 @@ describeStoresOf(['mysql', 'mariadb'], 'a text', (setup) => {
     );
 
     expect(await admin.get(id!)).toMatchObject({ payload: JSON.parse(payload), result: JSON.parse(payload) });
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a verb in a caller’s session', (setup) => {
+  const CHARSETS = ['gbk', 'sjis', 'cp932', 'big5', 'latin1', 'utf8mb3'];
+  const SETTINGS = `
+    SELECT @@character_set_client AS client, @@character_set_results AS results,
+           CAST(@@sql_select_limit AS CHAR) AS most
+    LIMIT 1`;
+  const ATTACKS = ['い', 'é', '日', '汁', 'ス', '😀', 'ā', '\\', "'"].map((odd) =>
+    JSON.stringify(`${odd}'); DELETE FROM sql_queue_history; -- `),
+  );
+
+  it.each(CHARSETS)('stores texts unchanged, and as texts, after SET NAMES %s', async (charset) => {
+    const { dataSource, jobs, put, claim, sql } = await setup();
+    await put({});
+    await jobs.complete(finalBatchOf(await claim()));
+
+    await dataSource.transaction(async (manager) => {
+      await manager.query(`SET NAMES ${charset}`);
+      for (const text of ATTACKS) await jobs.enqueue([newJob({ payload: text, headers: text })], manager);
+      await manager.query('SET NAMES utf8mb4');
+    });
+
+    const taken = await jobs.claim(claimRequest({ limit: 99, startLimit: 99 }));
+    expect(taken.map(({ payload }) => payload)).toEqual(ATTACKS);
+    expect(taken.map(({ headers }) => headers)).toEqual(ATTACKS);
+    expect(await sql('SELECT id FROM sql_queue_history')).toHaveLength(1);
+  });
+
+  it.each(CHARSETS)('reads texts unchanged after SET NAMES %s, and leaves the session as it was', async (charset) => {
+    const { dataSource, jobs, admin, put, claim, sql } = await setup();
+    const payload = JSON.stringify({ ключ: '"é\\ 😀 日本' });
+    const [id] = await put({ payload, headers: payload });
+    await jobs.complete(finalBatchOf(await claim(), outcomes.dead));
+
+    const settings = await dataSource.transaction(async (manager) => {
+      await manager.query(`SET NAMES ${charset}`);
+      const before = await manager.query<unknown[]>(SETTINGS);
+      expect(await admin.get(id!, manager)).toMatchObject({ payload: JSON.parse(payload) as unknown });
+      expect(await admin.retry([id!], { transaction: manager })).toEqual([id]);
+      const after = await manager.query<unknown[]>(SETTINGS);
+      await manager.query('SET NAMES utf8mb4');
+      return { before, after };
+    });
+
+    expect(await sql('SELECT payload, headers FROM sql_queue_jobs')).toEqual([{ payload, headers: payload }]);
+    expect(settings.after).toEqual(settings.before);
+  });
+
+  it.each([0, 1])('changes all jobs that it names if sql_select_limit is %s', async (most) => {
+    const { dataSource, jobs, admin, put } = await setup();
+    const ids = await put({}, {}, {});
+    const taken = await jobs.claim(claimRequest({ limit: 3, startLimit: 3, claimId: 1, workerId: 'w' }));
+    await jobs.complete(finalBatchOf({ id: 1, workerId: 'w', jobs: taken }, outcomes.dead));
+
+    const { retried, after } = await dataSource.transaction(async (manager) => {
+      await manager.query(`SET SESSION sql_select_limit = ${most}`);
+      const all = await Promise.all(ids.map((id) => admin.retry([id], { transaction: manager })));
+      const [found] = await manager.query<{ most: string }[]>(SETTINGS);
+      await manager.query('SET SESSION sql_select_limit = DEFAULT');
+      return { retried: all.flat(), after: found };
+    });
+
+    expect(retried).toEqual(ids);
+    expect(after!.most).toBe(`${most}`);
+  });
+});
+
+describeStoresOf(['mysql', 'mariadb'], 'a wait', (setup) => {
+  it('finds its jobs, and those that were removed, although an answer of the server would be cut', async () => {
+    const { connect, open, put, admin } = await setup();
+    const driver = interceptingDriver(async (sql, run) => {
+      if (/START TRANSACTION/.test(sql)) await run('SET SESSION sql_select_limit = 1');
+    });
+    const { waits } = await open({ dataSource: await connect({ driver }) });
+    const ids = await put({}, {}, {}, {});
+    await waits.register(7, ids, 60_000);
+
+    expect([...(await waits.readJobs(ids)).keys()]).toEqual(ids);
+    await admin.remove(ids.slice(0, 3));
+    expect([...(await waits.removedOf(7, ids))]).toEqual(ids.slice(0, 3));
   });
 });

@@ -50,7 +50,8 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
 
     expect(taken.jobs).toHaveLength(2);
     expect(texts.filter((text) => text === 'COMMIT')).toHaveLength(3);
-    expect(texts.filter((text) => text.includes(';\n'))).toEqual([]);
+    const together = texts.filter((text) => text.includes(';\n'));
+    expect(together.filter((text) => /INSERT|UPDATE|DELETE|REPLACE/.test(text))).toEqual([]);
   });
 
   it('neither chain transactions nor limit statements, for any default of the server', async () => {
@@ -66,6 +67,27 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
     const [row] = await pool.runIdempotent(() => query<Record<'completion' | 'most', unknown>>(ENDS_AND_LIMITS));
 
     expect([row!.completion, Number(row!.most)]).toEqual(['NO_CHAIN', 0]);
+  });
+
+  it.each([
+    ['character_set_client', `'utf8mb4'`, `'gbk'`],
+    ['character_set_results', `'utf8mb4'`, `'latin1'`],
+    ['collation_connection', `'utf8mb4_bin'`, `'latin1_bin'`],
+    ['sql_mode', `'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION'`, `''`],
+    ['sql_select_limit', '18446744073709551615', '9'],
+  ])('are refused if the session does not keep the setting of %s', async (setting, required, kept) => {
+    const { connect } = await setup();
+    const driver = rewritingDriver((sql) => sql.replace(`${setting} = ${required}`, `${setting} = ${kept}`));
+    const templates = new Templates(tableNames(), mysql.now, () => 0);
+    const pool = await MysqlPool.open(await connect({ driver }), templates, systemClock, LEASE_MS);
+    afterTest.push(() => pool.close());
+
+    const asking = pool.runIdempotent(() => query('SELECT 1 AS one'));
+
+    await expect(asking).rejects.toMatchObject({
+      code: 'UNSUPPORTED_DATABASE',
+      message: expect.stringContaining(`expected ${setting} = `) as string,
+    });
   });
 
   it('wait only briefly for a table that is being altered', async () => {

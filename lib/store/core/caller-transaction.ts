@@ -63,10 +63,19 @@ function invalidManagerError(problem: string): InvalidOptionsError {
 
 type Bind = (statement: Statement) => BoundStatement;
 
-export function runOnQueryRunner<T>(runner: QueryRunner, bind: Bind, work: () => Work<T>): Promise<T> {
+/** @param beforeRead called before each statement that reads rows */
+export function runOnQueryRunner<T>(
+  runner: QueryRunner,
+  bind: Bind,
+  work: () => Work<T>,
+  beforeRead?: () => Promise<void>,
+): Promise<T> {
   return drive(work(), async ({ statements }) => {
     const results: StatementResult[] = [];
-    for (const statement of statements) results.push(await sendStatement(runner, bind(statement)));
+    for (const statement of statements) {
+      if (beforeRead && /^\s*SELECT\b/.test(statement.sql)) await beforeRead();
+      results.push(await sendStatement(runner, bind(statement)));
+    }
     return results;
   });
 }

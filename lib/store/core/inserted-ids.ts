@@ -2,7 +2,7 @@ import { safeId } from './safe-id.js';
 import { query, type StatementResult, type Work } from './statement.js';
 
 /** InnoDB gives one plain multi-row INSERT ids at equal steps. On a Galera cluster the step is the number of nodes. */
-export const SELECT_ID_STEP = `SELECT @@auto_increment_increment AS step`;
+const SELECT_ID_STEP = `SELECT @@auto_increment_increment AS step`;
 
 export function* readIdStep(): Work<number> {
   return Number((yield* query<{ step: number }>(SELECT_ID_STEP))[0]!.step);

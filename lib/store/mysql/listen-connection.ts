@@ -3,15 +3,17 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../../common/clock.js';
 import type { Hosts } from './hosts.js';
 import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
+import { REQUIRED_SETTINGS, requireSettings, SESSION_SETTINGS } from './session-settings.js';
 
 // Short enough for proxies and firewalls that close idle connections.
 const LISTEN_TIMEOUT_S = 20;
 const ANSWER_TIMEOUT_MS = 10_000;
 
 // A server's limits for long statements, and its log of slow ones, are not meant for a connection that sleeps.
-const SET_UP = `
-  SET SESSION /*!80000 max_execution_time = 0, */ /*M! max_statement_time = 0, */
+const SETTINGS = `
+  SET SESSION ${REQUIRED_SETTINGS}, /*!80000 max_execution_time = 0, */ /*M! max_statement_time = 0, */
     long_query_time = 31536000, wait_timeout = 60`;
+const READ_SETTINGS = `SELECT ${SESSION_SETTINGS}`;
 
 const INTERRUPTED = 1317;
 
@@ -41,7 +43,9 @@ export class ListenConnection {
     stop.addEventListener('abort', close, { once: true });
     try {
       await listening.#withTimeout((done) => connection.connect((error) => done(error)), ANSWER_TIMEOUT_MS);
-      await listening.#query(SET_UP, ANSWER_TIMEOUT_MS);
+      await listening.#query(SETTINGS, ANSWER_TIMEOUT_MS);
+      const [settings] = await listening.#query<Record<string, unknown>>(READ_SETTINGS, ANSWER_TIMEOUT_MS);
+      requireSettings(settings);
       return listening;
     } catch (error) {
       listening.close();

@@ -5,7 +5,6 @@ import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
 import { storeClosedError, storeUnavailableError } from '../core/with-retry.js';
 import { classifyError, explainMissingPrivilege } from '../core/classify-error.js';
-import type { SqlValue } from '../core/statement.js';
 import type { Hosts } from './hosts.js';
 import type { MysqlSessions } from './mysql-sessions.js';
 import type { MysqlWire } from './mysql-wire.js';
@@ -99,8 +98,8 @@ export class MysqlConnections {
 
   async #setUp(connection: PoolConnection): Promise<void> {
     try {
-      const send = async (sql: string, values?: readonly SqlValue[]) =>
-        (await this.wire.send(connection, sql, values)).rows;
+      const send = async (...statements: string[]) =>
+        (await this.wire.sendTogether(connection, statements)).at(-1)!.rows;
       const idStep = await this.sessions.setUp(send);
       if (idStep !== undefined) this.wire.setIdStep(connection, idStep);
     } catch (error) {

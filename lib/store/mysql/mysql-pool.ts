@@ -10,11 +10,12 @@ import { classifyError, explainMissingPrivilege, isUnsent } from '../core/classi
 import { withRetry, storeUnavailableError, type OnRetry } from '../core/with-retry.js';
 import type { DedicatedConnection, SqlDatabase } from '../core/sql-database.js';
 import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../core/statement.js';
-import type { BoundStatement, Templates } from '../core/template.js';
+import type { Templates } from '../core/template.js';
 import { connectionOptions, loadDriver, type MysqlOptions } from './mysql-options.js';
 import { Hosts } from './hosts.js';
 import { MysqlConnections } from './mysql-connections.js';
-import { withLiterals } from './mysql-literals.js';
+import { withCompleteAnswers } from './caller-session.js';
+import { ASCII_WITHOUT_ESCAPES, withLiterals, WITHOUT_ESCAPES } from './mysql-literals.js';
 import { MysqlSessions } from './mysql-sessions.js';
 import { MysqlSockets } from './mysql-sockets.js';
 import { MysqlWire } from './mysql-wire.js';
@@ -24,8 +25,8 @@ import { CommitLog } from './commit-log.js';
 // Enough for the claims of many queues, a flush and a heartbeat at the same time. Each statement takes milliseconds.
 const POOL_SIZE = 5;
 
-const BEGIN: BoundStatement = { text: 'START TRANSACTION', values: [] };
-const COMMIT: BoundStatement = { text: 'COMMIT', values: [] };
+const BEGIN = 'START TRANSACTION';
+const COMMIT = 'COMMIT';
 
 const CLOSE_TIMEOUT_MS = 400;
 
@@ -119,12 +120,12 @@ export class MysqlPool implements SqlDatabase {
   }
 
   async inCallerTransaction<T>(transaction: CallerTransaction, work: () => Work<T>): Promise<T> {
-    const bind = (statement: Statement) => withLiterals(this.templates.bind(statement));
+    const bind = (statement: Statement) => ({ text: this.#bind(statement, ASCII_WITHOUT_ESCAPES), values: [] });
     const runner = callerQueryRunner(this.dataSource, transaction);
     this.#openTransactions ??= new OpenTransactions(this.dataSource);
     if (!(await this.#openTransactions.has(runner))) throw new TransactionLostError();
     try {
-      return await runOnQueryRunner(runner, bind, work);
+      return await withCompleteAnswers(runner, (beforeRead) => runOnQueryRunner(runner, bind, work, beforeRead));
     } catch (error) {
       throw explainMissingPrivilege(error);
     }
@@ -186,7 +187,7 @@ export class MysqlPool implements SqlDatabase {
     let isOpen = false;
     let isCommitted = false;
     const value = await drive(work(), async ({ statements, isLast = false }) => {
-      const bound = this.#bind(statements);
+      const bound = statements.map((each) => this.#bind(each));
       if (isCommitted) return this.#send(connection, bound);
       const begin = isOpen ? [] : [BEGIN];
       isOpen = true;
@@ -203,16 +204,21 @@ export class MysqlPool implements SqlDatabase {
   }
 
   #drive<T>(connection: PoolConnection, work: () => Work<T>): Promise<T> {
-    return drive(work(), ({ statements }) => this.#send(connection, this.#bind(statements)));
+    return drive(work(), ({ statements }) =>
+      this.#send(
+        connection,
+        statements.map((each) => this.#bind(each)),
+      ),
+    );
   }
 
-  #bind(statements: readonly Statement[]): BoundStatement[] {
-    return statements.map((statement) => this.templates.bind(statement));
+  #bind(statement: Statement, quotable = WITHOUT_ESCAPES): string {
+    return withLiterals(this.templates.bind(statement), quotable);
   }
 
-  #send(connection: PoolConnection, statements: readonly BoundStatement[]): Promise<readonly StatementResult[]> {
-    const { supportsMultiStatements } = this.#sessions;
-    return supportsMultiStatements
+  #send(connection: PoolConnection, statements: readonly string[]): Promise<readonly StatementResult[]> {
+    const { supportsMultiStatements, isGalera } = this.#sessions;
+    return supportsMultiStatements && !isGalera
       ? this.#wire.sendTogether(connection, statements)
       : this.#wire.sendEach(connection, statements);
   }

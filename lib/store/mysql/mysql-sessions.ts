@@ -1,6 +1,5 @@
-import { SELECT_ID_STEP } from '../core/inserted-ids.js';
-import type { SqlValue } from '../core/statement.js';
 import type { Hosts } from './hosts.js';
+import { REQUIRED_SETTINGS, requireSettings, SESSION_SETTINGS } from './session-settings.js';
 
 // Far longer than a transaction of the library keeps a row locked. It limits metadata locks too: an ALTER TABLE that
 // waits for a long transaction blocks all other statements, by default for a year, even after their client has
@@ -10,10 +9,14 @@ const LOCK_WAIT_TIMEOUT_S = 1;
 const READ_COMMITTED = `SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED`;
 // Overrides server settings that break the library: chained transactions, in which statements after a COMMIT do not
 // commit, and limits for the duration of statements.
-const SETTINGS = `
-  SET SESSION sql_mode = 'STRICT_TRANS_TABLES,NO_ENGINE_SUBSTITUTION', autocommit = 1, completion_type = 'NO_CHAIN',
+const settings = (waitTimeoutS: number) => `
+  SET SESSION ${REQUIRED_SETTINGS}, autocommit = 1, completion_type = 'NO_CHAIN',
     /*!80000 max_execution_time = 0, */ /*M! max_statement_time = 0, */
-    wait_timeout = ?, innodb_lock_wait_timeout = ?, lock_wait_timeout = ?, eq_range_index_dive_limit = 1`;
+    wait_timeout = ${waitTimeoutS}, innodb_lock_wait_timeout = ${LOCK_WAIT_TIMEOUT_S},
+    lock_wait_timeout = ${LOCK_WAIT_TIMEOUT_S}, eq_range_index_dive_limit = 1`;
+
+// The step between the ids of one INSERT is read with them, so it costs no round trip of its own.
+const READ_SETTINGS = `SELECT ${SESSION_SETTINGS}, @@auto_increment_increment AS step`;
 
 // On Galera the auto-increment step changes with the number of nodes; elsewhere a session keeps its step.
 const GALERA = `SHOW GLOBAL STATUS LIKE 'wsrep_cluster_size'`;
@@ -25,16 +28,19 @@ const ACCESS_DENIED = 1227;
 
 const SYNTAX_ERROR = 1064;
 
-export type Send = (sql: string, values?: readonly SqlValue[]) => Promise<readonly Record<string, unknown>[]>;
+type Row = Readonly<Record<string, unknown>>;
+
+/** Sends the statements as one text. Returns the rows of the last one. */
+export type Send = (...statements: string[]) => Promise<readonly Row[]>;
 
 /** The session settings of the library's connections, and the limits of the server found with them. */
 export class MysqlSessions {
-  /**
-   * Whether several statements may be sent as one text. A proxy may reject it. On Galera it is unsafe: a node that
-   * aborts the transaction between two statements reports no error, commits each later statement alone, and its COMMIT
-   * succeeds (record 16).
-   */
+  /** Whether several statements may be sent as one text. A proxy may reject it. */
   supportsMultiStatements = true;
+  /**
+   * On Galera several writes as one text are unsafe: a node that aborts the transaction between two statements reports no
+   * error, commits each later statement alone, and its COMMIT succeeds (record 16).
+   */
   isGalera = false;
   #isRowImageDenied = false;
 
@@ -46,31 +52,29 @@ export class MysqlSessions {
   /** Returns the step between the ids of one INSERT; undefined if the step may change. */
   async setUp(send: Send): Promise<number | undefined> {
     if (this.hosts.count > 0) await requireWritable(send);
-    await this.#applySettings(send);
+    const applied = await this.#applySettings(send);
+    requireSettings(applied);
     const [galera] = await send(GALERA);
     this.isGalera = Number(galera?.['Value'] ?? 0) > 0;
-    if (this.isGalera) {
-      this.supportsMultiStatements = false;
-      return undefined;
-    }
+    if (this.isGalera) return undefined;
     await this.#shortenRowImage(send);
-    const [row] = await send(SELECT_ID_STEP);
-    return Number(row!['step']);
+    return Number(applied!['step']);
   }
 
-  async #applySettings(send: Send): Promise<void> {
-    const values = [this.waitTimeoutS, LOCK_WAIT_TIMEOUT_S, LOCK_WAIT_TIMEOUT_S];
+  /** Returns the settings that the session has then. */
+  async #applySettings(send: Send): Promise<Row | undefined> {
+    const statements = [READ_COMMITTED, settings(this.waitTimeoutS), READ_SETTINGS];
     if (this.supportsMultiStatements) {
       try {
-        await send(`${READ_COMMITTED}; ${SETTINGS}`, values);
-        return;
+        return (await send(...statements))[0];
       } catch (error) {
         if (errno(error) !== SYNTAX_ERROR) throw error;
         this.supportsMultiStatements = false;
       }
     }
-    await send(READ_COMMITTED);
-    await send(SETTINGS, values);
+    let rows: readonly Row[] = [];
+    for (const statement of statements) rows = await send(statement);
+    return rows[0];
   }
 
   async #shortenRowImage(send: Send): Promise<void> {

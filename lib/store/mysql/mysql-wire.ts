@@ -1,7 +1,6 @@
 import type { PoolConnection, ResultSetHeader } from 'mysql2';
 import type { Clock } from '../../common/clock.js';
-import { valuesLengthOf, type StatementResult, type SqlValue } from '../core/statement.js';
-import type { BoundStatement } from '../core/template.js';
+import type { StatementResult } from '../core/statement.js';
 import { AnswerTimeouts } from './answer-timeouts.js';
 
 // If a server does not answer within the shortest lease, kept within these limits, the connection is dropped and the
@@ -39,29 +38,20 @@ export class MysqlWire {
   }
 
   /** As one text. If it is too long, sends the statements one after another. */
-  async sendTogether(
-    connection: PoolConnection,
-    statements: readonly BoundStatement[],
-  ): Promise<readonly StatementResult[]> {
-    if (statements.length === 1 || textLengthOf(statements) > MAX_TEXT_LENGTH)
-      return this.sendEach(connection, statements);
-    const sql = statements.map(({ text }) => text).join(STATEMENT_SEPARATOR);
-    const values = statements.flatMap((statement) => statement.values);
-    const results = (await this.#query(connection, sql, values)) as readonly unknown[];
+  async sendTogether(connection: PoolConnection, statements: readonly string[]): Promise<readonly StatementResult[]> {
+    if (statements.length === 1 || lengthOf(statements) > MAX_TEXT_LENGTH) return this.sendEach(connection, statements);
+    const results = (await this.#query(connection, statements.join(STATEMENT_SEPARATOR))) as readonly unknown[];
     return results.map((result) => this.#toResult(connection, result));
   }
 
-  async sendEach(
-    connection: PoolConnection,
-    statements: readonly BoundStatement[],
-  ): Promise<readonly StatementResult[]> {
+  async sendEach(connection: PoolConnection, statements: readonly string[]): Promise<readonly StatementResult[]> {
     const results: StatementResult[] = [];
-    for (const { text, values } of statements) results.push(await this.send(connection, text, values));
+    for (const sql of statements) results.push(await this.send(connection, sql));
     return results;
   }
 
-  async send(connection: PoolConnection, sql: string, values?: readonly SqlValue[]): Promise<StatementResult> {
-    return this.#toResult(connection, await this.#query(connection, sql, values));
+  async send(connection: PoolConnection, sql: string): Promise<StatementResult> {
+    return this.#toResult(connection, await this.#query(connection, sql));
   }
 
   /** Rejects all running statements, and later ones. */
@@ -69,14 +59,14 @@ export class MysqlWire {
     this.#timeouts.stop();
   }
 
-  #query(connection: PoolConnection, sql: string, values: readonly SqlValue[] = []): Promise<unknown> {
+  #query(connection: PoolConnection, sql: string): Promise<unknown> {
     return new Promise((resolve, reject) => {
       // The driver's own timeout survives a broken connection and keeps the process alive.
       const cancelTimeout = this.#timeouts.start(() => {
         this.#lastTimeoutAt = this.clock.monotonic();
         reject(this.#timeouts.isStopped ? closedError() : answerTimeoutError(this.#answerTimeoutMs));
       });
-      connection.query({ sql, values: values as SqlValue[] }, (error, result) => {
+      connection.query(sql, (error, result) => {
         cancelTimeout();
         if (error) reject(error);
         else resolve(result);
@@ -101,6 +91,6 @@ function closedError(): Error {
   return Object.assign(error, { code: 'PROTOCOL_CONNECTION_LOST', fatal: true });
 }
 
-function textLengthOf(statements: readonly BoundStatement[]): number {
-  return statements.reduce((sum, { text, values }) => sum + text.length + valuesLengthOf(values), 0);
+function lengthOf(statements: readonly string[]): number {
+  return statements.reduce((sum, { length }) => sum + length, 0);
 }

@@ -14,7 +14,10 @@ export async function inBatches(
   for (const batch of batchesOf(ascending(ids), BATCH_SIZE)) await act(batch);
 }
 
-/** The rows that the statement selects for the distinct `ids`. */
+/**
+ * The rows that the statement selects for the distinct `ids`: at most two for each of them, because reused ids can be those
+ * of two jobs. A statement can have them as `:limit`.
+ */
 export async function readInBatches<Row>(
   database: Pick<SqlDatabase, 'runIdempotent'>,
   sql: string,
@@ -23,7 +26,9 @@ export async function readInBatches<Row>(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   await inBatches(ids, async (batch) => {
-    rows.push(...(await database.runIdempotent(() => query<Row>(sql, { ...values, ids: batch }))));
+    rows.push(
+      ...(await database.runIdempotent(() => query<Row>(sql, { ...values, ids: batch, limit: 2 * batch.length }))),
+    );
   });
   return rows;
 }

@@ -11,7 +11,8 @@ import { inBatches, readInBatches } from './in-batches.js';
 import { jobLogDeletions } from './sql-job-log-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
-// One statement, so that a job that moves between the tables is found in one of them.
+// One statement, so that a job that moves between the tables is found in one of them. Its LIMIT holds in place of the
+// sql_select_limit of a session: a job that was cut from the answer would be taken for a removed one.
 const AWAITED_JOBS = `
   SELECT id, queue, state, result, error, options
   FROM {history}
@@ -19,7 +20,8 @@ const AWAITED_JOBS = `
   UNION ALL
   SELECT id, queue, state, NULL, NULL, options
   FROM {jobs}
-  WHERE id IN (:ids)`;
+  WHERE id IN (:ids)
+  LIMIT :limit`;
 
 // All three databases support REPLACE. Only the process itself writes its rows.
 const REGISTER = `
@@ -63,7 +65,8 @@ const MARK_REMOVED = `
 const REMOVED = `
   SELECT job_id
   FROM {waits} /*! FORCE INDEX (PRIMARY) */
-  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at = 1`;
+  WHERE waiter = :waiter AND job_id IN (:ids) AND expires_at = 1
+  LIMIT :limit`;
 
 type WaitRow = Omit<TableRow<'waits'>, 'expires_at'>;
 

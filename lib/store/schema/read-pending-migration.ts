@@ -1,4 +1,4 @@
-import { withLiterals } from '../mysql/mysql-literals.js';
+import { ASCII_WITHOUT_ESCAPES, withLiterals } from '../mysql/mysql-literals.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
 import type { Templates } from '../core/template.js';
 import { MIGRATIONS, upStatements } from './migrations/migrations.js';
@@ -21,7 +21,7 @@ export async function readPendingMigration(
   const due = MIGRATIONS.filter(({ version }) => version > from);
   const statements = due
     .flatMap((migration) => upStatements(migration, dialect.name))
-    .map((statement) => withLiterals(templates.bind(statement)).text);
+    .map((statement) => withLiterals(templates.bind(statement), ASCII_WITHOUT_ESCAPES));
   return { from, statements: statements.map(withoutIndent) };
 }
 
