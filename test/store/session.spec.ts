@@ -34,7 +34,7 @@ describeStoresOf(['mysql', 'mariadb'], 'the library’s own connections', (setup
   });
 
   // A Galera node can undo a transaction between two statements of one text without an error, and run the rest.
-  it('send one statement at a time to a Galera node', async () => {
+  it('send one statement at a time to a Galera node, unless they only read', async () => {
     const { connect, open } = await setup();
     const texts: string[] = [];
     const driver = rewritingDriver((sql) => {

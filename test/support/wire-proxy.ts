@@ -5,9 +5,10 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
  * The fate of a statement. `cut`: the connection breaks before the server receives it. `unanswered`: the server executes
  * it, and the connection breaks before the answer. `silent`: neither side receives anything further or closes the
  * connection, like a host without power. `late`: the connection breaks for the client, and the statement reaches the
- * server when the test delivers it. `held`: the statement is delayed until then, and nothing breaks.
+ * server when the test delivers it. `held`: the statement is delayed until then, and nothing breaks. `replica`: it reads
+ * the tables `lag_queue_…`, which a test fills as those of a replica that is behind.
  */
-export type ProxyAction = 'pass' | 'cut' | 'unanswered' | 'silent' | 'late' | 'held';
+export type ProxyAction = 'pass' | 'cut' | 'unanswered' | 'silent' | 'late' | 'held' | 'replica';
 
 export interface SentStatement {
   readonly sql: string;
@@ -136,6 +137,9 @@ export class WireProxy {
         if (fate === 'late' || fate === 'silent') silent = true;
         if (fate === 'late') client.destroy();
         if (fate === 'pass' || fate === 'unanswered') upstream.write(packet);
+        // The names have the same length, so the header of the packet stays valid.
+        if (fate === 'replica')
+          upstream.write(packet.toString('latin1').replaceAll('sql_queue_', 'lag_queue_'), 'latin1');
         unanswered = fate === 'unanswered';
       }
     });
@@ -156,6 +160,13 @@ export class WireProxy {
     transaction.push(sql);
     return this.#action({ sql, transaction });
   }
+}
+
+/** Whether a proxy that splits reads from writes sends the statement to a replica. */
+export function isForReplica({ sql, transaction }: SentStatement): boolean {
+  const isInTransaction =
+    /^\W*START TRANSACTION/.test(transaction[0]!) && !transaction.some((each) => /\b(COMMIT|ROLLBACK)\b/.test(each));
+  return /^\s*SELECT\b/.test(sql) && !/\bFOR UPDATE\b/.test(sql) && !isInTransaction;
 }
 
 /** Whether the statement commits new jobs. */

@@ -355,8 +355,12 @@ describeEngines(
       const worker = await world.start(settings);
       const looks: string[] = [];
       let committing: (() => Promise<void>) | undefined;
+      let enqueuing: object | undefined;
       const driver = interceptingDriver(
-        async (sql) => void (/COMMIT\b/.test(sql) && (await committing?.())),
+        async (sql, _run, connection) => {
+          if (sql.includes('INSERT INTO sql_queue_jobs')) enqueuing = connection;
+          if (/COMMIT\b/.test(sql) && connection === enqueuing) await committing?.();
+        },
         (sql) => void (/LEFT\(info/.test(sql) && looks.push(sql)),
       );
       const { producer } = await world.start({

@@ -15,6 +15,10 @@ const SETTINGS = `
     long_query_time = 31536000, wait_timeout = 60`;
 const READ_SETTINGS = `SELECT ${SESSION_SETTINGS}`;
 
+// A proxy may send a SELECT outside of a transaction to a replica. The transaction reads no table, so that it keeps no
+// snapshot and no lock.
+const BEGIN = 'START TRANSACTION';
+
 const INTERRUPTED = 1317;
 
 /** A connection that only listens, so that an interrupt cannot hit any other statement. */
@@ -46,6 +50,7 @@ export class ListenConnection {
       await listening.#query(SETTINGS, ANSWER_TIMEOUT_MS);
       const [settings] = await listening.#query<Record<string, unknown>>(READ_SETTINGS, ANSWER_TIMEOUT_MS);
       requireSettings(settings);
+      await listening.#query(BEGIN, ANSWER_TIMEOUT_MS);
       return listening;
     } catch (error) {
       listening.close();

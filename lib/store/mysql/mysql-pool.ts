@@ -28,6 +28,9 @@ const POOL_SIZE = 5;
 const BEGIN = 'START TRANSACTION';
 const COMMIT = 'COMMIT';
 
+// Not SELECT … FOR UPDATE.
+const PLAIN_READ = /^\s*(?:SELECT|WITH|SHOW)\b(?!.*\bFOR UPDATE\b)/s;
+
 const CLOSE_TIMEOUT_MS = 400;
 
 /**
@@ -99,7 +102,8 @@ export class MysqlPool implements SqlDatabase {
   }
 
   runIdempotent<T>(work: () => Work<T>): Promise<T> {
-    const attempt = () => this.#withConnection((connection) => this.#drive(connection, work));
+    const attempt = () =>
+      this.#withConnection((connection) => drive(work(), ({ statements }) => this.#sendAlone(connection, statements)));
     return withRetry(this.clock, attempt, undefined, this.onRetry);
   }
 
@@ -216,10 +220,30 @@ export class MysqlPool implements SqlDatabase {
     return withLiterals(this.templates.bind(statement), quotable);
   }
 
-  #send(connection: PoolConnection, statements: readonly string[]): Promise<readonly StatementResult[]> {
-    const { supportsMultiStatements, isGalera } = this.#sessions;
-    return supportsMultiStatements && !isGalera
-      ? this.#wire.sendTogether(connection, statements)
-      : this.#wire.sendEach(connection, statements);
+  /**
+   * Sends reads as a transaction of their own. A proxy may send a SELECT outside of a transaction to a replica, which does
+   * not know the latest commits yet.
+   */
+  async #sendAlone(connection: PoolConnection, statements: readonly Statement[]): Promise<readonly StatementResult[]> {
+    const texts = statements.map((each) => this.#bind(each));
+    if (!statements.every(({ sql }) => PLAIN_READ.test(sql))) return this.#send(connection, texts);
+    const { supportsMultiStatements } = this.#sessions;
+    try {
+      // Reads may be sent as one text to a Galera node, too: if it aborts the transaction, nothing is half done.
+      const results = await this.#send(connection, [BEGIN, ...texts, COMMIT], supportsMultiStatements);
+      return results.slice(1, -1);
+    } catch (error) {
+      // The work may handle the error, and then use the connection again.
+      if (classifyError(error) !== 'reconnect') await this.#wire.send(connection, 'ROLLBACK');
+      throw error;
+    }
+  }
+
+  #send(
+    connection: PoolConnection,
+    statements: readonly string[],
+    isTogether = this.#sessions.supportsMultiStatements && !this.#sessions.isGalera,
+  ): Promise<readonly StatementResult[]> {
+    return isTogether ? this.#wire.sendTogether(connection, statements) : this.#wire.sendEach(connection, statements);
   }
 }
