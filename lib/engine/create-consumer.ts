@@ -17,6 +17,10 @@ export function createConsumer({ core, stores, events, waits, notifier, settler,
     optionsFor,
     instrumentations,
     flowSettler: settler,
+    ownWork: {
+      isHeld: (claimId) => notifier.ownWork?.isHeld(claimId) ?? false,
+      isRunning: (claimId, jobId) => notifier.ownWork?.isRunning(claimId, jobId) ?? false,
+    },
     announce: (queue, jobs) => notifier.wake(queue, jobs),
     expectDue: (queue, ms) => notifier.expectDue(queue, ms),
   });

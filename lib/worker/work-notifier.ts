@@ -1,3 +1,4 @@
+import type { OwnWork } from '../job/own-work.js';
 import { workerName, type NotificationChannel } from '../store/notifications/notification-channel.js';
 import type { Clock } from '../common/clock.js';
 import type { QueueWorkers } from './queue/queue-workers.js';
@@ -65,6 +66,11 @@ export class WorkNotifier {
   cancel(jobId: number, workerId: string): void {
     this.#queues?.cancel(jobId);
     if (workerId !== this.#worker?.id) this.channel?.notify(workerName(workerId), 1);
+  }
+
+  /** Of the worker of this process. Other parts of the process that rescue jobs need it. */
+  get ownWork(): OwnWork | undefined {
+    return this.#worker?.components.ownWork;
   }
 
   get #queues(): QueueWorkers | undefined {

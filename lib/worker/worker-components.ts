@@ -1,6 +1,7 @@
 import { logText } from '../common/log-text.js';
 import type { ClaimedJob } from '../job/job.js';
 import type { Delay } from '../job/outcome.js';
+import type { OwnWork } from '../job/own-work.js';
 import { workerName } from '../store/notifications/notification-channel.js';
 import { CancelRequestReader } from './cancel-request-reader.js';
 import { Completer } from './complete/completer.js';
@@ -30,6 +31,7 @@ export class WorkerComponents {
   readonly leases: LeaseRenewer;
   readonly cancelRequestReader: CancelRequestReader;
   readonly schedules: ScheduleRunner;
+  readonly ownWork: OwnWork;
   readonly poller: Poller;
   readonly listener: NotificationListener | undefined;
   readonly pruner: Pruner;
@@ -64,8 +66,12 @@ export class WorkerComponents {
     this.cancelRequestReader = new CancelRequestReader(store, clock, this.leases, queues);
     this.#slots = new Slots(workerOptions.concurrency);
     this.#jobLogWriter = new JobLogWriter(parts.jobLogs, waitNotifier, clock, logger);
+    this.ownWork = {
+      isHeld: (claimId) => this.leases.isHeld(claimId),
+      isRunning: (claimId, jobId) => queues.isRunning(claimId, jobId),
+    };
     const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
-    this.#rescuer = new Rescuer({ ...parts, announce, expectDue });
+    this.#rescuer = new Rescuer({ ...parts, ownWork: this.ownWork, announce, expectDue });
     this.schedules = new ScheduleRunner(parts, queueNames, announce);
     this.poller = new Poller(parts, queues, this.schedules, this.settings, this.#rescuer);
     const { poller, cancelRequestReader } = this;

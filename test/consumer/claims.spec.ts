@@ -1,4 +1,5 @@
 import { describeEngines, plainJobs } from '../support/engines.js';
+import { rescueRules } from '../support/jobs.js';
 
 const ANN = { owner: 'ann' } as const;
 const MINUTES_15 = 900_000;
@@ -110,7 +111,7 @@ describeEngines('a claim of a consumer', (setup) => {
     await consumer.claim('q', { owner: 'bob', lease: '1h' });
     world.advance(50 * 365 * 86_400_000);
     const summary = await store.summarizeWork(['q']);
-    const rescued = await store.rescue({ decide: () => ({ kind: 'release' }), retentionMs: () => 1_000 });
+    const rescued = await store.rescue(rescueRules({ decide: () => ({ kind: 'release' }) }));
 
     expect(held).toMatchObject({ id: kept!.id, leaseUntil: null });
     expect(summary.leaseExpiryInMs).toBe(0);

@@ -1,6 +1,7 @@
 import { QUEUE_EVENTS } from '../../lib/job/queue-event.js';
 import { describeEngines } from '../support/engines.js';
 import { EventLog } from '../support/event-log.js';
+import { rescueRules } from '../support/jobs.js';
 
 const ANN = { owner: 'ann' };
 
@@ -38,10 +39,7 @@ describeEngines('the owner of a job', (setup) => {
     await consumer.claim('q', { ...ANN, lease: '1m' });
     world.advance(61_000);
 
-    await store.rescue({
-      decide: () => ({ kind: 'dead', error: { name: 'E', message: 'm' } }),
-      retentionMs: () => 60_000,
-    });
+    await store.rescue(rescueRules({ decide: () => ({ kind: 'dead', error: { name: 'E', message: 'm' } }) }));
 
     expect(await admin.get(id)).toMatchObject({ state: 'dead', owner: 'ann' });
   });

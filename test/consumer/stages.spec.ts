@@ -1,4 +1,5 @@
 import { describeEngines, plainJobs } from '../support/engines.js';
+import { rescueRules } from '../support/jobs.js';
 
 const ANN = { owner: 'ann' } as const;
 const REVIEW = 'pending review';
@@ -55,7 +56,7 @@ describeEngines('a job in a stage', (setup) => {
       () => consumer.snooze(id, { ...ANN, until: '1m' }),
       () => consumer.fail(id, { ...ANN, error: 'x', retry: '1m' }),
       () => consumer.fail(id, { ...ANN, error: 'x', retry: 0 }),
-      () => store.rescue({ ...rules, retentionMs: () => 1_000 }),
+      () => store.rescue(rescueRules(rules)),
       () => consumer.unassign(id),
     ]) {
       const [job] = await claim();

@@ -15,7 +15,7 @@ describeStrategies('a lease', (setup) => {
     expect(await jobs.rescue(rescueRules())).toEqual([]);
   });
 
-  it('is neither extended nor returned after it has expired', async () => {
+  it('is extended after it has expired, if no rescue has taken its jobs', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({});
     const { id } = await claim();
@@ -23,17 +23,30 @@ describeStrategies('a lease', (setup) => {
     advance(LEASE_MS);
     const held = await jobs.extend([id]);
 
-    expect(held).toEqual([]);
-    expect(await jobs.rescue(rescueRules())).toHaveLength(1);
+    expect(held).toEqual([{ claimId: id, cancelRequested: [] }]);
+    expect(await jobs.rescue(rescueRules())).toEqual([]);
   });
 
-  it('is extended beside other leases that have expired', async () => {
+  it('is not extended after a rescue has taken some of its jobs', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    const [first] = await put({}, {});
+    const { id } = await claim({ limit: 2 });
+
+    advance(LEASE_MS);
+    await jobs.rescue(rescueRules({ isRunning: (_, jobId) => jobId === first }));
+
+    expect(await jobs.extend([id])).toEqual([]);
+    expect((await jobs.rescue(rescueRules())).map(({ job }) => job.id)).toEqual([first]);
+  });
+
+  it('is extended beside claims whose jobs were rescued', async () => {
     const { put, claim, jobs, advance } = await setup();
     await put({}, {});
     const short = await claim({ leaseMs: 1_000 });
     const long = await claim({ leaseMs: 60_000 });
 
     advance(1_000);
+    await jobs.rescue(rescueRules());
 
     expect(await jobs.extend([short.id, long.id])).toEqual([{ claimId: long.id, cancelRequested: [] }]);
   });

@@ -24,6 +24,33 @@ describeStrategies('a rescue', (setup) => {
     expect(rescued[0]?.job).toMatchObject({ queue: 'q', name: 'default', workerId: 'worker-1', attempt: 1 });
   });
 
+  it('leaves the claims that its own process holds', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    await put({}, {});
+    const held = await claim();
+    const other = await claim();
+
+    advance(LEASE_MS);
+    const rescued = await jobs.rescue(rescueRules({ isHeld: (id) => id === held.id }));
+
+    expect(rescued.map(({ job }) => job.id)).toEqual(idsOf(other.jobs));
+    expect(await jobs.extend([held.id])).toEqual([{ claimId: held.id, cancelRequested: [] }]);
+  });
+
+  it('leaves a job that its own process still runs, and rescues the other jobs of the claim', async () => {
+    const { put, claim, jobs, advance } = await setup();
+    const [running, other] = await put({}, {});
+    const { id } = await claim({ limit: 2 });
+    const isRunning = (claimId: number, jobId: number) => claimId === id && jobId === running;
+
+    advance(LEASE_MS);
+    const rescued = [await jobs.rescue(rescueRules({ isRunning })), await jobs.rescue(rescueRules({ isRunning }))];
+    const later = await jobs.rescue(rescueRules());
+
+    expect(rescued.map((some) => some.map(({ job }) => job.id))).toEqual([[other], []]);
+    expect(later.map(({ job }) => job.id)).toEqual([running]);
+  });
+
   it('gives each job to one of several rescuers', async () => {
     const { put, claim, jobs, advance, open } = await setup();
     await put(...Array.from({ length: 30 }, () => ({})));

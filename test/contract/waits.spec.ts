@@ -1,4 +1,4 @@
-import { finalBatchOf, ERROR, outcomes } from '../support/jobs.js';
+import { finalBatchOf, ERROR, outcomes, rescueRules } from '../support/jobs.js';
 import { describeStores, type World } from '../support/stores.js';
 
 describeStores('readJobs()', (setup) => {
@@ -122,7 +122,7 @@ describeStores('the outcome of a request', (setup) => {
       if (how === 'rescued dead') {
         await claim();
         advance(60_000);
-        await jobs.rescue({ decide: () => outcomes.dead, retentionMs: () => false });
+        await jobs.rescue(rescueRules({ decide: () => outcomes.dead, retentionMs: () => false }));
       } else await admin.cancel(id!, () => false);
 
       expect((await waits.readJobs([id!])).get(id!)).toMatchObject({ isRequest: true });

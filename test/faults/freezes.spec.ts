@@ -1,7 +1,36 @@
-import { describeEngines, gate } from '../support/engines.js';
+import { describeEngines, gate, type World } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 
 const queue = { lease: '1s', retry: { attempts: 3, backoff: 0 } } as const;
+
+describeEngines('the only worker process, frozen past its lease', (setup) => {
+  it('keeps its job, whose handler is not told of a loss', async () => {
+    const world = await setup();
+    const processes = await processesOf(world);
+    const frozen = await processes.worker({ queue, forward: ['lost', 'rescued', 'completed'] });
+    const { producer, admin } = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', { hold: true });
+    await frozen.untilMessage('holding', id);
+
+    frozen.signal('SIGSTOP');
+    await eventually(async () => (await leaseUntil(world)) < (await world.now()) - 1_000);
+    frozen.signal('SIGCONT');
+    await eventually(async () => (await leaseUntil(world)) > (await world.now()));
+    frozen.send({ finish: true });
+    await frozen.events.until('completed');
+
+    expect([...frozen.events.of('lost'), ...frozen.events.of('rescued')]).toEqual([]);
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+    expect(processes.journal().filter(({ kind }) => kind === 'begin')).toHaveLength(1);
+    expect(await processes.violations()).toEqual([]);
+  });
+});
+
+async function leaseUntil({ sql }: World): Promise<number> {
+  const [claim] = await sql<{ lease_until: number }>('SELECT lease_until FROM sql_queue_claims');
+  return Number(claim!.lease_until);
+}
 
 describeEngines('a worker process frozen past its lease', (setup) => {
   it('finds its signal aborted and its completion rejected, and the result of the second run stands', async () => {

@@ -113,6 +113,8 @@ export function rescueRules(given: Partial<RescueRules> = {}): RescueRules {
   return {
     decide: ({ mayHaveStarted }) => (mayHaveStarted ? outcomes.retry : outcomes.release),
     retentionMs: () => 60_000,
+    isHeld: () => false,
+    isRunning: () => false,
     ...given,
   };
 }

@@ -3,6 +3,7 @@ import type { JobContext } from '../../lib/worker/run/job-context.js';
 import type { StandardSchemaV1 } from '../../lib/job/standard-schema.js';
 import { describeEngines, gate } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
+import { rescueRules } from '../support/jobs.js';
 
 // The tests do not depend on a poll.
 const HARDLY_EVER = { poll: { min: '1h', max: '1h' } } as const;
@@ -129,10 +130,7 @@ describeEngines('a dead-letter queue', (setup) => {
     await consumer.claim('q', { owner: 'ann', lease: '1m' });
 
     world.advance(61_000);
-    await store.rescue({
-      decide: () => ({ kind: 'dead', error: { name: 'E', message: 'm' } }),
-      retentionMs: () => 1_000,
-    });
+    await store.rescue(rescueRules({ decide: () => ({ kind: 'dead', error: { name: 'E', message: 'm' } }) }));
 
     const letters = (await admin.find({ queue: 'dlq' })).jobs;
     expect(letters.map(({ headers }) => headers['dead-letter.id'])).toEqual([String(failed.id), String(lapsed.id)]);

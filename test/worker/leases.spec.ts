@@ -59,6 +59,129 @@ describeEngines('a lease', (setup) => {
   });
 });
 
+/** Blocks the event loop, but leaves the core to other processes. */
+function block(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+describeEngines('the only process, whose event loop is blocked for longer than a lease', (setup) => {
+  const queue = { lease: '1s', retry: { attempts: 3, backoff: 0 } } as const;
+  const BLOCKED_MS = 2_200;
+
+  it('keeps the jobs that it runs and those that it has prefetched', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { producer, runner, events } = await world.start({
+      autoStart: false,
+      queues: { q: { ...queue, concurrency: 2, prefetch: 4 } },
+      handlers: {
+        q: async ({ payload }) => {
+          if (payload === 'waits') return opened;
+          if (payload === 'blocks') block(BLOCKED_MS);
+        },
+      },
+    });
+    const ids = await producer.enqueueMany(
+      'q',
+      ['waits', 'blocks', 'short', 'blocks', 'short'].map((payload) => ({ payload })),
+    );
+
+    await runner.start();
+    await events.untilCount(4, 'completed');
+    open();
+    await events.untilCount(5, 'completed');
+
+    expect(events.jobs('started').sort((a, b) => a - b)).toEqual(ids.map(({ id }) => id));
+    expect(events.of('completed').map(({ attempt }) => attempt)).toEqual([1, 1, 1, 1, 1]);
+    expect([...events.of('lost'), ...events.of('rescued'), ...events.of('released')]).toEqual([]);
+  });
+
+  it('keeps the jobs of a batch', async () => {
+    const world = await setup();
+    const { producer, runner, events } = await world.start({ autoStart: false, queues: { q: queue } });
+    await runner.handle('q', { ...queue, batch: 3 }, () => block(BLOCKED_MS));
+    await producer.enqueueMany('q', plainJobs(6));
+
+    await runner.start();
+    await events.untilCount(6, 'completed');
+
+    expect(events.of('started')).toHaveLength(6);
+    expect([...events.of('lost'), ...events.of('rescued')]).toEqual([]);
+  });
+
+  it('has no job taken by a consumer of its own', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const { producer, consumer, events } = await world.start({ queues: { q: queue }, handlers: { q: () => opened } });
+    await producer.enqueue('q', 0);
+    await events.until('started');
+
+    block(BLOCKED_MS);
+    const claimed = await consumer.claim('q', { owner: 'ann' });
+    open();
+    await events.until('completed');
+
+    expect(claimed).toEqual([]);
+    expect([...events.of('lost'), ...events.of('rescued')]).toEqual([]);
+  });
+
+  it('renews the lease of a run that goes on, so that its signal is not aborted', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    const signals: AbortSignal[] = [];
+    const { producer, events } = await world.start({
+      queues: { q: queue },
+      handlers: {
+        q: ({ signal }) => {
+          signals.push(signal);
+          return opened;
+        },
+      },
+    });
+    await producer.enqueue('q', 0);
+    await events.until('started');
+    const blockedAt = await world.now();
+
+    block(BLOCKED_MS);
+    await eventually(async () => (await leaseUntil(world)) > blockedAt + BLOCKED_MS);
+    open();
+    await events.until('completed');
+
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  });
+});
+
+describeEngines('a job whose claim was lost while its handler goes on', (setup) => {
+  it('waits in the same process until that handler has ended', async () => {
+    const world = await setup();
+    const { open, opened } = gate();
+    let running = 0;
+    const most: number[] = [];
+    const { producer, admin, events } = await world.start({
+      queues: { q: { concurrency: 2 } },
+      handlers: {
+        q: async () => {
+          most.push(++running);
+          await opened;
+          running--;
+        },
+      },
+    });
+    const { id } = await producer.enqueue('q', 0);
+    await events.until('started');
+
+    // Another program takes the job from its claim, and returns it to the queue.
+    await world.sql(`UPDATE sql_queue_jobs SET state = 'waiting', claim_id = 0, attempt = 0 WHERE id = ${id}`);
+    await events.until('snoozed');
+    open();
+    await events.until('completed');
+
+    expect(most).toEqual([1, 1]);
+    expect(events.of('lost')).toHaveLength(1);
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
+  });
+});
+
 describeEngines('prefetched jobs', (setup) => {
   it('keep their leases even if the running jobs take far longer than earlier ones', async () => {
     const world = await setup();
@@ -123,7 +246,10 @@ describeEngines(
       await clock.untilSleeping(LEASE_MS / 3, 2);
 
       proxy.silence();
-      await clock.advance(LEASE_MS);
+      for (let third = 1; third <= 3; third++) {
+        await clock.untilSleeping(LEASE_MS / 3);
+        await clock.advance(LEASE_MS / 3);
+      }
       const { reason } = await aborted.opened;
 
       expect(reason).toMatchObject({ code: 'LEASE_LOST', queue: 'q' });

@@ -1,6 +1,7 @@
 import { isFinalOutcome } from '../../job/outcome.js';
 import { groupBy } from '../../common/group-by.js';
 import type { ClaimProgress, Completion } from './completion.js';
+import { IS_NOT_RESCUED } from './lease.js';
 import {
   deleteFrom,
   executeAll,
@@ -15,7 +16,7 @@ import {
 const raiseStartLimit = (condition: string) => `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
   SET start_limit = :startLimit
-  WHERE id = :id AND lease_until > :now${condition}`;
+  WHERE id = :id AND ${IS_NOT_RESCUED}${condition}`;
 
 // A job may return to its queue only if its cancellation is not requested. A request is written under the lock of the
 // claim, so either this statement sees it, or the request finds that the job has left the claim.

@@ -8,6 +8,7 @@ import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { Statement } from '../core/statement.js';
 import type { KeyStore } from '../keys/key-store.js';
 import type { Completion, CompletionBatch, CompletionResult } from './completion.js';
+import type { OwnWork } from '../../job/own-work.js';
 
 export type { CallerTransaction };
 
@@ -127,7 +128,7 @@ export interface RescuedJob {
 
 export type OnRescued = (jobs: readonly RescuedJob[]) => void;
 
-export interface RescueRules {
+export interface RescueRules extends OwnWork {
   decide(job: ExpiredLeaseJob): MaybePromise<Outcome>;
   /** How long the history keeps dead and cancelled jobs of the queue. False: not at all. */
   retentionMs(queue: string): number | false;
@@ -182,8 +183,8 @@ export interface JobStore extends KeyStore {
   claim(request: ClaimRequest): Promise<ClaimedJob[]>;
 
   /**
-   * Extends the leases of these claims. A claim whose lease has expired is missing in the result: its jobs are lost. A
-   * claim that another transaction has locked does not delay the others.
+   * Extends the leases of these claims, also those that have expired. A claim that a rescue has taken is missing in the
+   * result: its jobs are lost. A claim that another transaction has locked does not delay the others.
    */
   extend(claimIds: readonly number[]): Promise<ClaimLease[]>;
 

@@ -23,26 +23,35 @@ export const IS_AHEAD_OF_CLOCK = `CASE WHEN lease_ms BETWEEN 1 AND ${MAX_LEASE_M
 
 export const LEASE_LENGTH = `CASE WHEN lease_ms BETWEEN 0 AND ${MAX_LEASE_MS} THEN lease_ms ELSE ${FALLBACK_LEASE_MS} END`;
 
+/** Whether no rescue has taken a job of the claim. Its lease may have expired. */
+export const IS_NOT_RESCUED = 'lease_until > 0';
+
+const END_LEASE = `
+  UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
+  SET lease_until = 0
+  WHERE id = :claimId`;
+
 const ADD_CLAIM = `
   INSERT INTO {claims} (id, worker_id, queue, job_ids, start_limit, lock_id, lease_ms, lease_until, claimed_at, dead_letter)
   VALUES (:claimId, :workerId, :queue, :jobIds, :startLimit, :lockId, :leaseMs, :now + :leaseMs, :now, :deadLetter)`;
 
-// An expired lease is never renewed, because a rescue may be taking its jobs now.
+// Renews an expired lease too, if no rescue has taken a job of the claim: then the worker stood still, and still has all
+// its jobs. A rescue locks the claim, and deletes it or ends its lease for good.
 const EXTEND = `
   UPDATE {claims} /*! FORCE INDEX (PRIMARY) */
   SET lease_until = :now + ${LEASE_LENGTH}
-  WHERE id IN (:ids) AND lease_until > :now`;
+  WHERE id IN (:ids) AND ${IS_NOT_RESCUED}`;
 
 const UNLOCKED_CLAIMS = `
   SELECT id
   FROM {claims} /*! FORCE INDEX (PRIMARY) */
-  WHERE id IN (:ids) AND lease_until > :now
+  WHERE id IN (:ids) AND ${IS_NOT_RESCUED}
   ORDER BY id /*! FOR UPDATE SKIP LOCKED */`;
 
 const VALID_CLAIMS = `
   SELECT id, cancel_requests
   FROM {claims}
-  WHERE id IN (:ids) AND lease_until > :now`;
+  WHERE id IN (:ids) AND ${IS_NOT_RESCUED}`;
 
 const CLAIMS_BY_ID = `
   SELECT id, queue, job_ids
@@ -114,7 +123,7 @@ export function* extend(ids: readonly number[]): Work<ClaimLease[]> {
   }));
 }
 
-/** Returns the claims that were not renewed, because they are locked, for example by a flush, or expired. */
+/** Returns the claims that were not renewed, because they are locked, for example by a flush, or rescued. */
 function* renew(ids: readonly number[]): Work<ReadonlySet<number>> {
   try {
     yield* execute(EXTEND, { ids });
@@ -128,14 +137,15 @@ function* renew(ids: readonly number[]): Work<ReadonlySet<number>> {
   return new Set(ids.filter((id) => !renewed.has(id)));
 }
 
-/** The claims with a valid lease that no transaction has locked. The next statement frees the locks of this one. */
+/** The claims that no rescue has taken and no transaction has locked. The next statement frees the locks of this one. */
 export function findUnlockedClaims(ids: readonly number[]): Work<number[]> {
   return queryIds(UNLOCKED_CLAIMS, { ids });
 }
 
-/** A job whose claim is deleted too early would stay active for ever. */
-export function* deleteEmptyClaims(ids: readonly number[]): Work<void> {
-  if (ids.length === 0) return;
+/** Returns the claims that still have jobs. A job whose claim is deleted too early would stay active for ever. */
+export function* deleteEmptyClaims(ids: readonly number[]): Work<number[]> {
+  if (ids.length === 0) return [];
+  const remaining: number[] = [];
   for (const claim of yield* query<ListedClaim>(CLAIMS_BY_ID, { ids })) {
     const claimId = Number(claim.id);
     const listed = readIds(claim.job_ids);
@@ -143,7 +153,14 @@ export function* deleteEmptyClaims(ids: readonly number[]): Work<void> {
       ? query(HAS_CLAIMED_JOB, { claimId, jobIds: listed })
       : findClaimedJobs(claim);
     if (claimedJobs.length === 0) yield* deleteClaim(claimId);
+    else remaining.push(claimId);
   }
+  return remaining;
+}
+
+/** The lease of the claim has expired and is never renewed: other workers have some of its jobs. */
+export function* endLease(claimId: number): Work<void> {
+  yield* execute(END_LEASE, { claimId });
 }
 
 export function* deleteClaim(claimId: number): Work<void> {

@@ -3,7 +3,7 @@ import { readIds } from '../../job/read-columns.js';
 import type { Completion } from './completion.js';
 import type { OnRescued, RescuedJob, RescueRules } from './job-store.js';
 import { toClaimedJob, CLAIMED_COLUMNS, type ClaimedRow } from './claimed-row.js';
-import { IS_AHEAD_OF_CLOCK, findClaimedJobs, deleteEmptyClaims, type ListedClaim } from './lease.js';
+import { IS_AHEAD_OF_CLOCK, deleteEmptyClaims, endLease, findClaimedJobs, type ListedClaim } from './lease.js';
 import { rescueEvents } from './job-events.js';
 import { completeClaimed } from './complete-jobs.js';
 import { idsOf } from '../core/safe-id.js';
@@ -68,9 +68,10 @@ export function* rescueClaim(claimId: number, rules: RescueRules): Work<RescuedJ
 export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<RescuedJob[]> {
   const claimId = Number(claim.id);
   const listed = readIds(claim.job_ids);
-  const ids = listed?.length ? listed : idsOf(yield* findClaimedJobs(claim));
+  const found = listed?.length ? listed : idsOf(yield* findClaimedJobs(claim));
+  const ids = found.filter((id) => !rules.isRunning(claimId, id));
   // No job starts before its claim lists it.
-  const startedIds = new Set(listed && claim.start_limit >= 0 ? listed.slice(0, claim.start_limit) : ids);
+  const startedIds = new Set(listed && claim.start_limit >= 0 ? listed.slice(0, claim.start_limit) : found);
   const cancelRequested = readIds(claim.cancel_requests) ?? [];
   const rows =
     ids.length === 0
@@ -92,7 +93,8 @@ export function* rescueJobsOf(claim: ExpiredClaim, rules: RescueRules): Work<Res
     return { ...common, job, outcome: outcomes[index]!, endedAt, retentionMs: rules.retentionMs(job.queue) };
   });
   yield* completeClaimed(completions, [], rescueEvents(completions));
-  yield* deleteEmptyClaims([claimId]);
+  const [remaining] = yield* deleteEmptyClaims([claimId]);
+  if (remaining !== undefined && rescued.length > 0) yield* endLease(claimId);
   return rescued;
 }
 

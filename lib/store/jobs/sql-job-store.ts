@@ -138,7 +138,9 @@ export function sqlJobStore(
       }
     },
 
-    deleteEmptyClaims: (claimIds) => database.runIdempotent(() => deleteEmptyClaims(claimIds)),
+    async deleteEmptyClaims(claimIds) {
+      await database.runIdempotent(() => deleteEmptyClaims(claimIds));
+    },
 
     async promote(limit) {
       const promoted = await withoutUnsafeIds(database, () => database.transaction(() => promote(limit, dialect)));
@@ -151,7 +153,7 @@ export function sqlJobStore(
       const expired = await database.runIdempotent(() => findExpiredClaims(lastExpiredId, limit));
       lastExpiredId = expired.length < limit ? 0 : expired.at(-1)!;
       return rescueEach(
-        expired,
+        expired.filter((id) => !rules.isHeld(id)),
         rules,
         (id, decided) => withoutUnsafeIds(database, () => database.transaction(() => rescueClaim(id, decided))),
         (rescued) => {

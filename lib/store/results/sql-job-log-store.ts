@@ -2,6 +2,7 @@ import { isWhole } from '../../job/expectation.js';
 import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import type { StoreParts } from '../store-parts.js';
+import { IS_NOT_RESCUED } from '../jobs/lease.js';
 import { deleteFrom, execute, query, executeAll, insertInChunks, type SqlValue, type Work } from '../core/statement.js';
 import { readInBatches } from './in-batches.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
@@ -22,7 +23,7 @@ const LOCK_PROGRESS = `
 const VALID_CLAIMS = `
   SELECT id
   FROM {claims}
-  WHERE id IN (:claimIds) AND lease_until > :now`;
+  WHERE id IN (:claimIds) AND ${IS_NOT_RESCUED}`;
 
 const PROGRESS_ROWS = `INTO {progress} (job_id, value, lines_logged, updated_at, expires_at)
   VALUES :rows(?, ?, ?, :now, :now + ${CLEANUP_CHECK_INTERVAL_MS})`;

@@ -4,6 +4,7 @@ import type { StoreParts } from '../store-parts.js';
 import type { WorkerLock, WorkerLockStore } from './worker-lock-store.js';
 import { withTimeout } from '../../common/with-timeout.js';
 import { withRetry } from '../core/with-retry.js';
+import { endLease } from '../jobs/lease.js';
 import { rescueEach, EXPIRED_CLAIM_COLUMNS, rescueJobsOf, type ExpiredClaim } from '../jobs/rescue.js';
 import type { DedicatedConnection } from '../core/sql-database.js';
 import type { RescuedJob, RescueRules } from '../jobs/job-store.js';
@@ -56,13 +57,6 @@ const LOCK_ROW = `
   FROM {locks}
   WHERE id = :id`;
 
-// The claim stays if a handler's transaction has locked one of its jobs. Its worker may not know yet that the lock is
-// lost.
-const EXPIRE_LEASE = `
-  UPDATE {claims} FORCE INDEX (PRIMARY)
-  SET lease_until = :now
-  WHERE id = :id`;
-
 const LOCK_CLAIM = `
   SELECT ${EXPIRED_CLAIM_COLUMNS}
   FROM {claims} FORCE INDEX (PRIMARY)
@@ -95,7 +89,7 @@ export function sqlWorkerLockStore(
     async rescue(rules, onRescued) {
       const { locks, claims } = await database.runIdempotent(findOrphans);
       const rescued = await rescueEach(
-        claims,
+        claims.filter(({ id }) => !rules.isHeld(id)),
         rules,
         (claim, decided) => database.transaction(() => rescueOrphan(claim, decided)),
         (jobs) => {
@@ -194,7 +188,9 @@ function* rescueOrphan({ id, lockId }: OrphanedClaim, rules: RescueRules): Work<
   const [claim] = yield* query<ExpiredClaim>(LOCK_CLAIM, { id, lockId });
   if (!claim) return [];
   const rescued = yield* rescueJobsOf(claim, rules);
-  yield* execute(EXPIRE_LEASE, { id });
+  // The claim stays if a handler's transaction has locked one of its jobs. Its worker may not know yet that the lock is
+  // lost.
+  yield* endLease(id);
   return rescued;
 }
 

@@ -14,6 +14,7 @@ import type { WrittenOutcome } from './completion-writer.js';
 
 // A process without a handler for a job snoozes it, so that another process can claim it.
 const UNHANDLED_SNOOZE_MS = 10_000;
+const RUNNING_SNOOZE_MS = 1_000;
 
 /** Completes the jobs of one queue. After each commit it emits events, logs failures and notifies. */
 export class OutcomeEffects {
@@ -51,6 +52,16 @@ export class OutcomeEffects {
       );
     }
     this.completeUnstarted(claim, job, { kind: 'snooze', delayMs: UNHANDLED_SNOOZE_MS });
+  }
+
+  /** The handler of an earlier claim of the job has not ended in this process. */
+  snoozeRunning(claim: ActiveClaim, job: ClaimedJob): void {
+    this.parts.logger.warn(
+      `Job ${job.id} of queue "${job.queue}" is back, but its handler of a lost claim still runs in this process. ` +
+        `It waits for that handler, or for another process.`,
+      jobLogParams(job, this.parts.workerId),
+    );
+    this.completeUnstarted(claim, job, { kind: 'snooze', delayMs: RUNNING_SNOOZE_MS });
   }
 
   /** Completes the jobs of the claim that cannot run, and returns the others. */

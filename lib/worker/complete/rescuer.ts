@@ -4,6 +4,7 @@ import { storedError } from '../../job/stored-error.js';
 import type { JobStore, RescuedJob, RescueRules } from '../../store/jobs/job-store.js';
 import type { WorkerLockStore } from '../../store/workers/worker-lock-store.js';
 import type { LogParams } from '../../common/job-logger.js';
+import type { OwnWork } from '../../job/own-work.js';
 import type { WorkerParts } from '../worker-parts.js';
 import { logFailure } from './failure-log.js';
 
@@ -13,9 +14,13 @@ export interface RescuerParts extends Pick<
 > {
   readonly announce: (queue: string, jobs: number) => void;
   readonly expectDue: (queue: string, ms: number) => void;
+  readonly ownWork: OwnWork;
 }
 
-/** Rescues jobs by the options of their queues, emits events, logs and notifies. */
+/**
+ * Rescues jobs by the options of their queues, emits events, logs and notifies. A process never rescues its own claims or
+ * running jobs: it renews the lease, or the run ends.
+ */
 export class Rescuer {
   readonly #rules: RescueRules;
 
@@ -54,8 +59,9 @@ export class Rescuer {
   }
 }
 
-function rescueRules(parts: Pick<RescuerParts, 'optionsFor' | 'random' | 'clock' | 'logger'>): RescueRules {
+function rescueRules(parts: Pick<RescuerParts, 'optionsFor' | 'random' | 'clock' | 'logger' | 'ownWork'>): RescueRules {
   return {
+    ...parts.ownWork,
     decide: (job) => {
       const { retry, codec } = parts.optionsFor(job.queue);
       return outcomeAfterExpiredLease(job, job, job.mayHaveStarted, retry, { ...parts, codec });

@@ -42,7 +42,8 @@ async function main(): Promise<void> {
   );
   port.on('message', (message: MessageToThread) => {
     if ('add' in message) heartbeat.add(message.add);
-    else heartbeat.remove(message.remove);
+    else if ('remove' in message) heartbeat.remove(message.remove);
+    else heartbeat.renewNow();
   });
   port.on('close', () => void heartbeat.stop().then(() => store.close()));
   heartbeat.start();

@@ -26,6 +26,8 @@ export interface Heartbeat {
   start(): void;
   add(claimId: number): void;
   remove(claimId: number): void;
+  /** Renews without the rest of the pause. */
+  renewNow(): void;
   /** Calls `onResult` for results that have arrived, before it returns. Undefined if none can be pending. */
   deliverPending?(): void;
   stop(): Promise<void>;
@@ -63,6 +65,10 @@ export class LoopHeartbeat implements Heartbeat {
 
   remove(claimId: number): void {
     this.#claimIds.delete(claimId);
+  }
+
+  renewNow(): void {
+    this.#loop.wake();
   }
 
   stop(): Promise<void> {

@@ -5,11 +5,15 @@ import type { WorkerParts } from '../worker-parts.js';
 import { LoopHeartbeat, type HeartbeatResult, type Heartbeat, type HeartbeatSettings } from './heartbeat.js';
 
 const EXPIRY_CHECK_RETRY_MS = 1_000;
+// After the process stood still, the database has this time to answer a renewal. Usually it answers at once.
+const RENEWAL_GRACE_MS = 5_000;
 
 /** The queues that run the jobs of the claims. */
 export interface ClaimOwner {
   /** The lease of the claim, or its worker lock, is lost. */
   abandon(claim: ActiveClaim): void;
+  /** The expired lease of the claim was renewed, so its prefetched jobs can start. */
+  resume(claim: ActiveClaim): void;
   /** Returns whether the job is here and was not cancelled before. */
   cancelClaimed(claim: ActiveClaim, jobId: number): boolean;
 }
@@ -20,14 +24,21 @@ const MAX_INTERVAL_MS = 20_000;
 /**
  * Renews the leases of the worker's claims every third of the shortest lease, at least every 20 seconds. Abandons claims
  * whose lease was not renewed in time. It judges by the clock of this process, from before each renewal was sent: so it
- * may end a lease too early, but never too late.
+ * may end a lease too early, but never too late. If the process stood still, the database decides: a lease that has
+ * expired since is renewed, unless another worker has rescued the claim.
  */
 export class LeaseRenewer {
   readonly #claims = new Map<number, ActiveClaim>();
+  /** The ids of claims under way, which may have committed. */
+  readonly #expectedIds = new Set<number>();
   #heartbeat: Heartbeat;
   readonly #expiryCheck: PollLoop;
   readonly #outage: OutageLog;
   #intervalMs: number;
+  /** The monotonic time for which the next expiry check is planned. */
+  #nextCheckAt = Infinity;
+  /** No claim is abandoned before. */
+  #graceUntil = 0;
   /** The ends of heartbeats that a faster one has replaced. */
   readonly #stoppedHeartbeats: Promise<void>[] = [];
 
@@ -74,7 +85,17 @@ export class LeaseRenewer {
     return [...this.#claims.values()];
   }
 
+  /** From here to `add` or `forget`, this process does not rescue the claim. */
+  expect(claimId: number): void {
+    this.#expectedIds.add(claimId);
+  }
+
+  forget(claimId: number): void {
+    this.#expectedIds.delete(claimId);
+  }
+
   add(claim: ActiveClaim): void {
+    this.forget(claim.id);
     this.#claims.set(claim.id, claim);
     this.#heartbeat.add(claim.id);
   }
@@ -84,11 +105,23 @@ export class LeaseRenewer {
     this.#heartbeat.remove(claim.id);
   }
 
+  isHeld(claimId: number): boolean {
+    return this.#claims.has(claimId) || this.#expectedIds.has(claimId);
+  }
+
+  renewNow(): void {
+    this.#heartbeat.renewNow();
+  }
+
   /** Whether the lease has ended, as far as this process can know. */
   hasExpired(claim: ActiveClaim): boolean {
-    if (this.parts.clock.monotonic() < claim.leaseDeadline) return false;
+    if (!this.#hasExpiredNow(claim)) return false;
     this.#heartbeat.deliverPending?.();
-    return this.parts.clock.monotonic() >= claim.leaseDeadline;
+    return this.#hasExpiredNow(claim);
+  }
+
+  #hasExpiredNow({ leaseDeadline }: ActiveClaim): boolean {
+    return this.parts.clock.monotonic() >= leaseDeadline;
   }
 
   #newHeartbeat(): Heartbeat {
@@ -113,18 +146,28 @@ export class LeaseRenewer {
         this.queues.abandon(claim);
         continue;
       }
+      const hadExpired = this.#hasExpiredNow(claim);
       if (!lease.isLocked) claim.extendLease(requestedAt);
+      if (hadExpired && !this.#hasExpiredNow(claim)) this.queues.resume(claim);
       for (const jobId of lease.cancelRequested) this.queues.cancelClaimed(claim, jobId);
     }
     this.#outage.onSuccess();
   }
 
   #abandonExpired(): Promise<number> {
+    const now = this.parts.clock.monotonic();
+    // Checks are never further apart than heartbeats. So a late check means that heartbeats were late too.
+    if (now - this.#nextCheckAt > this.#intervalMs / 2) {
+      this.#graceUntil = now + RENEWAL_GRACE_MS;
+      this.renewNow();
+    }
     let nextCheckMs = this.#intervalMs;
     for (const claim of this.claims) {
-      if (this.hasExpired(claim)) this.queues.abandon(claim);
-      else nextCheckMs = Math.min(nextCheckMs, claim.leaseDeadline - this.parts.clock.monotonic());
+      const deadline = Math.max(claim.leaseDeadline, this.#graceUntil);
+      if (deadline > now) nextCheckMs = Math.min(nextCheckMs, deadline - now);
+      else if (this.hasExpired(claim)) this.queues.abandon(claim);
     }
+    this.#nextCheckAt = now + nextCheckMs;
     return Promise.resolve(nextCheckMs);
   }
 }

@@ -47,6 +47,12 @@ export class ThreadHeartbeat implements Heartbeat {
     this.#send({ remove: claimId });
   }
 
+  renewNow(): void {
+    // The thread must not take the process for blocked, because it just was.
+    Atomics.add(this.#loopTurns, 0, 1);
+    this.#send({ renew: true });
+  }
+
   deliverPending(): void {
     for (;;) {
       const next = this.#port && receiveMessageOnPort(this.#port);

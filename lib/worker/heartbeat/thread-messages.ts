@@ -12,7 +12,7 @@ export interface ThreadSettings {
   readonly loopTurns: Int32Array;
 }
 
-export type MessageToThread = { add: number } | { remove: number };
+export type MessageToThread = { add: number } | { remove: number } | { renew: true };
 
 /** `requestedAt` of the result is a time of the machine's monotonic clock, see `sharedMonotonic`. */
 export type MessageFromThread = { result: HeartbeatResult } | { error: string };

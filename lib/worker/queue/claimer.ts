@@ -158,6 +158,7 @@ export class Claimer {
     const { store, completer, strategies, lockId, leases, logger } = this.parts;
     let jobs: readonly ClaimedJob[] = [];
     let mayHaveClaimed = false;
+    leases.expect(request.claimId);
     try {
       jobs = await (strategies.of(request.queue).mayShareTransaction
         ? completer.completeAndClaim(request)
@@ -176,7 +177,10 @@ export class Claimer {
     // Other workers can rescue the jobs if the lock was lost meanwhile.
     const ownsJobs = jobs.length > 0 && request.lockId === lockId();
     if (mayHaveClaimed && !ownsJobs) await this.#markUnstarted(request);
-    if (!ownsJobs) return { count: jobs.length, claimed: undefined };
+    if (!ownsJobs) {
+      leases.forget(request.claimId);
+      return { count: jobs.length, claimed: undefined };
+    }
     const claim = new ActiveClaim(request, jobs, requestedAt);
     leases.add(claim);
     return { count: jobs.length, claimed: { claim, jobs } };

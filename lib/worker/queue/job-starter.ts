@@ -7,7 +7,7 @@ import { Run, type HandlerEntry } from '../run/run.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import type { ActiveClaim } from './active-claim.js';
 import type { LimitGate } from './limit-gate.js';
-import type { PrefetchBuffer } from './prefetch-buffer.js';
+import type { BufferedJob, PrefetchBuffer } from './prefetch-buffer.js';
 import type { PrefetchLimits } from './prefetch-limits.js';
 import type { QueueSlots } from './queue-slots.js';
 
@@ -24,6 +24,8 @@ export interface QueueOccupancy {
 /** Starts the prefetched jobs of one queue in their order, and ends them early if they are cancelled or lost. */
 export class JobStarter {
   readonly #runs = new Set<Run>();
+  /** The latest attempt of each job that runs. */
+  readonly #attemptByJob = new Map<number, Attempt>();
   /** The run of a poison candidate. No other run starts beside it. */
   #poisonRun: Run | undefined;
 
@@ -44,6 +46,10 @@ export class JobStarter {
 
   get attempts(): Attempt[] {
     return [...this.#runs].flatMap(({ attempts }) => attempts);
+  }
+
+  isRunning(claimId: number, jobId: number): boolean {
+    return this.attempts.some(({ job, claim }) => job.id === jobId && claim.id === claimId);
   }
 
   /** A poison candidate runs alone, so jobs that were claimed now would wait for it. */
@@ -75,8 +81,8 @@ export class JobStarter {
   /**
    * Returns false if the job is not here, or is being cancelled already.
    *
-   * @param under only the run under this claim; default: every run. A job can run twice: once under a lost claim, and once
-   * under its successor
+   * @param under only the run under this claim; default: every run. A released job can run twice: once under its old claim,
+   * and once under its successor
    */
   cancel(jobId: number, under?: ActiveClaim): boolean {
     const isMeant = ({ job, claim }: { job: ClaimedJob; claim: ActiveClaim }) =>
@@ -97,10 +103,29 @@ export class JobStarter {
     for (const run of this.#runs) run.end({ kind: 'release' });
   }
 
+  /**
+   * Returns the jobs that do not run here. A job whose claim was lost can come back while its handler goes on. It returns to
+   * its queue for a second, so that another process can run it. A person who releases a job accepts that its handler may
+   * go on.
+   */
+  putOffRunning(jobs: readonly BufferedJob[]): BufferedJob[] {
+    return jobs.filter(({ claim, job }) => {
+      const running = this.#attemptByJob.get(job.id);
+      if (!running || running.abortCode === 'JOB_CANCELLED') return true;
+      this.outcomeEffects.snoozeRunning(claim, job);
+      return false;
+    });
+  }
+
   #canStart(): boolean {
     const buffered = this.buffer.next;
     if (!buffered || this.slots.free === 0 || this.#poisonRun) return false;
     const { claim, job, indexInClaim } = buffered;
+    if (this.parts.leases.hasExpired(claim)) {
+      // The renewal decides: the job starts, or the claim is abandoned.
+      this.parts.leases.renewNow();
+      return false;
+    }
     if (isPoisonCandidate(job) && (!this.isIdle || claim.hasRunningJobs)) return false;
     if (claim.mayStart(indexInClaim)) return true;
     this.parts.completer.raiseStartLimit(claim, this.onChange);
@@ -114,10 +139,7 @@ export class JobStarter {
     do {
       const { claim, job, indexInClaim } = this.buffer.shift();
       claim.start(indexInClaim);
-      if (this.parts.leases.hasExpired(claim)) {
-        claim.abandon([job.id]);
-        this.abandon(claim);
-      } else if (entry) attempts.push(new Attempt(claim, job, this.parts.options, this.parts, now));
+      if (entry) attempts.push(new Attempt(claim, job, this.parts.options, this.parts, now));
       else this.outcomeEffects.snoozeUnhandled(claim, job);
     } while (attempts.length < (entry?.batch ?? 1) && this.#fitsBatch(attempts));
     if (entry && attempts.length > 0) this.#run(attempts, entry, now);
@@ -126,6 +148,7 @@ export class JobStarter {
   #fitsBatch([first]: readonly Attempt[]): boolean {
     const { next } = this.buffer;
     if (!first || !next || next.job.name !== first.job.name || !next.claim.mayStart(next.indexInClaim)) return false;
+    if (this.parts.leases.hasExpired(next.claim)) return false;
     return !isPoisonCandidate(first.job) && !isPoisonCandidate(next.job);
   }
 
@@ -134,7 +157,10 @@ export class JobStarter {
     this.#runs.add(run);
     if (isPoisonCandidate(attempts[0]!.job)) this.#poisonRun = run;
     this.slots.acquire();
-    for (const { job } of attempts) this.parts.events.emitStarted(job);
+    for (const attempt of attempts) {
+      this.#attemptByJob.set(attempt.job.id, attempt);
+      this.parts.events.emitStarted(attempt.job);
+    }
     void this.#execute(run, entry, now);
   }
 
@@ -142,6 +168,8 @@ export class JobStarter {
     const ends = await run.execute(entry);
     this.limits.recordRunTime(this.parts.clock.monotonic() - startedAtMs);
     this.#runs.delete(run);
+    for (const attempt of run.attempts)
+      if (this.#attemptByJob.get(attempt.job.id) === attempt) this.#attemptByJob.delete(attempt.job.id);
     if (this.#poisonRun === run) this.#poisonRun = undefined;
     this.slots.release();
     run.attempts.forEach((attempt, index) => this.outcomeEffects.completeAttempt(attempt, ends[index]!));

@@ -236,7 +236,7 @@ export class QueueWorker {
     if (claim.isAbandoned) return;
     // If the queue was closed or rests meanwhile, or the answer came late, the jobs are released.
     const mayStart = this.#isOpen && this.#restCount === 0 && !this.parts.leases.hasExpired(claim);
-    if (mayStart) this.#buffer.add(this.#outcomeEffects.completeUnrunnable(claim, jobs));
+    if (mayStart) this.#buffer.add(this.starter.putOffRunning(this.#outcomeEffects.completeUnrunnable(claim, jobs)));
     else for (const job of jobs) this.#outcomeEffects.completeUnstarted(claim, job, { kind: 'release' });
   }
 }

@@ -55,6 +55,14 @@ export class QueueWorkers {
     this.of(claim.queue)?.starter.abandon(claim);
   }
 
+  resume(claim: ActiveClaim): void {
+    this.of(claim.queue)?.fill();
+  }
+
+  isRunning(claimId: number, jobId: number): boolean {
+    return this.#all.some(({ starter }) => starter.isRunning(claimId, jobId));
+  }
+
   cancelClaimed(claim: ActiveClaim, jobId: number): boolean {
     return this.of(claim.queue)?.starter.cancel(jobId, claim) ?? false;
   }

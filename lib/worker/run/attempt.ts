@@ -83,6 +83,10 @@ export class Attempt implements HandlerActions {
     return this.#controller.signal.aborted;
   }
 
+  get abortCode(): string | undefined {
+    return (this.#abortController?.signal.reason as { code?: string } | undefined)?.code;
+  }
+
   /** The handler still decides the outcome, unless the reason is a shutdown or a cancellation. */
   abort(reason: Error): void {
     // Calls the listeners of the handler, which are no part of the request that cancels the job.
@@ -138,9 +142,8 @@ export class Attempt implements HandlerActions {
     // A sleep that runs beside the handler, or beside another step, has not ended its run.
     const isMisused = hasCode(thrown, 'STEP_NOT_ALLOWED') || this.calls.forgottenError?.cause instanceof HandlerExit;
     if (this.#decidedOutcome && !isMisused) return toAttemptEnd(this.#decidedOutcome);
-    const reason = this.#abortController?.signal.reason as { code?: string } | undefined;
-    if (reason?.code === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
-    if (reason?.code === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
+    if (this.abortCode === 'SHUTDOWN') return toAttemptEnd({ kind: 'release' });
+    if (this.abortCode === 'JOB_CANCELLED') return toAttemptEnd({ kind: 'cancel' });
     // Another job of the batch decided its own outcome. That ended the call for all of them.
     this.#thrown ??= thrown;
     const error = thrown instanceof HandlerExit ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
