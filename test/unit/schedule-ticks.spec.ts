@@ -54,6 +54,61 @@ const CASES: [title: string, cron: string, tz: string, from: string, ticks: stri
     ['2026-04-04T14:30Z', '2026-04-04T14:45Z', '2026-04-04T15:00Z', '2026-04-04T15:15Z', '2026-04-04T15:30Z'],
   ],
   [
+    'runs a list of minutes of a repeated hour once',
+    ...(['15,45 2 * * *', 'Europe/Berlin', '2026-10-24T12:00Z'] as const),
+    ['2026-10-25T00:15Z', '2026-10-25T00:45Z', '2026-10-26T01:15Z'],
+  ],
+  [
+    'runs a range of minutes of a repeated hour once',
+    ...(['15-16 1 * * *', 'America/New_York', '2026-10-31T12:00Z'] as const),
+    ['2026-11-01T05:15Z', '2026-11-01T05:16Z', '2026-11-02T06:15Z'],
+  ],
+  [
+    'runs every 20 minutes of a fixed hour that is repeated once',
+    ...(['*/20 2 * * *', 'Europe/Berlin', '2026-10-24T12:00Z'] as const),
+    ['2026-10-25T00:00Z', '2026-10-25T00:20Z', '2026-10-25T00:40Z', '2026-10-26T01:00Z'],
+  ],
+  [
+    'runs a list of hours with a repeated hour once each',
+    ...(['0 2,14 * * *', 'Europe/Berlin', '2026-10-24T12:30Z'] as const),
+    ['2026-10-25T00:00Z', '2026-10-25T13:00Z', '2026-10-26T01:00Z'],
+  ],
+  [
+    'runs a range of hours with a repeated hour once each',
+    ...(['0 1-3 * * *', 'America/New_York', '2026-10-31T12:00Z'] as const),
+    ['2026-11-01T05:00Z', '2026-11-01T07:00Z', '2026-11-01T08:00Z', '2026-11-02T06:00Z'],
+  ],
+  [
+    'runs a range of hours with a step once in a repeated hour',
+    ...(['30 0-4/2 * * *', 'Europe/Berlin', '2026-10-24T12:00Z'] as const),
+    ['2026-10-24T22:30Z', '2026-10-25T00:30Z', '2026-10-25T03:30Z', '2026-10-25T23:30Z'],
+  ],
+  [
+    'runs step hours in both hours of a repeated one',
+    ...(['0 */2 * * *', 'Europe/Berlin', '2026-10-24T22:30Z'] as const),
+    ['2026-10-25T00:00Z', '2026-10-25T01:00Z', '2026-10-25T03:00Z'],
+  ],
+  [
+    'runs a list of minutes of a repeated half hour once',
+    ...(['15,30,45 1 * * *', 'Australia/Lord_Howe', '2026-04-04T00:00Z'] as const),
+    ['2026-04-04T14:15Z', '2026-04-04T14:30Z', '2026-04-04T14:45Z', '2026-04-05T14:45Z'],
+  ],
+  [
+    'runs a list of a repeated hour before midnight once',
+    ...(['15,45 23 * * *', 'America/Santiago', '2026-04-04T12:00Z'] as const),
+    ['2026-04-05T02:15Z', '2026-04-05T02:45Z', '2026-04-06T03:15Z'],
+  ],
+  [
+    'runs a list with seconds of a repeated hour once',
+    ...(['0,30 15 2 * * *', 'Europe/Berlin', '2026-10-24T12:00Z'] as const),
+    ['2026-10-25T00:15Z', '2026-10-25T00:15:30Z', '2026-10-26T01:15Z'],
+  ],
+  [
+    'starts within a repeated hour with the next day',
+    ...(['15,45 2 * * *', 'Europe/Berlin', '2026-10-25T01:20Z'] as const),
+    ['2026-10-26T01:15Z'],
+  ],
+  [
     'runs midnight at the end of a gap that begins at midnight',
     ...(['0 0 * * *', 'Africa/Cairo', '2026-04-22T22:30Z'] as const),
     ['2026-04-23T22:00Z', '2026-04-24T21:00Z'],
@@ -170,19 +225,36 @@ describe('cron ticks', () => {
         expect(ticks.next(at)).toBe(at + 300_000);
   });
 
-  it.each(['30 2 * * *', '15,45 2 * * *', '*/20 1-3 * * *', '0 0 * * 1'])(
-    'finds the same last ticks of "%s" backwards as forwards',
-    (cron) => {
-      for (const tz of ZONES) {
-        const ticks = new CronTicks(cron, tz);
-        const [from, to] = [Date.parse('2026-03-20T00:00Z'), Date.parse('2026-04-30T12:34Z')];
-        const forwards: number[] = [];
-        for (let at = ticks.next(from - 1)!; at < to; at = ticks.next(at)!) forwards.push(at);
+  it.each(ZONES)('shows no time of fixed hours twice while the clocks of %s are set back', (tz) => {
+    const ticks = new CronTicks('*/15 0-3,23 * * *', tz);
+    const clock = new Intl.DateTimeFormat('en-US', { timeZone: tz, dateStyle: 'short', timeStyle: 'short' });
+    for (const day of ['2026-04-04', '2026-10-24', '2026-10-29', '2026-10-31']) {
+      const shown: string[] = [];
+      for (let at = ticks.next(Date.parse(day))!; at < Date.parse(day) + 3 * 86_400_000; at = ticks.next(at)!)
+        shown.push(clock.format(at));
 
-        for (const count of [1, 2, 7, 1_000]) expect(ticks.last(count, from, to)).toEqual(forwards.slice(-count));
-      }
-    },
-  );
+      expect(new Set(shown).size).toBe(shown.length);
+      expect(shown.length).toBeGreaterThan(50);
+    }
+  });
+
+  it.each([
+    ['30 2 * * *', '2026-03-20T00:00Z', '2026-04-30T12:34Z'],
+    ['15,45 2 * * *', '2026-03-20T00:00Z', '2026-04-30T12:34Z'],
+    ['15,45 2 * * *', '2026-10-20T00:00Z', '2026-10-25T02:34Z'],
+    ['*/20 1-3 * * *', '2026-03-20T00:00Z', '2026-04-30T12:34Z'],
+    ['*/20 1-3 * * *', '2026-10-20T00:00Z', '2026-11-01T08:34Z'],
+    ['0 0 * * 1', '2026-03-20T00:00Z', '2026-04-30T12:34Z'],
+  ])('finds the same last ticks of "%s" from %s to %s backwards as forwards', (cron, start, end) => {
+    for (const tz of ZONES) {
+      const ticks = new CronTicks(cron, tz);
+      const [from, to] = [Date.parse(start), Date.parse(end)];
+      const forwards: number[] = [];
+      for (let at = ticks.next(from - 1)!; at < to; at = ticks.next(at)!) forwards.push(at);
+
+      for (const count of [1, 2, 7, 1_000]) expect(ticks.last(count, from, to)).toEqual(forwards.slice(-count));
+    }
+  });
 });
 
 describe('due ticks', () => {

@@ -2,7 +2,7 @@ import { Cron } from 'croner';
 
 const DAY_MS = 86_400_000;
 // The zones with the longest shift, apart from changes of the date line, change by two hours.
-const MAX_GAP_MS = 3 * 3_600_000;
+const MAX_SHIFT_MS = 3 * 3_600_000;
 
 /**
  * The ticks of a cron expression of five fields, or of six with seconds first, in a time zone. If the clocks are set
@@ -12,7 +12,7 @@ const MAX_GAP_MS = 3 * 3_600_000;
  */
 export class CronTicks {
   readonly #cron: Cron;
-  /** The same expression without a time zone: it also has the times inside a gap. Undefined if no gap can hide any. */
+  /** The same expression without a time zone: it also has the times inside a gap. Undefined if the hours are not fixed. */
   readonly #wallClock: Cron | undefined;
   readonly #zone: ZoneOffsets;
 
@@ -28,23 +28,36 @@ export class CronTicks {
 
   /** The first tick after `ms`; null if there is none. */
   next(ms: number): number | null {
-    const next = this.#cron.nextRun(new Date(ms))?.getTime() ?? null;
+    const next = this.#wallClock ? this.#nextOnce(ms) : this.#nextRun(ms);
     const afterGap = this.#tickAfterGap(ms);
     return afterGap !== null && (next === null || afterGap < next) ? afterGap : next;
   }
 
   /** At most `count` ticks from `fromMs` to before `toMs`, the last ones. */
   last(count: number, fromMs: number, toMs: number): number[] {
-    // Without the ticks after gaps, so there are at least as many from the first of them on.
+    // Without the ticks after gaps, and with at most one repetition of each tick. So there are at least as many from the
+    // first of them on, if their first occurrences count.
     const [first = toMs] = this.#cron
-      .previousRuns(count, new Date(toMs))
+      .previousRuns(this.#wallClock ? 2 * count : count, new Date(toMs))
       .map((run) => run.getTime())
       .filter((tick) => tick < toMs)
       .sort((a, b) => a - b);
     const ticks: number[] = [];
-    let tick = this.next(Math.max(fromMs, Math.min(first, toMs)) - 1);
+    const isFirstShown = !this.#wallClock || !this.#zone.isSetBackNear(first);
+    let tick = this.next(Math.max(fromMs, isFirstShown ? first : first - MAX_SHIFT_MS) - 1);
     for (; tick !== null && tick < toMs; tick = this.next(tick)) ticks.push(tick);
     return ticks.slice(-count);
+  }
+
+  #nextRun(ms: number): number | null {
+    return this.#cron.nextRun(new Date(ms))?.getTime() ?? null;
+  }
+
+  /** Without the times that the clocks show again after they were set back. */
+  #nextOnce(ms: number): number | null {
+    const next = this.#nextRun(ms);
+    const repeatedUntil = next === null ? null : this.#zone.repeatedUntil(next);
+    return repeatedUntil === null ? next : this.#nextRun(repeatedUntil - 1);
   }
 
   /** The end of a gap that contains the next time of the wall clock, if the end is later than `ms`. */
@@ -78,9 +91,27 @@ class ZoneOffsets {
   endOfGap(wall: number): number | null {
     const before = this.#offsetAt(wall - DAY_MS);
     const after = this.#offsetAt(wall + DAY_MS);
-    if (after <= before || after - before > MAX_GAP_MS) return null;
-    let [low, high] = [wall - after, wall - before];
+    if (after <= before || after - before > MAX_SHIFT_MS) return null;
+    const [low, high] = [wall - after, wall - before];
     if (this.#offsetAt(low) !== before || this.#offsetAt(high) !== after) return null;
+    return this.#changeBetween(low, high);
+  }
+
+  isSetBackNear(ms: number): boolean {
+    return this.#offsetAt(ms - MAX_SHIFT_MS) > this.#offsetAt(ms + MAX_SHIFT_MS);
+  }
+
+  /** If the clocks show the time of `ms` for the second time: the end of the repeated time. */
+  repeatedUntil(ms: number): number | null {
+    const shiftMs = this.#offsetAt(ms - MAX_SHIFT_MS) - this.#offsetAt(ms);
+    if (shiftMs <= 0 || shiftMs > MAX_SHIFT_MS) return null;
+    const end = this.#changeBetween(ms - MAX_SHIFT_MS, ms) + shiftMs;
+    return ms < end ? end : null;
+  }
+
+  /** The first second with the offset of `high`. The offset changes once after `low`. */
+  #changeBetween(low: number, high: number): number {
+    const after = this.#offsetAt(high);
     while (high - low > 1_000) {
       const middle = low + Math.floor((high - low) / 2_000) * 1_000;
       if (middle === low) break;
