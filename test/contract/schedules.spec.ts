@@ -1,10 +1,13 @@
 import { ScheduleConflictError, ScheduleNotFoundError } from '../../lib/job/errors.js';
 import type { NewSchedule } from '../../lib/job/schedules/schedule.js';
+import { limitPages } from '../../lib/store/core/page-size.js';
 import { finalBatchOf, newJob } from '../support/jobs.js';
 import { newSchedule } from '../support/schedules.js';
 import { describeStores, type World } from '../support/stores.js';
 
 const HOUR_MS = 3_600_000;
+
+afterEach(() => limitPages(Infinity));
 
 interface StoredJob {
   id: number;
@@ -227,6 +230,27 @@ describeStores('schedules', (setup, { server }) => {
       });
 
       expect((await world.schedules.runTicks([])).jobs).toHaveLength(1);
+    });
+
+    it('that other transactions have locked do not delay the ticks of schedules behind them', async () => {
+      limitPages(2);
+      const world = await setup();
+      const locked = ['a', 'b', 'c', 'd', 'e'];
+      for (const name of [...locked, 'free', 'later']) await world.schedules.upsert(newSchedule({ name }));
+      world.advance(HOUR_MS);
+
+      await world.dataSource.transaction(async (manager) => {
+        for (const name of locked) await world.schedules.setPaused(name, false, { transaction: manager });
+        expect((await world.schedules.runTicks([])).jobs).toHaveLength(2);
+        expect((await world.schedules.runTicks([])).jobs).toHaveLength(0);
+      });
+
+      const pages = [
+        await world.schedules.runTicks([]),
+        await world.schedules.runTicks([]),
+        await world.schedules.runTicks([]),
+      ];
+      expect(pages.map(({ jobs }) => jobs.length)).toEqual([2, 2, 1]);
     });
   }
 

@@ -2,17 +2,19 @@ import type { NewJob } from '../../job/job.js';
 import { jobOfTick, type NewSchedule } from '../../job/schedules/schedule.js';
 import { dueTicks } from '../../job/schedules/ticks.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../core/statement.js';
+import { pageSize } from '../core/page-size.js';
 import { enqueue } from '../jobs/enqueue.js';
 import { numberOrNull, readSchedule, SCHEDULE_COLUMNS, type DatedRow, type ScheduleRow } from './schedule-row.js';
 import type { TickJob, TickResult } from './schedule-store.js';
 
 // Read without locks: a lock on the moving index would deadlock with other processes on MariaDB.
 const DUE_NAMES = `
-  SELECT name
+  SELECT name, next_at
   FROM {schedules} /*! FORCE INDEX ({schedules}_next) */
-  WHERE next_at <= :now AND (source = 'api' OR name IN (:declared))
-  ORDER BY next_at
-  LIMIT 100`;
+  WHERE next_at >= :afterAt AND next_at <= :now AND (next_at > :afterAt OR name > :afterName)
+    AND (source = 'api' OR name IN (:declared))
+  ORDER BY next_at, name
+  LIMIT :limit`;
 
 // Checks the time again, because another process may have run the tick since. A locked schedule is another process's.
 const LOCK_DUE = `
@@ -40,16 +42,19 @@ const PAUSE_MALFORMED = `
 /** A schedule with its jobs of this run. */
 type DueSchedule = Readonly<{ name: string; next: number | null; jobs: readonly NewJob[]; lastAtMs: number | null }>;
 
+type DueName = Readonly<{ name: string; next_at: number }>;
+
 const NO_SCHEDULE = '';
+const MAX_SCHEDULES = 100;
+const BEFORE_ALL = { afterAt: -Number.MAX_SAFE_INTEGER, afterName: '' };
 
 /**
  * The jobs and the next tick commit together. A process that dies before the commit leaves the tick to the others; after
  * it, the tick is no longer due. So a transaction that is repeated after a lost answer finds nothing to do.
  */
 export function* runTicks(declared: readonly string[]): Work<TickResult> {
-  const due = yield* query<{ name: string }>(DUE_NAMES, { declared: [NO_SCHEDULE, ...declared] });
-  if (due.length === 0) return { jobs: [], malformed: [] };
-  const rows = yield* query<DatedRow>(LOCK_DUE, { names: due.map(({ name }) => name) });
+  const rows = yield* lockDue(declared);
+  if (rows.length === 0) return { jobs: [], malformed: [] };
   const malformed: { name: string; problem: string }[] = [];
   const schedules: DueSchedule[] = [];
   const states = yield* previousStates(rows);
@@ -63,6 +68,21 @@ export function* runTicks(declared: readonly string[]): Work<TickResult> {
   const pauses = malformed.map(({ name }) => ({ sql: PAUSE_MALFORMED, values: { name } }));
   yield* executeAll([...advances(schedules, ids), ...pauses]);
   return { jobs: jobs.map((job, index) => toTickJob(job, ids[index]!)), malformed };
+}
+
+/** Reads on while pages have locked schedules, which a process may keep locked for long. The others must not wait. */
+function* lockDue(declared: readonly string[]): Work<DatedRow[]> {
+  const limit = pageSize(MAX_SCHEDULES);
+  const locked: DatedRow[] = [];
+  let after = BEFORE_ALL;
+  for (let due: readonly DueName[] | undefined; locked.length < limit && (!due || due.length === limit);) {
+    due = yield* query<DueName>(DUE_NAMES, { declared: [NO_SCHEDULE, ...declared], limit, ...after });
+    const last = due.at(-1);
+    if (!last) break;
+    after = { afterAt: Number(last.next_at), afterName: last.name };
+    locked.push(...(yield* query<DatedRow>(LOCK_DUE, { names: due.map(({ name }) => name) })));
+  }
+  return locked;
 }
 
 export function toTickJob({ queue, name, runAtMs }: NewJob, id: number): TickJob {
