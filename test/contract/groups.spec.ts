@@ -1,5 +1,6 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import { claimRequest, finalBatchOf, newJob, outcomes, rescueRules, type Claim } from '../support/jobs.js';
+import { eventually } from '../support/eventually.js';
 import { describeStrategies, type World } from '../support/stores.js';
 import type { NewJob } from '../../lib/job/job.js';
 import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
@@ -210,6 +211,52 @@ describeStrategies('groups', (setup, { server, strategy }) => {
     await put(world, 'a', 1);
 
     expect(groupsOf(await claim(world, 5, { groups: FIFO }))).toBe('');
+  });
+
+  it('go on if the clock of the server goes an hour ahead and back', async () => {
+    const world = await setup();
+    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await put(world, 'a', 3);
+    const rate = { limit: 10, perMs: 100_000, burst: 1, window: 'sliding' } as const;
+    const groups: GroupRules = { ...RULES, rate };
+
+    world.advance(3_600_000);
+    const ahead = [await claim(world, 3, { groups }), await claim(world, 3, { groups })];
+    world.advance(-3_600_000);
+    const summary = await world.jobs.summarizeWork(['q']);
+    const back = [await claim(world, 3, { groups }), await claim(world, 3, { groups })];
+
+    expect([...ahead, ...back].map(groupsOf)).toEqual(['a', '', 'a', '']);
+    expect(summary.queues.get('q')).toMatchObject({ waiting: true });
+  });
+
+  it('end a rest of a minute if the clock of the server goes an hour ahead and back', async () => {
+    const world = await setup();
+    await put(world, 'a', 1);
+
+    world.advance(3_600_000);
+    await world.groups.rest('q', 'a', { delayMs: 60_000 });
+    const ahead = await claim(world, 1);
+    world.advance(-3_600_000);
+
+    expect([ahead, await claim(world, 1)].map(groupsOf)).toEqual(['', 'a']);
+  });
+
+  it('keep their turns if the clock of the server goes an hour ahead and back', async () => {
+    const world = await setup();
+    await put(world, 'a', 5);
+    world.advance(3_600_000);
+    await claim(world, 1);
+    world.advance(-3_600_000);
+    await put(world, 'b', 100);
+
+    const taken: string[] = [];
+    await eventually(async () => {
+      taken.push(groupsOf(await claim(world, 1)));
+      return taken.filter((group) => group === 'a').length === 4;
+    });
+
+    expect(taken.length).toBeLessThan(100);
   });
 
   it('start no more jobs than their rate', async () => {

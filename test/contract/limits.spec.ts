@@ -126,6 +126,38 @@ describeStrategies('limits', (setup, { inMemory }) => {
     expect((await claim(world, 10)).jobs).toHaveLength(4);
   });
 
+  it('hold for a sliding rate if the clock of the server goes an hour ahead and back', async () => {
+    const world = await setup();
+    await declare(world, { rate: RATE });
+    await put(world, 20);
+
+    world.advance(3_600_000);
+    const ahead = await claim(world, 10);
+    world.advance(-3_600_000);
+    const back = [await claim(world, 10), await claim(world, 10)];
+
+    expect([ahead, ...back].map(({ jobs }) => jobs.length)).toEqual([3, 3, 0]);
+    expect(back[1]!.moreInMs).toBeLessThanOrEqual(20_000);
+  });
+
+  it('end a rest of a minute if the clock of the server goes an hour ahead and back', async () => {
+    const world = await setup();
+    await world.workers.register({ id: 'w', host: 'h', pid: 1, queues: ['q'] });
+    await put(world, 1);
+
+    world.advance(3_600_000);
+    await world.limits.rest('q', { delayMs: 60_000 });
+    const ahead = await claim(world, 1);
+    world.advance(-3_600_000);
+    const { queues } = await world.jobs.summarizeWork(['q']);
+    const back = await claim(world, 1);
+    await world.limits.rest('q', { delayMs: 30_000 });
+
+    expect([ahead, back].map(({ jobs }) => jobs.length)).toEqual([0, 1]);
+    expect(queues.get('q')).toMatchObject({ isResting: false });
+    expect((await limitsOf(world))!.restsUntil!.getTime()).toBeLessThan(Date.now() + 60_000);
+  });
+
   it('use none of the rate for jobs that do not exist', async () => {
     const world = await setup();
     await declare(world, { rate: RATE });

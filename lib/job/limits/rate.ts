@@ -8,6 +8,9 @@ export interface RateUse {
   readonly used: number;
 }
 
+// The clocks of the nodes of a cluster differ by less.
+const CLOCK_TOLERANCE_US = 1_000_000;
+
 /**
  * How many jobs may start now. A sliding window follows the generic cell rate algorithm (ITU-T I.371): each job uses
  * `per / limit` of the time, up to `burst` of them ahead.
@@ -16,7 +19,7 @@ export function jobsAllowed(rate: Rate, { untilUs, used }: RateUse, nowMs: numbe
   if (rate.window === 'fixed')
     return windowEndUs(rate, nowMs) === untilUs ? Math.max(0, rate.limit - used) : rate.limit;
   const spacingUs = jobSpacingUs(rate);
-  const aheadUs = Math.max(0, untilUs - nowMs * 1_000);
+  const aheadUs = Math.max(0, usedUntilUs(rate, untilUs, nowMs) - nowMs * 1_000);
   return Math.max(0, Math.floor((rate.burst * spacingUs - aheadUs) / spacingUs));
 }
 
@@ -38,7 +41,16 @@ export function useAfter(rate: Rate, { untilUs, used }: RateUse, nowMs: number, 
     const endUs = windowEndUs(rate, nowMs);
     return { untilUs: endUs, used: (endUs === untilUs ? used : 0) + jobs };
   }
-  return { untilUs: Math.max(untilUs, nowMs * 1_000) + jobs * jobSpacingUs(rate), used };
+  return { untilUs: Math.max(usedUntilUs(rate, untilUs, nowMs), nowMs * 1_000) + jobs * jobSpacingUs(rate), used };
+}
+
+/** No claim uses a sliding rate further ahead. A later time is from before the clock of the database was set back. */
+export function mostAheadUs(rate: Rate): number {
+  return rate.burst * jobSpacingUs(rate) + CLOCK_TOLERANCE_US;
+}
+
+function usedUntilUs(rate: Rate, untilUs: number, nowMs: number): number {
+  return untilUs > nowMs * 1_000 + mostAheadUs(rate) ? 0 : untilUs;
 }
 
 /** The time that each job uses, in whole microseconds. */

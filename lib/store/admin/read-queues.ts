@@ -2,6 +2,7 @@ import { NO_LIMITS } from '../../job/limits/limit-options.js';
 import type { Dialect } from '../core/sql-database.js';
 import { query, type Work } from '../core/statement.js';
 import { limitsOf, overridesOf } from '../limits/limits-row.js';
+import { restUntil } from '../limits/rest.js';
 import { settingsOf } from '../settings/settings-row.js';
 import type { QueueRecord } from './admin-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
@@ -11,7 +12,7 @@ const QUEUES = `
   FROM {queues}`;
 
 const LIMITS = `
-  SELECT queue, declared, overrides, rest_until, :now AS at
+  SELECT queue, declared, overrides, ${restUntil()} AS rest_until, :now AS at
   FROM {limits}`;
 
 type QueueRow = Pick<TableRow<'queues'>, 'queue' | 'paused' | 'expires_after_ms' | 'settings'>;

@@ -1,14 +1,29 @@
 import { readGroupOverrides, type GroupOverrides, type GroupRules } from '../../job/groups/group-options.js';
+import { restUntil } from '../limits/rest.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
-export const GROUP_COLUMNS =
-  'group_key, state, turn, head_priority, head_id, active_ids, overrides, rate_until_us, rate_used, rest_until';
+const STORED_COLUMNS = [
+  'group_key',
+  'state',
+  'turn',
+  'head_priority',
+  'head_id',
+  'active_ids',
+  'overrides',
+  'rate_until_us',
+  'rate_used',
+];
 
-export const LOCKED_GROUP_COLUMNS = `g.${GROUP_COLUMNS.replaceAll(', ', ', g.')}, :now AS at`;
+/** @param row such as `g.` */
+export function groupColumns(row = ''): string {
+  return `${STORED_COLUMNS.map((column) => row + column).join(', ')}, ${restUntil(row)} AS rest_until`;
+}
 
-export type GroupRow = Omit<TableRow<'groups'>, 'queue'>;
+export const LOCKED_GROUP_COLUMNS = `${groupColumns('g.')}, :now AS at`;
+
+export type GroupRow = Omit<TableRow<'groups'>, 'queue' | 'rest_ms'>;
 
 export type LockedGroup = GroupRow & { readonly at: number };
 

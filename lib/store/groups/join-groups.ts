@@ -6,6 +6,7 @@ import { execute, executeAll, Ids, insertInChunks, query, statement, type Work }
 import { compareKeys, onDialects } from './group-row.js';
 import { lockedGroupsOf, lockFreeGroups } from './locked-groups.js';
 import type { Arrival } from './read-group-changes.js';
+import { IS_AHEAD_OF_CLOCK } from './turn.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
 
 const LOCK_JOBS = `
@@ -42,12 +43,13 @@ const ADD_RETURNED = addGroups(`'idle', 'blocked'`);
 const LOCK_DUE = `
   SELECT group_key, state
   FROM {groups} /*! FORCE INDEX (PRIMARY) */
-  WHERE queue = :queue AND group_key IN (:groups) AND state = 'blocked' AND turn <= :now
+  WHERE queue = :queue AND group_key IN (:groups)
+    AND ((state = 'blocked' AND turn <= :now) OR (state IN ('blocked', 'ready') AND ${IS_AHEAD_OF_CLOCK}))
   ORDER BY group_key /*! FOR UPDATE SKIP LOCKED */`;
 
 const WAKE_DUE = `
   UPDATE {groups} /*! FORCE INDEX (PRIMARY) */
-  SET state = 'ready'
+  SET state = 'ready', turn = CASE WHEN ${IS_AHEAD_OF_CLOCK} THEN :now ELSE turn END
   WHERE queue = :queue AND group_key = :group`;
 
 /**

@@ -4,6 +4,7 @@ import { executeAll, statement, type Statement, type Work } from '../core/statem
 import { ARRIVING, RETURNED } from '../runnable.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 import type { GroupPosition } from './group-row.js';
+import { IS_AHEAD_OF_CLOCK } from './turn.js';
 
 // Reads without locks. On SQLite, and in a queue that had no groups before, jobs of groups are runnable.
 const arrivals = (runnable: number, afterGroup: string) => `
@@ -27,6 +28,13 @@ const DUE_GROUPS = `
   FROM {groups} /*! FORCE INDEX ({groups}_turn) */
   WHERE queue = :queue AND state = 'blocked' AND turn <= :now AND turn >= :turn AND (turn > :turn OR group_key > :group)
   ORDER BY queue, state, turn, group_key
+  LIMIT :limit`;
+
+// The clock of the database was set back: no claim sets such a turn.
+const AHEAD_OF_CLOCK = `
+  SELECT group_key
+  FROM {groups} /*! FORCE INDEX ({groups}_turn) */
+  WHERE queue = :queue AND state IN ('blocked', 'ready') AND ${IS_AHEAD_OF_CLOCK}
   LIMIT :limit`;
 
 const NEXT_DUE = `
@@ -61,7 +69,7 @@ export interface GroupChanges {
   /** Jobs that were in their groups before. */
   readonly returned: readonly Arrival[];
   readonly arrived: readonly Arrival[];
-  /** Blocked groups whose time has come. */
+  /** Blocked groups whose time has come, and groups with a time from before the clock was set back. */
   readonly due: readonly string[];
   /** Milliseconds until the next blocked group is due; null: none is. */
   readonly nextDueInMs: number | null;
@@ -87,9 +95,11 @@ export function* readGroupChanges(queue: string, cursors: RefreshCursors): Work<
     statement(DUE_GROUPS, { queue, limit, ...(cursors.due ?? FIRST_TURN) }),
     statement(NEXT_DUE, { queue }),
     statement(HAS_READY, { queue }),
+    statement(AHEAD_OF_CLOCK, { queue, limit }),
   ]);
   const [runnable, returned, arriving] = answers.map(({ rows }) => withSafeIds(rows as unknown as Arrival[]));
   const due = answers[3]!.rows as unknown as readonly { group_key: string; turn: number }[];
+  const ahead = answers[6]!.rows as unknown as readonly { group_key: string }[];
   const { turn, at } = answers[4]!.rows[0] as unknown as { turn: number | null; at: number };
   const lastDue = due.length < limit ? undefined : due.at(-1)!;
   const next = {
@@ -101,7 +111,7 @@ export function* readGroupChanges(queue: string, cursors: RefreshCursors): Work<
   return {
     returned: returned!,
     arrived: [...runnable!, ...arriving!],
-    due: due.map(({ group_key }) => group_key),
+    due: [...due, ...ahead].map(({ group_key }) => group_key),
     nextDueInMs: turn === null ? null : Number(turn) - Number(at),
     hasReady: answers[5]!.rows.length > 0,
     next: Object.values(next).some((cursor) => cursor !== undefined) ? next : FROM_START,

@@ -8,7 +8,7 @@ import { countGroups } from './count-groups.js';
 import { pruneGroups } from './prune-groups.js';
 import { wakeGroup } from './wake-groups.js';
 import type { GroupStore, GroupRecord, GroupSearch } from './group-store.js';
-import { GROUP_COLUMNS, groupOverridesOf, type GroupName, type GroupRow, type LockedGroup } from './group-row.js';
+import { groupColumns, groupOverridesOf, type GroupName, type GroupRow, type LockedGroup } from './group-row.js';
 
 // The position before the first job of any group. A new group has no active jobs: see prune-groups.ts.
 const ADD = (lockDuplicate: string) => `
@@ -17,7 +17,7 @@ const ADD = (lockDuplicate: string) => `
   ${lockDuplicate}`;
 
 const LOCK = `
-  SELECT ${GROUP_COLUMNS}, :now AS at
+  SELECT ${groupColumns()}, :now AS at
   FROM {groups} /*! FORCE INDEX (PRIMARY) */
   WHERE queue = :queue AND group_key = :group /*! FOR UPDATE */`;
 
@@ -35,11 +35,11 @@ const SET_OVERRIDES = `
 
 const SET_REST = `
   UPDATE {groups} /*! FORCE INDEX (PRIMARY) */
-  SET rest_until = :restUntil
+  SET rest_until = :restUntil, rest_ms = :restMs
   WHERE queue = :queue AND group_key = :group`;
 
 const LIST = `
-  SELECT ${GROUP_COLUMNS}, :now AS at
+  SELECT ${groupColumns()}, :now AS at
   FROM {groups} /*! FORCE INDEX (PRIMARY) */
   WHERE queue = :queue AND group_key > :after AND (:state IS NULL OR state = :state)
   ORDER BY group_key
@@ -82,7 +82,8 @@ function* restGroup(dialect: Dialect, name: GroupName, rest: Delay | null): Work
   const row = yield* lockGroup(dialect, name);
   const restUntil = rest === null ? 0 : (rest.untilMs ?? Number(row.at) + rest.delayMs);
   if (rest !== null && restUntil <= Number(row.rest_until)) return;
-  yield* execute(SET_REST, { ...name, restUntil });
+  const restMs = rest === null || rest.untilMs !== undefined ? 0 : rest.delayMs;
+  yield* execute(SET_REST, { ...name, restUntil, restMs });
   // The next claim of the group blocks it until the rest ends.
   yield* examineSoon(name, row);
 }

@@ -16,6 +16,11 @@ const UPDATE_GROUPS = onDialects(
 
 // A group whose limit is reached is examined again after this time, although no end of a job was seen.
 const RECOUNT_MS = 10_000;
+// A group that waits for longer is examined on the way. So a turn further ahead is from before the clock of the database was
+// set back.
+const MAX_BLOCK_MS = 600_000;
+/** In a statement: the turn is later than a claim can have set it. */
+export const IS_AHEAD_OF_CLOCK = `turn > :now + ${MAX_BLOCK_MS + 1_000}`;
 // Another transaction has locked the first job of the group.
 const LOCKED_RETRY_MS = 1_000;
 
@@ -102,11 +107,11 @@ function stateAfter(
   if (stoppedBy === 'change') return ready;
   if (waiting.length === taken.length && !mayHaveMore) return { state: 'idle', turn: nowMs };
   const restMs = Number(row.rest_until) - nowMs;
-  if (restMs > 0) return { state: 'blocked', turn: nowMs + restMs };
+  if (restMs > 0) return { state: 'blocked', turn: nowMs + Math.min(restMs, MAX_BLOCK_MS) };
   if (rate !== null) {
     const use = useAfter(rate, rateUseOf(row), nowMs, taken.length);
     if (jobsAllowed(rate, use, nowMs) === 0)
-      return { state: 'blocked', turn: nowMs + allowedInMs(rate, use, nowMs, 1) };
+      return { state: 'blocked', turn: nowMs + Math.min(allowedInMs(rate, use, nowMs, 1), MAX_BLOCK_MS) };
   }
   if (concurrency !== null && active >= concurrency) return { state: 'blocked', turn: nowMs + RECOUNT_MS };
   return ready;

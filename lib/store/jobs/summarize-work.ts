@@ -1,7 +1,9 @@
 import { isEnabledAt } from '../../job/settings/enabled.js';
 import type { QueueState, WorkSummary, UpcomingTimes } from './job-store.js';
 import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
+import { IS_AHEAD_OF_CLOCK as IS_TURN_AHEAD_OF_CLOCK } from '../groups/turn.js';
 import { IS_AHEAD_OF_CLOCK } from './lease.js';
+import { restUntil } from '../limits/rest.js';
 import { settingsOf } from '../settings/settings-row.js';
 import { query, type Work } from '../core/statement.js';
 
@@ -55,16 +57,16 @@ const WORK_SUMMARY = `
            WHERE r.queue = q.queue AND r.state = 'ready'
          ) AS has_ready_groups,
          (
-           SELECT d.turn
+           SELECT CASE WHEN d.${IS_TURN_AHEAD_OF_CLOCK} THEN 0 ELSE d.turn END
            FROM {groups} d /*! FORCE INDEX ({groups}_turn) */
            WHERE d.queue = q.queue AND d.state = 'blocked'
            ORDER BY d.turn
            LIMIT 1
          ) AS next_due_group,
          (
-           SELECT l.rest_until
+           SELECT ${restUntil('l.')}
            FROM {limits} l /*! FORCE INDEX (PRIMARY) */
-           WHERE l.queue = q.queue AND (l.declared IS NOT NULL OR l.overrides IS NOT NULL OR l.rest_until > :now)
+           WHERE l.queue = q.queue AND (l.declared IS NOT NULL OR l.overrides IS NOT NULL OR ${restUntil('l.')} > :now)
          ) AS rest_until,
          ${earliestDue('s.runnable = 0')} AS due_at,
          ${earliestDue('s.runnable = 1 /*! AND FALSE */')} AS plain_due_at,

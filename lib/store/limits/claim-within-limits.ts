@@ -1,4 +1,4 @@
-import { allowedInMs, jobsAllowed, jobSpacingUs, useAfter } from '../../job/limits/rate.js';
+import { allowedInMs, jobsAllowed, jobSpacingUs, mostAheadUs, useAfter } from '../../job/limits/rate.js';
 import type { Limits, Rate } from '../../job/limits/limit-options.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { readIds } from '../../job/read-columns.js';
@@ -36,7 +36,9 @@ const COUNT_CLAIM = `
 const USE_SLIDING_RATE = `
   UPDATE {limits} /*! FORCE INDEX (PRIMARY) */
   SET claim_count = claim_count + 1,
-      rate_until_us = CASE WHEN rate_until_us > :now * 1000 + :roundingUs THEN rate_until_us ELSE :now * 1000 + :roundingUs END + :usedUs
+      rate_until_us = :usedUs + CASE
+        WHEN rate_until_us BETWEEN :now * 1000 + :roundingUs AND :now * 1000 + :mostAheadUs THEN rate_until_us
+        ELSE :now * 1000 + :roundingUs END
   WHERE queue = :queue`;
 
 // The server assigns from left to right, so the count comes before the window that it is compared with.
@@ -111,5 +113,8 @@ function useOf(queue: string, rate: Rate | null, jobs: number): Statement {
   const spacingUs = jobSpacingUs(rate);
   // The time is in whole milliseconds, which are short for jobs that follow each other faster.
   const roundingUs = spacingUs < 1_000 ? 1_000 : 0;
-  return { sql: USE_SLIDING_RATE, values: { queue, roundingUs, usedUs: jobs * spacingUs } };
+  return {
+    sql: USE_SLIDING_RATE,
+    values: { queue, roundingUs, usedUs: jobs * spacingUs, mostAheadUs: mostAheadUs(rate) },
+  };
 }

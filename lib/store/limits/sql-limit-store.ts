@@ -5,6 +5,7 @@ import { runChange } from '../audit/run-change.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { StoreParts } from '../store-parts.js';
 import { deleteFrom, execute, query, type Values, type Work } from '../core/statement.js';
+import { restUntil } from './rest.js';
 import type { LimitStore } from './limit-store.js';
 import { LIMIT_COLUMNS, limitsOf, overridesOf, type LimitsRow } from './limits-row.js';
 
@@ -29,15 +30,12 @@ const SET_LIMITS = `
       rate_used = CASE WHEN :keepsUse = 1 THEN rate_used ELSE 0 END
   WHERE queue = :queue`;
 
-const REST = `
-  UPDATE {limits} /*! FORCE INDEX (PRIMARY) */
-  SET rest_until = COALESCE(:untilMs, :now + :delayMs)
-  WHERE queue = :queue AND rest_until < COALESCE(:untilMs, :now + :delayMs)`;
-
 const SET_REST = `
   UPDATE {limits} /*! FORCE INDEX (PRIMARY) */
-  SET rest_until = COALESCE(:untilMs, :now + :delayMs)
+  SET rest_until = COALESCE(:untilMs, :now + :delayMs), rest_ms = CASE WHEN :untilMs IS NULL THEN :delayMs ELSE 0 END
   WHERE queue = :queue`;
+
+const REST = `${SET_REST} AND ${restUntil()} < COALESCE(:untilMs, :now + :delayMs)`;
 
 const DELETE = deleteFrom('limits', 'queue = :queue');
 

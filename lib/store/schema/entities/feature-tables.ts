@@ -162,6 +162,8 @@ export const featureTables = {
       rateUsed: withDefault(int('rate_used'), 0),
       /** No job starts before this time. */
       restUntil: withDefault(bigint('rest_until'), 0),
+      /** The length of that rest; 0: until a date. */
+      restMs: withDefault(bigint('rest_ms'), 0),
       /** Changes with each claim within the limits, so that claims on two nodes of a cluster conflict. */
       claimCount: withDefault(bigint('claim_count'), 0),
     },
@@ -190,6 +192,8 @@ export const featureTables = {
       rateUsed: withDefault(int('rate_used'), 0),
       /** No job starts before this time. */
       restUntil: withDefault(bigint('rest_until'), 0),
+      /** The length of that rest; 0: until a date. */
+      restMs: withDefault(bigint('rest_ms'), 0),
     },
     indexes: { turn: ['queue', 'state', 'turn', 'groupKey'] },
   }),

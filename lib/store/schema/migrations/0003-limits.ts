@@ -11,6 +11,7 @@ export const LIMITS_MYSQL = [
     rate_until_us BIGINT NOT NULL DEFAULT 0,
     rate_used INT NOT NULL DEFAULT 0,
     rest_until BIGINT NOT NULL DEFAULT 0,
+    rest_ms BIGINT NOT NULL DEFAULT 0,
     claim_count BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (queue)
   ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
@@ -25,6 +26,7 @@ export const LIMITS_SQLITE = [
     rate_until_us BIGINT NOT NULL DEFAULT 0,
     rate_used INT NOT NULL DEFAULT 0,
     rest_until BIGINT NOT NULL DEFAULT 0,
+    rest_ms BIGINT NOT NULL DEFAULT 0,
     claim_count BIGINT NOT NULL DEFAULT 0
   )`,
 ];

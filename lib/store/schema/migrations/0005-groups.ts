@@ -26,6 +26,7 @@ export const GROUPS_MYSQL = [
     rate_until_us BIGINT NOT NULL DEFAULT 0,
     rate_used INT NOT NULL DEFAULT 0,
     rest_until BIGINT NOT NULL DEFAULT 0,
+    rest_ms BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (queue, group_key),
     KEY {groups}_turn (queue, state, turn, group_key)
   ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
@@ -49,6 +50,7 @@ export const GROUPS_SQLITE = [
     rate_until_us BIGINT NOT NULL DEFAULT 0,
     rate_used INT NOT NULL DEFAULT 0,
     rest_until BIGINT NOT NULL DEFAULT 0,
+    rest_ms BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (queue, group_key)
   )`,
   `CREATE INDEX IF NOT EXISTS {groups}_turn ON {groups} (queue, state, turn, group_key)`,
