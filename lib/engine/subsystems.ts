@@ -105,6 +105,7 @@ export async function openStores(
     eventOutbox: { emitsEvents: (queue) => optionsFor(queue).events, onEventsCommitted },
     ...settings.extremes,
   });
+  codec?.blobs?.useRows(opened.blobRows);
   const stores = codec ? withCodec(opened, codec) : opened;
   for (const notice of stores.notices) logger.warn(notice);
   if (worker.usesNotifications) return stores;

@@ -15,8 +15,10 @@ import { ScanCursors } from './jobs/claim/scan-cursors.js';
 import type { JobStore } from './jobs/job-store.js';
 import { sqlJobStore, type JobStoreSettings } from './jobs/sql-job-store.js';
 import { KeyedEnqueuer } from './keys/keyed-enqueuer.js';
+import type { BlobRows } from '../job/codec/blob-rows.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
 import type { ContentStore } from './content/content-store.js';
+import { sqlBlobRows } from './content/sql-blob-rows.js';
 import { sqlContentStore } from './content/sql-content-store.js';
 import type { FlowStore } from './flows/flow-store.js';
 import { sqlFlowStore } from './flows/sql-flow-store.js';
@@ -90,6 +92,7 @@ export interface OpenStore {
   readonly flows: FlowStore;
   readonly subjects: SubjectStore;
   readonly content: (codec: ContentCodec) => ContentStore;
+  readonly blobRows: BlobRows;
   /** Compares the tables with this release while the process runs. */
   readonly readSchemaState: () => Promise<SchemaState>;
   /** Undefined, like the other channels, if no other process can open the database. Close it before `jobs`. */
@@ -168,6 +171,7 @@ export async function openStore(settings: StoreSettings): Promise<OpenStore> {
     flows: sqlFlowStore(parts),
     subjects: sqlSubjectStore(parts),
     content: (codec) => sqlContentStore(parts, codec),
+    blobRows: sqlBlobRows(parts, settings.skewMs),
     readSchemaState: () => readSchemaState(parts.database, settings.migrate),
     ...channels,
     workerLocks: openDedicated && sqlWorkerLockStore(parts, openDedicated),

@@ -25,7 +25,7 @@ describeEngines('a producer that is killed', (setup) => {
     expect(Object.values(await admin.counts()).reduce((sum, count) => sum + count)).toBe(0);
     const { id } = await producer.enqueue('q', 'y'.repeat(200));
     expect(await events.until('completed', { jobId: id })).toMatchObject({ result: 'y'.repeat(200) });
-    await files.store.prune!(new Date(Date.now() + FOUR_MONTHS_MS), { signal: new AbortController().signal });
-    expect(await files.keys()).toEqual([]);
+    const expired = await files.expiredAt(new Date(Date.now() + FOUR_MONTHS_MS));
+    expect(expired.sort()).toEqual((await files.keys()).filter((key) => !key.endsWith('.partial')));
   });
 });

@@ -45,6 +45,8 @@ export interface EngineSettings {
   readonly clock?: Clock | undefined;
   readonly storeClock?: Clock | undefined;
   readonly skewMs?: (() => number) | undefined;
+  /** Default 0.5 each time. With 0, a worker prunes as soon as it starts. */
+  readonly random?: (() => number) | undefined;
   readonly hosts?: readonly string[] | undefined;
   readonly instrumentations?: readonly QueueInstrumentation[] | undefined;
   readonly codec?: CodecOption | undefined;
@@ -104,7 +106,7 @@ export async function openEngine(settings: EngineSettings): Promise<Engine> {
     },
     logger: { log: write('log'), warn: write('warn'), error: write('error'), debug: write('debug') },
     clock,
-    random: () => 0.5,
+    random: settings.random ?? (() => 0.5),
     skewMs,
     openStore: async (given: StoreSettings) => {
       const stores = await openStore({ ...given, clock: storeClock });

@@ -1,6 +1,6 @@
-import { mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileBlobs } from '../../lib/job/codec/file-blobs.js';
 import type { BlobStore } from '../../lib/job/codec/blob-options.js';
 
@@ -10,6 +10,12 @@ export interface TestBlobs {
   readonly store: BlobStore;
   /** The keys of all blobs. */
   keys(): Promise<string[]>;
+  /** The days of expiry of all blobs. */
+  days(): Promise<string[]>;
+  /** The keys that the store lists as expired. */
+  expiredAt(time: Date): Promise<string[]>;
+  /** Moves all blobs to another day of expiry. */
+  moveAll(day: string): Promise<void>;
   /** The contents of all files, also of incomplete ones. */
   texts(): Promise<string[]>;
   /** Unmounts the folder. */
@@ -26,10 +32,21 @@ export async function blobsFor({ afterTest }: { afterTest(cleanup: () => unknown
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
   };
+  const store = fileBlobs({ folder });
   return {
     folder,
-    store: fileBlobs({ folder }),
+    store,
     keys: async () => (await files()).map((file) => file.slice(folder.length + 1)).sort(),
+    days: () => readdir(folder),
+    expiredAt: async (time) => {
+      const keys: string[] = [];
+      for await (const key of store.expired!(time, { signal: new AbortController().signal })) keys.push(key);
+      return keys;
+    },
+    moveAll: async (day) => {
+      await mkdir(join(folder, day));
+      for (const file of await files()) await rename(file, join(folder, day, basename(file)));
+    },
     texts: async () => Promise.all((await files()).map((file) => readFile(file, 'utf8'))),
     takeAway: () => rename(folder, away),
     bringBack: () => rename(away, folder),

@@ -66,19 +66,25 @@ describe('fileBlobs', () => {
     await expect(readdir(folder)).rejects.toThrow('ENOENT');
   });
 
-  it('deletes the blobs whose day of expiry is over, and nothing else', async () => {
-    const { store, folder, keys } = await open();
+  it('lists the blobs whose day of expiry is over, and deletes incomplete files and empty folders of these days', async () => {
+    const { store, folder, keys, expiredAt } = await open();
     const other = KEY.replace('02-23', '02-24');
     for (const key of [KEY, other]) await store.put(key, Buffer.from('x'), { ...never, expires });
     await writeFile(join(folder, KEY.slice(0, 10), 'left.partial'), 'x');
     await mkdir(join(folder, 'mine'));
     await utimes(join(folder, 'mine'), 0, 0);
 
-    await store.prune!(new Date('2027-02-23T23:59:59Z'), never);
-    const before = await keys();
-    await store.prune!(new Date('2027-02-24T00:00:00Z'), never);
+    const before = await expiredAt(new Date('2027-02-23T23:59:59Z'));
+    const kept = await keys();
+    const expired: string[] = [];
+    for await (const key of store.expired!(new Date('2027-02-24T00:00:00Z'), never)) {
+      expired.push(key);
+      await store.delete!(key, never);
+    }
 
-    expect(before).toHaveLength(3);
+    expect(before).toEqual([]);
+    expect(kept).toHaveLength(3);
+    expect(expired).toEqual([KEY]);
     expect(await keys()).toEqual([other]);
     expect((await readdir(folder)).sort()).toEqual(['2027-02-24', 'mine']);
   });
@@ -185,6 +191,7 @@ describe('a codec with blobs', () => {
 
     const encoding = codecWith({ store, timeout: '5s' }, [], clock).encode(LONG, PAYLOAD);
     const failed = expect(encoding).rejects.toThrow('The blob store cannot store a payload: no answer within 5000 ms');
+    await clock.untilSleeping(5_000);
     await clock.advance(5_000);
     await failed;
 
@@ -215,22 +222,47 @@ describe('a codec with blobs', () => {
     expect(() => codecWith({ store }, [forging]).encode('"x"', PAYLOAD)).toThrow('expected the codec to return');
   });
 
-  it('deletes expired blobs once an hour', async () => {
+  it('deletes expired blobs that no row needs once an hour, by the clock of the database', async () => {
     const clock = new FakeClock();
     const calls: Date[] = [];
+    const needed = `${KEY} ${'a'.repeat(43)}`;
+    const deleted: string[] = [];
     const store: BlobStore = {
       put: () => Promise.resolve(),
       get: () => Promise.resolve(undefined),
-      prune: (before) => Promise.resolve(void calls.push(before)),
+      delete: (key) => Promise.resolve(void deleted.push(key)),
+      async *expired(before) {
+        calls.push(before);
+        yield* [KEY, KEY.replace('4f0c', '5f0c')];
+      },
     };
     const blobs = new Blobs({ store }, clock, SILENT);
+    const asked: string[] = [];
+    blobs.useRows({
+      readTime: () => Promise.resolve(Date.parse('2027-03-01T12:00Z')),
+      referencesUntil: (day) => {
+        asked.push(day);
+        return Promise.resolve([toEnvelope({ key: '$blob', content: needed })]);
+      },
+    });
 
     await blobs.prune();
     await blobs.prune();
     await clock.advance(3_600_000);
     await blobs.prune();
 
-    expect(calls).toHaveLength(2);
+    expect(calls).toEqual([new Date('2027-03-01T12:00Z'), new Date('2027-03-01T12:00Z')]);
+    expect(asked).toEqual(['2027-03-01', '2027-03-01']);
+    expect(deleted).toEqual(Array(2).fill(KEY.replace('4f0c', '5f0c')));
+  });
+
+  it('reads no rows if no blob has expired', async () => {
+    const { store } = await open();
+    const blobs = new Blobs({ store }, new FakeClock(), SILENT);
+    const referencesUntil = () => Promise.reject(new Error('read rows'));
+    blobs.useRows({ readTime: () => Promise.resolve(Date.now()), referencesUntil });
+
+    await expect(blobs.prune()).resolves.toBeUndefined();
   });
 });
 

@@ -6,6 +6,7 @@ import { buildSchedule } from '../../lib/schedules/build-schedule.js';
 import { systemClock } from '../../lib/common/clock.js';
 import { resolveCodec } from '../../lib/job/codec/codec-options.js';
 import { describeEngines, gate } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
 import { columnsWith } from '../support/stored-text.js';
 import { blobsFor } from '../support/test-blobs.js';
 
@@ -192,6 +193,106 @@ describeEngines('blobs', (setup) => {
     expect(days.filter((each) => later.includes(each))).toHaveLength(2);
   });
 });
+
+describeEngines('an expired blob', (setup) => {
+  const HUNDRED_DAYS_MS = 100 * 86_400_000;
+  const clockOff = (ms: number) => ({ ...systemClock, now: () => new Date(Date.now() + ms) });
+  const ORPHAN = '2020-01-02/4f0c1a3e-0000-4000-8000-000000000000';
+  const open = async () => {
+    const world = await setup();
+    const files = await blobsFor(world);
+    const put = () =>
+      files.store.put(ORPHAN, Buffer.from('x'), { expires: new Date(), signal: AbortSignal.timeout(9_000) });
+    return { world, files, put, blobs: { store: files.store, over: '1kb' } as const };
+  };
+
+  it('is deleted only if no row names it', async () => {
+    const { world, files, blobs, put } = await open();
+    const archive = { to: 'sql_queue_archive' };
+    const { producer, admin, events, runner } = await world.start({
+      blobs,
+      archive,
+      handlers: { q: (job) => job.payload, paused: (job) => job.payload },
+    });
+    runner.pause('paused');
+    await producer.enqueue('q', long);
+    await events.until('completed');
+    world.advance(RETENTION_MS);
+    await admin.prune();
+    const { id } = await producer.enqueue('paused', long);
+    await producer.flow((f) => {
+      const first = f.add('q', long);
+      f.add('paused', 'short', { after: [first] });
+    });
+    await events.untilCount(2, 'completed');
+    // As if the blobs had expired long ago.
+    for (const [table, columns] of Object.entries({
+      jobs: ['payload'],
+      history: ['payload', 'result'],
+      archive: ['payload', 'result'],
+      edges: ['result'],
+    }))
+      for (const column of columns)
+        for (const day of await files.days())
+          await world.sql(`UPDATE sql_queue_${table} SET ${column} = REPLACE(${column}, '${day}/', '2020-01-01/')`);
+    await files.moveAll('2020-01-01');
+    const needed = await files.keys();
+    await put();
+
+    const worker = await world.start({
+      blobs,
+      random: () => 0,
+      archive,
+      handlers: { paused: (job) => job.payload },
+    });
+    await eventually(async () => !(await files.keys()).includes(ORPHAN));
+    await worker.events.until('completed', { jobId: id });
+
+    expect(needed).toHaveLength(5);
+    expect(await files.keys()).toEqual(expect.arrayContaining(needed));
+    expect(await admin.get(id)).toMatchObject({ state: 'completed', result: long });
+  });
+
+  it('is judged by the clock of the database, not by that of a worker 100 days ahead', async () => {
+    const { world, files, blobs, put } = await open();
+    const { producer } = await world.start({ blobs, autoStart: false });
+    const { id } = await producer.enqueue('q', long);
+    const [key] = await files.keys();
+    await put();
+
+    const { runner, events } = await world.start({
+      ...{ blobs, clock: clockOff(HUNDRED_DAYS_MS), random: () => 0 },
+      handlers: { q: (job) => job.payload, other: () => 0 },
+      autoStart: false,
+    });
+    runner.pause('q');
+    await runner.start();
+    await eventually(async () => !(await files.keys()).includes(ORPHAN));
+    runner.resume('q');
+
+    expect(await files.keys()).toContain(key);
+    expect(await events.until('completed')).toMatchObject({ jobId: id, result: long });
+  });
+});
+
+describeEngines(
+  'a producer whose clock is 200 days behind',
+  (setup) => {
+    it('stores blobs that expire by the clock of the database', async () => {
+      const world = await setup();
+      const files = await blobsFor(world);
+      const clock = { ...systemClock, now: () => new Date(Date.now() - 200 * 86_400_000) };
+      const { producer } = await world.start({ clock, blobs: { store: files.store, over: '1kb' }, autoStart: false });
+
+      await producer.enqueue('q', long);
+      await producer.enqueue('q', long, { runAt: new Date(Date.now() - 200 * 86_400_000) });
+
+      const days = (await files.keys()).map((key) => Date.parse(key.slice(0, 10)) - Date.now());
+      expect(days.map((ms) => Math.round(ms / 86_400_000)).every((each) => each >= 89)).toBe(true);
+    });
+  },
+  ['mysql', 'mariadb'],
+);
 
 describeEngines('a blob store that is down', (setup) => {
   const open = async () => {

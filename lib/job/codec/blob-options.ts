@@ -30,8 +30,11 @@ export interface BlobStore {
   get(key: string, options: BlobCallOptions): Promise<Uint8Array | undefined>;
   /** Deletes the bytes, if the key exists. Without this method `QueueAdmin.erase` leaves blobs until they expire. */
   delete?(key: string, options: BlobCallOptions): Promise<void>;
-  /** Deletes blobs that expired before the time. Each worker calls it every hour. Not needed if the store expires them. */
-  prune?(before: Date, options: BlobCallOptions): Promise<void>;
+  /**
+   * The keys of the blobs that expired before the time. Each worker reads them every hour, and deletes those that no row
+   * needs any more. Not needed if the store expires blobs itself.
+   */
+  expired?(before: Date, options: BlobCallOptions): AsyncIterable<string>;
 }
 
 export interface BlobCallOptions {
@@ -40,7 +43,10 @@ export interface BlobCallOptions {
 }
 
 export interface BlobPutOptions extends BlobCallOptions {
-  /** The store may delete the blob from this time on. Jobs may need it until then. */
+  /**
+   * By the clock of the database. A store that deletes blobs itself may do so from this time on. Jobs may need it until
+   * then.
+   */
   readonly expires: Date;
 }
 

@@ -10,12 +10,14 @@ import { resolveOptions } from '../option-schema.js';
 import { storedError } from '../stored-error.js';
 import type { MaybePromise } from '../user-rule.js';
 import { BLOB_OPTIONS, type BlobCallOptions, type BlobOptions, type BlobStore } from './blob-options.js';
-import { BLOB_KEY, isBlob, readEnvelope, toEnvelope, type EncodeContext } from './payload-codec.js';
+import type { BlobRows } from './blob-rows.js';
+import { BLOB_KEY, BLOB_PREFIX, isBlob, readEnvelope, toEnvelope, type EncodeContext } from './payload-codec.js';
 
 /** The parts of a reference: the key, the hash of the bytes, and the key of the envelope in the blob if it has one. */
 const REFERENCE = /^(\d{4}-\d{2}-\d{2}\/[0-9a-f-]{36}) ([\w-]{43})(?: (.{1,100}))?$/s;
 
 const PRUNE_INTERVAL_MS = 3_600_000;
+const TIME_VALID_MS = 600_000;
 // Later days have more digits.
 const LAST_EXPIRY_MS = Date.UTC(9_999, 11, 31);
 
@@ -26,6 +28,10 @@ export class Blobs {
   readonly #maxSize: number;
   readonly #timeoutMs: number;
   #prunedAtMs = -Infinity;
+  /** Undefined until the store is open. */
+  #rows: BlobRows | undefined;
+  /** A time of the database, and the monotonic time at which it was read. */
+  #time: { readonly atMs: number; readonly readAt: number } | undefined;
   /** From the time at which its job is due. */
   readonly keepMs: number;
 
@@ -68,13 +74,33 @@ export class Blobs {
     }
   }
 
-  /** Deletes expired blobs, if the store needs it and an hour has passed. */
+  /** The clock of the database decides from here on when blobs expire. */
+  useRows(rows: BlobRows): void {
+    this.#rows = rows;
+  }
+
+  /** Deletes expired blobs that no row needs, if the store does not expire them itself and an hour has passed. */
   async prune(): Promise<void> {
     const nowMs = this.clock.monotonic();
-    if (!this.#store.prune || nowMs - this.#prunedAtMs < PRUNE_INTERVAL_MS) return;
-    const before = this.clock.now();
-    await this.#call('delete expired blobs', async (options) => this.#store.prune?.(before, options));
-    this.#prunedAtMs = nowMs;
+    if (!this.#rows || !this.#store.delete || !this.#store.expired || nowMs - this.#prunedAtMs < PRUNE_INTERVAL_MS)
+      return;
+    const before = new Date(await this.#rows.readTime());
+    const over = new AbortController();
+    const expired = this.#store.expired(before, { signal: over.signal })[Symbol.asyncIterator]();
+    try {
+      let needed: ReadonlySet<string | undefined> | undefined;
+      for (;;) {
+        const { done, value: key } = await this.#call('list expired blobs', () => expired.next());
+        if (done) break;
+        // A later row names a blob of one of these rows, or a new one, which expires later.
+        needed ??= new Set((await this.#rows.referencesUntil(dayOf(before))).map(keyOf));
+        if (!needed.has(key)) await this.#call('delete a blob', async (options) => this.#store.delete?.(key, options));
+      }
+      this.#prunedAtMs = nowMs;
+    } finally {
+      over.abort();
+      await expired.return?.().catch(() => undefined);
+    }
   }
 
   async #put(text: string, { what, delayMs, runAtMs }: EncodeContext): Promise<string> {
@@ -82,9 +108,11 @@ export class Blobs {
     if (body.length > this.#maxSize) {
       throw new Error(`expected at most ${this.#maxSize} bytes (blobs.maxSize), got ${body.length}`);
     }
-    const dueMs = runAtMs ?? this.clock.now().getTime() + (delayMs ?? 0);
+    const now = await this.#databaseTime();
+    // A run that was due long ago starts now.
+    const dueMs = Math.max(now, runAtMs ?? now + (delayMs ?? 0));
     const expires = new Date(Math.min(dueMs + this.keepMs, LAST_EXPIRY_MS));
-    const key = `${expires.toISOString().slice(0, -'Thh:mm:ss.mmmZ'.length)}/${randomUUID()}`;
+    const key = `${dayOf(expires)}/${randomUUID()}`;
     try {
       await this.#call(`store a ${what}`, (options) => this.#store.put(key, body, { ...options, expires }));
     } catch (error) {
@@ -98,6 +126,17 @@ export class Blobs {
       key: BLOB_KEY,
       content: [key, hashOf(body), ...(inner === undefined ? [] : [inner])].join(' '),
     });
+  }
+
+  /** Reads the time every ten minutes. Without an answer, the clock of this process is good enough. */
+  async #databaseTime(): Promise<number> {
+    const now = this.clock.monotonic();
+    if (!this.#time || now >= this.#time.readAt + TIME_VALID_MS) {
+      const atMs = await this.#rows?.readTime().catch(() => undefined);
+      if (atMs === undefined) return this.clock.now().getTime();
+      this.#time = { atMs, readAt: now };
+    }
+    return Math.round(this.#time.atMs + now - this.#time.readAt);
   }
 
   /** A store that fails in any way may work later. */
@@ -129,6 +168,17 @@ export class Blobs {
 export function innerOf(reference: string): string {
   const [, , , key] = REFERENCE.exec(readEnvelope(reference)?.content ?? '') ?? [];
   return key === undefined ? '' : toEnvelope({ key, content: '' });
+}
+
+/** The range of the references to blobs that expire on this day or earlier. */
+export function referencesUntil(day: string): { readonly from: string; readonly to: string } {
+  const from = `${BLOB_PREFIX}"d":"`;
+  // After the slash that follows the day in a key.
+  return { from, to: `${from}${day}~` };
+}
+
+function dayOf(time: Date): string {
+  return time.toISOString().slice(0, -'Thh:mm:ss.mmmZ'.length);
 }
 
 function keyOf(reference: string): string | undefined {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { checkAndResolve, kind, option, type SchemaOf } from '../option-schema.js';
 import { InvalidOptionsError } from '../errors.js';
@@ -24,7 +24,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
  * Stores blobs as files of a folder, in one subfolder for each day of expiry. Files appear complete or not at all. Workers
- * delete the subfolders of past days.
+ * delete the files of past days that no job needs any more.
  *
  * @throws InvalidOptionsError
  */
@@ -70,12 +70,19 @@ class FileBlobs implements BlobStore {
     await rm(path, { force: true });
   }
 
-  async prune(before: Date, { signal }: BlobCallOptions): Promise<void> {
+  async *expired(before: Date, { signal }: BlobCallOptions): AsyncGenerator<string> {
     const today = before.toISOString().slice(0, -'Thh:mm:ss.mmmZ'.length);
     for (const day of await readdir(this.folder)) {
       if (!DAY.test(day) || day >= today) continue;
-      signal.throwIfAborted();
-      await rm(join(this.folder, day), { recursive: true, force: true });
+      for (const name of await readdir(join(this.folder, day))) {
+        signal.throwIfAborted();
+        const key = `${day}/${name}`;
+        if (KEY.test(key)) yield key;
+        // A process died while it wrote the file.
+        else if (name.endsWith('.partial')) await rm(join(this.folder, key), { force: true });
+      }
+      // Blobs that jobs still need stay, and so does their folder.
+      await rmdir(join(this.folder, day)).catch(() => undefined);
     }
   }
 

@@ -10,6 +10,7 @@ export type ContentKind = Exclude<CodecContent, 'error'> | 'errors' | 'schedule'
 
 /** A table with content, and its statements, which read and write its rows in the order of its key. */
 export interface ContentTable {
+  readonly table: string;
   readonly read: string;
   readonly write: string;
   /** The columns of the primary key, with values before that of the first row. */
@@ -56,7 +57,7 @@ function contentTable(
     .map((column) => `${column}, 1, ${COMPARED_LENGTH}), '') = :${column}Start`)
     .join(' AND COALESCE(SUBSTR(');
   return {
-    ...{ start, content },
+    ...{ table, start, content },
     read: `
   SELECT ${[...keyColumns, ...claims, ...columns].join(', ')}
   FROM ${table}
