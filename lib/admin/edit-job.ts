@@ -10,8 +10,13 @@ import { partsFor, within, type ChangeOptions } from './in-transaction.js';
 
 /** The new content of a job. Parts that are not given stay. */
 export interface JobUpdate {
-  /** Checked by the schema and the limits of the queue, as in `enqueue`. */
+  /**
+   * Checked by the schema and the limits of the queue, as in `enqueue`. The job starts anew: steps, progress, log lines and
+   * children of its earlier runs are forgotten, and a sleep, or a wait for a signal, ends.
+   */
   payload?: unknown;
+  /** Whether the job goes on after the steps that have ended with its old payload. Default false. */
+  keepSteps?: boolean;
   /** All headers of the job: the new ones replace the old ones. */
   headers?: Record<string, string>;
 }
@@ -30,12 +35,13 @@ export async function updateJob(
 ): Promise<boolean> {
   checkJobId(id);
   const where = `Cannot update job ${id}`;
-  const { store, audit, optionsFor, transaction } = partsFor(parts, where, options);
+  const { store, audit, optionsFor, transaction, flowSettler, notifier } = partsFor(parts, where, options);
   const { headers, ...others } = requireOptions(where, update);
-  const { payload, ...unknown } = others;
+  const { payload, keepSteps, ...unknown } = others;
   const hasPayload = 'payload' in others;
   InvalidOptionsError.throwIfAny(where, [
-    ...unknownKeys(unknown, ['payload', 'headers']),
+    ...unknownKeys(unknown, ['payload', 'headers', 'keepSteps']),
+    expected(keepSteps === undefined || typeof keepSteps === 'boolean', 'keepSteps to be true or false', keepSteps),
     ...(headers === undefined ? [] : HEADERS.problems('headers', headers)),
     expected(hasPayload || headers !== undefined, 'payload or headers', update),
   ]);
@@ -47,8 +53,22 @@ export async function updateJob(
     ...(encoded !== undefined && { payload: encoded }),
     ...(headers !== undefined && { headers: encodeHeaders(queue, headers) }),
   };
-  const call = { verb: 'update', which: id, options: { changes: Object.keys(edit) }, queue } as const;
-  return audit.change(call, (change) => store.edit(id, queue, edit, change));
+  const changes = Object.keys(edit);
+  const call = {
+    verb: 'update',
+    which: id,
+    options: { changes, ...(keepSteps !== undefined && { keepSteps }) },
+    queue,
+  } as const;
+  const startsAnew = encoded !== undefined && keepSteps !== true;
+  const isChanged = await audit.change(call, (change) =>
+    store.edit(id, queue, startsAnew ? edit : { ...edit, keepsSteps: true }, change),
+  );
+  if (!isChanged || !startsAnew) return isChanged;
+  // It may have waited for its children, for a signal or for the end of a sleep.
+  await flowSettler.recheck([id]);
+  notifier.poll();
+  return true;
 }
 
 export async function duplicateJob(parts: AdminParts, id: number, given: DuplicateOptions): Promise<number | null> {

@@ -97,7 +97,6 @@ async function removeJobs(
     for (const id of removed) waitNotifier.notifyAlways(id);
     // The jobs that need them are cancelled, or run, as after a cancellation.
     await flowSettler.settle(removed);
-    await store.eraseTraces(removed);
     return removed;
   });
 }

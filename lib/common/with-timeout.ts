@@ -1,5 +1,16 @@
 import type { Clock } from './clock.js';
 
+/** The value of the work; rejects with `late()` if it does not end within `ms`. */
+export async function answerWithin<T>(
+  clock: Pick<Clock, 'sleep'>,
+  ms: number,
+  work: Promise<T>,
+  late: () => Error,
+): Promise<T> {
+  if (!(await withTimeout(clock, ms, work))) throw late();
+  return work;
+}
+
 /**
  * Resolves with true when the work ends within `ms` and before `stop`, else with false. Late work goes on, and its
  * outcome is ignored.

@@ -90,6 +90,7 @@ export class LateStores {
       steps: port('steps') as OpenStore['steps'],
       flows: port('flows') as OpenStore['flows'],
       subjects: port('subjects') as OpenStore['subjects'],
+      blobRows: port('blobRows') as OpenStore['blobRows'],
       content: (codec) => this.#port((opened) => opened.content(codec)) as ReturnType<OpenStore['content']>,
       readSchemaState: async () => (await this.#ready()).readSchemaState(),
       workerChannel: channel('workerChannel'),

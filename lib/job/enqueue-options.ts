@@ -99,6 +99,8 @@ export interface JobOverrides {
   runAtMs?: number;
   /** The subject of `QueueAdmin.erase`. */
   subject?: string;
+  /** A part of the keys of its steps: the job has started anew under its id. */
+  restart?: number;
   /** Only in the history. The row of a job that is not finished has a column for it. */
   group?: string;
 }

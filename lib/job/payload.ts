@@ -11,8 +11,8 @@ import { andThen, type MaybePromise } from './user-rule.js';
 /** The options of a queue for all content that its jobs store. */
 export type ContentOptions = Pick<ResolvedQueueOptions, 'maxPayloadBytes' | 'codec'>;
 
-/** The time from which on the job needs its payload. */
-type Due = Pick<EncodeContext, 'delayMs' | 'runAtMs'>;
+/** The time from which on the job needs its payload, and the time within which its content must be encoded. */
+type Due = Pick<EncodeContext, 'delayMs' | 'runAtMs' | 'timeoutMs'>;
 
 /** Returns a promise only if the queue has a schema, which may be asynchronous, or if a codec does. */
 export function encodePayload(
@@ -85,8 +85,9 @@ export function encodeResult(
   result: unknown,
   options: ContentOptions,
   what: 'result' | 'step' = 'result',
+  timeoutMs?: number | false,
 ): MaybePromise<string | null> {
-  return result === undefined ? null : encodeValue(queue, what, result, options);
+  return result === undefined ? null : encodeValue(queue, what, result, options, undefined, { timeoutMs });
 }
 
 export type Completed = Extract<Outcome, { kind: 'complete' }>;
@@ -94,11 +95,20 @@ export type Completed = Extract<Outcome, { kind: 'complete' }>;
 /** The outcome of jobs without a result. They share one object, because each of their own would live until its commit. */
 export const COMPLETED: Completed = { kind: 'complete', result: null };
 
-/** The job completes even if its result cannot be stored. Never rejects. */
-export function completeOutcome(queue: string, result: unknown, options: ContentOptions): MaybePromise<Completed> {
+/**
+ * The job completes even if its result cannot be stored. Never rejects.
+ *
+ * @param timeoutMs the timeout of the job: a codec or a blob store that hangs must not keep it from its end
+ */
+export function completeOutcome(
+  queue: string,
+  result: unknown,
+  options: ContentOptions,
+  timeoutMs: number | false = false,
+): MaybePromise<Completed> {
   if (result === undefined) return COMPLETED;
   try {
-    const encoded = encodeResult(queue, result, options);
+    const encoded = encodeResult(queue, result, options, 'result', timeoutMs);
     return encoded instanceof Promise ? encoded.then(completeWith, completeDespite) : completeWith(encoded);
   } catch (error) {
     return completeDespite(error);

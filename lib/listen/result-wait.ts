@@ -67,10 +67,11 @@ export class ResultWait {
   }
 
   /** Ends the wait if the job is finished. */
-  update({ queue, state, result, error }: AwaitedJob): void {
+  update({ queue, state, result, error, undecodable }: AwaitedJob): void {
     this.queue = queue;
     if (state === 'completed' && hasCode(error, 'RESULT_INVALID'))
       this.reject(new ResultInvalidError(this.id, queue, error!.message));
+    else if (state === 'completed' && undecodable) this.reject(undecodable);
     else if (state === 'completed') this.#resolveParsed(result);
     else if (state === 'dead') this.reject(new JobFailedError(this.id, queue, error));
     else if (state === 'cancelled') this.reject(new JobCancelledError(this.id, queue));

@@ -40,6 +40,7 @@ export function createJobContext<P>(
     transaction: (work) => work(manager as EntityManager),
     handOff: () => Promise.resolve({ id: overrides.id ?? 1, token: '1' }),
     decide: () => undefined,
+    stepKey: (name) => `${all.queue}:${all.id}:${name}`,
     progress: () => undefined,
     steps: {
       run: async (_, work) => work(),

@@ -198,7 +198,6 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
   await admin.setPaused(['q'], true, { audit: entry });
   await admin.configure('q', { concurrency: 2, maxRunning: 900, enabled: true });
   await admin.configure('new', { paused: true });
-  await admin.eraseTraces([cancelled!]);
   await admin.eraseQueue('new');
   await admin.configure('q', null);
   await audit.list({}, { limit: 10, order: 'oldest' });

@@ -69,7 +69,7 @@ export class Blobs {
   /** Deletes the blobs of these references. References that other programs have damaged are skipped. */
   async delete(references: readonly string[]): Promise<void> {
     for (const reference of references) {
-      const key = keyOf(reference);
+      const key = blobKeyOf(reference);
       if (key !== undefined) await this.#call('delete a blob', async (options) => this.#store.delete?.(key, options));
     }
   }
@@ -93,7 +93,7 @@ export class Blobs {
         const { done, value: key } = await this.#call('list expired blobs', () => expired.next());
         if (done) break;
         // A later row names a blob of one of these rows, or a new one, which expires later.
-        needed ??= new Set((await this.#rows.referencesUntil(dayOf(before))).map(keyOf));
+        needed ??= new Set((await this.#rows.referencesUntil(dayOf(before))).map(blobKeyOf));
         if (!needed.has(key)) await this.#call('delete a blob', async (options) => this.#store.delete?.(key, options));
       }
       this.#prunedAtMs = nowMs;
@@ -103,7 +103,7 @@ export class Blobs {
     }
   }
 
-  async #put(text: string, { what, delayMs, runAtMs }: EncodeContext): Promise<string> {
+  async #put(text: string, { what, delayMs, runAtMs, timeoutMs }: EncodeContext): Promise<string> {
     const body = Buffer.from(text);
     if (body.length > this.#maxSize) {
       throw new Error(`expected at most ${this.#maxSize} bytes (blobs.maxSize), got ${body.length}`);
@@ -114,7 +114,8 @@ export class Blobs {
     const expires = new Date(Math.min(dueMs + this.keepMs, LAST_EXPIRY_MS));
     const key = `${dayOf(expires)}/${randomUUID()}`;
     try {
-      await this.#call(`store a ${what}`, (options) => this.#store.put(key, body, { ...options, expires }));
+      const put = (options: BlobCallOptions) => this.#store.put(key, body, { ...options, expires });
+      await this.#call(`store a ${what}`, put, undefined, timeoutMs);
     } catch (error) {
       // The handler has succeeded, so its result stays in the row if it fits.
       if (what !== 'result') throw error;
@@ -144,13 +145,14 @@ export class Blobs {
     verb: string,
     act: (options: BlobCallOptions) => Promise<Result>,
     isResult: (result: Result) => boolean = () => true,
+    jobTimeoutMs: number | false = false,
   ): Promise<Result> {
+    const timeoutMs = Math.min(jobTimeoutMs || this.#timeoutMs, this.#timeoutMs);
     const over = sharedAbortController();
     let result!: Result;
     const work = (async () => void (result = await act({ signal: over.signal })))();
     try {
-      if (!(await withTimeout(this.clock, this.#timeoutMs, work)))
-        throw new Error(`no answer within ${this.#timeoutMs} ms`);
+      if (!(await withTimeout(this.clock, timeoutMs, work))) throw new Error(`no answer within ${timeoutMs} ms`);
       if (!isResult(result)) throw new Error(`expected bytes or undefined, got ${formatValue(result)}`);
       return result;
     } catch (error) {
@@ -181,7 +183,8 @@ function dayOf(time: Date): string {
   return time.toISOString().slice(0, -'Thh:mm:ss.mmmZ'.length);
 }
 
-function keyOf(reference: string): string | undefined {
+/** Undefined for a reference that another program has damaged. */
+export function blobKeyOf(reference: string): string | undefined {
   return isBlob(reference) ? REFERENCE.exec(readEnvelope(reference)?.content ?? '')?.[1] : undefined;
 }
 

@@ -32,7 +32,7 @@ export function resolveCodec(
   const codecs = isCodec(codec) ? [codec] : codec;
   if (codecs.length === 0 && !blobs) return undefined;
   const outage = new OutageLog(logger, 'Jobs wait for a service of the codec', 'The service of the codec works again');
-  return new ContentCodec(codecs, outage, blobs && new Blobs(blobs, clock, outage));
+  return new ContentCodec(codecs, outage, blobs && new Blobs(blobs, clock, outage), clock);
 }
 
 function isCodec(codec: unknown): codec is PayloadCodec {

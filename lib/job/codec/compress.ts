@@ -10,7 +10,10 @@ export interface CompressOptions {
   over?: ByteSize;
   /** `zstd` needs Node 22.15 or newer. All three are read, whatever this option says. Default `gzip`. */
   algorithm?: 'gzip' | 'brotli' | 'zstd';
-  /** The largest text after decompression. A larger one is damaged or an attack, so its job is dead. Default 64mb. */
+  /**
+   * The largest text. A larger one over `over` is refused where it is stored. After decompression it is damaged or an attack,
+   * so its job is dead. Default 64mb.
+   */
   maxSize?: ByteSize;
 }
 
@@ -53,6 +56,11 @@ export function compress(options: CompressOptions = {}): PayloadCodec {
   return {
     encode: (text) => {
       if (!isOver(text, overBytes)) return text;
+      // It could not be decoded.
+      if (isOver(text, maxOutputLength)) {
+        const found = Buffer.byteLength(text);
+        throw new Error(`expected at most ${maxOutputLength} bytes (maxSize of compress), got ${found}`);
+      }
       const envelope = toEnvelope({ key: algorithm, content: chosen!.compress(Buffer.from(text)).toString('base64') });
       return envelope.length < text.length ? envelope : text;
     },

@@ -1,5 +1,7 @@
+import { systemClock, type Clock } from '../../common/clock.js';
 import type { OutageLog } from '../../common/outage-log.js';
-import { hasCode, UndecodableContentError, UnencodableContentError } from '../errors.js';
+import { answerWithin } from '../../common/with-timeout.js';
+import { ContentUnavailableError, hasCode, UndecodableContentError, UnencodableContentError } from '../errors.js';
 import { formatValue } from '../expectation.js';
 import { andThen, type MaybePromise } from '../user-rule.js';
 import { innerOf, type Blobs } from './blobs.js';
@@ -13,6 +15,9 @@ import {
   type EncodeContext,
   type PayloadCodec,
 } from './payload-codec.js';
+
+// A codec without an answer would keep its job, and the slot of that, for ever.
+const CALL_TIMEOUT_MS = 30_000;
 
 /** The key of content that looks like an envelope itself and was not encoded otherwise. */
 const PLAIN_KEY = 'plain';
@@ -28,11 +33,13 @@ export class ContentCodec {
   /**
    * @param outage logs once while a service of a codec is down
    * @param blobs undefined: all content stays in its row
+   * @param clock limits the time for an answer of a codec
    */
   constructor(
     private readonly codecs: readonly PayloadCodec[],
     private readonly outage?: Pick<OutageLog, 'onFailure' | 'onSuccess'>,
     readonly blobs?: Blobs,
+    private readonly clock: Pick<Clock, 'sleep'> = systemClock,
   ) {
     this.#reversed = [...codecs].reverse();
     this.#requires = codecs.some(({ require }) => require === true);
@@ -40,7 +47,7 @@ export class ContentCodec {
 
   /** Encodes in the same way, but without blobs: for content that has no expiry. */
   get inline(): ContentCodec {
-    return this.blobs ? new ContentCodec(this.codecs, this.outage) : this;
+    return this.blobs ? new ContentCodec(this.codecs, this.outage, undefined, this.clock) : this;
   }
 
   /** @throws UnencodableContentError or ContentUnavailableError, or rejects with it */
@@ -50,7 +57,7 @@ export class ContentCodec {
     const toError = (error: unknown) => encodeError(context.what, error);
     const encoded = this.#apply(this.codecs, escaped, (codec, previous) =>
       andThen(
-        this.#guard(previous, () => codec.encode(previous, context), toError),
+        this.#guard(previous, () => this.#within(context, codec.encode(previous, context)), toError),
         (next) => {
           if (next === previous || (isEnvelope(next) && !isBlob(next))) return next;
           const problem = `expected the codec to return an envelope of toEnvelope(), got ${formatValue(next)}`;
@@ -92,7 +99,7 @@ export class ContentCodec {
       if (!isEnvelope(previous) || isEscaped(previous)) return previous;
       return this.#guard(
         previous,
-        () => codec.decode(previous, context),
+        () => this.#within(context, codec.decode(previous, context)),
         (error) => decodeError(context.what, previous, error),
       );
     });
@@ -107,6 +114,13 @@ export class ContentCodec {
     let result: MaybePromise<string> = text;
     for (const codec of codecs) result = andThen(result, (previous) => step(codec, previous));
     return result;
+  }
+
+  #within({ what, timeoutMs }: EncodeContext, answer: MaybePromise<string>): MaybePromise<string> {
+    if (!(answer instanceof Promise)) return answer;
+    const ms = Math.min(timeoutMs || CALL_TIMEOUT_MS, CALL_TIMEOUT_MS);
+    const late = () => new ContentUnavailableError(`The codec has not answered within ${ms} ms for a ${what}.`);
+    return answerWithin(this.clock, ms, answer, late);
   }
 
   #guard(previous: string, act: () => MaybePromise<string>, toError: (error: unknown) => Error): MaybePromise<string> {

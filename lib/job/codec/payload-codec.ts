@@ -19,6 +19,8 @@ export interface CodecContext {
 export interface EncodeContext extends CodecContext {
   readonly delayMs?: number | null | undefined;
   readonly runAtMs?: number | null | undefined;
+  /** The timeout of the job: codecs and the blob store must answer within it. */
+  readonly timeoutMs?: number | false | undefined;
 }
 
 /**

@@ -125,8 +125,10 @@ export interface Replay {
 
 /** The new values of columns of a job. The others stay. */
 export interface JobEdit {
-  /** Encoded. */
+  /** Encoded. The job starts anew from it. */
   readonly payload?: string;
+  /** The job goes on after the steps that have ended with its old payload. */
+  readonly keepsSteps?: boolean;
   readonly headers?: string | null;
   readonly priority?: number;
   readonly delay?: Delay;
@@ -194,10 +196,8 @@ export interface AdminStore {
   copyOf(id: number, transaction?: CallerTransaction): Promise<NewJob | undefined>;
   /** Enqueues the job exactly once. Returns its id. */
   enqueueCopy(job: NewJob, change?: Change): Promise<number>;
-  /** Deletes the steps and stages of removed jobs. */
-  eraseTraces(ids: readonly number[]): Promise<void>;
   /** Deletes a queue without jobs, and all other rows that belong to it. May be repeated. */
   eraseQueue(queue: string, change?: Change): Promise<void>;
-  /** Deletes jobs that are not active. Returns their ids. */
+  /** Deletes jobs that are not active, and all that they have stored. Returns their ids. */
   remove(ids: readonly number[], change?: Change): Promise<number[]>;
 }

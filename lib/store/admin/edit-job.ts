@@ -3,19 +3,28 @@ import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { NewJob } from '../../job/job.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { execute, executeAll, query, type Statement, type Work } from '../core/statement.js';
+import { deleteEarlierRuns, findEarlierRuns } from '../jobs/earlier-runs.js';
+import { withRestart } from '../jobs/restart.js';
+import { rememberBlob } from '../subjects/subject-blobs.js';
 import { findStaged } from '../people/stages.js';
 import { IN_GROUP, RETURNED } from '../runnable.js';
 import type { JobEdit } from './admin-store.js';
+import { makeDue } from './replay-jobs.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const LOCK_IDLE = `
-  SELECT queue, state
+  SELECT queue, state, attempt, options
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id = :id AND claim_id = 0 /*! FOR UPDATE */`;
 
 const SET_PAYLOAD = `
   UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
   SET payload = :payload
+  WHERE id = :id`;
+
+const START_ANEW = `
+  UPDATE {jobs} /*! FORCE INDEX (PRIMARY) */
+  SET options = :options, attempt = 0, error = NULL
   WHERE id = :id`;
 
 const SET_HEADERS = `
@@ -49,6 +58,8 @@ const READ_FINISHED = `
   FROM {history}
   WHERE id = :id`;
 
+type IdleRow = Pick<TableRow<'jobs'>, 'queue' | 'state' | 'attempt' | 'options'>;
+
 type CopiedRow = Pick<
   TableRow<'jobs'>,
   'queue' | 'name' | 'priority' | 'max_attempts' | 'payload' | 'headers' | 'options' | 'group_key'
@@ -56,7 +67,7 @@ type CopiedRow = Pick<
 
 /** Changes a job that no claim has. Returns its queue, or undefined if it has changed nothing. */
 export function* editJob(id: number, queue: string | undefined, edit: JobEdit): Work<string | undefined> {
-  const [job] = yield* query<{ queue: string; state: string }>(LOCK_IDLE, { id });
+  const [job] = yield* query<IdleRow>(LOCK_IDLE, { id });
   if (!job || job.queue !== (queue ?? job.queue)) return undefined;
   const { payload, headers, priority, delay } = edit;
   // A blocked job is due when the jobs that it needs have ended.
@@ -66,10 +77,26 @@ export function* editJob(id: number, queue: string | undefined, edit: JobEdit): 
   if (headers !== undefined) statements.push({ sql: SET_HEADERS, values: { id, headers } });
   if (priority !== undefined) statements.push({ sql: SET_PRIORITY, values: { id, priority } });
   if (delay) statements.push({ sql: SCHEDULE, values: { id, untilMs: delay.untilMs ?? null, delayMs: delay.delayMs } });
+  if (payload !== undefined) statements.push(...rememberBlob(id, subjectOf(job), payload));
   yield* executeAll(statements);
+  if (payload !== undefined && !edit.keepsSteps) yield* startAnew(id, job);
   if (priority !== undefined && (yield* findStaged([id])).length > 0)
     yield* execute(SET_STAGE_PRIORITY, { id, priority });
   return job.queue;
+}
+
+function subjectOf({ options }: IdleRow): string | undefined {
+  const read = readOverrides(options);
+  return 'overrides' in read ? read.overrides?.subject : undefined;
+}
+
+/** Nothing of the runs with the old payload stays. If they have let the job wait, it is due now. */
+function* startAnew(id: number, { attempt, options }: IdleRow): Work<void> {
+  const runs = yield* findEarlierRuns([id]);
+  yield* deleteEarlierRuns(runs);
+  if (runs.withSteps.length > 0 || Number(attempt) > 0)
+    yield* execute(START_ANEW, { id, options: withRestart(options) });
+  yield* makeDue(runs.withWaits, 'promoted');
 }
 
 /** A new job like this one, without its key and its flow; undefined if it does not exist or cannot be read. */
@@ -84,6 +111,7 @@ export function* copyOfJob(id: number): Work<NewJob | undefined> {
     flow: _flow,
     reply: _reply,
     schedule: _schedule,
+    restart: _restart,
     ...others
   } = read.overrides ?? {};
   const { delayMs: _delay, runAtMs: _runAt, group, ...overrides }: JobOverrides = others;

@@ -1,7 +1,5 @@
 import { deleteFrom, query, statement, executeInBatches, type SqlValue, type Work } from '../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
-import { clearStages } from '../people/stages.js';
-import { deleteSteps } from '../steps/sql-step-store.js';
 import type { Tables } from '../tables.js';
 import { deleteQueue } from '../topics/queue-registration.js';
 import { deleteSubscriptions } from '../topics/subscriptions.js';
@@ -21,13 +19,6 @@ export const ERASERS: readonly Eraser[] = [
     deleteFrom('metrics', 'queue = :queue AND step_ms = :step_ms AND starts_at = :starts_at AND recorder = :recorder'),
   ),
 ];
-
-/** Deletes the rows of removed jobs that the pruner would delete later. */
-export function* eraseTraces(jobIds: readonly number[]): Work<void> {
-  if (jobIds.length === 0) return;
-  yield* clearStages(jobIds);
-  yield* deleteSteps(jobIds);
-}
 
 /** The last transaction: a queue that still has its row is not obliterated yet. */
 export function* eraseQueue(queue: string): Work<void> {

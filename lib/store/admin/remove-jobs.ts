@@ -3,7 +3,8 @@ import { readOverrides } from '../../job/read-columns.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { deleteFrom, executeAll, recordEvents, query, type Work } from '../core/statement.js';
-import { deleteJobLogs } from '../results/sql-job-log-store.js';
+import { deleteStepsAndLogs, findEarlierRuns } from '../jobs/earlier-runs.js';
+import { clearStages } from '../people/stages.js';
 import { markRemoved } from '../results/sql-wait-store.js';
 
 const LOCK_IDLE = `
@@ -29,7 +30,8 @@ export function* removeJobs(ids: readonly number[]): Work<number[]> {
   const idle = yield* lockAndRemove(LOCK_IDLE, REMOVE_IDLE, inOrder);
   const finished = yield* lockAndRemove(LOCK_FINISHED, REMOVE_FINISHED, inOrder);
   const removed = [...idle, ...finished];
-  yield* deleteJobLogs(removed);
+  yield* clearStages(removed);
+  yield* deleteStepsAndLogs(yield* findEarlierRuns(removed));
   yield* markRemoved(removed);
   return removed;
 }

@@ -3,6 +3,8 @@ import type { JobOverrides } from '../../job/enqueue-options.js';
 import type { Replay } from './admin-store.js';
 import { reopenEdges } from '../flows/reopen-edges.js';
 import { BLOCKED, RETURNED } from '../runnable.js';
+import { deleteEarlierRuns, findEarlierRuns } from '../jobs/earlier-runs.js';
+import { withRestart } from '../jobs/restart.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/safe-id.js';
@@ -31,7 +33,7 @@ const MAKE_DUE = `
   WHERE id IN (:ids) AND claim_id = 0`;
 
 const LOCK_FINISHED = `
-  SELECT id, queue, name, priority, max_attempts, created_at, payload, headers, options, error
+  SELECT id, queue, name, state, priority, max_attempts, created_at, payload, headers, options, error
   FROM {history} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND (state <> 'completed' OR :completed = 1)
   ORDER BY id /*! FOR UPDATE */`;
@@ -46,7 +48,17 @@ const REENQUEUE = `
 
 type FinishedRow = Pick<
   TableRow<'history'>,
-  'id' | 'queue' | 'name' | 'priority' | 'max_attempts' | 'created_at' | 'payload' | 'headers' | 'options' | 'error'
+  | 'id'
+  | 'queue'
+  | 'name'
+  | 'state'
+  | 'priority'
+  | 'max_attempts'
+  | 'created_at'
+  | 'payload'
+  | 'headers'
+  | 'options'
+  | 'error'
 >;
 
 /** Called for each finished job that would return to its own queue. If it returns false, the job stays finished. */
@@ -81,8 +93,12 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
   const retried = rows.map(({ id, queue, name }) => ({ id, queue: replay.to ?? queue, name }));
   yield* recordEvents(jobEventsOf('retried', retried));
   yield* executeAll(finished.map((id) => ({ sql: DELETE_FINISHED, values: { id } })));
+  const anew = yield* startAnew(rows.filter((row) => startsAnew(row, replay)));
   const blocked = yield* reopenFlows(rows);
-  const reenqueued = rows.map((row, n) => toReenqueuedRow(row, replay, n, blocked.has(Number(row.id))));
+  const reenqueued = rows.map((row, n) => {
+    const options = anew.has(Number(row.id)) ? withRestart(row.options) : row.options;
+    return toReenqueuedRow({ ...row, options }, replay, n, blocked.has(Number(row.id)));
+  });
   yield* insertInChunks(REENQUEUE, reenqueued);
   // A job that was cancelled by an admin may still have the row of its stage.
   yield* clearStages(finished);
@@ -93,6 +109,18 @@ export function* replayJobs(ids: readonly number[], replay: Replay, mayReenqueue
 function* reopenFlows(rows: readonly FinishedRow[]): Work<ReadonlySet<number>> {
   const ids = idsOf(rows.filter(({ options }) => parseJsonOrNull<JobOverrides>(options)?.flow));
   return ids.length === 0 ? new Set() : yield* reopenEdges(ids);
+}
+
+/** A dead or cancelled job goes on after its last step, but not in another queue, whose handler may have other steps. */
+function startsAnew(row: FinishedRow, replay: Replay): boolean {
+  return row.state === 'completed' || !staysInQueue(row, replay);
+}
+
+/** Nothing of their earlier runs stays. Returns those that had steps. */
+function* startAnew(rows: readonly FinishedRow[]): Work<ReadonlySet<number>> {
+  const runs = yield* findEarlierRuns(idsOf(rows));
+  yield* deleteEarlierRuns(runs);
+  return new Set(runs.withSteps);
 }
 
 function staysInQueue({ queue }: FinishedRow, { to }: Replay): boolean {

@@ -10,7 +10,7 @@ import { enqueue } from '../jobs/enqueue.js';
 import { cancelJob } from './cancel-job.js';
 import { releaseJob } from './release-job.js';
 import { countJobs } from './count-jobs.js';
-import { ERASERS, eraseQueue, eraseTraces } from './erase-queue.js';
+import { ERASERS, eraseQueue } from './erase-queue.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
@@ -168,8 +168,6 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
       const [id] = await (transaction ? blocking.inCallerTransaction(transaction, work) : blocking.transactOnce(work));
       return id!;
     },
-
-    eraseTraces: (ids) => blocking.transaction(() => eraseTraces(ids)),
 
     async eraseQueue(queue, change) {
       for (const erase of ERASERS)

@@ -20,14 +20,17 @@ export function encodingJobStore(store: JobStore, content: StoredContent): JobSt
 }
 
 /** Returns a promise only if a codec does. */
-export function encodeErrorOf<Ended extends Pick<Completion, 'outcome'>>(
+export function encodeErrorOf<Ended extends Pick<Completion, 'outcome' | 'timeoutMs'>>(
   ended: Ended,
   content: StoredContent,
   job: Pick<ClaimedJob, 'queue' | 'name'>,
 ): MaybePromise<Ended> {
-  const { outcome } = ended;
+  const { outcome, timeoutMs } = ended;
   if (!('error' in outcome) || !outcome.error) return ended;
-  return andThen(content.encodeError(outcome.error, job), (error) => ({ ...ended, outcome: { ...outcome, error } }));
+  return andThen(content.encodeError(outcome.error, { ...job, timeoutMs }), (error) => ({
+    ...ended,
+    outcome: { ...outcome, error },
+  }));
 }
 
 /** The caller compares the completions of the result with those that it has given. */
@@ -37,11 +40,10 @@ async function withEncodedErrors<Result extends CompletionResult>(
   write: (batch: CompletionBatch) => Promise<Result>,
 ): Promise<Result> {
   if (!batch.completions.some(({ outcome }) => 'error' in outcome && outcome.error)) return write(batch);
-  const completions: Completion[] = [];
-  for (const completion of batch.completions) {
-    const encoded = encodeErrorOf(completion, content, completion.job);
-    completions.push(encoded instanceof Promise ? await encoded : encoded);
-  }
+  // Together, because a codec may need its whole time for each.
+  const completions = await Promise.all(
+    batch.completions.map((completion) => encodeErrorOf(completion, content, completion.job)),
+  );
   const given = new Map(completions.map((encoded, index) => [encoded, batch.completions[index]!]));
   const givenOf = (encoded: ReadonlySet<Completion>) => new Set([...encoded].map((each) => given.get(each)!));
   try {

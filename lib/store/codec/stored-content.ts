@@ -1,6 +1,6 @@
 import type { AttemptError } from '../../job/attempt-errors.js';
 import type { ContentCodec } from '../../job/codec/content-codec.js';
-import { envelopeOf, isEnvelope, type CodecContent, type CodecContext } from '../../job/codec/payload-codec.js';
+import { envelopeOf, isEnvelope, type CodecContent, type EncodeContext } from '../../job/codec/payload-codec.js';
 import type { JobRecord } from '../../job/job.js';
 import type { StoredError } from '../../job/stored-error.js';
 import { andThen, type MaybePromise } from '../../job/user-rule.js';
@@ -11,15 +11,15 @@ export interface UndecodableContent {
   $undecodable: string;
 }
 
-type Place = Pick<CodecContext, 'queue' | 'name'>;
+type Place = Pick<EncodeContext, 'queue' | 'name' | 'timeoutMs'>;
 
 /** Encodes and decodes the content of jobs beside their payloads. Never rejects. */
 export class StoredContent {
   constructor(private readonly codec: ContentCodec) {}
 
   /** The name and the code stay, because filters and rules compare them. */
-  encodeError(plain: StoredError, { queue, name }: Place): MaybePromise<StoredError> {
-    const context = { what: 'error', queue, name } as const;
+  encodeError(plain: StoredError, { queue, name, timeoutMs }: Place): MaybePromise<StoredError> {
+    const context = { what: 'error', queue, name, timeoutMs } as const;
     const { stack, ...others } = plain;
     // Without its message, because the job must end.
     const failed = (problem: unknown) => ({ ...others, message: `(not stored: ${(problem as Error).message})` });
@@ -52,6 +52,16 @@ export class StoredContent {
       return isEnvelope(text) ? await this.codec.decode(text, { ...place, what }) : text;
     } catch (error) {
       return `(${(error as Error).message})`;
+    }
+  }
+
+  /** The JSON text, or the reason why a caller that waits for the result gets none. */
+  async decodeResult(result: string | null, place: Place): Promise<{ result: string | null; undecodable?: Error }> {
+    if (result === null || !isEnvelope(result)) return { result };
+    try {
+      return { result: await this.codec.decode(result, { ...place, what: 'result' }) };
+    } catch (error) {
+      return { result: null, undecodable: error as Error };
     }
   }
 

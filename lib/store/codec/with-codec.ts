@@ -57,9 +57,8 @@ function decodingWaitStore(store: WaitStore, content: StoredContent): WaitStore 
         await Promise.all(
           jobs.map(async ([id, { result, error, ...job }]) => {
             const { queue } = job;
-            // An undecodable result is no JSON, so the wait rejects with the reason.
-            const text = result === null ? null : await content.decodeText(result, 'result', { queue });
-            return [id, { ...job, result: text, error: await content.decodeError(error, { queue }) }] as const;
+            const decoded = await content.decodeResult(result, { queue });
+            return [id, { ...job, ...decoded, error: await content.decodeError(error, { queue }) }] as const;
           }),
         ),
       );
@@ -68,16 +67,22 @@ function decodingWaitStore(store: WaitStore, content: StoredContent): WaitStore 
 }
 
 function encodingJobLogStore(store: JobLogStore, content: StoredContent, codec: ContentCodec): JobLogStore {
-  const encodeEntry = async ({ value, lines, ...entry }: JobLogEntry): Promise<JobLogEntry> => ({
+  const encodeEntry = async ({ value, lines, timeoutMs, ...entry }: JobLogEntry): Promise<JobLogEntry> => ({
     ...entry,
-    value: value === undefined ? undefined : await codec.encode(value, { what: 'progress' }),
+    value: value === undefined ? undefined : await codec.encode(value, { what: 'progress', timeoutMs }),
     lines: await Promise.all(
-      lines.map(async ({ text, agoMs }) => ({ text: await codec.encode(text, { what: 'log' }), agoMs })),
+      lines.map(async ({ text, agoMs }) => ({ text: await codec.encode(text, { what: 'log', timeoutMs }), agoMs })),
     ),
   });
   return {
     ...store,
-    writeJobLogs: async (entries) => store.writeJobLogs(await Promise.all(entries.map(encodeEntry))),
+    writeJobLogs: async (entries) => {
+      const encoded = await Promise.allSettled(entries.map(encodeEntry));
+      await store.writeJobLogs(encoded.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+      // The entries of other runs are stored. The caller logs the error.
+      const failed = encoded.find((each) => each.status === 'rejected');
+      if (failed) throw failed.reason;
+    },
     progressOf: async (ids) => {
       const decoded = new Map<number, string>();
       for (const [id, value] of await store.progressOf(ids)) {

@@ -5,6 +5,7 @@ import { BLOCKED, RETURNED } from '../runnable.js';
 import { closeEdges } from '../flows/edges.js';
 import { wakeGroups } from '../groups/wake-groups.js';
 import { deleteFrom, recordEvents, executeAll, type Work } from '../core/statement.js';
+import { rememberResults } from '../subjects/subject-blobs.js';
 import { REFUNDED_ATTEMPT } from './claimed-row.js';
 import type { Completion } from './completion.js';
 import { enqueue } from './enqueue.js';
@@ -55,7 +56,8 @@ export function* completeClaimed(
     if (finished.length > 0) fenced.push(fence(DELETE_FINISHED, claimId, finished));
     fenced.push(...returnToQueue(claimId, ofClaim));
   }
-  for (const statement of closeEdges(completions)) fenced.push({ ...statement, expectedRows: undefined });
+  for (const statement of [...closeEdges(completions), ...rememberResults(completions)])
+    fenced.push({ ...statement, expectedRows: undefined });
   const answers = yield* executeAll(fenced);
   if (fenced.some((one, index) => isShort(one, answers[index]!))) throw new FenceError();
   yield* enqueueDeadLetters(completions);

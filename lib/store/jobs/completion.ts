@@ -17,6 +17,8 @@ export interface Completion {
   readonly retentionMs: number | false;
   /** The queue that receives a copy of the job if it is dead. Undefined or false: none. */
   readonly deadLetter?: string | false;
+  /** The timeout of the job: its error is encoded within this time. Undefined or false: it has none. */
+  readonly timeoutMs?: number | false;
 }
 
 /** The part of a completion batch that is about a claim, not about one of its jobs. */

@@ -6,15 +6,25 @@ import { addSubjects, hasSubject } from '../subjects/add-subjects.js';
 import { KeyPlan } from './key-plan.js';
 import { acquireKey, keyIdOf, keysOf, lockKeysSkipLocked, type KeyRow, type KeyRows } from './key-rows.js';
 import { deleteStaged, findStaged } from '../people/stages.js';
-import { type FinalWrites, type Statement, type Work, queryInBatches, executeAll } from '../core/statement.js';
+import {
+  type FinalWrites,
+  type Statement,
+  type Work,
+  queryInBatches,
+  executeAll,
+  executeInBatches,
+} from '../core/statement.js';
 import type { KeyName } from '../core/sql-database.js';
 import { RETURNED } from '../runnable.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 import { pageSize } from '../core/page-size.js';
-import { ascending, idsOf } from '../core/safe-id.js';
+import { ascending } from '../core/safe-id.js';
+import { deleteEarlierRuns, findEarlierRuns, type EarlierRuns } from '../jobs/earlier-runs.js';
+import { withRestart } from '../jobs/restart.js';
+import { detachSubject } from '../subjects/subject-blobs.js';
 
 const lockIdle = (skipLocked: string) => `
-  SELECT id, queue, attempt
+  SELECT id, queue, attempt, options
   FROM {jobs} /*! FORCE INDEX (PRIMARY) */
   WHERE id IN (:ids) AND claim_id = 0
   ORDER BY id /*! FOR UPDATE${skipLocked} */`;
@@ -31,6 +41,10 @@ const REPLACE = `
   WHERE id = :id AND claim_id = 0`;
 
 const MAX_IDS = 500;
+
+type IdleRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'attempt' | 'options'>;
+
+export type IdleRows = ReadonlyMap<number, IdleRow>;
 
 /** `missing`: the keys without a row. Then nothing was stored. */
 export type KeyedEnqueueResult = { readonly results: KeyedCallResult[] } | { readonly missing: readonly KeyName[] };
@@ -56,14 +70,38 @@ export function* enqueueKeyed(
     const isStillIdle = idleOwners(call.filter(isReplacing), rows).every(({ jobId }) => idle.has(jobId));
     return isFree(call) && isStillIdle ? plan.addCall(call) : undefined;
   });
-  const writes = yield* applyKeyPlan(plan, yield* findStaged(plan.replacedIds));
+  const writes = yield* applyKeyPlan(plan, idle, yield* findTraces(plan.replacedIds));
   const hasWritten = plan.inserts.length + plan.replacements.length > 0;
   return { value: { results: planned.map((resultOf) => resultOf?.() ?? 'locked') }, hasWritten, writes };
 }
 
-/** Returns the statements that assign the keys. `inStages` are the replaced jobs that are in a stage. They leave it. */
-export function* applyKeyPlan(plan: KeyPlan, inStages: readonly number[]): Work<Statement[]> {
-  yield* replaceJobs(plan.replacements);
+/** What the old payloads of replaced jobs have left beside the rows of the jobs. */
+export interface Traces {
+  readonly inStages: readonly number[];
+  readonly runs: EarlierRuns;
+}
+
+export const NO_TRACES: Traces = {
+  inStages: [],
+  runs: { withSteps: [], withWaits: [], withLogs: [], withChildren: [] },
+};
+
+/** Reads without locks. The jobs must be locked, so that nothing is added. */
+export function* findTraces(replacedIds: readonly number[]): Work<Traces> {
+  return { inStages: yield* findStaged(replacedIds), runs: yield* findEarlierRuns(replacedIds) };
+}
+
+/**
+ * Returns the statements that assign the keys.
+ *
+ * @param idle the locked rows of the jobs that may be replaced
+ */
+export function* applyKeyPlan(plan: KeyPlan, idle: IdleRows, { inStages, runs }: Traces): Work<Statement[]> {
+  const withSteps = new Set(runs.withSteps);
+  const hasRun = (id: number) => withSteps.has(id) || Number(idle.get(id)?.attempt) > 0;
+  yield* replaceJobs(plan.replacements.map(([id, job]) => [id, hasRun(id) ? startingAnew(job) : job]));
+  yield* deleteEarlierRuns(runs);
+  yield* executeInBatches(plan.replacedIds.flatMap((id) => detachSubject(id, idle.get(id)?.options ?? null)));
   const replacements = [...plan.replacements];
   if (replacements.some(([, job]) => hasSubject(job))) {
     const jobs = replacements.map(([, job]) => job);
@@ -88,25 +126,23 @@ function idleOwners(jobs: readonly NewJob[], rows: KeyRows): KeyRow[] {
 }
 
 /** Waits for other transactions. See `lockIn`. */
-export function lockIdleJobs(owners: readonly KeyRow[]): Work<ReadonlySet<number>> {
+export function lockIdleJobs(owners: readonly KeyRow[]): Work<IdleRows> {
   return lockIn(LOCK_IDLE, owners);
 }
 
 /**
- * Locks those of the jobs that are as they were when their keys were read, and returns their ids. No worker can claim them
- * until this transaction ends.
+ * Locks those of the jobs that are as they were when their keys were read, and returns them. No worker can claim them until
+ * this transaction ends.
  */
-function* lockIn(sql: string, owners: readonly KeyRow[]): Work<ReadonlySet<number>> {
+function* lockIn(sql: string, owners: readonly KeyRow[]): Work<IdleRows> {
   const byId = new Map(owners.map((owner) => [owner.jobId, owner]));
-  const rows = yield* queryInBatches<LockedJob>(sql, ascending(byId.keys()), pageSize(MAX_IDS));
-  const isSame = ({ id, queue, attempt }: LockedJob) => {
+  const rows = yield* queryInBatches<IdleRow>(sql, ascending(byId.keys()), pageSize(MAX_IDS));
+  const isSame = ({ id, queue, attempt }: IdleRow) => {
     const { key, job } = byId.get(Number(id))!;
     return key.queue === queue && job!.attempt === Number(attempt);
   };
-  return new Set(idsOf(rows.filter(isSame)));
+  return new Map(rows.filter(isSame).map((row) => [Number(row.id), row]));
 }
-
-type LockedJob = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'attempt'>;
 
 /** Replaces unclaimed jobs that the transaction has locked. Each starts anew. */
 function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])[]): Work<void> {
@@ -114,6 +150,10 @@ function* replaceJobs(jobs: readonly (readonly [id: number, job: NewJob])[]): Wo
   for (const { length } of chunkJobs(jobs.map(([, job]) => job))) {
     yield* executeAll(jobs.slice(from, (from += length)).map(([id, job]) => replaceJob(id, job)));
   }
+}
+
+function startingAnew(job: NewJob): NewJob {
+  return { ...job, overrides: withRestart(job.overrides) };
 }
 
 function replaceJob(id: number, job: NewJob): Statement {

@@ -3,7 +3,7 @@ import { mayReplace } from '../../job/job-key.js';
 import type { NewJob } from '../../job/job.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { KeyedCallResult, KeyedJobResult } from './key-store.js';
-import { applyKeyPlan, enqueueKeyed, lockIdleJobs } from './enqueue-keyed.js';
+import { applyKeyPlan, enqueueKeyed, findTraces, lockIdleJobs, NO_TRACES, type IdleRows } from './enqueue-keyed.js';
 import { KeyPlan } from './key-plan.js';
 import {
   keyIdOf,
@@ -17,7 +17,6 @@ import {
   type LockedKey,
 } from './key-rows.js';
 import type { Dialect, KeyName, SqlDatabase } from '../core/sql-database.js';
-import { findStaged } from '../people/stages.js';
 import { executeAll, type Work } from '../core/statement.js';
 
 // The number of times that rows may change between a read and its lock.
@@ -52,15 +51,14 @@ export class KeyedEnqueuer {
 
   async enqueueWithin(jobs: readonly NewJob[], transaction: CallerTransaction): Promise<readonly KeyedJobResult[]> {
     const inTransaction: Send = (work) => this.database.inCallerTransaction(transaction, work);
-    const rows = await this.#lockWithin(jobs, inTransaction);
+    const { rows, idle } = await this.#lockWithin(jobs, inTransaction);
     const plan = new KeyPlan(rows);
     const resultOf = plan.addCall(jobs);
-    // The snapshot of the caller's transaction may be older than their stage. The jobs are locked, so their stage is
-    // stable.
+    // The snapshot of the caller's transaction may be older than these rows. The jobs are locked, so nothing is added.
     const { replacedIds } = plan;
-    const inStages =
-      replacedIds.length === 0 ? [] : await this.database.readLatest(() => findStaged(replacedIds), transaction);
-    const writes = await inTransaction(() => applyKeyPlan(plan, inStages));
+    const traces =
+      replacedIds.length === 0 ? NO_TRACES : await this.database.readLatest(() => findTraces(replacedIds), transaction);
+    const writes = await inTransaction(() => applyKeyPlan(plan, idle, traces));
     await inTransaction(() => executeAll(writes));
     const results = resultOf();
     if (results instanceof Error) throw results;
@@ -111,7 +109,7 @@ export class KeyedEnqueuer {
   }
 
   /** The rows and their jobs are stable until the transaction ends. */
-  async #lockWithin(jobs: readonly NewJob[], inTransaction: Send): Promise<KeyRows> {
+  async #lockWithin(jobs: readonly NewJob[], inTransaction: Send): Promise<{ rows: KeyRows; idle: IdleRows }> {
     const keys = keysOf(jobs);
     const replaced = new Set(keysOf(jobs.filter(({ key }) => key && mayReplace(key))).map(keyIdOf));
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -127,7 +125,7 @@ export class KeyedEnqueuer {
         ({ key, until, job }) => job?.isUnclaimed && (until === 'started' || replaced.has(keyIdOf(key))),
       );
       const idle = await inTransaction(() => lockIdleJobs(waiting));
-      if (waiting.every(({ jobId }) => idle.has(jobId))) return rows;
+      if (waiting.every(({ jobId }) => idle.has(jobId))) return { rows, idle };
     }
     throw new StoreUnavailableError(
       'Other processes kept claiming or finishing the jobs that own these keys. Call again.',

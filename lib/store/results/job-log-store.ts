@@ -1,5 +1,7 @@
 /** The progress and the log lines of an attempt since its previous entry. */
 export interface JobLogEntry {
+  /** The timeout of the job: its reports are encoded within this time. Undefined or false: it has none. */
+  readonly timeoutMs?: number | false | undefined;
   readonly jobId: number;
   /** The claim of the attempt. The entry is not written if that claim has ended or its lease has expired. */
   readonly claimId: number;

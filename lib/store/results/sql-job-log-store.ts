@@ -44,11 +44,6 @@ const PROGRESS_OF = `
   FROM {progress}
   WHERE job_id IN (:ids) AND value IS NOT NULL`;
 
-const WITH_PROGRESS = `
-  SELECT job_id
-  FROM {progress}
-  WHERE job_id IN (:ids)`;
-
 // Skips any number of locked rows, so that they do not delay the others.
 const EXPIRED = `
   SELECT job_id
@@ -132,13 +127,7 @@ function linesLoggedOf(row: ProgressRow | undefined): number {
   return isWhole(row?.lines_logged, 0, 2 ** 30) ? row.lines_logged : row ? MAX_LINES : 0;
 }
 
-/** Every job with lines has a row of progress, and most jobs have none. */
-export function* deleteJobLogs(ids: readonly number[]): Work<void> {
-  if (ids.length === 0) return;
-  const rows = yield* query<{ job_id: number }>(WITH_PROGRESS, { ids });
-  if (rows.length > 0) yield* executeAll(jobLogDeletions(rows.map(({ job_id }) => Number(job_id))));
-}
-
+/** Every job with lines has a row of progress. */
 export function jobLogDeletions(ids: readonly number[]) {
   const inOrder = ascending(ids);
   return [

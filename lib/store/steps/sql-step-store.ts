@@ -15,6 +15,7 @@ import {
   type WaitPosition,
 } from './signals.js';
 import { pageSize } from '../core/page-size.js';
+import { stepDeletions } from './step-deletions.js';
 import { ascending } from '../core/safe-id.js';
 import type * as port from './step-store.js';
 
@@ -57,8 +58,6 @@ const POSTPONE_CHECK = `
   UPDATE {steps} /*! FORCE INDEX (PRIMARY) */
   SET expires_at = :now + ${CHECK_INTERVAL_MS}
   WHERE job_id = :id AND name > ''`;
-
-const DELETE_STEPS = deleteFrom('steps', "job_id = :id AND name > '' AND expires_at > 0");
 
 const OLD_SIGNALS = `
   SELECT hash
@@ -203,7 +202,8 @@ function* pruneSteps(limit: number): Work<number> {
   if (rows.length === 0) return 0;
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
   const remaining = yield* remainingJobs(ids);
-  for (const id of ids) yield* execute(remaining.has(id) ? POSTPONE_CHECK : DELETE_STEPS, { id });
+  yield* executeAll(ids.filter((id) => remaining.has(id)).map((id) => statement(POSTPONE_CHECK, { id })));
+  yield* executeAll(stepDeletions(ids.filter((id) => !remaining.has(id))));
   return rows.length;
 }
 
@@ -211,8 +211,4 @@ function* pruneSignals(limit: number): Work<number> {
   const old = yield* query<{ hash: string }>(OLD_SIGNALS, { limit });
   for (const { hash } of old) yield* execute(DELETE_SIGNAL, { hash });
   return old.length;
-}
-
-export function* deleteSteps(jobIds: readonly number[]): Work<void> {
-  for (const id of ascending(jobIds)) yield* execute(DELETE_STEPS, { id });
 }

@@ -1,12 +1,14 @@
+import { isBlob } from '../../job/codec/payload-codec.js';
 import type { NewJob } from '../../job/job.js';
 import { insertInChunks, type Work } from '../core/statement.js';
+import { toBlobs } from './subject-blobs.js';
 
 export const SUBJECT_CHECK_INTERVAL_MS = 3_600_000;
 
 // All three databases support REPLACE. A replaced job may have the row already.
 const ADD_SUBJECTS = `
-  REPLACE INTO {subjects} (subject, job_id, expires_at)
-  VALUES :rows(?, ?, :now + ${SUBJECT_CHECK_INTERVAL_MS})`;
+  REPLACE INTO {subjects} (subject, job_id, expires_at, blobs)
+  VALUES :rows(?, ?, :now + ${SUBJECT_CHECK_INTERVAL_MS}, ?)`;
 
 export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
   return subject !== undefined;
@@ -14,6 +16,8 @@ export function hasSubject({ subject }: Pick<NewJob, 'subject'>): boolean {
 
 /** @param ids those of the jobs, in their order */
 export function* addSubjects(jobs: readonly NewJob[], ids: readonly number[]): Work<void> {
-  const rows = jobs.flatMap(({ subject }, index) => (subject === undefined ? [] : [[subject, ids[index]!]]));
+  const rows = jobs.flatMap(({ subject, payload }, index) =>
+    subject === undefined ? [] : [[subject, ids[index]!, isBlob(payload) ? toBlobs([payload]) : null]],
+  );
   yield* insertInChunks(ADD_SUBJECTS, rows);
 }

@@ -3,6 +3,7 @@ import { readOverrides } from '../../job/read-columns.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { deleteFrom, executeAll, query, type Statement, type Values, type Work } from '../core/statement.js';
 import { jobLogDeletions } from '../results/sql-job-log-store.js';
+import { stepDeletions } from '../steps/step-deletions.js';
 import { inArchive } from '../schema/archive-options.js';
 
 // A whole payload may have a megabyte, a reference has a few hundred characters.
@@ -34,8 +35,6 @@ const ERASE_FINISHED = `
 
 const LOCK_ARCHIVED = LOCK_FINISHED.replace('{history}', '{archive}');
 const ERASE_ARCHIVED = ERASE_FINISHED.replace('{history}', '{archive}');
-
-const DELETE_STEPS = deleteFrom('steps', 'job_id = :id AND expires_at > 0');
 
 const SIGNALS_OF = `
   SELECT signal_hash AS hash
@@ -130,10 +129,7 @@ export function* eraseOtherContent(ids: readonly number[]): Work<void> {
   yield* executeAll([
     ...jobLogDeletions(inOrder),
     ...each(DELETE_EVENT, events),
-    ...each(
-      DELETE_STEPS,
-      inOrder.map((id) => ({ id })),
-    ),
+    ...stepDeletions(inOrder),
     ...each(DELETE_SIGNAL, signals),
     ...each(ERASE_EDGE, edges),
   ]);

@@ -1,16 +1,18 @@
 import { cancelIdleJobs } from '../flows/settle-jobs.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { deleteFrom, executeAll, query, type Work } from '../core/statement.js';
+import { deleteFrom, executeAll, executeInBatches, query, statement, type Work } from '../core/statement.js';
 import type { StoreParts } from '../store-parts.js';
+import { deleteStepsAndLogs, findEarlierRuns } from '../jobs/earlier-runs.js';
 import { remainingJobs } from '../jobs/remaining-jobs.js';
 import { inArchive } from '../schema/archive-options.js';
 import { SUBJECT_CHECK_INTERVAL_MS } from './add-subjects.js';
+import { lastExpiryMs, readBlobs } from './subject-blobs.js';
 import { eraseFinished, eraseIdle, eraseSignals, eraseOtherContent } from './erase-jobs.js';
 import type { ErasedBatch, SubjectStore } from './subject-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const JOBS_OF = `
-  SELECT job_id AS id
+  SELECT job_id AS id, blobs
   FROM {subjects} /*! FORCE INDEX (PRIMARY) */
   WHERE subject = :subject AND job_id > :after
   ORDER BY job_id
@@ -30,7 +32,7 @@ const DELETE_SUBJECT = deleteFrom('subjects', 'subject = :subject AND job_id = :
 
 // Without locks: several processes may delete the same rows, in the same order.
 const EXPIRED = `
-  SELECT subject, job_id
+  SELECT subject, job_id, blobs
   FROM {subjects} /*! FORCE INDEX ({subjects}_expiry) */
   WHERE expires_at <= :now
   ORDER BY expires_at
@@ -41,11 +43,19 @@ const POSTPONE_CHECK = `
   SET expires_at = :now + ${SUBJECT_CHECK_INTERVAL_MS}
   WHERE subject = :subject AND job_id = :id`;
 
+// The row of a job that is gone stays until its blobs have expired.
+const SET_EXPIRY = `
+  UPDATE {subjects} /*! FORCE INDEX (PRIMARY) */
+  SET expires_at = :until
+  WHERE subject = :subject AND job_id = :id`;
+
+const DELETE_EXPIRED = deleteFrom('subjects', 'subject = :subject AND job_id = :id AND expires_at <= :now');
+
 export function sqlSubjectStore({ blocking, archives }: StoreParts): SubjectStore {
   const archiveTables = archives?.tables ?? [];
   return {
     count: async (subject, limit) =>
-      (await blocking.runIdempotent(() => jobsOf(subject, Number.MIN_SAFE_INTEGER, limit))).length,
+      (await blocking.runIdempotent(() => query(JOBS_OF, { subject, after: Number.MIN_SAFE_INTEGER, limit }))).length,
 
     erase: (subject, after, limit, retentionMs, mayForget) =>
       blocking.transaction(() => eraseBatch(subject, after, limit, archiveTables, retentionMs, mayForget)),
@@ -60,10 +70,6 @@ export function sqlSubjectStore({ blocking, archives }: StoreParts): SubjectStor
   };
 }
 
-function* jobsOf(subject: string, after: number, limit: number): Work<number[]> {
-  return idsOf(yield* query<{ id: number }>(JOBS_OF, { subject, after, limit }));
-}
-
 /**
  * A job may move between the tables meanwhile. Its row of the subject is deleted only if its content was erased under a
  * lock, or if the job is nowhere.
@@ -76,27 +82,37 @@ function* eraseBatch(
   retentionMs: (queue: string) => number | false,
   mayForget: (blob: string) => boolean,
 ): Work<ErasedBatch> {
-  const ids = yield* jobsOf(subject, after, limit);
+  const rows = yield* query<{ id: number; blobs: string | null }>(JOBS_OF, { subject, after, limit });
+  const ids = idsOf(rows);
   const next = ids.length < limit ? undefined : ids.at(-1);
   if (ids.length === 0) return { cancelled: [], erased: [], blobs: [], active: [], next };
   const active = idsOf(yield* query<{ id: number }>(CLAIMED, { ids }));
-  const others = ids.filter((id) => !active.includes(id));
+  const blobsById = new Map(rows.map(({ id, blobs }) => [Number(id), readBlobs(blobs)]));
+  const withRememberedBlobs = [...blobsById].flatMap(([id, all]) => {
+    const blobs = active.includes(id) ? [] : all.filter((blob) => !mayForget(blob));
+    return blobs.length === 0 ? [] : [{ id, blobs }];
+  });
+  const kept = new Set(idsOf(withRememberedBlobs));
+  const others = ids.filter((id) => !active.includes(id) && !kept.has(id));
   const idle = yield* eraseIdle(others, mayForget);
   const cancelled = idle.ids.length === 0 ? [] : yield* cancelIdleJobs(idle.ids, retentionMs);
   const finished = yield* eraseFinished(others, archives, mayForget);
-  const withBlobs = [...idle.withBlobs, ...finished.withBlobs];
-  const erased = [...new Set([...idle.ids, ...finished.ids])];
-  yield* eraseOtherContent(erased);
-  const kept = new Set(withBlobs.map(({ id }) => id));
-  const missing = others.filter((id) => !erased.includes(id) && !kept.has(id));
+  const withBlobs = [...withRememberedBlobs, ...idle.withBlobs, ...finished.withBlobs];
+  for (const { id } of withBlobs) kept.add(id);
+  const found = new Set([...idle.ids, ...finished.ids]);
+  const missing = others.filter((id) => !found.has(id) && !kept.has(id));
   const moved = yield* remainingJobs(missing);
+  const gone = missing.filter((id) => !moved.has(id));
+  const { withSteps, withLogs } = yield* findEarlierRuns(gone);
+  const withContent = new Set([...withSteps, ...withLogs, ...gone.filter((id) => blobsById.get(id)!.length > 0)]);
+  yield* eraseOtherContent([...found, ...gone]);
   const done = others.filter((id) => !moved.has(id) && !kept.has(id));
   yield* executeAll(ascending(done).map((id) => ({ sql: DELETE_SUBJECT, values: { subject, id } })));
   const blobs = withBlobs.flatMap((job) => job.blobs);
-  return { cancelled, erased, blobs, active: [...active, ...moved], next };
+  return { cancelled, erased: [...found, ...withContent], blobs, active: [...active, ...moved], next };
 }
 
-type SubjectRow = Pick<TableRow<'subjects'>, 'subject' | 'job_id'>;
+type SubjectRow = Pick<TableRow<'subjects'>, 'subject' | 'job_id' | 'blobs'>;
 
 function* prune(rows: readonly SubjectRow[], archives: readonly string[]): Work<void> {
   const ids = ascending(rows.map(({ job_id }) => Number(job_id)));
@@ -104,10 +120,14 @@ function* prune(rows: readonly SubjectRow[], archives: readonly string[]): Work<
   for (const to of archives)
     for (const id of idsOf(yield* query<{ id: number }>(inArchive(ARCHIVED, to), { ids }))) remaining.add(id);
   const inOrder = [...rows].sort((a, b) => Number(a.job_id) - Number(b.job_id) || (a.subject < b.subject ? -1 : 1));
-  yield* executeAll(
-    inOrder.map(({ subject, job_id }) => {
+  // Without its row an erasure would not find them.
+  yield* deleteStepsAndLogs(yield* findEarlierRuns(ids.filter((id) => !remaining.has(id))));
+  yield* executeInBatches(
+    inOrder.flatMap(({ subject, job_id, blobs }) => {
       const id = Number(job_id);
-      return { sql: remaining.has(id) ? POSTPONE_CHECK : DELETE_SUBJECT, values: { subject, id } };
+      if (remaining.has(id)) return [statement(POSTPONE_CHECK, { subject, id })];
+      const until = lastExpiryMs(readBlobs(blobs));
+      return [statement(SET_EXPIRY, { subject, id, until }), statement(DELETE_EXPIRED, { subject, id })];
     }),
   );
 }

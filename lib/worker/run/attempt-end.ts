@@ -1,3 +1,4 @@
+import type { ClaimedJob } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import { COMPLETED, type Completed } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
@@ -31,14 +32,21 @@ async function endOnceEncoded(outcome: Promise<Completed>, result: unknown): Pro
   return endOfCompleted(await outcome, result);
 }
 
+/** The longest time of a run; false: no limit. */
+export function timeoutOf({ overrides }: ClaimedJob, { timeoutMs }: ResolvedQueueOptions): number | false {
+  return overrides?.timeoutMs ?? timeoutMs;
+}
+
 /** Adds the parts of a completion that depend on the options of its queue. */
 export function toCompletion(
   { job, claimId, workerId, outcome, ranMs }: Pick<Completion, 'job' | 'claimId' | 'workerId' | 'outcome' | 'ranMs'>,
-  { deadLetter, retention }: ResolvedQueueOptions,
+  options: ResolvedQueueOptions,
   clock: Clock,
 ): Completion {
+  const { deadLetter, retention } = options;
   const retentionMs = outcome.kind === 'complete' ? retention.completedMs : retention.deadMs;
   const endedAt = 'error' in outcome && outcome.error ? clock.now() : undefined;
   // A spread of the given fields costs 2 µs a job.
-  return { job, claimId, workerId, outcome, ranMs, endedAt, retentionMs, deadLetter };
+  const timeoutMs = timeoutOf(job, options);
+  return { job, claimId, workerId, outcome, ranMs, endedAt, retentionMs, deadLetter, timeoutMs };
 }

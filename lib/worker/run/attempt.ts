@@ -14,7 +14,7 @@ import { andThen, type MaybePromise } from '../../job/user-rule.js';
 import type { Completion } from '../../store/jobs/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
-import { endOfCompleted, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
+import { endOfCompleted, timeoutOf, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
 import { Detachment } from './detachment.js';
 import {
   HandlerExit,
@@ -28,7 +28,7 @@ import { JobChildren, type JobChildrenParts } from './job-children.js';
 import { JobContext } from './job-context.js';
 import { outcomeOfUnreadable, readJobInput, toContextFields, type JobInput } from './job-input.js';
 import type { JobLogWriter } from './job-log-writer.js';
-import { JobSteps } from './job-steps.js';
+import { JobSteps, stepKeyOf } from './job-steps.js';
 
 export interface AttemptParts
   extends JobChildrenParts, Pick<QueueWorkerParts, 'workerId' | 'store' | 'steps' | 'clock' | 'logger' | 'random'> {
@@ -66,6 +66,10 @@ export class Attempt implements HandlerActions {
     return Math.round(this.parts.clock.monotonic() - this.startedAtMs);
   }
 
+  get timeoutMs(): number | false {
+    return timeoutOf(this.job, this.options);
+  }
+
   /** The job was completed in the handler's transaction or handed off, so it no longer depends on the claim. */
   get isDetached(): boolean {
     return this.#detachedEnd !== undefined;
@@ -74,11 +78,9 @@ export class Attempt implements HandlerActions {
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
-
   get #controller(): AbortController {
     return (this.#abortController ??= sharedAbortController());
   }
-
   get isAborted(): boolean {
     return this.#controller.signal.aborted;
   }
@@ -130,7 +132,7 @@ export class Attempt implements HandlerActions {
     const error = forgottenError ?? this.#detachment?.transactionLostError;
     if (error) return this.#endOnThrow(error);
     // The handler has succeeded, so the job is completed even if its result cannot be stored.
-    return endOfCompleted(completeOutcome(this.job.queue, result, this.options), result);
+    return endOfCompleted(completeOutcome(this.job.queue, result, this.options, this.timeoutMs), result);
   }
 
   #endOnThrow(value: unknown): MaybePromise<AttemptEnd> {
@@ -203,6 +205,9 @@ export class Attempt implements HandlerActions {
     return (this.#children ??= new JobChildren(this.job, this.claim.id, () => this.steps, this.parts));
   }
 
+  stepKey(name: string): string {
+    return stepKeyOf(this.job, name);
+  }
   log(line: string): void {
     if (!this.#isOver) this.parts.jobLogWriter?.log(this, line);
   }

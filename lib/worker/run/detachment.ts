@@ -5,7 +5,7 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { randomId } from '../../job/random-id.js';
 import type { JobStore } from '../../store/jobs/job-store.js';
 import type { Attempt } from './attempt.js';
-import { toAttemptEnd, type AttemptEnd } from './attempt-end.js';
+import { timeoutOf, toAttemptEnd, type AttemptEnd } from './attempt-end.js';
 import type { HandedOffJob } from './handler-actions.js';
 
 /** Ends or hands off a job while its handler still runs, apart from the other jobs of its claim. */
@@ -56,7 +56,7 @@ export class Detachment {
     let outcome!: Awaited<ReturnType<typeof completeOutcome>>;
     const completing = this.store.completeWith(async (manager) => {
       const result = await work(manager);
-      const completed = completeOutcome(job.queue, result, this.options);
+      const completed = completeOutcome(job.queue, result, this.options, timeoutOf(job, this.options));
       outcome = completed instanceof Promise ? await completed : completed;
       this.#startCommit('job.transaction()');
       return { value: result, completion: this.attempt.completionOf(outcome) };

@@ -22,7 +22,10 @@ export type JobContextFields<P> = Pick<
 >;
 
 /** The part of an attempt that the context of its job uses. */
-export type HandlerActions = Pick<Attempt, 'signal' | 'transaction' | 'handOff' | 'progress' | 'log' | 'decide'> & {
+export type HandlerActions = Pick<
+  Attempt,
+  'signal' | 'transaction' | 'handOff' | 'progress' | 'log' | 'decide' | 'stepKey'
+> & {
   readonly logger: JobLogger;
   readonly calls: Pick<JobCalls, 'start'>;
   readonly steps: Pick<JobSteps, 'run' | 'runInTransaction' | 'sleep' | 'waitForSignal'>;

@@ -154,9 +154,9 @@ export class JobContext<P = unknown, R = unknown> {
     });
   }
 
-  /** A text that is the same in all runs of this step of this job: an idempotency key for other systems. */
+  /** A text that is the same in all runs of this step, until the job starts anew: an idempotency key for other systems. */
   stepKey(name: string): string {
-    return `${this.queue}:${this.id}:${name}`;
+    return this.#actions.stepKey(name);
   }
 
   /**

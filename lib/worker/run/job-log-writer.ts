@@ -14,6 +14,8 @@ const MAX_PENDING_LINES = 1_000;
 export interface LoggedRun {
   readonly job: { readonly id: number };
   readonly claim: { readonly id: number };
+  /** The timeout of the job. */
+  readonly timeoutMs?: number | false;
 }
 
 interface PendingLog {
@@ -79,6 +81,7 @@ export class JobLogWriter {
         jobId: run.job.id,
         claimId: run.claim.id,
         value: progress,
+        timeoutMs: run.timeoutMs,
         lines: lines.map(({ text, loggedAt }) => ({ text, agoMs: now - loggedAt })),
       };
     });

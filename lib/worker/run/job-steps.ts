@@ -22,6 +22,11 @@ export function stepProblems(args: Readonly<StepArguments<unknown>>): string[] {
   ].filter((line) => line !== undefined);
 }
 
+export function stepKeyOf({ queue, id, overrides }: ClaimedJob, name: string): string {
+  const { restart } = overrides ?? {};
+  return `${queue}:${id}${restart === undefined ? '' : `.${restart}`}:${name}`;
+}
+
 /** The steps of one run: those of earlier runs are remembered, new ones are stored. */
 export class JobSteps {
   readonly #owner: StepOwner & { readonly queue: string };

@@ -7,7 +7,7 @@ import { callAfter, type Clock } from '../../common/clock.js';
 import type { EndedRun } from '../../job/instrumentation.js';
 import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { Attempt } from './attempt.js';
-import type { AttemptEnd } from './attempt-end.js';
+import { timeoutOf, type AttemptEnd } from './attempt-end.js';
 import type { JobContext } from './job-context.js';
 
 /** Handles one job. The value that it returns is the result of the job. If it throws, the attempt has failed. */
@@ -161,7 +161,7 @@ export class Run {
   #shortestTimeoutMs(): number | false {
     let limitMs: number | false = false;
     for (const { job } of this.attempts) {
-      const own = job.overrides?.timeoutMs ?? this.options.timeoutMs;
+      const own = timeoutOf(job, this.options);
       if (own !== false) limitMs = limitMs === false ? own : Math.min(limitMs, own);
     }
     return limitMs;

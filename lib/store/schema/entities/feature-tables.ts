@@ -206,6 +206,8 @@ export const featureTables = {
       jobId: primary(bigint('job_id')),
       /** The time of the next check whether the job still exists. */
       expiresAt: bigint('expires_at'),
+      /** JSON: the references to the blobs of the job, by key. They outlive its row. */
+      blobs: nullable(text('blobs')),
     },
     indexes: { expiry: ['expiresAt'] },
   }),

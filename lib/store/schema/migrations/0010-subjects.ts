@@ -6,6 +6,7 @@ export const SUBJECTS_MYSQL = [
     subject VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
     job_id BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
+    blobs TEXT NULL,
     PRIMARY KEY (subject, job_id),
     KEY {subjects}_expiry (expires_at)
   ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
@@ -17,6 +18,7 @@ export const SUBJECTS_SQLITE = [
     subject VARCHAR(255) NOT NULL,
     job_id BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
+    blobs TEXT NULL,
     PRIMARY KEY (subject, job_id)
   )`,
   `
