@@ -131,6 +131,14 @@ export function completeWithoutResult(problem: string): Completed {
   };
 }
 
+/** Throws PayloadInvalidError or PayloadTooLargeError. A codec encodes the text when it is stored. */
+export function encodeProgress(queue: string, value: unknown, { maxPayloadBytes }: ContentOptions): string {
+  const encoded = encodeJson(value);
+  if ('problem' in encoded) throw new PayloadInvalidError(queue, `progress: ${encoded.problem}`);
+  checkSize(queue, 'progress', encoded.text, maxPayloadBytes);
+  return encoded.text;
+}
+
 export function checkSize(
   queue: string,
   what: 'payload' | 'result' | 'progress' | 'headers',

@@ -23,7 +23,7 @@ describeServers('an application with `manualInitialization`', (server) => {
     const made = await freshDatabase(server);
     afterTest(() => made.drop());
     const connection = { ...made.connection, autoLoadEntities: true, manualInitialization: true, retryAttempts: 0 };
-    const orm = TypeOrmModule.forRoot(connection as object);
+    const orm = TypeOrmModule.forRoot(connection);
     const world = await compile({
       imports: [orm, SqlQueueModule.forRoot({ worker: FAST_POLL })],
       providers: [Mails],
@@ -67,7 +67,7 @@ describeServers('an application with `manualInitialization`', (server) => {
     afterTest(() => made.drop());
     const { app, get } = await compile({
       imports: [
-        TypeOrmModule.forRoot({ ...made.connection, autoLoadEntities: true, manualInitialization: true } as object),
+        TypeOrmModule.forRoot({ ...made.connection, autoLoadEntities: true, manualInitialization: true }),
         SqlQueueModule.forRoot({ worker: FAST_POLL, schema: { migrate: 'check' } }),
       ],
       providers: [Mails],

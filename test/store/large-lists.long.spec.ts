@@ -1,6 +1,6 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import type { NewJob } from '../../lib/job/job.js';
-import { claimRequest, finalBatchOf, idsOf, newJob, outcomes, rescueRules } from '../support/jobs.js';
+import { finalBatchOf, idsOf, newJob, outcomes, rescueRules } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { describeStoresOf } from '../support/stores.js';
 

@@ -1,4 +1,4 @@
-import { DataSource, type DataSourceOptions } from 'typeorm';
+import { DataSource } from 'typeorm';
 import { connectionOptions, type MysqlOptions } from '../../lib/store/mysql/mysql-options.js';
 
 function fieldsOf(options: Partial<MysqlOptions>): object {
@@ -7,7 +7,7 @@ function fieldsOf(options: Partial<MysqlOptions>): object {
 
 /** The options that TypeORM gives the driver for its own connections. */
 function typeOrmFieldsOf(options: Partial<MysqlOptions>): Record<string, unknown> {
-  const dataSource = new DataSource({ type: 'mysql', ...options } as DataSourceOptions);
+  const dataSource = new DataSource({ type: 'mysql', ...options });
   const driver = dataSource.driver as unknown as {
     createConnectionOptions(all: object, credentials: object): Record<string, unknown>;
   };

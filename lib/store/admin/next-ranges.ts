@@ -1,6 +1,6 @@
 import type { PageOrder } from '../../job/page-options.js';
 import { query, type SqlValue, type Work } from '../core/statement.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 
 /** Ranges that may have the next entries of a list. */
 export interface NextRanges<Range> {

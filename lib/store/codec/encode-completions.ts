@@ -42,7 +42,7 @@ async function withEncodedErrors<Result extends CompletionResult>(
   if (!batch.completions.some(({ outcome }) => 'error' in outcome && outcome.error)) return write(batch);
   // Together, because a codec may need its whole time for each.
   const completions = await Promise.all(
-    batch.completions.map((completion) => encodeErrorOf(completion, content, completion.job)),
+    batch.completions.map(async (completion) => encodeErrorOf(completion, content, completion.job)),
   );
   const given = new Map(completions.map((encoded, index) => [encoded, batch.completions[index]!]));
   const givenOf = (encoded: ReadonlySet<Completion>) => new Set([...encoded].map((each) => given.get(each)!));

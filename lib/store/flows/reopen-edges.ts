@@ -1,4 +1,4 @@
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { executeInBatches, Ids, queryIds, queryInBatches, statement, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';

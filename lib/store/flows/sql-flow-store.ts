@@ -1,5 +1,5 @@
 import { batchesOf } from '../../common/batches-of.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { deleteFrom, execute, query, queryIds, type Work } from '../core/statement.js';
 import type { StoreParts } from '../store-parts.js';
 import type { EventJob } from '../jobs/job-events.js';

@@ -1,6 +1,6 @@
 import { groupBy } from '../../common/group-by.js';
 import { idsInClaims } from '../admin/live-candidates.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { idsOf } from '../core/safe-id.js';
 import { queryInBatches, type Work } from '../core/statement.js';
 import type { GroupRow } from './group-row.js';

@@ -1,5 +1,5 @@
 import { executeAll, statement, type StatementResult, type Values, type Work } from '../core/statement.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import type { ClaimRequest } from '../jobs/job-store.js';
 import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';
 

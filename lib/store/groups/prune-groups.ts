@@ -1,6 +1,6 @@
 import { groupBy } from '../../common/group-by.js';
 import { readIds } from '../../job/read-columns.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import { deleteFrom, execute, query, queryInBatches, type Work } from '../core/statement.js';
 import { findActiveJobs } from './active-jobs.js';

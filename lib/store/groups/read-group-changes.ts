@@ -1,4 +1,4 @@
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { withSafeIds } from '../core/safe-id.js';
 import { executeAll, statement, type Statement, type Work } from '../core/statement.js';
 import { ARRIVING, RETURNED } from '../runnable.js';

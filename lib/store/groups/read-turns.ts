@@ -2,7 +2,7 @@ import { batchesOf } from '../../common/batches-of.js';
 import { groupBy } from '../../common/group-by.js';
 import type { GroupRules } from '../../job/groups/group-options.js';
 import { readIds } from '../../job/read-columns.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import {
   executeInBatches,
   Ids,

@@ -17,7 +17,7 @@ import {
 import type { KeyName } from '../core/sql-database.js';
 import { RETURNED } from '../runnable.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { ascending } from '../core/safe-id.js';
 import { deleteEarlierRuns, findEarlierRuns, type EarlierRuns } from '../jobs/earlier-runs.js';
 import { withRestart } from '../jobs/restart.js';

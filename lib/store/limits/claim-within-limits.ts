@@ -3,7 +3,7 @@ import type { Limits, Rate } from '../../job/limits/limit-options.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { readIds } from '../../job/read-columns.js';
 import { batchesOf } from '../../common/batches-of.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../core/statement.js';
 import { idsOf } from '../core/safe-id.js';
 import type { ClaimRequest } from '../jobs/job-store.js';

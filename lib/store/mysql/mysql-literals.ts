@@ -6,6 +6,7 @@ import type { BoundStatement } from '../core/template.js';
 const INVARIANT = /^[ !"#$%&()*+,\-./0-9:;<=>?A-Z_a-z]*$/;
 
 /** The texts that a session whose character set is known reads as they were sent. */
+// oxlint-disable-next-line no-control-regex
 export const WITHOUT_ESCAPES = /^[^\0-\u001f\\\u007f]*$/;
 
 /** The texts that a session of the caller reads as they were sent, for any character set of the session and the driver. */

@@ -4,7 +4,7 @@ import { assignIdleJobs } from './assign.js';
 import { toJobBeforeClaim, CLAIMED_COLUMNS, type ClaimedRow } from '../jobs/claimed-row.js';
 import { idsOf, withSafeIds } from '../core/safe-id.js';
 import { Ids, query, type Values, type Work } from '../core/statement.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 
 // Reads without locks. The next statement locks each job and checks it again.
 const WAITING = `

@@ -3,7 +3,7 @@ import { readQueues } from '../admin/read-queues.js';
 import { groupBy } from '../../common/group-by.js';
 import { readDate, readNames } from '../../job/read-columns.js';
 import type { Dialect } from '../core/sql-database.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { query, readTime, executeInBatches, statement, type Work } from '../core/statement.js';
 import { BLOCKED } from '../runnable.js';
 import {

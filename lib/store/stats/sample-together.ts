@@ -1,7 +1,7 @@
 import { groupBy } from '../../common/group-by.js';
 import { readDate } from '../../job/read-columns.js';
 import { nextRanges } from '../admin/next-ranges.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { executeInBatches, query, queryInBatches, statement, type Work } from '../core/statement.js';
 import { ARRIVING, BLOCKED, IN_GROUP, RETURNED } from '../runnable.js';
 

@@ -14,7 +14,7 @@ import {
   type Wait,
   type WaitPosition,
 } from './signals.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { stepDeletions } from './step-deletions.js';
 import { ascending } from '../core/safe-id.js';
 import type * as port from './step-store.js';

@@ -6,7 +6,7 @@ import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { StoreParts } from '../store-parts.js';
-import { pageSize } from '../core/page-size.js';
+import { pageSize } from '../../common/page-size.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
 import { settingsOf } from '../settings/settings-row.js';

@@ -3,11 +3,10 @@ import { sharedAbortController } from '../../common/abort.js';
 import { inRootContext } from '../../common/async-context.js';
 import type { JobLogger } from '../../common/job-logger.js';
 import { attemptLogger, logLateError } from '../../job/log-params.js';
-import { hasCode, JobTimeoutError, PayloadInvalidError } from '../../job/errors.js';
+import { hasCode, JobTimeoutError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
-import { encodeJson } from '../../job/json.js';
 import { outcomeAfterError, type Outcome } from '../../job/outcome.js';
-import { checkSize, completeOutcome } from '../../job/payload.js';
+import { completeOutcome, encodeProgress } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readableError, storedError } from '../../job/stored-error.js';
 import { andThen, type MaybePromise } from '../../job/user-rule.js';
@@ -15,7 +14,7 @@ import type { Completion } from '../../store/jobs/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { QueueWorkerParts } from '../worker-parts.js';
 import { endOfCompleted, timeoutOf, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
-import { Detachment } from './detachment.js';
+import { Detachment, secondCallError } from './detachment.js';
 import {
   HandlerExit,
   toOutcome,
@@ -78,9 +77,11 @@ export class Attempt implements HandlerActions {
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
+
   get #controller(): AbortController {
     return (this.#abortController ??= sharedAbortController());
   }
+
   get isAborted(): boolean {
     return this.#controller.signal.aborted;
   }
@@ -149,13 +150,10 @@ export class Attempt implements HandlerActions {
     // Another job of the batch decided its own outcome. That ended the call for all of them.
     this.#thrown ??= thrown;
     const error = thrown instanceof HandlerExit ? new Error(`Its batch ended early: ${thrown.message}`) : thrown;
-    return (this.#failure ??= this.#outcomeAfter(error));
-  }
-
-  #outcomeAfter(error: Error): MaybePromise<AttemptEnd> {
+    if (this.#failure) return this.#failure;
     const { retry, codec } = this.options;
     const outcome = outcomeAfterError(this.job, error, retry, { ...this.parts, logger: this.logger, codec });
-    return andThen(outcome, (decided) => toAttemptEnd(decided));
+    return (this.#failure = andThen(outcome, (decided) => toAttemptEnd(decided)));
   }
 
   /** The first error of the attempt; undefined if it has not failed. */
@@ -189,11 +187,8 @@ export class Attempt implements HandlerActions {
   }
 
   progress(value: unknown): void {
-    const { queue } = this.job;
-    const encoded = encodeJson(value);
-    if ('problem' in encoded) throw new PayloadInvalidError(queue, `progress: ${encoded.problem}`);
-    checkSize(queue, 'progress', encoded.text, this.options.maxPayloadBytes);
-    if (!this.#isOver) this.parts.jobLogWriter?.progress(this, encoded.text);
+    const text = encodeProgress(this.job.queue, value, this.options);
+    if (!this.#isOver) this.parts.jobLogWriter?.progress(this, text);
   }
 
   get steps(): JobSteps {
@@ -208,6 +203,7 @@ export class Attempt implements HandlerActions {
   stepKey(name: string): string {
     return stepKeyOf(this.job, name);
   }
+
   log(line: string): void {
     if (!this.#isOver) this.parts.jobLogWriter?.log(this, line);
   }
@@ -227,12 +223,7 @@ export class Attempt implements HandlerActions {
 
   /** Marks the claim first, because a commit whose answer is lost also takes the job out of the claim. */
   #detach(method: 'transaction' | 'handOff'): Detachment {
-    if (this.#detachment) {
-      throw new Error(
-        `job.${method}() ends job ${this.job.id} before its handler returns: expected one transaction() or handOff() per run, ` +
-          `got a second call.`,
-      );
-    }
+    if (this.#detachment) throw secondCallError(method, this.job.id);
     this.#detachment = new Detachment(this, this.options, this.parts.store, this.parts.workerId);
     this.#abortController?.signal.throwIfAborted();
     this.claim.markDetached();

@@ -92,3 +92,10 @@ export class Detachment {
     this.#isCommitting = true;
   }
 }
+
+export function secondCallError(method: 'transaction' | 'handOff', jobId: number): Error {
+  return new Error(
+    `job.${method}() ends job ${jobId} before its handler returns: expected one transaction() or handOff() per run, got a ` +
+      `second call.`,
+  );
+}

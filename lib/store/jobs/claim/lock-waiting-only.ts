@@ -1,6 +1,6 @@
 import type { ClaimRequest } from '../job-store.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
-import { pageSize } from '../../core/page-size.js';
+import { pageSize } from '../../../common/page-size.js';
 import { idsOf } from '../../core/safe-id.js';
 import { Ids, query, type Work } from '../../core/statement.js';
 import { CLAIMABLE, cursorValues, moreUrgent, OF_QUEUE, rangesAfter } from './claimable.js';
@@ -70,8 +70,9 @@ function* lockFrom(
   { queue, limit, isLimited }: ClaimRequest,
 ): Work<readonly LockedRow[]> {
   const rows = [...(yield* lockRead(queue, firstPage))];
+  const maxReads = isLimited ? Infinity : MAX_READS;
   let last = firstPage.length < limit ? undefined : firstPage.at(-1)!;
-  for (let reads = 1, size = limit; last && rows.length < limit && (isLimited || reads < MAX_READS); reads++) {
+  for (let reads = 1, size = limit; last && rows.length < limit && reads < maxReads; reads++) {
     const missing: number = limit - rows.length;
     size = isLimited ? Math.max(missing, pageSize(Math.min(size * PAGE_FACTOR, MAX_PAGE_SIZE))) : missing;
     const values = { queue, limit: size, ...cursorValues([last]) };

@@ -1,1 +1,0 @@
-export { limitPages, pageSize } from '../../common/page-size.js';
