@@ -42,7 +42,7 @@ export class EngineShutdown {
 
   async #sendFinalNotifications(): Promise<void> {
     const { stores, events, waits, settler, recorder } = this.base;
-    await settler.idle();
+    await settler.stop();
     await recorder.stop();
     await waits.close();
     await events.feed.stop();

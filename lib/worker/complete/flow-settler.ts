@@ -1,3 +1,4 @@
+import { inRootContext } from '../../common/async-context.js';
 import type { Clock } from '../../common/clock.js';
 import { Batcher } from '../../common/batcher.js';
 import { groupBy } from '../../common/group-by.js';
@@ -31,7 +32,8 @@ export class FlowSettler {
   );
 
   readonly #locked = new Set<number>();
-  #isRevisiting = false;
+  #revisiting: Promise<void> | undefined;
+  readonly #stopping = new AbortController();
 
   constructor(private readonly parts: FlowSettlerParts) {}
 
@@ -49,26 +51,29 @@ export class FlowSettler {
     this.#onSettled(await this.parts.flows.sweep(this.parts.retentionOf));
   }
 
-  async idle(): Promise<void> {
-    await Promise.all([this.#ended.idle(), this.#blocked.idle()]);
+  /** Leaves locked jobs to the sweep, and resolves when the jobs that have ended before are settled. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all([this.#revisiting, this.#ended.idle(), this.#blocked.idle()]);
   }
 
   /** The pauses become longer, up to a second. */
   async #revisitLocked(): Promise<void> {
-    if (this.#isRevisiting) return;
-    this.#isRevisiting = true;
-    for (let pauseMs = FIRST_PAUSE_MS; this.#locked.size > 0; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
-      await this.parts.clock.sleep(pauseMs);
+    const { signal } = this.#stopping;
+    let pauseMs = FIRST_PAUSE_MS;
+    while (this.#locked.size > 0 && !signal.aborted) {
+      await this.parts.clock.sleep(pauseMs, signal);
+      pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
       const ids = [...this.#locked];
       this.#locked.clear();
-      await this.recheck(ids);
+      if (!signal.aborted) await this.recheck(ids);
     }
-    this.#isRevisiting = false;
+    this.#revisiting = undefined;
   }
 
   #onSettled({ unblocked, cancelled, locked = [] }: SettledJobs): void {
     for (const id of locked) this.#locked.add(id);
-    if (locked.length > 0) void this.#revisitLocked();
+    if (locked.length > 0) this.#revisiting ??= inRootContext(() => this.#revisitLocked());
     const { events, waitNotifier, notifier } = this.parts;
     const waiting = unblocked.filter(({ delayMs }) => delayMs <= 0);
     events.emitChanges('promoted', waiting);
