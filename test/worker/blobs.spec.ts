@@ -433,7 +433,7 @@ describeEngines('the erasure of a subject', (setup) => {
     expect(before).toHaveLength(7);
     expect([erased, rest]).toEqual([1, { erased: 4, active: 0 }]);
     expect(await files.keys()).toHaveLength(1);
-    expect(await columnsWith(world, ['$blob'], ['old_jobs'])).toEqual(['jobs.payload']);
+    expect(await columnsWith(world, ['$blob'], ['old_jobs'])).toEqual(['jobs.payload', 'subjects.blobs']);
     expect(await admin.get(other)).toMatchObject({ payload: long });
     expect(await admin.erase('user:7')).toEqual({ erased: 0, active: 0 });
   });
@@ -451,7 +451,7 @@ describeEngines('the erasure of a subject', (setup) => {
     const between = await columnsWith(world, ['$blob']);
     await files.bringBack();
 
-    expect(between).toEqual(['jobs.payload']);
+    expect(between).toEqual(['jobs.payload', 'subjects.blobs']);
     expect(await admin.erase('user:7')).toEqual({ erased: 1, active: 0 });
     expect(await files.keys()).toEqual([]);
     expect(await admin.counts()).toMatchObject({ cancelled: 2 });
