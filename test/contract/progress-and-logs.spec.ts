@@ -103,15 +103,26 @@ describeStores('the progress and the log lines of a job', (setup) => {
     expect(await countRemainingRows(world, 'progress', 'logs')).toEqual({ progress: 12, logs: 12_000 });
   });
 
-  it.each(['expired', 'ended'])('are not stored once the lease has %s', async (how) => {
+  it.each(['rescued', 'completed'])('are not stored once the job is %s', async (how) => {
     const world = await setup();
     const { taken, say } = await running(world);
-    if (how === 'expired') world.advance(LEASE_MS);
+    world.advance(LEASE_MS);
+    if (how === 'rescued') await world.jobs.rescue(rescueRules());
     else await world.jobs.complete(finalBatchOf(taken));
 
     await say('1', 'too late');
 
     expect(await countRemainingRows(world, 'progress', 'logs')).toEqual({});
+  });
+
+  it('are stored after the lease has expired, while no rescue has taken the job', async () => {
+    const world = await setup();
+    const { say } = await running(world);
+    world.advance(LEASE_MS);
+
+    await say('1', 'late');
+
+    expect(await countRemainingRows(world, 'progress', 'logs')).toEqual({ progress: 1, logs: 1 });
   });
 
   it('are stored before the attempts end, even if two attempts end during another write', async () => {

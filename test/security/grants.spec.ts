@@ -40,7 +40,17 @@ describeEngines(
       await world.sql(
         `INSERT INTO sql_queue_stages (job_id, queue, stage, priority) SELECT id, queue, 'review', 0 FROM sql_queue_jobs`,
       );
-      await engine.producer.enqueue('q', 0, { key: 'k', onConflict: 'replace' });
+      const replacing = { key: 'k', onConflict: 'replace', subject: 'user:1' } as const;
+      const { id: replaced } = await engine.producer.enqueue('q', 0, replacing);
+      await world.sql(`INSERT INTO sql_queue_progress VALUES (${replaced}, '1', 0, 1, 1)`);
+      await world.sql(
+        `INSERT INTO sql_queue_steps (job_id, name, state, expires_at) VALUES (${replaced}, 's', 'done', 1)`,
+      );
+      await world.sql(
+        `INSERT INTO sql_queue_edges (job_id, needs, queue, name, on_failure, fan_out) VALUES (${replaced}, 1e9, 'q', 'n', 'run', 1)`,
+      );
+      await engine.producer.enqueue('q', 0, replacing);
+      expect(await world.sql('SELECT job_id FROM sql_queue_steps')).toEqual([]);
       await dataSource.transaction((manager) =>
         engine.producer.enqueue('q', 0, { key: 'k', onConflict: 'replace', manager }),
       );
