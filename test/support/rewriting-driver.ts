@@ -1,11 +1,13 @@
 import mysql2 from 'mysql2';
 import type { Connection, PoolOptions } from 'mysql2';
+import { statementsOf } from './intercepting-driver.js';
 
-/** mysql2 with rewritten statements, to simulate servers that the tests do not have. */
+/** mysql2 with rewritten statements, each by itself, to simulate servers that the tests do not have. */
 export function rewritingDriver(rewrite: (sql: string) => string): object {
   const createPool = (options: PoolOptions) => {
     const pool = mysql2.createPool(options);
-    pool.on('connection', (made) => rewriteStatementsOf(made, rewrite));
+    const rewriteAll = (text: string) => statementsOf(text).map(rewrite).join(';\n');
+    pool.on('connection', (made) => rewriteStatementsOf(made, rewriteAll));
     return pool;
   };
   return { ...mysql2, createPool };
