@@ -93,7 +93,7 @@ function claimerOf() {
       endOfTurn: () => new Promise<void>((resolve) => turns.push(resolve)),
       completeAndClaim: (request: ClaimRequest) => new Promise((answer) => sent.push({ request, answer })),
     },
-    leases: { add: () => undefined },
+    leases: { expect: () => undefined, forget: () => undefined, add: () => undefined },
     clock: { monotonic: () => 0 },
     options: resolveQueueOptions(),
   } as unknown as QueueWorkerParts;
