@@ -9,11 +9,12 @@ const LISTENING_A_MINUTE = 3;
 describeEngines(
   'an idle process',
   (setup) => {
-    it.each([1, 30])('sends less than one statement per second for %i queue(s)', async (count) => {
+    it.each([1, 30])('sends less than one text of statements per second for %i queue(s)', async (count) => {
       const world = await setup();
       const clock = new FakeClock();
       const statements: string[] = [];
-      const driver = interceptingDriver((sql) => Promise.resolve(void statements.push(sql)));
+      const record = (sql: string) => Promise.resolve(void statements.push(sql));
+      const driver = interceptingDriver(record, undefined, { multipleStatements: true });
       const { workerChannel } = await world.start({
         clock,
         dataSource: await world.connect({ driver }),
