@@ -29,7 +29,7 @@ export const BROKEN_FENCES: Readonly<Record<string, BrokenFence>> = {
   },
   'claimed jobs are claimed again by compare-and-set and by update': {
     find: {
-      'lib/store/jobs/claim/optimistic.ts': [`AND state = 'waiting' AND run_at IS NULL`],
+      'lib/store/jobs/claim/optimistic.ts': ["AND ${OF_QUEUE} AND state = 'waiting'"],
       'lib/store/jobs/claim/claim-by-update.ts': [`AND state = 'waiting'`],
     },
     replace: '',
