@@ -33,7 +33,7 @@ const STORED_OVERRIDES = Object.entries({
   runAtMs: option(kind('a time', isPositive)),
   schedule: option(kind('a name and a time', isTick)),
   subject: TEXT,
-  restart: option(kind('a random id', isPositive)),
+  restart: option(kind('a random id', (value) => isWhole(value, 1, Number.MAX_SAFE_INTEGER))),
 } satisfies SchemaOf<JobOverrides>);
 
 /** The columns that a run needs, as the driver returns them. */
