@@ -66,7 +66,11 @@ export default defineConfig({
     slowTestThreshold: 10_000,
     projects: [
       project('nest12', [set === 'long' ? 'test/**/*.long.spec.ts' : 'test/**/*.spec.ts'], {
-        exclude: [...ALONE, ...(set === 'short' ? ['**/*.long.spec.ts'] : [])],
+        exclude: [
+          ...ALONE,
+          ...(set ? ['**/*.nightly.spec.ts'] : []),
+          ...(set === 'short' ? ['**/*.long.spec.ts'] : []),
+        ],
       }),
       set !== 'long' && project('alone', ALONE, { isolate: true }),
       set !== 'short' &&
