@@ -5,7 +5,7 @@ const PLAIN_READ = /^\s*SELECT\b(?!.*\bFOR UPDATE\b)/s;
 
 /** Calls `onCommit` before each COMMIT of a transaction that has locked or written rows. */
 export function beforeLockingCommits(onCommit: StatementListener): StatementListener {
-  const locking = new WeakSet<object>();
+  const locking = new WeakSet();
   return async (sql, run, connection) => {
     if (sql === 'COMMIT') {
       if (locking.has(connection)) await onCommit(sql, run, connection);
