@@ -35,7 +35,6 @@ export const QUEUE_NAMES = Object.keys(QUEUES);
 export interface HeldJob {
   readonly job: ClaimedJob;
   readonly claim: ActiveClaim;
-  readonly isLast: boolean;
 }
 
 export interface RanJob {
@@ -138,12 +137,13 @@ export class Actor {
     };
     const jobs = await store.claim(request);
     const claim = new ActiveClaim(request, jobs, this.clock.monotonic());
-    jobs.forEach((job, index) => this.held.push({ job, claim, isLast: index === jobs.length - 1 }));
+    for (const job of jobs) this.held.push({ job, claim });
     return jobs;
   }
 
   /** Runs the handler of a claimed job, and does what follows its outcome. */
-  async work({ job, claim, isLast }: HeldJob): Promise<RanJob> {
+  async work({ job, claim }: HeldJob): Promise<RanJob> {
+    const isLast = this.held.every((other) => other.claim !== claim);
     const { stores, settings, logger, settler } = this.engine.opened;
     const options = settings.of(job.queue);
     const parts: AttemptParts = {

@@ -90,6 +90,9 @@ async function checkStarted(world: World, locked: ReadonlySet<string> = new Set(
   const now = world.nowMs;
   for (const { id, queue, state, run_at, group_key } of jobs) {
     if (locked.has(`job ${id}`) || locked.has(`group ${queue} ${group_key}`)) continue;
+    // The jobs of a group start in their order.
+    const isBehind = (job: JobRow) => job.queue === queue && job.group_key === group_key && locked.has(`job ${job.id}`);
+    if (group_key !== '' && jobs.some(isBehind)) continue;
     const names = [queue, `${queue} ${group_key}`];
     const where = `job ${id} of ${queue}${group_key === '' ? '' : ` in group ${group_key}`}`;
     if (

@@ -293,14 +293,15 @@ const reprioritise = command<{ actor: number; job: number; priority: number }>(
 );
 
 const administer = [
-  onJob('retry', async ({ engine }, job, world) => {
+  onJob('retry', async ({ engine }, job, world, begun) => {
     // A job that has waited for its end may run beside it.
     for (const { needs } of world.model.jobs.values()) needs.delete(job.id);
     const wasCompleted = (await engine.admin.get(job.id))?.state === 'completed';
     const count = await engine.admin.retry([job.id], { completed: true });
-    // A completed job starts anew.
-    if (count > 0 && wasCompleted) world.ledger.forget(job.id);
-    job.isReplayed ||= wasCompleted;
+    // A completed job starts anew. It may have completed after the read.
+    if (count === 0 || (!wasCompleted && begun === world.model.now)) return;
+    world.ledger.forget(job.id);
+    job.isReplayed = true;
   }),
   onJob('cancel', async ({ engine }, job, world, begun) => {
     await engine.admin.cancel(job.id);
@@ -315,7 +316,10 @@ const administer = [
   }),
   onJob('reschedule', async ({ engine }, job, world, begun, sinceMs) => {
     const isDone = await engine.admin.reschedule(job.id, 20 * MINUTE);
-    if (isDone) job.restrict(sinceMs() + 20 * MINUTE, begun, world.model.now);
+    if (!isDone) return;
+    // A signal ends only the wait that its step has begun.
+    job.isWaiting = false;
+    job.restrict(sinceMs() + 20 * MINUTE, begun, world.model.now);
   }),
   reprioritise,
 ];

@@ -31,8 +31,10 @@ export class Gate {
     return new Promise((resolve) => (this.#onHeld = resolve));
   }
 
+  /** Holds no statement any more, also none that a call has left running or has not come to yet. */
   disarm(): void {
     this.#passes = Infinity;
+    this.release();
   }
 
   release(): void {
@@ -63,7 +65,8 @@ export class Gate {
 
   #mustHold(sql: string): boolean {
     if (this.#isKilled) throw new Error('This process was killed.');
-    if (SURROUNDING.test(sql) || this.#passes-- > 0) return false;
+    // One at a time: the release of the first one would not reach it.
+    if (this.#held || SURROUNDING.test(sql) || this.#passes-- > 0) return false;
     this.#passes = Infinity;
     let release!: () => void;
     const released = new Promise<void>((resolve) => (release = resolve));

@@ -11,6 +11,8 @@ export const TOLERANCE_MS = 120_000;
 // A call of a shared server may take this long before the world asks whether it waits for a lock.
 const LOOK_AFTER_MS = 15;
 const NEVER_ENDS_MS = 60_000;
+// An actor whose call never ends must not keep the next history waiting.
+const CLOSES_WITHIN_MS = 5_000;
 
 // MariaDB refreshes its list of transactions only after 0.1 s without a query of it.
 const LOOK_EVERY_MS = { mysql: LOOK_AFTER_MS, mariadb: 150, sqlite: LOOK_AFTER_MS };
@@ -35,8 +37,6 @@ export interface Call {
   readonly mustNotWait: boolean;
   readonly done: Promise<void>;
   isDone: boolean;
-  /** It has waited for another transaction, so it may give up. */
-  hasWaited: boolean;
 }
 
 interface LockedRow {
@@ -138,10 +138,11 @@ export class World {
     const held = hold === undefined ? new Promise<void>(() => undefined) : actor.gate.arm(hold);
     actor.clock.pauses = 0;
     const call: Call = {
-      ...{ label, actor: index, begun, mustNotWait, isDone: false, hasWaited: false },
+      ...{ label, actor: index, begun, mustNotWait, isDone: false },
       done: act(actor, begun, sinceMs)
         .catch((error: unknown) => {
-          if (!actor.gate.isKilled && !call.hasWaited) this.#problem(`${label} failed: ${String(error)}`, error);
+          if (!actor.gate.isKilled && !this.#mayGiveUp(error, begun))
+            this.#problem(`${label} failed: ${String(error)}`, error);
         })
         .finally(() => {
           call.isDone = true;
@@ -154,16 +155,22 @@ export class World {
   }
 
   async #settle(call: Call, actor: Actor, held: Promise<void>): Promise<void> {
+    const endsAt = performance.now() + NEVER_ENDS_MS;
     for (;;) {
       await Promise.race([call.done, held, sleep(LOOK_EVERY_MS[this.server.name])]);
       if (call.isDone || actor.gate.isHolding || actor.gate.isKilled) return;
+      if (performance.now() > endsAt) return this.#problem(`${call.label} never ends`);
       if (!(await this.#isStuck(call, actor))) continue;
-      call.hasWaited = true;
       const isAlone = [...this.#calls.values()].every((other) => other === call);
       if (call.mustNotWait && isAlone && !this.isHolding)
         this.#problem(`${call.label} waits for a row that an application has locked`);
       return;
     }
+  }
+
+  /** A call that overlaps with another one may wait for its locks, and gives up in time. */
+  #mayGiveUp(error: unknown, begun: number): boolean {
+    return (error as { code?: string }).code === 'STORE_UNAVAILABLE' && begun !== this.model.now;
   }
 
   /** Whether the call waits for another transaction. */
@@ -182,7 +189,7 @@ export class World {
     const call = this.#calls.get(index);
     const actor = this.#actors[index];
     if (!call || !actor) return;
-    actor.gate.release();
+    actor.gate.disarm();
     await this.#settle(call, actor, new Promise(() => undefined));
   }
 
@@ -287,7 +294,7 @@ export class World {
 
   /** All held statements go on, and all calls end. */
   async finishCalls(): Promise<void> {
-    for (const actor of this.#actors) actor?.gate.release();
+    for (const actor of this.#actors) actor?.gate.disarm();
     for (const call of [...this.#calls.values()])
       await Promise.race([
         call.done,
@@ -304,9 +311,11 @@ export class World {
   async close(): Promise<void> {
     limitPages(Infinity);
     await this.unlock();
-    for (const actor of this.#actors) actor?.gate.release();
-    await Promise.race([Promise.all([...this.#calls.values()].map(({ done }) => done)), sleep(5_000)]);
-    for (const actor of [...this.#retired, ...this.#actors]) await actor?.close();
+    for (const actor of this.#actors) actor?.gate.disarm();
+    const calls = [...this.#calls.values()].map(({ done }) => done);
+    await Promise.race([Promise.all(calls), sleep(CLOSES_WITHIN_MS)]);
+    for (const actor of [...this.#retired, ...this.#actors])
+      await Promise.race([actor?.close(), sleep(CLOSES_WITHIN_MS)]);
     process.off('unhandledRejection', this.#onUnhandled);
   }
 }
