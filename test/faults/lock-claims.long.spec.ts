@@ -56,25 +56,28 @@ describeEngines(
       const world = await setup();
       const connections = new LockConnections();
       const began = gate<AbortSignal>();
+      // A handler that ends before a rescue has taken its job completes it.
+      const end = gate();
       const worker = await world.start({
         dataSource: await world.connect({ driver: connections.driver }),
         queues: { q: queue },
         handlers: {
           q: async ({ signal }) => {
             began.open(signal);
-            await untilAborted(signal);
+            await end.opened;
           },
         },
       });
       const { id } = await worker.producer.enqueue('q', {});
       const signal = await began.opened;
-      // A process does not rescue a claim of its own.
+      // A process does not rescue a job that it runs.
       const other = await world.start({ queues: { q: queue }, handlers: { q: () => undefined } });
 
       await connections.end(world.sql);
 
       expect((await untilAborted(signal)).reason).toMatchObject({ code: 'LEASE_LOST' });
       await other.events.until('completed');
+      end.open();
       await worker.events.until('lost');
       expect(worker.log.filter((line) => line.includes('lock of this worker'))).toHaveLength(1);
       expect(await worker.admin.get(id)).toMatchObject({ state: 'completed', attempt: 2 });
