@@ -29,8 +29,8 @@ export async function blobsFor({ afterTest }: { afterTest(cleanup: () => unknown
   const folder = await mkdtemp(join(parent, 'mount-'));
   const away = join(parent, 'away');
   const files = async () => {
-    const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-    return entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const days = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+    return (await Promise.all(days.map(({ name }) => filesOf(join(folder, name))))).flat();
   };
   const store = fileBlobs({ folder });
   return {
@@ -51,4 +51,14 @@ export async function blobsFor({ afterTest }: { afterTest(cleanup: () => unknown
     takeAway: () => rename(folder, away),
     bringBack: () => rename(away, folder),
   };
+}
+
+/** The files of a day; none if a worker deletes the empty folder meanwhile. */
+async function filesOf(day: string): Promise<string[]> {
+  try {
+    return (await readdir(day)).map((name) => join(day, name));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
 }
