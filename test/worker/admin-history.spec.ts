@@ -76,7 +76,9 @@ describeEngines('admin.history', (setup) => {
     await close();
 
     const { admin } = await world.start({ autoStart: false });
-    const [[waits], [delayed]] = [await admin.history('waits'), await admin.history('delayed')];
+    const lastHours = { step: 'hour' } as const;
+    const [waits] = await admin.history('waits', lastHours);
+    const [delayed] = await admin.history('delayed', lastHours);
 
     expect(waits!.waitMs!.p50).toBeGreaterThanOrEqual(480);
     // The hour since its enqueue is not part of it.
