@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { TABLE_SCHEMAS } from '../../lib/store/schema/entities/table-schemas.js';
+import { eventually } from '../support/eventually.js';
 import { describeEngines, gate, plainJobs, untilAborted, type World } from '../support/engines.js';
 
 // The audit names the queue, events are kept for ten minutes, flows until their retention ends, a claim until its worker
@@ -37,6 +38,8 @@ describeEngines('obliterate()', (setup) => {
     await schedules.upsert('nightly', { queue: 'old', cron: '0 3 * * *' });
     await consumer.claim('kept', { owner: 'ann' });
     const waiting = producer.waitFor(id).catch((error: { code: string }) => error.code);
+    // From here on, the removal of the job marks the wait.
+    await eventually(async () => (await world.sql('SELECT job_id FROM sql_queue_waits')).length > 0);
 
     expect(await admin.obliterate('old', { dryRun: true })).toBe(4);
     const removed = await admin.obliterate('old', { confirm: 'old' });
