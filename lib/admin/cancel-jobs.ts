@@ -4,10 +4,11 @@ import { InvalidOptionsError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import { checkJobId } from '../job/job-id.js';
 import { requireOptions } from '../job/option-schema.js';
+import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsForJobs, within, type JobChangeOptions } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
-import { callOf, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
+import { callOf, givenFilter, isJobIds, searchesOf, type JobSelection } from './job-selection.js';
 
 const STATES = ['scheduled', 'waiting', 'blocked', 'active'] as const;
 
@@ -31,35 +32,48 @@ export async function cancelJobs(
   const selections = isJobIds(which) ? [which] : searchesOf('Cannot cancel', which, STATES);
   const own = partsForJobs(parts, 'Cannot cancel', which, bulk, manager);
   return own.audit.record(callOf('cancel', which, options), (changes) =>
-    new JobBatches(own).inBatches(undefined, selections, STATES, bulk, (ids) => cancelAll(own, ids, changes)),
+    new JobBatches(own).inBatches(undefined, selections, STATES, bulk, (ids) =>
+      cancelAll(own, ids, changes, givenFilter(which)),
+    ),
   );
 }
 
 /**
  * Cancels a batch of jobs in one transaction, except those that a claim has, which it cancels one by one.
  *
+ * @param filter the one that the jobs matched when their ids were read. Undefined: the caller has named the jobs
  * @returns the ids of the jobs that are cancelled or will be
  */
 export async function cancelAll(
   parts: AdminParts,
   ids: readonly number[],
   changes: RecordedChanges,
+  filter?: JobFilter,
 ): Promise<number[]> {
   const { store, waitNotifier, events, flowSettler } = parts;
-  const idle = await changes.run((change) => store.cancelIdle(ids, retentionOf(parts), change));
+  const retentionMs = retentionOf(parts);
+  const mayBeIdle = filter?.state !== 'active';
+  const mayBeActive = (filter?.state ?? 'active') === 'active';
+  const idle = mayBeIdle ? await changes.run((change) => store.cancelIdle(ids, retentionMs, change, filter)) : [];
   const cancelled = new Set(idle.map(({ id }) => id));
   for (const id of cancelled) waitNotifier.notifyAlways(id);
   events.emitChanges('cancelled', idle);
-  for (const id of ids) if (!cancelled.has(id) && (await cancelOne(parts, id, changes))) cancelled.add(id);
+  for (const id of mayBeActive ? ids : [])
+    if (!cancelled.has(id) && (await cancelOne(parts, id, changes, filter))) cancelled.add(id);
   await flowSettler.settle([...cancelled]);
   return [...cancelled];
 }
 
 /** Returns whether the job is cancelled or will be. */
-async function cancelOne(parts: AdminParts, id: number, changes: RecordedChanges): Promise<boolean> {
+async function cancelOne(
+  parts: AdminParts,
+  id: number,
+  changes: RecordedChanges,
+  filter?: JobFilter,
+): Promise<boolean> {
   const { store, groups, notifier, waitNotifier, events, flowSettler } = parts;
   const before = await new JobBatches(parts).readForEvent('cancelled', [id]);
-  const result = await changes.run((change) => store.cancel(id, retentionOf(parts), change));
+  const result = await changes.run((change) => store.cancel(id, retentionOf(parts), change, filter));
   if (result.state === 'requested') notifier.cancel(id, result.workerId);
   if (result.state !== 'cancelled') return result.state === 'requested';
   if (result.leftGroup) await groups.wake(result.leftGroup.queue, result.leftGroup.group);

@@ -21,7 +21,7 @@ import {
   type JobReplayOptions,
 } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
-import { callOf, checkFilter, filterOf, isJobIds, type JobSelection } from './job-selection.js';
+import { callOf, checkFilter, givenFilter, isJobIds, type JobSelection } from './job-selection.js';
 import { promoteJobs, retryJobs } from './retry-jobs.js';
 
 /** The part of QueueAdmin that reads and changes jobs. */
@@ -181,10 +181,11 @@ export abstract class JobAdmin {
     const parts = partsForJobs(this.#parts, 'Cannot remove', which, bulk, manager);
     const { store, audit, waitNotifier, flowSettler } = parts;
     const states = JOB_STATES.filter((state) => state !== 'active');
-    const selections = [isJobIds(which) ? which : filterOf(which)];
+    const filter = givenFilter(which);
+    const selections = [isJobIds(which) ? which : filter!];
     return audit.record(callOf('remove', which, options), (changes) =>
       new JobBatches(parts).inBatches('removed', selections, states, bulk, async (ids) => {
-        const removed = await changes.run((change) => store.remove(ids, change));
+        const removed = await changes.run((change) => store.remove(ids, change, filter));
         for (const id of removed) waitNotifier.notifyAlways(id);
         await flowSettler.settle(removed);
         return removed;

@@ -79,6 +79,11 @@ export function filterOf(which: JobFilter | AllJobs): JobFilter {
   return which;
 }
 
+/** What the jobs must still match when they are locked. Undefined for ids: the caller has named the jobs. */
+export function givenFilter(which: JobSelection): JobFilter | undefined {
+  return isJobIds(which) ? undefined : filterOf(which);
+}
+
 /** One search per state. The filter may name one of these states. */
 export function searchesOf(where: string, which: JobFilter | AllJobs, states: readonly JobState[]): JobSearch[] {
   const filter = filterOf(which);

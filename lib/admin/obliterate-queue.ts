@@ -93,7 +93,7 @@ async function removeJobs(
   const { store, waitNotifier, flowSettler } = parts;
   const bulk = { dryRun: false, limit: Number.MAX_SAFE_INTEGER, onProgress: undefined, signal };
   return new JobBatches(parts).inBatches('removed', [{ queue }], [], bulk, async (ids) => {
-    const removed = await changes.run((change) => store.remove(ids, change));
+    const removed = await changes.run((change) => store.remove(ids, change, { queue }));
     for (const id of removed) waitNotifier.notifyAlways(id);
     // The jobs that need them are cancelled, or run, as after a cancellation.
     await flowSettler.settle(removed);

@@ -6,7 +6,15 @@ import type { JobFilter } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { partsForJobs, type JobChangeOptions, type JobReplayOptions } from './in-transaction.js';
 import { JobBatches } from './job-batches.js';
-import { callOf, isJobIds, searchesOf, withoutUnrecoverable, type JobSelection } from './job-selection.js';
+import {
+  callOf,
+  filterOf,
+  givenFilter,
+  isJobIds,
+  searchesOf,
+  withoutUnrecoverable,
+  type JobSelection,
+} from './job-selection.js';
 
 /** @param call the call in the audit, if it is not a retry */
 export async function retryJobs(
@@ -24,11 +32,12 @@ export async function retryJobs(
   const own = partsForJobs(parts, 'Cannot retry', which, bulk, manager);
   const { store, audit, notifier, flowSettler } = own;
   const selections = isJobIds(which) ? [which] : withoutUnrecoverable(searchesOf('Cannot retry', which, states));
+  const filter = isJobIds(which) ? undefined : withoutUnrecoverable([filterOf(which)])[0];
   const moved = await audit.record(call ?? callOf('retry', which, options), (changes) =>
     new JobBatches(own).inBatches('retried', selections, states, bulk, async (ids, before) => {
       const replay = { to, firstMs: before * intervalMs, intervalMs, completed };
       const retried = await changes.run((change) =>
-        isPlain ? store.retry(ids, change) : store.replay(ids, replay, change),
+        isPlain ? store.retry(ids, change, filter) : store.replay(ids, replay, change, filter),
       );
       // A job of a flow may wait for others, which may have ended meanwhile.
       await flowSettler.recheck(retried);
@@ -48,7 +57,7 @@ export async function promoteJobs(parts: AdminParts, which: JobSelection, given:
   const { store, audit, notifier } = own;
   const promoted = await audit.record(callOf('promote', which, options), (changes) =>
     new JobBatches(own).inBatches('promoted', selections, states, bulk, (ids) =>
-      changes.run((change) => store.promote(ids, change)),
+      changes.run((change) => store.promote(ids, change, givenFilter(which))),
     ),
   );
   if (promoted > 0) notifier.poll();

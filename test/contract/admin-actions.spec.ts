@@ -12,6 +12,7 @@ import { describeStores } from '../support/stores.js';
 import { UNLIMITED } from '../support/limits.js';
 
 const forever = () => 60_000;
+const REPLAY = { to: undefined, firstMs: 0, intervalMs: 0, completed: false };
 
 describeStores('pausing a queue', (setup) => {
   it('is visible to all processes, and is undone by resuming the queue', async () => {
@@ -253,5 +254,42 @@ describeStores('remove()', (setup) => {
     const { admin } = await setup();
 
     expect(await admin.remove([])).toEqual([]);
+  });
+});
+
+describeStores('a change with the filter that has found its jobs', (setup) => {
+  it('leaves a finished job that was retried meanwhile', async () => {
+    const { put, claim, jobs, admin } = await setup();
+    const [retried, dead] = await put({}, {});
+    await jobs.complete(finalBatchOf(await claim({ limit: 2 }), outcomes.dead));
+    const filter = { queue: 'q', state: 'dead' } as const;
+    await admin.retry([retried!]);
+
+    expect(await admin.replay([retried!, dead!], REPLAY, undefined, filter)).toEqual([dead]);
+    expect(await admin.remove([retried!, dead!], undefined, filter)).toEqual([]);
+    expect(await admin.remove([dead!], undefined, { queue: 'other' })).toEqual([]);
+    expect((await admin.find({ state: 'waiting' }, { order: 'oldest', limit: 9 })).jobs).toHaveLength(2);
+  });
+
+  it('leaves a scheduled job that is due meanwhile', async () => {
+    const { put, admin } = await setup();
+    const [due, scheduled] = await put({ delayMs: 60_000 }, { delayMs: 60_000 });
+    const filter = { state: 'scheduled' } as const;
+    await admin.promote([due!]);
+
+    expect(await admin.promote([due!, scheduled!], undefined, { ...filter, name: 'other' })).toEqual([]);
+    expect(await admin.cancelIdle([due!, scheduled!], forever, undefined, filter)).toMatchObject([{ id: scheduled }]);
+    expect(await admin.get(due!)).toMatchObject({ state: 'waiting' });
+  });
+
+  it('cancels an active job only in its queue and with its holder', async () => {
+    const { put, claim, admin } = await setup();
+    const [id] = await put({});
+
+    expect(await admin.cancel(id!, forever, undefined, { state: 'active' })).toEqual({ state: 'too-late' });
+    await claim({ workerId: 'w' });
+    expect(await admin.cancel(id!, forever, undefined, { queue: 'other' })).toEqual({ state: 'too-late' });
+    expect(await admin.cancel(id!, forever, undefined, { worker: 'other' })).toEqual({ state: 'too-late' });
+    expect(await admin.cancel(id!, forever, undefined, { worker: 'w' })).toMatchObject({ state: 'requested' });
   });
 });

@@ -170,22 +170,39 @@ export interface AdminStore {
   /**
    * Cancels a job that no worker runs. For a running job it stores a cancellation request, which the worker reads with
    * its next heartbeat.
+   *
+   * @param filter cancels only an active job whose queue and holder match
    */
-  cancel(id: number, retentionMs: (queue: string) => number | false, change?: Change): Promise<CancelResult>;
+  cancel(
+    id: number,
+    retentionMs: (queue: string) => number | false,
+    change?: Change,
+    filter?: JobSearch,
+  ): Promise<CancelResult>;
   /** Takes an active job from its claim: it waits again, and its attempt does not count. Undefined if it is not active. */
   release(id: number, change?: Change): Promise<ReleasedJob | undefined>;
-  /** Cancels those of the jobs that no claim has. Returns them. */
+  /**
+   * Cancels those of the jobs that no claim has. Returns them.
+   *
+   * @param filter the one that the jobs matched when their ids were read: a job that matches it no more stays as it is
+   */
   cancelIdle(
     ids: readonly number[],
     retentionMs: (queue: string) => number | false,
     change?: Change,
+    filter?: JobSearch,
   ): Promise<readonly EventJob[]>;
-  /** Makes scheduled jobs due. Returns the ids of the changed jobs. */
-  promote(ids: readonly number[], change?: Change): Promise<number[]>;
-  /** Starts dead and cancelled jobs anew and makes scheduled jobs due. Returns the ids of the changed jobs. */
-  retry(ids: readonly number[], change?: Change): Promise<number[]>;
-  /** Starts finished jobs anew, in the order of ids. Returns the ids of the changed jobs. */
-  replay(ids: readonly number[], replay: Replay, change?: Change): Promise<number[]>;
+  /** Makes scheduled jobs due. Returns the ids of the changed jobs. See `cancelIdle` for `filter`. */
+  promote(ids: readonly number[], change?: Change, filter?: JobSearch): Promise<number[]>;
+  /**
+   * Starts dead and cancelled jobs anew and makes scheduled jobs due. Returns the ids of the changed jobs. See
+   * `cancelIdle` for `search`.
+   */
+  retry(ids: readonly number[], change?: Change, filter?: JobSearch): Promise<number[]>;
+  /**
+   * Starts finished jobs anew, in the order of ids. Returns the ids of the changed jobs. See `cancelIdle` for `filter`.
+   */
+  replay(ids: readonly number[], replay: Replay, change?: Change, filter?: JobSearch): Promise<number[]>;
   /**
    * Changes a job that no claim has. Returns whether it did: not if the job is unknown, or blocked and to be scheduled.
    *
@@ -198,6 +215,6 @@ export interface AdminStore {
   enqueueCopy(job: NewJob, change?: Change): Promise<number>;
   /** Deletes a queue without jobs, and all other rows that belong to it. May be repeated. */
   eraseQueue(queue: string, change?: Change): Promise<void>;
-  /** Deletes jobs that are not active, and all that they have stored. Returns their ids. */
-  remove(ids: readonly number[], change?: Change): Promise<number[]>;
+  /** Deletes jobs that are not active, and all that they have stored. Returns their ids. See `cancelIdle` for `filter`. */
+  remove(ids: readonly number[], change?: Change, filter?: JobSearch): Promise<number[]>;
 }

@@ -1,6 +1,6 @@
 import { readIds } from '../../job/read-columns.js';
 import { closeEdges } from '../flows/edges.js';
-import type { CancelResult } from './admin-store.js';
+import type { CancelResult, JobSearch } from './admin-store.js';
 import type { ClaimedJob } from '../../job/job.js';
 import type { Completion } from '../jobs/completion.js';
 import { toIdleJob } from '../jobs/claimed-row.js';
@@ -32,17 +32,24 @@ const WRITE_CANCEL_REQUESTS = `
 
 type LockedClaim = Pick<TableRow<'claims'>, 'worker_id' | 'cancel_requests' | 'owner'>;
 
-/** @param isCallers in a transaction of the caller */
+/**
+ * @param isCallers in a transaction of the caller
+ * @param filter cancels only an active job whose queue and holder match
+ */
 export function* cancelJob(
   id: number,
   retentionMs: (queue: string) => number | false,
   isCallers: boolean,
+  filter?: JobSearch,
 ): Work<CancelResult> {
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const job = yield* readLiveJob(id);
-    if (!job) return { state: 'too-late' };
+    if (!job || (filter && (job.claimId === 0 || job.queue !== (filter.queue ?? job.queue))))
+      return { state: 'too-late' };
     const result =
-      job.claimId === 0 ? yield* cancelIdle(id, retentionMs) : yield* cancelClaimed(id, job, retentionMs, isCallers);
+      job.claimId === 0
+        ? yield* cancelIdle(id, retentionMs)
+        : yield* cancelClaimed(id, job, retentionMs, isCallers, filter);
     if (result) return result;
   }
   return { state: 'too-late' };
@@ -72,9 +79,12 @@ function* cancelClaimed(
   { queue, claimId }: LiveJob,
   retentionMs: (queue: string) => number | false,
   isCallers: boolean,
+  filter: JobSearch = {},
 ): Work<CancelResult | undefined> {
   const claim = yield* lockClaimOf(id, claimId);
   if (!claim) return undefined;
+  const { owner = claim.owner, worker = claim.worker_id } = filter;
+  if (owner !== claim.owner || worker !== claim.worker_id) return { state: 'too-late' };
   if (claim.owner !== null) {
     // Cancels at once, because no worker would read a request. Later calls of the claim holder reject.
     const locked = yield* lockAssignment(id, 'anyone');

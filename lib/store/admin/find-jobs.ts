@@ -13,8 +13,9 @@ import {
 } from './candidates.js';
 import { toJobRecord, LIVE_STATE, READ_FINISHED, READ_LIVE, type RecordRow } from '../jobs/job-record.js';
 import { selectClaimed, selectLive, selectScheduled, selectWaiting } from './live-candidates.js';
+import { conditionsOn, withCondition, type Conditions } from './search-conditions.js';
 import { idsOf } from '../core/safe-id.js';
-import { query, type SqlValue, type Work } from '../core/statement.js';
+import { query, type Work } from '../core/statement.js';
 
 const filterLive = (conditions: string) => `
   SELECT j.id
@@ -32,18 +33,6 @@ const EXAMINED_BATCH_SIZE = 1_000;
 // Most searches find their page among the first candidates.
 const FIRST_BATCH_SIZE = 100;
 const MAX_ROUNDS = 10;
-
-const TIMES = [
-  { bound: 'createdAfter', column: 'created_at', operator: '>=' },
-  { bound: 'createdBefore', column: 'created_at', operator: '<' },
-  { bound: 'finishedAfter', column: 'finished_at', operator: '>=' },
-  { bound: 'finishedBefore', column: 'finished_at', operator: '<' },
-] as const;
-
-interface Conditions {
-  readonly sql: string;
-  readonly values: Readonly<Record<string, SqlValue>>;
-}
 
 /** A search in one of the two tables of jobs. */
 interface SearchedTable {
@@ -160,58 +149,4 @@ function* searchFinished(
     })),
   );
   return { ...table, candidates: candidatesInRanges(ranges, order) };
-}
-
-/** The conditions of the search that no index covers. */
-function conditionsOn(table: 'h' | 'j', search: JobSearch): Conditions {
-  const { name, error, otherThan, key, headers = {} } = search;
-  let all: Conditions = holderConditions(table, search);
-  if (name !== undefined) all = withCondition(all, `AND ${table}.name = :name`, { name });
-  if (error !== undefined) all = withCondition(all, `AND ${failedBy(table, 'error')}`, errorValues('error', error));
-  if (otherThan !== undefined) {
-    const sql = `AND (${table}.error IS NULL OR NOT ${failedBy(table, 'other')})`;
-    all = withCondition(all, sql, errorValues('other', otherThan));
-  }
-  if (key !== undefined)
-    all = withCondition(all, `AND INSTR(${table}.options, :key) > 0`, { key: `"key":${JSON.stringify(key)}` });
-  all = withHeaders(all, table, headers);
-  for (const { bound, column, operator } of TIMES) {
-    const time = search[bound];
-    if (time) all = withCondition(all, `AND ${table}.${column} ${operator} :${bound}`, { [bound]: +time });
-  }
-  return all;
-}
-
-function withHeaders(conditions: Conditions, table: 'h' | 'j', headers: Record<string, string>): Conditions {
-  const pairs = Object.entries(headers).map(([header, value]) => `${JSON.stringify(header)}:${JSON.stringify(value)}`);
-  const sql = pairs.map((_, index) => `AND INSTR(${table}.headers, :header${index}) > 0`).join(' ');
-  return withCondition(conditions, sql, Object.fromEntries(pairs.map((pair, index) => [`header${index}`, pair])));
-}
-
-/** The conditions on the worker or the person that has the job. */
-function holderConditions(table: 'h' | 'j', { owner, worker }: JobSearch): Conditions {
-  if (owner === undefined && worker === undefined) return { sql: '', values: {} };
-  const of = (from: string) =>
-    `(:owner IS NULL OR ${from}.owner = :owner) AND (:worker IS NULL OR ${from}.worker_id = :worker)`;
-  // A claim lists jobs that have left it, too.
-  const isHeld = `EXISTS (SELECT 1 FROM {claims} c WHERE c.id = j.claim_id AND ${of('c')})`;
-  return {
-    sql: `AND ${table === 'h' ? of('h') : isHeld}`,
-    values: { owner: owner ?? null, worker: worker ?? null },
-  };
-}
-
-function withCondition(conditions: Conditions, sql: string, values: Conditions['values']): Conditions {
-  return { sql: `${conditions.sql} ${sql}`, values: { ...conditions.values, ...values } };
-}
-
-// JSON escapes quotes within texts, so the search text matches only the code or the name. It does not match text that
-// another program has written and that is not JSON.
-function failedBy(table: string, what: string): string {
-  return `(INSTR(${table}.error, :${what}Code) > 0 OR INSTR(${table}.error, :${what}Name) > 0)`;
-}
-
-function errorValues(what: string, error: string): Record<string, string> {
-  const text = JSON.stringify(error);
-  return { [`${what}Code`]: `"code":${text}`, [`${what}Name`]: `{"name":${text},` };
 }

@@ -1,6 +1,6 @@
 import type { JobRecord } from '../../job/job.js';
 import type { PageOrder } from '../../job/page-options.js';
-import type { AdminStore } from './admin-store.js';
+import type { AdminStore, JobSearch } from './admin-store.js';
 import { readNames } from '../../job/read-columns.js';
 import { startValueOf, orderKeywordsOf } from './candidates.js';
 import type { Change } from '../audit/audit-store.js';
@@ -16,6 +16,7 @@ import { findJobs, findJobIds } from './find-jobs.js';
 import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
 import { readQueues } from './read-queues.js';
 import { removeJobs } from './remove-jobs.js';
+import { lockMatching } from './search-conditions.js';
 import type { KeyedEnqueuer } from '../keys/keyed-enqueuer.js';
 import { makeDue, replayJobs, retryJobs, type MayReenqueue } from './replay-jobs.js';
 import { cancelIdleJobs } from '../flows/settle-jobs.js';
@@ -58,15 +59,34 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
     return first ?? (await blocking.readLatest(read, transaction));
   }
 
+  function changeMatching<Changed extends { readonly length: number }>(
+    ids: readonly number[],
+    filter: JobSearch | undefined,
+    act: (matching: readonly number[]) => Work<Changed>,
+    change: Change | undefined,
+  ): Promise<Changed> {
+    return runChange(
+      blocking,
+      change,
+      function* () {
+        return yield* act(yield* lockMatching(ids, filter));
+      },
+      lengthOf,
+    );
+  }
+
   /** @param to the new queue of the jobs; undefined: each keeps its own */
   async function withKeys(
     ids: readonly number[],
-    reenqueue: (mayReenqueue: MayReenqueue) => Work<number[]>,
+    filter: JobSearch | undefined,
+    reenqueue: (matching: readonly number[], mayReenqueue: MayReenqueue) => Work<number[]>,
     change: Change | undefined,
     to?: string,
   ): Promise<number[]> {
     const reenqueues = await findKeyed(ids, to, change?.transaction);
-    return runChange(blocking, change, () => reenqueueKeyed(reenqueues, reenqueue), lengthOf);
+    const act = (matching: readonly number[]) =>
+      reenqueueKeyed(reenqueues, (mayReenqueue) => reenqueue(matching, mayReenqueue));
+    return changeMatching(ids, filter, act, change);
   }
 
   /** The jobs that acquire their keys again. The rows of the keys exist then. */
@@ -124,11 +144,11 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
       ),
     configure: (queue, given, change) => runChange(blocking, change, () => configureQueue(dialect, queue, given)),
 
-    cancel: (id, retentionMs, change) =>
+    cancel: (id, retentionMs, change, filter) =>
       runChange(
         blocking,
         change,
-        () => cancelJob(id, retentionMs, change?.transaction !== undefined),
+        () => cancelJob(id, retentionMs, change?.transaction !== undefined, filter),
         ({ state }) => (state === 'too-late' ? 0 : 1),
         (result) => (result.state === 'requested' ? result.queue : undefined),
       ),
@@ -141,12 +161,13 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
         (released) => (released ? 1 : 0),
       ),
 
-    cancelIdle: (ids, retentionMs, change) =>
-      runChange(blocking, change, () => cancelIdleJobs(ids, retentionMs), lengthOf),
-    promote: (ids, change) => runChange(blocking, change, () => makeDue(ids, 'promoted'), lengthOf),
-    retry: (ids, change) => withKeys(ids, (mayReenqueue) => retryJobs(ids, mayReenqueue), change),
-    replay: (ids, replay, change) =>
-      withKeys(ids, (mayReenqueue) => replayJobs(ids, replay, mayReenqueue), change, replay.to),
+    cancelIdle: (ids, retentionMs, change, filter) =>
+      changeMatching(ids, filter, (matching) => cancelIdleJobs(matching, retentionMs), change),
+    promote: (ids, change, filter) => changeMatching(ids, filter, (matching) => makeDue(matching, 'promoted'), change),
+    retry: (ids, change, filter) =>
+      withKeys(ids, filter, (matching, mayReenqueue) => retryJobs(matching, mayReenqueue), change),
+    replay: (ids, replay, change, filter) =>
+      withKeys(ids, filter, (matching, mayReenqueue) => replayJobs(matching, replay, mayReenqueue), change, replay.to),
 
     async edit(id, queue, edit, change) {
       const countOf = (found: string | undefined) => (found === undefined ? 0 : 1);
@@ -175,7 +196,7 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
       await runChange(blocking, change, () => eraseQueue(queue));
     },
 
-    remove: (ids, change) => runChange(blocking, change, () => removeJobs(ids), lengthOf),
+    remove: (ids, change, filter) => changeMatching(ids, filter, removeJobs, change),
   };
 }
 

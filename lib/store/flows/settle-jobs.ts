@@ -141,6 +141,7 @@ export function* settleJobs(ids: readonly number[], retentionMs: RetentionOf): W
 
 /** Cancels those of the jobs that no claim has. */
 export function* cancelIdleJobs(ids: readonly number[], retentionMs: RetentionOf): Work<readonly EventJob[]> {
+  if (ids.length === 0) return [];
   return yield* cancelLocked(yield* query<LockedRow>(LOCK_IDLE, { ids }), retentionMs);
 }
 
