@@ -3,6 +3,7 @@ import type { Connection } from 'mysql2/promise';
 const TABLE = 'torture_clock';
 const FILE = 'lib/store/mysql/mysql.ts';
 const CLOCK = 'now: NOW,';
+const LOCK_ERRORS = ['ER_LOCK_DEADLOCK', 'ER_LOCK_WAIT_TIMEOUT'];
 
 /** Programs with this environment read the time of the database from a table of the test. */
 export const SHIFTABLE_CLOCK = { SQL_QUEUE_CLOCK_TABLE: TABLE };
@@ -22,5 +23,13 @@ export async function addClock(admin: Connection): Promise<void> {
 
 /** Lets the clock of the database jump to this distance from the true time. */
 export async function shiftDatabaseClock(admin: Connection, byMs: number): Promise<void> {
-  await admin.query(`UPDATE ${TABLE} SET ms = ?`, [byMs]);
+  for (;;) {
+    try {
+      await admin.query(`UPDATE ${TABLE} SET ms = ?`, [byMs]);
+      return;
+    } catch (error) {
+      // Statements that write lock the row of the clock, which they read.
+      if (!LOCK_ERRORS.includes((error as { code: string }).code)) throw error;
+    }
+  }
 }
