@@ -49,7 +49,8 @@ export class Worker {
     await schedules.declare();
     await strategies.choose(this.queueNames);
     const { id, queueNames: queues } = this;
-    await this.parts.workerRegistry.register({ id, host: hostname(), pid: process.pid, queues });
+    const excluded = this.parts.handlers.queues.filter((queue) => !queues.includes(queue));
+    await this.parts.workerRegistry.register({ id, host: hostname(), pid: process.pid, queues, excluded });
     await this.#readStates(this.queueNames);
     await this.components.acquireLockIfNeeded(this.queueNames);
     pauses.apply();

@@ -12,6 +12,16 @@ describeStores('a worker', (setup) => {
     expect(await admin.workers()).toMatchObject([worker]);
   });
 
+  it('is listed with the queues that its process has a handler for and leaves to others', async () => {
+    const { workers, admin } = await setup();
+
+    await workers.register({ ...worker, excluded: ['c'] });
+    await workers.register({ ...worker, id: 'worker-2' });
+
+    const excluded = (await admin.workers()).map((each) => [each.id, each.excluded]);
+    expect(Object.fromEntries(excluded)).toEqual({ 'worker-1': ['c'], 'worker-2': [] });
+  });
+
   it('creates its queues, once each', async () => {
     const { workers, admin, open } = await setup();
     const other = await open();

@@ -108,6 +108,8 @@ export interface WorkerRecord {
   pid: number;
   /** The queues that the worker serves. */
   queues: string[];
+  /** The queues for which the process had a handler when it started, and which its option `worker.queues` excludes. */
+  excluded: string[];
   startedAt: Date;
   /** The time of the last heartbeat. */
   seenAt: Date;

@@ -36,7 +36,7 @@ const selectLogs = (order: PageOrder) => `
   LIMIT :limit`;
 
 const WORKERS = `
-  SELECT id, host, pid, queues, started_at, seen_at
+  SELECT id, host, pid, queues, excluded, started_at, seen_at
   FROM {workers}
   ORDER BY started_at, id`;
 
@@ -127,9 +127,10 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
 
     async workers() {
       const rows = await blocking.runIdempotent(() => query<TableRow<'workers'>>(WORKERS));
-      return rows.map(({ started_at, seen_at, queues, ...row }) => ({
+      return rows.map(({ started_at, seen_at, queues, excluded, ...row }) => ({
         ...row,
         queues: readNames(queues),
+        excluded: readNames(excluded),
         startedAt: new Date(Number(started_at)),
         seenAt: new Date(Number(seen_at)),
       }));

@@ -4,8 +4,8 @@ import type { StoreParts } from '../store-parts.js';
 import type { WorkerRegistration, WorkerRegistry } from './worker-registry.js';
 
 const REGISTER = `
-  INSERT INTO {workers} (id, host, pid, queues, started_at, seen_at)
-  VALUES (:id, :host, :pid, :queues, :now, :now)`;
+  INSERT INTO {workers} (id, host, pid, queues, excluded, started_at, seen_at)
+  VALUES (:id, :host, :pid, :queues, :excluded, :now, :now)`;
 
 const SET_QUEUES = `
   UPDATE {workers} /*! FORCE INDEX (PRIMARY) */
@@ -56,7 +56,9 @@ function* registerWorker(worker: WorkerRegistration): Work<void> {
   }
   // After a lost answer the row may exist already.
   yield* execute(DEREGISTER, { id: worker.id });
-  yield* execute(REGISTER, { ...worker, queues: JSON.stringify(worker.queues) });
+  const { queues, excluded = [] } = worker;
+  const names = { queues: JSON.stringify(queues), excluded: excluded.length > 0 ? JSON.stringify(excluded) : null };
+  yield* execute(REGISTER, { ...worker, ...names });
 }
 
 export function* markWorkerSeen(id: string): Work<void> {

@@ -3,6 +3,8 @@ export interface WorkerRegistration {
   readonly host: string;
   readonly pid: number;
   readonly queues: readonly string[];
+  /** The queues that this process has a handler for and does not work, because of `worker.queues`. Default: none. */
+  readonly excluded?: readonly string[];
 }
 
 /** For people to read: no guarantee for jobs depends on it. A worker that was killed stays listed for a day. */

@@ -74,6 +74,8 @@ export const TABLE_SCHEMAS = {
       pid: int('pid'),
       /** JSON: the queues of the worker. */
       queues: text('queues'),
+      /** JSON: the queues whose handlers did not run in that process when it started; null: none. */
+      excluded: nullable(text('excluded')),
       startedAt: bigint('started_at'),
       seenAt: bigint('seen_at'),
     },

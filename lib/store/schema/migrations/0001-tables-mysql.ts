@@ -105,6 +105,7 @@ const WORKERS = `
     host VARCHAR(255) NOT NULL,
     pid INT NOT NULL,
     queues ${JSON_TEXT} NOT NULL,
+    excluded ${JSON_TEXT} NULL,
     started_at BIGINT NOT NULL,
     seen_at BIGINT NOT NULL,
     PRIMARY KEY (id)

@@ -88,6 +88,7 @@ const WORKERS = `
     host VARCHAR(255) NOT NULL,
     pid INT NOT NULL,
     queues TEXT NOT NULL,
+    excluded TEXT NULL,
     started_at BIGINT NOT NULL,
     seen_at BIGINT NOT NULL
   )`;
