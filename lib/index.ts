@@ -4,6 +4,7 @@ export type { Erasure } from './admin/erase.js';
 export type { AllJobs, JobSelection } from './admin/job-selection.js';
 export type { ObliterateOptions } from './admin/obliterate-queue.js';
 export type { AuditPage } from './admin/list-audit.js';
+export type { SignalFilter, SignalPage } from './admin/list-signals.js';
 export type { AuditHook } from './audit/audit-trail.js';
 export type { ClaimOptions } from './consumer/claim-options.js';
 export type { FailOptions } from './consumer/fail-options.js';
@@ -90,6 +91,7 @@ export type { GroupLimitChange, GroupOptions } from './job/groups/group-options.
 export type { GroupCounts, GroupRecord, GroupStatus } from './store/groups/group-store.js';
 export type { LimitChange, RateOptions } from './job/limits/limit-options.js';
 export type { EnabledTimes } from './job/settings/enabled.js';
+export type { SignalRecord } from './store/steps/step-store.js';
 export type { QueueConfiguration, QueueSettingsRecord } from './job/settings/queue-configuration.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions } from './job/processor-options.js';

@@ -11,6 +11,7 @@ import type { FlowStore } from '../store/flows/flow-store.js';
 import type { GroupStore } from '../store/groups/group-store.js';
 import type { LimitStore } from '../store/limits/limit-store.js';
 import type { MetricsStore } from '../store/metrics/metrics-store.js';
+import type { StepStore } from '../store/steps/step-store.js';
 import type { StatsStore } from '../store/stats/stats-store.js';
 import type { SubjectStore } from '../store/subjects/subject-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
@@ -29,6 +30,7 @@ export interface AdminParts {
   readonly metrics: Pick<MetricsStore, 'read'>;
   readonly groups: GroupStore;
   readonly flows: Pick<FlowStore, 'read'>;
+  readonly steps: Pick<StepStore, 'signals'>;
   readonly subjects: SubjectStore;
   /** Undefined if this process has no codec. */
   readonly content: ContentStore | undefined;

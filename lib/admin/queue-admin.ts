@@ -2,7 +2,6 @@ import { pageSize } from '../common/page-size.js';
 import type { BulkOptions } from '../job/bulk-options.js';
 import { checkQueueName } from '../job/job-names.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import type { FlowRecord } from '../job/flows/flow-record.js';
 import { limitChangeProblems, type LimitChange } from '../job/limits/limit-options.js';
 import type { QueueConfiguration } from '../job/settings/queue-configuration.js';
 import type { PageOptions } from '../job/page-options.js';
@@ -16,9 +15,8 @@ import type { AdminParts } from './admin-parts.js';
 import { eraseSubject, type Erasure } from './erase.js';
 import { configureQueue, LIMITS_ARE_LOCKED } from './configure-queue.js';
 import { listAudit, type AuditPage } from './list-audit.js';
-import { cancelFlow, checkFlowId, retryFlow, type FlowSelection } from './flow-actions.js';
+import { FlowAdmin } from './flow-admin.js';
 import { refuseManager, type ChangeOptions, type OwnTransaction } from './in-transaction.js';
-import { JobAdmin } from './job-admin.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
 import { obliterateQueue, type ObliterateOptions } from './obliterate-queue.js';
 import { setPaused, type AllQueues } from './pause-queues.js';
@@ -32,7 +30,7 @@ import { subscribe, unsubscribe } from './subscriptions.js';
  * Reads and changes jobs, queues and subscriptions of all processes that use the database. Calls reject with
  * InvalidOptionsError before any SQL, and with StoreUnavailableError if the database is unavailable.
  */
-export class QueueAdmin extends JobAdmin {
+export class QueueAdmin extends FlowAdmin {
   readonly #parts: AdminParts;
 
   /** @internal Nest injects it. */
@@ -181,22 +179,6 @@ export class QueueAdmin extends JobAdmin {
   /** The subscriptions of all queues, by queue and topic. */
   subscriptions(): Promise<SubscriptionRecord[]> {
     return this.#parts.queues.subscriptions();
-  }
-
-  /** The jobs of a flow with their states, each after those that it needs; null if the flow does not exist any more. */
-  async flow(id: number): Promise<FlowRecord | null> {
-    checkFlowId(id);
-    return this.#parts.flows.read(id);
-  }
-
-  /** Cancels the jobs of a flow that are not finished, as `cancel` does. Resolves with their number. */
-  cancelFlow(id: number, which: FlowSelection = {}): Promise<number> {
-    return cancelFlow(this.#parts, id, which);
-  }
-
-  /** Starts the dead and cancelled jobs of a flow anew, each after those that it needs. Resolves with their number. */
-  retryFlow(id: number, which: FlowSelection = {}): Promise<number> {
-    return retryFlow(this.#parts, id, which);
   }
 
   /** One group of the queue, whether it has jobs or not. */

@@ -13,13 +13,14 @@ import { obliterate, pause, resume } from './commands/queues.js';
 import { schedules } from './commands/schedules.js';
 import { set } from './commands/set.js';
 import { show } from './commands/show.js';
+import { signals } from './commands/signals.js';
 import { status } from './commands/status.js';
 import { top } from './commands/top.js';
 import { workers } from './commands/workers.js';
 
 /** The commands on one queue, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ status, top, history, list, show, logs, flow, groups, workers, schedules },
+  ...{ status, top, history, list, show, logs, flow, groups, workers, schedules, signals },
   ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, obliterate, enqueue },
   ...{ metrics, doctor, migrate },
 };

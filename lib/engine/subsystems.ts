@@ -211,6 +211,7 @@ export function createAdmin({ core, stores, events, waits, notifier, settler, au
     limits: stores.limits,
     groups: stores.groups,
     flows: stores.flows,
+    steps: stores.steps,
     subjects: stores.subjects,
     content: core.codec && stores.content(core.codec),
     blobs: core.codec?.blobs,

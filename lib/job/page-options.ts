@@ -35,6 +35,7 @@ const POSITIONS = {
   assigned: [NUMBER],
   stage: [NUMBER, NUMBER],
   audit: [NUMBER, NUMBER],
+  signals: [NUMBER, 'string'],
 } as const;
 
 export type PagedList = keyof typeof POSITIONS;

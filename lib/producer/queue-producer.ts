@@ -134,13 +134,15 @@ export class QueueProducer {
    * of `manager` if one is given, else in a transaction of the library. A later signal of the same name and key replaces
    * its data for jobs that have not received it.
    *
+   * Resolves with the number of jobs that it woke; null in your transaction, because they wake after its commit, and if the
+   * database was lost meanwhile. `QueueAdmin.signals({ unmatched: true })` lists the signals that no job has received.
    * Rejects with InvalidOptionsError, PayloadInvalidError or PayloadTooLargeError before any SQL, and with
    * StoreUnavailableError.
    *
    * @example await producer.signal('approval', `order:${order.id}`, { by: user.name }, { manager });
    */
-  async signal(name: string, key: string, data?: unknown, given: InTransaction = {}): Promise<void> {
-    await sendSignal(this.#parts, name, key, data, given, this.#manager);
+  async signal(name: string, key: string, data?: unknown, given: InTransaction = {}): Promise<number | null> {
+    return sendSignal(this.#parts, name, key, data, given, this.#manager);
   }
 
   /**

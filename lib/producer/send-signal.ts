@@ -8,7 +8,10 @@ import type { CallerTransaction } from '../store/jobs/job-store.js';
 import type { InTransaction } from './enqueued-job.js';
 import type { ProducerParts } from './producer-parts.js';
 
-/** Stores a signal, and wakes the jobs that wait for it once it has committed. */
+/**
+ * Stores a signal, and wakes the jobs that wait for it once it has committed. Returns the number of jobs that it woke; null
+ * if it cannot be known yet.
+ */
 export async function sendSignal(
   { steps, store, notifier, optionsFor }: ProducerParts,
   name: string,
@@ -16,7 +19,7 @@ export async function sendSignal(
   data: unknown,
   given: InTransaction,
   defaultManager: CallerTransaction | undefined,
-): Promise<void> {
+): Promise<number | null> {
   const { manager = defaultManager, ...unknown } = requireOptions('Cannot send a signal', given);
   InvalidOptionsError.throwIfAny('Cannot send a signal', [
     ...signalProblems(name, key),
@@ -26,10 +29,12 @@ export async function sendSignal(
   const encoded = data === undefined ? null : await encodeValue(name, 'signal', data, optionsFor(name));
   // The signal is stored by then. If this fails, a worker wakes the jobs within a minute.
   const wake = async () => {
-    const woken = await steps.wakeWaiting(hash).catch(() => []);
-    for (const [queue, { length }] of groupBy(woken, (job) => job.queue)) notifier.wake(queue, length);
+    const woken = await steps.wakeWaiting(hash).catch(() => null);
+    for (const [queue, { length }] of groupBy(woken ?? [], (job) => job.queue)) notifier.wake(queue, length);
+    return woken && woken.length;
   };
   await steps.signal({ name, key, hash, data: encoded }, manager);
-  if (manager) store.afterCommit(manager, () => void wake());
-  else await wake();
+  if (!manager) return wake();
+  store.afterCommit(manager, () => void wake());
+  return null;
 }

@@ -306,7 +306,9 @@ describe.each(SEND_MODES)(
             const taken = await world.claim();
             const owner = { jobId: jobId!, claimId: taken.id };
             arm(fault, failAt);
-            const wait = await retryWhileUnavailable(() => steps.waitForSignal(owner, 'approval', HASH, HOUR_MS));
+            const wait = await retryWhileUnavailable(() =>
+              steps.waitForSignal(owner, 'approval', { key: 'k', hash: HASH }, HOUR_MS),
+            );
             await retryWhileUnavailable((mayHaveCommitted) =>
               jobs.complete({ ...finalBatchOf(taken, { kind: 'snooze', delayMs: HOUR_MS }), mayHaveCommitted }),
             );
@@ -322,7 +324,7 @@ describe.each(SEND_MODES)(
             const end = await world.steps.waitForSignal(
               { jobId: jobId!, claimId: again.id },
               'approval',
-              HASH,
+              { key: 'k', hash: HASH },
               HOUR_MS,
             );
 

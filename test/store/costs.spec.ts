@@ -21,6 +21,7 @@ import { keyedJob } from '../support/keyed-job.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { Traffic } from '../support/traffic.js';
 import { FAST_RATE } from '../support/limits.js';
+import { signalHash } from '../../lib/job/signal.js';
 import { newSchedule } from '../support/schedules.js';
 
 const GUIDE = readFileSync(join(import.meta.dirname, '../../docs/guides/costs.md'), 'utf8').replace(/ +/g, ' ');
@@ -242,6 +243,19 @@ const steps: Step[] = [
     counts: [1],
     prepare: (_world, _jobs, _count, opened) => Promise.resolve(() => openProducer(opened).signal('approval', 'k')),
   },
+  ...(['a new signal', 'a signal that another job has received'] as const).map((signal): Step => ({
+    title: `receive ${signal}`,
+    counts: [1],
+    prepare: async (world, _jobs, _count, { steps }) => {
+      const { id: claimId, jobs } = await claimed(world, 2);
+      const [first, second] = jobs.map(({ id: jobId }) => ({ jobId, claimId }));
+      const sent = { key: 'k', hash: signalHash('approval', 'k') };
+      await steps.signal({ name: 'approval', data: null, ...sent });
+      const receive = (owner: typeof first) => steps.waitForSignal(owner!, 'approval', sent, 1_000);
+      if (signal !== 'a new signal') await receive(first);
+      return () => receive(second);
+    },
+  })),
   {
     title: 'enqueue a flow, that many jobs before one',
     prepare: (_world, _jobs, count, { flows }) => Promise.resolve(() => flows.create(fanIn(count))),

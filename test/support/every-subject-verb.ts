@@ -20,7 +20,7 @@ export async function everySubjectVerb(
     const [job] = await jobs.claim(next);
     const hash = signalHash('wait', 's');
     const owner = { jobId: job!.id, claimId: next.claimId };
-    await steps.waitForSignal(owner, 'wait', hash, 60_000);
+    await steps.waitForSignal(owner, 'wait', { key: 's', hash }, 60_000);
     await steps.signal({ name: 'wait', key: 's', hash, data: '1' });
     await jobs.complete(
       finalBatchOf({ id: next.claimId, workerId: next.workerId, jobs: [job!] }, { kind: 'snooze', delayMs: 60_000 }),

@@ -271,7 +271,7 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
       await steps.writeStep(owner, 'done', '1');
       await steps.transactStep({ ...owner, queue: 'q' }, 'together', () => Promise.resolve({ value: 1, result: '1' }));
       await steps.startSleep(owner, 'sleep', { delayMs: 60_000 });
-      await steps.waitForSignal(owner, 'wait', signals[index]!.hash, 60_000);
+      await steps.waitForSignal(owner, 'wait', signals[index]!, 60_000);
       await steps.readSteps(jobId);
     }
     await jobs.complete(finalBatchOf(held, { kind: 'snooze', delayMs: 60_000 }));
@@ -283,8 +283,10 @@ export async function everyVerb(store: OpenStore, advance: (ms: number) => void)
     advance(2 * 3_600_000);
     await steps.pruneSteps(1_000);
     const woken = await claim(count);
-    for (const { id: jobId } of woken.jobs)
-      await steps.waitForSignal({ jobId, claimId: woken.id }, 'wait', signalHash('s', `${jobId}`), 60_000);
+    for (const { id: jobId } of woken.jobs) {
+      const signal = { key: `${jobId}`, hash: signalHash('s', `${jobId}`) };
+      await steps.waitForSignal({ jobId, claimId: woken.id }, 'wait', signal, 60_000);
+    }
     await jobs.complete(finalBatchOf(woken, outcomes.complete, { retentionMs: false }));
     advance(31 * 86_400_000);
     await steps.pruneSteps(10);

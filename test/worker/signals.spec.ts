@@ -27,6 +27,89 @@ describeEngines('a signal', (setup) => {
     expect(completed.map(({ jobId }) => jobId).sort(byNumber)).toEqual(ids);
   });
 
+  it('resolves with the number of jobs that it woke', async () => {
+    const world = await setup();
+    const { producer, events } = await startWaiting(world);
+    await enqueueWaiting({ producer, events }, 'q', 3);
+
+    expect(await producer.signal('go', 'other')).toBe(0);
+    expect(await producer.signal('go', 'all')).toBe(3);
+  });
+
+  it('resolves with null in a transaction of the caller, after whose commit the jobs wake', async () => {
+    const world = await setup();
+    const { producer, events } = await startWaiting(world);
+    const [id] = await enqueueWaiting({ producer, events }, 'q', 1);
+
+    const woken = await world.dataSource.transaction((manager) => producer.signal('go', 'all', 1, { manager }));
+
+    expect(woken).toBeNull();
+    expect(await events.until('completed')).toMatchObject({ jobId: id, result: 1 });
+  });
+
+  it('is unmatched until a job receives it, also if it was sent before the wait', async () => {
+    const world = await setup();
+    const { producer, events, admin } = await startWaiting(world);
+    await enqueueWaiting({ producer, events }, 'q', 1, 'awaited');
+    await admin.pause('q');
+    for (const key of ['early', 'awaited', 'mispelt']) await producer.signal('go', key, { secret: 1 });
+    const before = await admin.signals({ unmatched: true });
+
+    await producer.enqueue('q', 'early');
+    await admin.resume('q');
+    await events.untilCount(2, 'completed');
+
+    expect(before.signals).toMatchObject([{ key: 'early' }, { key: 'mispelt' }]);
+    const after = await admin.signals({ unmatched: true });
+    expect(after.signals).toEqual([
+      { name: 'go', key: 'mispelt', sentAt: expect.any(Date), expiresAt: expect.any(Date), isMatched: false },
+    ]);
+  });
+
+  it('is unmatched again if it is sent once more, or if the only job that waits for it is cancelled', async () => {
+    const world = await setup();
+    const { producer, events, admin } = await startWaiting(world);
+    const [id] = await enqueueWaiting({ producer, events }, 'q', 1, 'cancelled');
+    await enqueueWaiting({ producer, events }, 'q', 1, 'again');
+    await producer.signal('go', 'again', 1);
+    await events.until('completed');
+
+    await admin.cancel(id!);
+    await producer.signal('go', 'cancelled');
+    await producer.signal('go', 'again', 2);
+
+    const { signals } = await admin.signals({ unmatched: true });
+    expect(signals.map(({ key }) => key).sort()).toEqual(['again', 'cancelled']);
+  });
+
+  it('is listed page by page, in both orders, with and without the matched ones', async () => {
+    const world = await setup();
+    const { producer, events, admin } = await startWaiting(world);
+    await enqueueWaiting({ producer, events }, 'q', 1, '3');
+    for (const key of ['1', '2', '3', '4', '5']) {
+      await producer.signal('go', key);
+      world.advance(10);
+    }
+    await events.until('completed');
+    limitPages(2);
+
+    const keys = async (order: 'oldest' | 'newest', unmatched: boolean) => {
+      const found: string[] = [];
+      let after: string | undefined;
+      do {
+        const page = await admin.signals({ unmatched }, { order, limit: 2, after });
+        found.push(...page.signals.map(({ key }) => key));
+        after = page.next;
+      } while (after !== undefined);
+      return found;
+    };
+
+    expect(await keys('oldest', false)).toEqual(['1', '2', '3', '4', '5']);
+    expect(await keys('newest', false)).toEqual(['5', '4', '3', '2', '1']);
+    expect(await keys('oldest', true)).toEqual(['1', '2', '4', '5']);
+    expect(await keys('newest', true)).toEqual(['5', '4', '2', '1']);
+  });
+
   it('does not start a job in its backoff after the wait', async () => {
     const world = await setup();
     let isSignalled = false;
@@ -115,6 +198,27 @@ describeEngines('a signal', (setup) => {
 describeEngines(
   'a signal for a job that an open transaction has locked',
   (setup) => {
+    it('is received while a transaction of a caller sends it again, without waiting for that', async () => {
+      const world = await setup();
+      const { producer, events, admin } = await startWaiting(world);
+      await producer.signal('go', 'all', 1);
+      const [sent, done] = [gate(), gate()];
+      const sending = world.dataSource.transaction('READ COMMITTED', async (manager) => {
+        await producer.signal('go', 'all', 2, { manager });
+        sent.open();
+        await done.opened;
+      });
+      await sent.opened;
+
+      await producer.enqueue('q', 'all');
+      const completed = await events.until('completed');
+      done.open();
+      await sending;
+
+      expect(completed).toMatchObject({ result: 1 });
+      expect((await admin.signals({ unmatched: true })).signals).toMatchObject([{ key: 'all' }]);
+    });
+
     it('resolves, and wakes the other jobs; a search wakes the locked one afterwards', async () => {
       const world = await setup();
       const { producer, events, steps } = await startWaiting(world);

@@ -38,7 +38,7 @@ export function* fanOut(
   if (!parent) return undefined;
   if (stored) return [];
   const ids = jobs.length === 0 ? [] : yield* addChildren(jobId, parent, jobs, onFailure, fanOutNumber);
-  yield* executeAll([addStep(jobId, step, { state: 'done', hash: null })]);
+  yield* executeAll([addStep(jobId, step, { state: 'done', signal: null })]);
   return ids;
 }
 

@@ -1,7 +1,7 @@
 import type { Delay } from '../../job/outcome.js';
 import { executeAll, statement, type Statement, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
-import type { StepOwner, StoredStep } from './step-store.js';
+import type { Signal, StepOwner, StoredStep } from './step-store.js';
 
 // A rescue skips a locked job, so the claim keeps it until its step, or its children, are stored.
 const LOCK_JOB = `
@@ -15,8 +15,8 @@ const STEP = `
   WHERE job_id = :jobId AND name = :name /*! FOR UPDATE */`;
 
 const ADD_STEP = `
-  INSERT INTO {steps} (job_id, name, state, result, until_at, signal_hash, expires_at)
-  VALUES (:jobId, :name, :state, :result, COALESCE(:untilMs, :now + :delayMs), :hash, :now + 3600000)`;
+  INSERT INTO {steps} (job_id, name, state, result, until_at, signal_hash, signal_key, expires_at)
+  VALUES (:jobId, :name, :state, :result, COALESCE(:untilMs, :now + :delayMs), :hash, :key, :now + 3600000)`;
 
 export type OwnerRow = Pick<TableRow<'jobs'>, 'id' | 'queue' | 'name' | 'options'>;
 
@@ -27,7 +27,8 @@ export type StepRow = Pick<TableRow<'steps'>, 'name' | 'state' | 'result' | 'unt
 export interface NewStep extends Partial<Delay> {
   readonly state: StoredStep['state'];
   readonly result?: string | null;
-  readonly hash: string | null;
+  /** The signal that the step waits for; null: none. */
+  readonly signal: Pick<Signal, 'hash' | 'key'> | null;
 }
 
 /** Undefined if the claim does not have the job any more. */
@@ -43,8 +44,9 @@ export function* lockStep({ jobId, claimId }: StepOwner, name: string) {
 }
 
 export function addStep(jobId: number, name: string, step: NewStep): Statement {
-  const { state, result = null, hash, untilMs = null, delayMs = null } = step;
-  return statement(ADD_STEP, { jobId, name, state, result, hash, untilMs, delayMs });
+  const { state, result = null, signal, untilMs = null, delayMs = null } = step;
+  const { hash = null, key = null } = signal ?? {};
+  return statement(ADD_STEP, { jobId, name, state, result, hash, key, untilMs, delayMs });
 }
 
 /** Adds the step, and reads it with the end of its wait. */

@@ -14,7 +14,7 @@ const ADD_SIGNAL = (lockDuplicate: string) => `
 
 const SET_SIGNAL = `
   UPDATE {signals} /*! FORCE INDEX (PRIMARY) */
-  SET data = :data, sent_at = :now
+  SET data = :data, sent_at = :now, awaited = 0
   WHERE hash = :hash`;
 
 // These statements read waits without locks. LOCK_SCHEDULED locks the jobs and names the wait that ends.

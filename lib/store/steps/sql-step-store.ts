@@ -1,9 +1,20 @@
 import { batchesOf } from '../../common/batches-of.js';
 import { LeaseLostError, TransactionLostError } from '../../job/errors.js';
-import { statement, execute, executeAll, executeFinal, query, deleteFrom, type Work } from '../core/statement.js';
+import {
+  statement,
+  execute,
+  executeAll,
+  executeFinal,
+  query,
+  deleteFrom,
+  type Statement,
+  type Work,
+} from '../core/statement.js';
 import type { StoreParts } from '../store-parts.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
 import { remainingJobs } from '../jobs/remaining-jobs.js';
 import { addStep, addWait, lockOwner, lockStep, type NewStep, type StepRow } from './owned-step.js';
+import { listSignals, SIGNAL_RETENTION_MS } from './list-signals.js';
 import {
   BEFORE_ALL_WAITS,
   endWaits,
@@ -32,11 +43,22 @@ const END_STEP = `
   WHERE job_id = :jobId AND name = :name`;
 
 const SIGNAL = `
-  SELECT data
+  SELECT data, awaited
   FROM {signals}
   WHERE hash = :hash`;
 
-const SIGNAL_RETENTION_MS = 30 * 86_400_000;
+// Skips a signal that a caller's transaction sends again, because the job must not wait for its end. That signal counts
+// as not awaited anyway.
+const LOCK_NEW_SIGNAL = `
+  SELECT hash
+  FROM {signals} /*! FORCE INDEX (PRIMARY) */
+  WHERE hash = :hash AND awaited = 0 /*! FOR UPDATE SKIP LOCKED */`;
+
+const MARK_AWAITED = `
+  UPDATE {signals} /*! FORCE INDEX (PRIMARY) */
+  SET awaited = 1
+  WHERE hash = :hash`;
+
 const CHECK_INTERVAL_MS = 3_600_000;
 
 const WAKE_PAGE_SIZE = 1_000;
@@ -68,9 +90,10 @@ const OLD_SIGNALS = `
 
 const DELETE_SIGNAL = deleteFrom('signals', `hash = :hash AND sent_at <= :now - ${SIGNAL_RETENTION_MS}`);
 
+type SignalRow = Pick<TableRow<'signals'>, 'data' | 'awaited'>;
 type StoredStepRow = Omit<StepRow, 'at'>;
 
-const ENDED = { state: 'done', hash: null } as const;
+const ENDED = { state: 'done', signal: null } as const;
 
 export function sqlStepStore({ database, blocking, dialect, scanCursors }: StoreParts): port.StepStore {
   /** @param work receives the stored step */
@@ -136,18 +159,20 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
 
     startSleep: (owner, name, until) =>
       asOwner(owner, name, (stored) =>
-        storeWait(owner.jobId, name, stored, { ...until, state: 'sleeping', hash: null }),
+        storeWait(owner.jobId, name, stored, { ...until, state: 'sleeping', signal: null }),
       ),
 
-    waitForSignal: (owner, name, hash, delayMs) =>
+    waitForSignal: (owner, name, { key, hash }, delayMs) =>
       asOwner(owner, name, function* (stored): Work<port.SignalWait> {
         const { jobId } = owner;
-        const wait = yield* storeWait(jobId, name, stored, { delayMs, state: 'waiting', hash });
-        const [signal] = yield* query<{ data: string | null }>(SIGNAL, { hash });
+        const wait = yield* storeWait(jobId, name, stored, { delayMs, state: 'waiting', signal: { key, hash } });
+        const [signal] = yield* query<SignalRow>(SIGNAL, { hash });
         if (!signal && wait.nowMs < wait.untilMs) return { state: 'waiting', ...wait };
         // The JSON of a signal stands in a list, so that a signal without data differs from none.
         const result = signal ? `[${signal.data ?? ''}]` : null;
-        yield* execute(END_STEP, { jobId, name, result });
+        const end = statement(END_STEP, { jobId, name, result });
+        if (signal?.awaited === 0) yield* endFirstWait(end, hash);
+        else yield* executeAll([end]);
         return signal ? { state: 'signalled', data: signal.data } : { state: 'timed-out' };
       }),
 
@@ -173,6 +198,8 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
       return end(found);
     },
 
+    signals: (page, unmatchedOnly) => database.runIdempotent(() => listSignals(page, unmatchedOnly)),
+
     // Reads first, because most calls find nothing and need no transaction.
     async pruneSteps(limit) {
       const signals = await database.runIdempotent(() => pruneSignals(limit));
@@ -180,6 +207,12 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
       return Math.max(signals, await database.transaction(() => pruneSteps(limit)));
     },
   };
+}
+
+/** The first job that receives a signal marks it. */
+function* endFirstWait(end: Statement, hash: string): Work<void> {
+  const [, locked] = yield* executeAll([end, statement(LOCK_NEW_SIGNAL, { hash })]);
+  if (locked!.rows.length > 0) yield* executeAll([statement(MARK_AWAITED, { hash })]);
 }
 
 /** The time of a stored wait stays. */

@@ -1,5 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import type { Delay } from '../../job/outcome.js';
+import type { PagePosition, PageRequest } from '../../job/page-options.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 
 /** The claim that must still own the job when a step is stored. */
@@ -43,6 +44,17 @@ export interface Signal {
   readonly data: string | null;
 }
 
+/** A signal of `QueueProducer.signal`, without its data. */
+export interface SignalRecord {
+  name: string;
+  key: string;
+  sentAt: Date;
+  /** Jobs that wait for it after this time do not receive it. */
+  expiresAt: Date;
+  /** Whether a job has received it, or waits for it and is about to receive it. */
+  isMatched: boolean;
+}
+
 export interface WokenJob {
   readonly id: number;
   readonly queue: string;
@@ -74,7 +86,12 @@ export interface StepStore {
   startSleep(owner: StepOwner, name: string, until: Delay): Promise<StepWait | undefined>;
 
   /** Ends the wait if the signal has come or the time is over, else stores it. A stored end of the wait stays. */
-  waitForSignal(owner: StepOwner, name: string, hash: string, timeoutMs: number): Promise<SignalWait | undefined>;
+  waitForSignal(
+    owner: StepOwner,
+    name: string,
+    signal: Pick<Signal, 'key' | 'hash'>,
+    timeoutMs: number,
+  ): Promise<SignalWait | undefined>;
 
   /** Stores a signal. A later one of the same name and key replaces its data. Follow it by `wakeWaiting`. */
   signal(signal: Signal, transaction?: CallerTransaction): Promise<void>;
@@ -92,6 +109,12 @@ export interface StepStore {
    * 100,000 waits, and goes on after those of the previous call.
    */
   wakeMissed(): Promise<WokenJob[]>;
+
+  /** The signals of the last 30 days, in the order of their times. */
+  signals(
+    page: PageRequest,
+    unmatchedOnly: boolean,
+  ): Promise<{ readonly signals: SignalRecord[]; readonly next?: PagePosition }>;
 
   /** Deletes the steps of jobs that are gone, and old signals. Returns how many rows it has examined. */
   pruneSteps(limit: number): Promise<number>;

@@ -179,7 +179,7 @@ export class JobContext<P = unknown, R = unknown> {
     return this.#call(`waitFor("${name}")`, async () => {
       const { key, timeout } = resolveSignalOptions(name, options);
       const signal = signalHash(name, key);
-      const wait = await this.#actions.steps.waitForSignal(name, signal, timeout);
+      const wait = await this.#actions.steps.waitForSignal(name, { key, hash: signal }, timeout);
       if (wait.state === 'timed-out') return undefined;
       if (wait.state === 'signalled') return (wait.data === null ? null : JSON.parse(wait.data)) as T;
       const { untilMs, nowMs } = wait;

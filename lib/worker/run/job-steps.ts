@@ -8,7 +8,14 @@ import { decodeWith } from '../../job/codec/content-codec.js';
 import { encodeResult, type ContentOptions } from '../../job/payload.js';
 import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
 import type { JobCalls } from './job-calls.js';
-import type { SignalWait, StepOwner, StepStore, StoredStep, StoredSteps } from '../../store/steps/step-store.js';
+import type {
+  Signal,
+  SignalWait,
+  StepOwner,
+  StepStore,
+  StoredStep,
+  StoredSteps,
+} from '../../store/steps/step-store.js';
 
 export type StepArguments<T> =
   [work: () => T | Promise<T>] | [options: { transaction: true }, work: (manager: EntityManager) => Promise<T>];
@@ -77,11 +84,11 @@ export class JobSteps {
     });
   }
 
-  waitForSignal(name: string, hash: string, timeoutMs: number): Promise<SignalWait> {
+  waitForSignal(name: string, signal: Pick<Signal, 'key' | 'hash'>, timeoutMs: number): Promise<SignalWait> {
     return this.#act(name, async (remembered) => {
       if (remembered?.state !== 'done')
         return this.#decodeSignal(
-          this.#requireOwned(await this.store.waitForSignal(this.#owner, name, hash, timeoutMs)),
+          this.#requireOwned(await this.store.waitForSignal(this.#owner, name, signal, timeoutMs)),
         );
       if (remembered.result === null) return { state: 'timed-out' };
       // The store keeps the data of a signal in a list, so that a signal without data differs from none.

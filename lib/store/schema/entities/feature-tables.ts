@@ -7,6 +7,7 @@ import {
   primary,
   tableSchema,
   text,
+  tinyint,
   varchar,
   filledByDatabase,
   withDefault,
@@ -90,6 +91,8 @@ export const featureTables = {
       untilAt: nullable(bigint('until_at')),
       /** The signal that the job waits for. */
       signalHash: nullable(varchar('signal_hash', 64)),
+      /** The key of that signal, for people to read. Its name is that of the step. */
+      signalKey: nullable(varchar('signal_key', 255)),
       /** The time of the next check whether the job still exists. */
       expiresAt: bigint('expires_at'),
     },
@@ -107,6 +110,8 @@ export const featureTables = {
       /** JSON; null: none. */
       data: nullable(text('data')),
       sentAt: bigint('sent_at'),
+      /** 1 if a job has received it. */
+      awaited: withDefault(tinyint('awaited'), 0),
     },
     indexes: { sent: ['sentAt'] },
   }),

@@ -12,6 +12,7 @@ export const STEPS_MYSQL = [
     result ${JSON_TEXT} NULL,
     until_at BIGINT NULL,
     signal_hash ${WORD(64)} NULL,
+    signal_key VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL,
     expires_at BIGINT NOT NULL,
     PRIMARY KEY (job_id, name),
     KEY {steps}_signal (signal_hash, job_id, name),
@@ -24,6 +25,7 @@ export const STEPS_MYSQL = [
     signal_key VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NOT NULL,
     data ${JSON_TEXT} NULL,
     sent_at BIGINT NOT NULL,
+    awaited TINYINT NOT NULL DEFAULT 0,
     PRIMARY KEY (hash),
     KEY {signals}_sent (sent_at)
   ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
@@ -38,6 +40,7 @@ export const STEPS_SQLITE = [
     result TEXT NULL,
     until_at BIGINT NULL,
     signal_hash VARCHAR(64) NULL,
+    signal_key VARCHAR(255) NULL,
     expires_at BIGINT NOT NULL,
     PRIMARY KEY (job_id, name)
   )`,
@@ -49,7 +52,8 @@ export const STEPS_SQLITE = [
     name VARCHAR(100) NOT NULL,
     signal_key VARCHAR(255) NOT NULL,
     data TEXT NULL,
-    sent_at BIGINT NOT NULL
+    sent_at BIGINT NOT NULL,
+    awaited TINYINT NOT NULL DEFAULT 0
   )`,
   `CREATE INDEX IF NOT EXISTS {signals}_sent ON {signals} (sent_at)`,
 ];
