@@ -52,6 +52,27 @@ describe('the examples of the README and the documentation', () => {
     expect(missing.sort()).toEqual([...WITHOUT_EXAMPLE].sort());
   });
 
+  it('name the DataSource of the application, or say where it comes from', () => {
+    const isSilent = (code: string) =>
+      code.includes('@Module') &&
+      code.includes('SqlQueueModule.forRoot(') &&
+      !/TypeOrmModule|dataSource|connection:/.test(code);
+
+    const silent = pages.filter(({ examples }) => examples.some(isSilent)).map(({ page }) => page);
+
+    expect(silent).toEqual([]);
+  });
+
+  it('declare no route below one with a parameter that matches it too', () => {
+    const shadowed = pages.flatMap(({ page, examples }) =>
+      examples
+        .filter((code) => /@(Get|Post|Put|Patch|Delete)\(':\w+'\)[\s\S]*@\1\('[\w-]+'\)/.test(code))
+        .map(() => page),
+    );
+
+    expect(shadowed).toEqual([]);
+  });
+
   it('compile in a project of `nest new`', async () => {
     const files = pages.flatMap(({ page, examples }) =>
       examples.map((code, index) => ({
