@@ -124,6 +124,7 @@ export type { StandardSchemaV1 } from './job/standard-schema.js';
 export type { StoredError } from './job/stored-error.js';
 export type { HeaderFilter, SubscriptionOptions } from './job/topics.js';
 export type { WaitOptions } from './job/wait-options.js';
+export type { ConnectionRetryOptions, QueueConnection } from './nest/connection-options.js';
 export type { FeatureQueue } from './nest/feature-queues.js';
 export { InjectQueue, JobHandler, OnQueueEvent, QueueProcessor, Schedule } from './nest/decorators.js';
 export type { SqlQueueModuleOptions, StaticOptions } from './nest/module-options.js';

@@ -9,6 +9,7 @@ import { checkDatabaseType } from '../store/core/supported-database.js';
 import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
 import { FlowSettler } from '../worker/complete/flow-settler.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
+import { connect, CONNECT_ONCE } from './connect.js';
 import { EngineShutdown } from './engine-shutdown.js';
 import { createConsumer } from './create-consumer.js';
 import { createHeartbeatFactory } from './heartbeat-factory.js';
@@ -38,7 +39,7 @@ export async function openEngine(given: EngineSettings): Promise<Engine> {
   const ownDataSource = dataSource.isInitialized || given.isApplications ? undefined : dataSource;
   try {
     if (ownDataSource) checkSqliteDriver(ownDataSource.options);
-    await ownDataSource?.initialize();
+    if (ownDataSource) await connect(ownDataSource, given.connect ?? CONNECT_ONCE, clock, given.logger);
     return await wire(given, ownDataSource);
   } catch (error) {
     if (ownDataSource?.isInitialized) await closeDataSource(ownDataSource, clock);

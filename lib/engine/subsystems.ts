@@ -28,6 +28,7 @@ import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
+import type { ConnectSettings } from './connect.js';
 import { AUDIT_RETENTION, CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
 import type { HeartbeatFactory } from './heartbeat-factory.js';
 import { pruneTasks } from './prune-tasks.js';
@@ -39,6 +40,8 @@ export interface EngineSettings {
   readonly dataSource: DataSource;
   /** The application connects the DataSource: if it has not yet, the engine waits for it instead. */
   readonly isApplications?: boolean | undefined;
+  /** Default: one attempt. */
+  readonly connect?: ConnectSettings | undefined;
   /** Prefix of the table names. Default `sql_queue_`. */
   readonly prefix?: string | undefined;
   readonly options: EngineOptions;

@@ -1,7 +1,9 @@
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import { DataSource } from 'typeorm';
-import { InvalidOptionsError, StoreUnavailableError } from '../job/errors.js';
+import { InvalidOptionsError, SqlQueueError, StoreUnavailableError, UnsupportedDatabaseError } from '../job/errors.js';
+import { didYouMean } from '../job/expectation.js';
 import { checkDatabaseType } from '../store/core/supported-database.js';
+import { dataSourceOptions, withoutPassword } from './connection-options.js';
 import { OPTIONS_PLACE, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 
 export const EMBEDDED_FILE = './sql-queue.sqlite';
@@ -32,7 +34,7 @@ export function chooseDataSource(
   if (given.dataSource !== undefined) throw unknownDataSource(given, found);
   rejectFallback(given, found);
   if (process.env.NODE_ENV === 'production') throw missingDatabaseInProduction();
-  return { dataSource: createDataSource('embedded'), isFallback: true };
+  return { dataSource: createFallback(), isFallback: true };
 }
 
 /** Throws if the application has a DataSource, because it then does not expect its jobs in the embedded file. */
@@ -49,14 +51,24 @@ export function rejectFallback(given: StaticOptions, found: readonly string[]): 
 
 function unknownDataSource(given: StaticOptions, found: readonly string[]): InvalidOptionsError {
   const name = formatToken(given.dataSource);
-  const wayOut =
-    found.length > 0
-      ? `Write ${forRootCalls({ ...given, dataSource: undefined }, found)}`
-      : `Import TypeOrmModule.forRoot({ name: ${name}, … }), or the module that provides it: SqlQueueModule.forRoot({ ` +
-        `imports: […], dataSource: ${name} })`;
+  const typeOrm = `TypeOrmModule.forRoot({ name: ${name}, … })`;
+  if (found.length === 0) {
+    return new InvalidOptionsError(OPTIONS_PLACE, [
+      `expected a DataSource named ${name} in the application, got none. Import ${typeOrm}, or the module that provides it: ` +
+        `SqlQueueModule.forRoot({ imports: […], dataSource: ${name} })`,
+    ]);
+  }
+  const names = found.map(nameOf);
+  const suggestion = typeof given.dataSource === 'string' ? didYouMean(given.dataSource, names) : '';
   return new InvalidOptionsError(OPTIONS_PLACE, [
-    `expected a DataSource named ${name} in the application, got none. ${wayOut}`,
+    `expected a DataSource named ${name} in the application, got ${names.join(', ')}${suggestion || '.'} ` +
+      `Write ${forRootCalls(given, found)}, or import ${typeOrm}`,
   ]);
+}
+
+/** The name of a DataSource that `dataSourcesAmong` has found. */
+function nameOf(options: string): string {
+  return /dataSource: '?(.+?)'?$/.exec(options)?.[1] ?? 'the default DataSource';
 }
 
 function missingDatabaseInProduction(): InvalidOptionsError {
@@ -67,14 +79,42 @@ function missingDatabaseInProduction(): InvalidOptionsError {
   ]);
 }
 
+/** The embedded file cannot be opened. The application has probably forgotten its DataSource, so the message begins with it. */
+export function fallbackError(error: unknown): unknown {
+  const isOfDatabase = error instanceof UnsupportedDatabaseError || error instanceof StoreUnavailableError;
+  if (error instanceof SqlQueueError && !isOfDatabase) return error;
+  return new InvalidOptionsError(OPTIONS_PLACE, [
+    `expected a database for the queue, got none: the application has no DataSource. Import TypeOrmModule.forRoot({ … }), or write ` +
+      `SqlQueueModule.forRoot({ connection: { type: 'mysql', url: … } }). The file ${EMBEDDED_FILE}, which the queue uses without ` +
+      `a DataSource, cannot be opened: ${(error as Error).message}`,
+  ]);
+}
+
 function forRootCalls({ name }: StaticOptions, found: readonly string[]): string {
-  const instance = name === undefined ? '' : `name: '${name}', `;
-  return found.map((options) => `SqlQueueModule.forRoot({ ${instance}${options} })`).join(' or ');
+  const instance = name === undefined ? [] : [`name: '${name}'`];
+  const calls = found.map((options) => [...instance, ...(options === '' ? [] : [options])].join(', '));
+  return calls.map((options) => `SqlQueueModule.forRoot(${options && `{ ${options} }`})`).join(' or ');
+}
+
+function createFallback(): DataSource {
+  try {
+    return createDataSource('embedded');
+  } catch (error) {
+    throw fallbackError(error);
+  }
 }
 
 function createDataSource(connection: NonNullable<SqlQueueModuleOptions['connection']>): DataSource {
-  if (connection !== 'embedded') checkDatabaseType(connection.type);
-  return new DataSource(connection === 'embedded' ? { type: 'better-sqlite3', database: EMBEDDED_FILE } : connection);
+  if (connection === 'embedded') return new DataSource({ type: 'better-sqlite3', database: EMBEDDED_FILE });
+  checkDatabaseType(connection.type);
+  try {
+    return new DataSource(dataSourceOptions(connection));
+  } catch (error) {
+    // The error of an invalid URL has the URL, with its password, as a property.
+    throw new InvalidOptionsError(OPTIONS_PLACE, [
+      `connection: ${withoutPassword((error as Error).message, connection)}`,
+    ]);
+  }
 }
 
 /**

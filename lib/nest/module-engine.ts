@@ -1,7 +1,8 @@
 import type { DataSource } from 'typeorm';
 import { openEngine } from '../engine/engine.js';
 import type { QueueOptions } from '../job/queue-options.js';
-import { chooseDataSource, EMBEDDED_FILE } from './choose-data-source.js';
+import { chooseDataSource, EMBEDDED_FILE, fallbackError } from './choose-data-source.js';
+import { retryOf, withoutPassword } from './connection-options.js';
 import { checkModuleOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 import { NestJobLogger } from './nest-job-logger.js';
 
@@ -23,14 +24,24 @@ export async function openModuleEngine(
   if (isFallback) logger.log(`No DataSource in the application: the queue is kept in ${EMBEDDED_FILE}.`);
   // Milliseconds added to the time of the database. Only the test harness changes it.
   const clockOffset = { ms: 0 };
+  const { connection } = options;
   const engine = await openEngine({
     dataSource,
     isApplications,
+    connect: isFallback
+      ? undefined
+      : {
+          ...retryOf(connection),
+          option: connection ? 'connection' : 'dataSource',
+          redact: (message) => withoutPassword(message, dataSource.options),
+        },
     prefix,
     options,
     declaredOptions: decorated,
     logger,
     skewMs: () => clockOffset.ms,
+  }).catch((error: unknown) => {
+    throw isFallback ? fallbackError(error) : error;
   });
   return { ...engine, options, clockOffset, isFallback };
 }

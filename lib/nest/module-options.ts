@@ -1,10 +1,11 @@
 import type { ModuleMetadata, Type } from '@nestjs/common';
-import type { DataSource, DataSourceOptions } from 'typeorm';
+import type { DataSource } from 'typeorm';
 import { ENGINE_OPTIONS, type EngineOptions } from '../engine/engine-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
-import { expected, isOptions } from '../job/expectation.js';
+import { expected } from '../job/expectation.js';
 import { checked, oneOf, option, optionProblems, requireOptions, type SchemaOf } from '../job/option-schema.js';
 import { tableNames } from '../store/tables.js';
+import { connectionProblems, type QueueConnection } from './connection-options.js';
 import { LOG_FORMATS, type LogFormat } from './nest-job-logger.js';
 
 /** Options that decide an injection token or an entity. They cannot come from a factory. */
@@ -32,7 +33,7 @@ export interface SqlQueueModuleOptions extends EngineOptions {
    * A database for the queue only, instead of the DataSource of the application. `embedded` is the file
    * ./sql-queue.sqlite. It is also the default if the application has no DataSource and NODE_ENV is not `production`.
    */
-  connection?: DataSourceOptions | 'embedded';
+  connection?: QueueConnection | 'embedded';
   /**
    * The guards, interceptors, pipes and filters that run around handlers. `local`: those on the class and the method.
    * `all`: also the global ones of the application. `none`: only pipes. Default `local`.
@@ -52,7 +53,7 @@ const MODULE_OPTIONS = {
   ...ENGINE_OPTIONS,
   enhancers: option(oneOf('local', 'all', 'none')),
   logFormat: option(oneOf(...LOG_FORMATS)),
-  connection: checked((connection) => [connectionProblem(connection)]),
+  connection: checked(connectionProblems),
 } satisfies SchemaOf<SqlQueueModuleOptions>;
 
 const BESIDE_FACTORY = 'decides a token or a table and has to stand beside useFactory';
@@ -69,15 +70,6 @@ export function checkModuleOptions(options: SqlQueueModuleOptions): void {
     throw new InvalidOptionsError(OPTIONS_PLACE, [expected(false, 'an object', options)!]);
   }
   InvalidOptionsError.throwIfAny(OPTIONS_PLACE, optionProblems(MODULE_OPTIONS, options, { misplaced: STATIC_OPTIONS }));
-}
-
-function connectionProblem(connection: unknown): string | undefined {
-  if (connection === undefined || connection === 'embedded') return undefined;
-  if (!isOptions(connection)) {
-    return expected(false, `connection to be the options of a DataSource, or 'embedded'`, typeof connection);
-  }
-  if ('type' in connection && typeof connection.type === 'string') return undefined;
-  return `expected connection to have a \`type\` ('mysql', 'mariadb' or 'better-sqlite3'), got none. The queue uses no Redis`;
 }
 
 export function checkStaticOptions(options: StaticOptions): void {
