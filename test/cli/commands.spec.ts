@@ -279,7 +279,7 @@ describeEngines('the command line', (setup) => {
     const wrong = await call('doctor', '--account', 'anybody');
 
     expect(found).toMatchObject({ code: 1, err: expect.stringMatching(/^\d+ problems? found\.\n$/) });
-    expect(found.out).toMatch(/^✓ tables: version \d+$/m);
+    expect(found.out).toMatch(/^✓ tables: version \d+, with/m);
     expect(found.out).toMatch(/^✗ queues: unserved has no worker: 1 jobs wait.*\n {4}Start a process/m);
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining('got "anybody"') });
     expect((await json<{ statements: string[] }>('migrate', '--print')).statements).toEqual([]);

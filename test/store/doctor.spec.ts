@@ -93,9 +93,7 @@ describeEngines('the doctor', (setup, server) => {
     });
 
     expect(diagnoses.filter(isHarmful)).toEqual([]);
-    expect(diagnoses).toContainEqual({
-      ...{ check: 'tables', level: 'ok', facts: `version ${SCHEMA_VERSION}`, wayOut: null },
-    });
+    expect(diagnoses).toContainEqual(expect.objectContaining({ check: 'tables', level: 'ok' }));
     expect(diagnoses).toContainEqual(expect.objectContaining({ check: 'notifications', level: 'ok' }));
     expect(diagnoses).toContainEqual(expect.objectContaining({ check: 'plan of the claim', level: 'ok' }));
   });

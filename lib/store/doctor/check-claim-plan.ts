@@ -1,7 +1,7 @@
 import { query } from '../core/statement.js';
 import { CLAIM_OLDEST } from '../jobs/claim/single-statement.js';
 import { LOCK_OLDEST } from '../jobs/claim/skip-locked.js';
-import { jobTable } from '../schema/entities/job-tables.js';
+import { expectedTables } from '../schema/expected-tables.js';
 import { ok, ON_ALL, problem, type Check, type Patient } from './check.js';
 
 const EXPLAIN_SERVER = `EXPLAIN FORMAT = TRADITIONAL ${LOCK_OLDEST}`;
@@ -72,6 +72,6 @@ function indexOf({ tables }: Patient): string {
 
 function repair(patient: Patient): string {
   const { jobs } = patient.tables;
-  const columns = jobTable.indexes!.queue!.map((column) => jobTable.columns[column].name).join(', ');
+  const columns = expectedTables(patient.dialect.name).get('jobs')!.indexes.get('{jobs}_queue')!.join(', ');
   return `Another program has changed the index. Create it again: CREATE INDEX ${indexOf(patient)} ON ${jobs} (${columns});`;
 }

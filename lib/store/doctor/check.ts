@@ -42,7 +42,7 @@ export const note = (facts: string, wayOut: string): Verdict => ({ level: 'note'
 export const problem = (facts: string, wayOut: string): Verdict => ({ level: 'problem', facts, wayOut });
 export const unknown = (facts: string, wayOut: string): Verdict => ({ level: 'unknown', facts, wayOut });
 
-const READER = 'Use an account that may read all tables: docs/guides/security.md.';
+export const READER = 'Use an account that may read all tables: docs/guides/security.md.';
 
 /** Rejects only if the database is unavailable. */
 export async function runCheck(check: Check, patient: Patient): Promise<Diagnosis[]> {
