@@ -202,20 +202,13 @@ export function createSchedules({ core, stores, events, notifier, audit }: Engin
 }
 
 export function createAdmin({ core, stores, events, waits, notifier, settler, audit }: EngineBase): QueueAdmin {
+  const { stats, metrics, jobs, queues, limits, groups, flows, steps, subjects } = stores;
   return new QueueAdmin({
+    ...{ stats, metrics, jobs, queues, limits, groups, flows, steps, subjects },
     clock: core.clock,
     audit,
     auditEntries: stores.audit,
     store: stores.admin,
-    stats: stores.stats,
-    metrics: stores.metrics,
-    jobs: stores.jobs,
-    queues: stores.queues,
-    limits: stores.limits,
-    groups: stores.groups,
-    flows: stores.flows,
-    steps: stores.steps,
-    subjects: stores.subjects,
     content: core.codec && stores.content(core.codec),
     blobs: core.codec?.blobs,
     flowSettler: settler,
