@@ -94,8 +94,10 @@ export function limitChangeProblems(change: unknown): (string | undefined)[] {
 
 export function changeProblems(schema: Schema, change: unknown): (string | undefined)[] {
   if (change === null) return [];
-  if (isOptions(change)) return optionProblems(schema, change);
-  return [expected(false, `the limits to be options (known: ${Object.keys(schema).join(', ')}) or null`, change)];
+  const known = Object.keys(schema).join(', ');
+  if (!isOptions(change)) return [expected(false, `the limits to be options (known: ${known}) or null`, change)];
+  const changesSomething = Object.values(change).some((value) => value !== undefined);
+  return [...optionProblems(schema, change), expected(changesSomething, `at least one of ${known}`, change)];
 }
 
 /** The change has been checked. */
