@@ -109,8 +109,9 @@ describeServers(
     });
 
     // MySQL has no such option any more.
-    const onMariadb = name === 'mariadb' ? it : it.skip;
-    onMariadb('executes no payload and damages none if it ignores the character set of the driver', async () => {
+    if (name === 'mysql') return;
+
+    it('executes no payload and damages none if it ignores the character set of the driver', async () => {
       root.destroy();
       const ignored = '--skip-character-set-client-handshake';
       await own.restart('SIGTERM', [ignored, '--character-set-server=gbk', '--collation-server=gbk_chinese_ci']);
