@@ -28,6 +28,7 @@ export class JobStarter {
   readonly #attemptByJob = new Map<number, Attempt>();
   /** The run of a poison candidate. No other run starts beside it. */
   #poisonRun: Run | undefined;
+  #isStarting = false;
 
   /** @param onChange called when further jobs may start, or when prefetched jobs were lost */
   constructor(
@@ -64,7 +65,14 @@ export class JobStarter {
   }
 
   startAll(): void {
-    while (this.#canStart()) this.#startNext();
+    // A result of the heartbeat, which a check below receives, may ask for the same. The loop that runs starts those jobs.
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    try {
+      while (this.#canStart()) this.#startNext();
+    } finally {
+      this.#isStarting = false;
+    }
   }
 
   /** The lease of the claim is lost: other workers own its jobs, or soon will. */
@@ -121,7 +129,10 @@ export class JobStarter {
     const buffered = this.buffer.next;
     if (!buffered || this.slots.free === 0 || this.#poisonRun) return false;
     const { claim, job, indexInClaim } = buffered;
-    if (this.parts.leases.hasExpired(claim)) {
+    const hasExpired = this.parts.leases.hasExpired(claim);
+    // A result of the heartbeat that the check received has taken the job away: it is cancelled, or its claim is lost.
+    if (this.buffer.next !== buffered) return this.#canStart();
+    if (hasExpired) {
       // The renewal decides: the job starts, or the claim is abandoned.
       this.parts.leases.renewNow();
       return false;
@@ -148,7 +159,7 @@ export class JobStarter {
   #fitsBatch([first]: readonly Attempt[]): boolean {
     const { next } = this.buffer;
     if (!first || !next || next.job.name !== first.job.name || !next.claim.mayStart(next.indexInClaim)) return false;
-    if (this.parts.leases.hasExpired(next.claim)) return false;
+    if (this.parts.leases.hasExpired(next.claim) || this.buffer.next !== next) return false;
     return !isPoisonCandidate(first.job) && !isPoisonCandidate(next.job);
   }
 
