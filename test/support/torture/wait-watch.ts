@@ -5,7 +5,7 @@ const INTERVAL_MS = 2_000;
 
 // A job that waits for others can run as soon as these have ended. A sweep finds it within two minutes.
 const CAN_RUN = `
-  SELECT id, queue, attempt, TRIM(state) AS state
+  SELECT id, queue, group_key, attempt, TRIM(state) AS state
   FROM sql_queue_jobs
   WHERE state = 'waiting'
      OR (state = 'blocked' AND NOT EXISTS (
@@ -13,9 +13,13 @@ const CAN_RUN = `
           FROM sql_queue_edges e
           JOIN sql_queue_jobs needed ON needed.id = e.needs
           WHERE e.job_id = sql_queue_jobs.id
-        ))`;
+        ))
+  ORDER BY priority, id`;
 
-/** Looks again and again for jobs that could run. `end` returns those that waited for longer than `maxMs` at a time. */
+/**
+ * Looks again and again for jobs that could run: the first one of each group that waits, because the others wait for it, and
+ * those whose needs have ended. `end` returns those that waited for longer than `maxMs` at a time.
+ */
 export function watchWaits(connect: () => Promise<Connection>, maxMs: number): { end(): Promise<string[]> } {
   const over = new AbortController();
   const found = new Set<string>();
@@ -35,7 +39,12 @@ export function watchWaits(connect: () => Promise<Connection>, maxMs: number): {
     try {
       const [rows] = await connection.query<RowDataPacket[]>(CAN_RUN);
       const now = performance.now();
-      const keys = rows.map(
+      const places = new Set<string>();
+      const next = rows.filter(({ queue, group_key, state }) => {
+        const place = JSON.stringify([queue, group_key]);
+        return state === 'blocked' || (!places.has(place) && places.add(place));
+      });
+      const keys = next.map(
         ({ id, queue, attempt, state }) => `job ${id} of queue "${queue}" in attempt ${attempt} was ${state}`,
       );
       since = new Map(keys.map((key) => [key, since.get(key) ?? now]));
