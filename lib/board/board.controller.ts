@@ -30,7 +30,7 @@ interface RawResponse {
  * application, which may wrap answers, do not change them.
  */
 export function boardController(
-  token: symbol,
+  token: string,
   path: string,
   guards: NonNullable<BoardStaticOptions['guards']>,
 ): Type<unknown> {

@@ -1,7 +1,9 @@
 import { Module, type DynamicModule } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
 import type { QueueAdmin } from '../admin/queue-admin.js';
 import type { QueueConsumer } from '../consumer/queue-consumer.js';
 import { defined } from '../job/option-schema.js';
+import { findProvider } from '../nest/find-provider.js';
 import { getAdminToken, getConsumerToken, getSchedulesToken } from '../nest/tokens.js';
 import type { QueueSchedules } from '../schedules/queue-schedules.js';
 import { Board } from './board.js';
@@ -43,7 +45,7 @@ export class SqlQueueBoardModule {
 
 function dynamicModule(options: BoardAsyncOptions): DynamicModule {
   const { path = 'queues', guards = [], imports = [], instance, useFactory, inject = [] } = options;
-  const [optionsToken, board] = [Symbol('SqlQueueBoardOptions'), Symbol('SqlQueueBoard')];
+  const [optionsToken, board] = ['SqlQueueBoard:Options', 'SqlQueueBoard:Board'];
   return {
     module: SqlQueueBoardModule,
     imports,
@@ -52,13 +54,23 @@ function dynamicModule(options: BoardAsyncOptions): DynamicModule {
       { provide: optionsToken, useFactory, inject },
       {
         provide: board,
-        useFactory: (given: BoardOptions, admin: QueueAdmin, consumer: QueueConsumer, schedules: QueueSchedules) => {
+        useFactory: (given: BoardOptions, moduleRef: ModuleRef) => {
           // A bundle without the files stops the boot, not the first request.
           pageFolder();
-          return new Board({ admin, consumer, schedules }, resolveBoardOptions(given, guards));
+          return new Board(() => findParts(moduleRef, instance), resolveBoardOptions(given, guards));
         },
-        inject: [optionsToken, getAdminToken(instance), getConsumerToken(instance), getSchedulesToken(instance)],
+        inject: [optionsToken, ModuleRef],
       },
     ],
+  };
+}
+
+function findParts(moduleRef: ModuleRef, instance: string | undefined) {
+  const find = <T>(token: string | object) =>
+    findProvider<T>(moduleRef, token, instance, 'SqlQueueBoardModule.forRoot()');
+  return {
+    admin: find<QueueAdmin>(getAdminToken(instance)),
+    consumer: find<QueueConsumer>(getConsumerToken(instance)),
+    schedules: find<QueueSchedules>(getSchedulesToken(instance)),
   };
 }

@@ -1,4 +1,4 @@
-import { Logger, type OnModuleDestroy } from '@nestjs/common';
+import { Logger, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { systemClock } from '../common/clock.js';
 import { BoardAccess } from './board-access.js';
 import type { BoardAction, BoardParts } from './board-call.js';
@@ -21,23 +21,27 @@ export interface Answer {
 const FAILED = { status: 500, code: 'INTERNAL', message: 'The board failed. The log of the server has the error.' };
 
 /** Answers the requests of the page, whatever the HTTP framework. */
-export class Board implements OnModuleDestroy {
+export class Board implements OnModuleInit, OnModuleDestroy {
   readonly #logger = new Logger('SqlQueueBoard');
-  readonly #parts: BoardParts;
-  readonly live: LiveStats;
+  #parts!: BoardParts;
+  live!: LiveStats;
 
+  /** @param findParts called when all providers exist */
   constructor(
-    parts: Pick<BoardParts, 'admin' | 'consumer' | 'schedules'>,
+    private readonly findParts: () => Pick<BoardParts, 'admin' | 'consumer' | 'schedules'>,
     private readonly options: ResolvedBoardOptions,
-  ) {
-    const redactor = new Redactor(options.redact);
+  ) {}
+
+  onModuleInit(): void {
+    const parts = this.findParts();
+    const redactor = new Redactor(this.options.redact);
     this.#parts = { ...parts, redactor, throughput: new Throughput(parts.admin, systemClock) };
-    this.live = new LiveStats(parts.admin, systemClock, options.refresh, this.#logger);
+    this.live = new LiveStats(parts.admin, systemClock, this.options.refresh, this.#logger);
   }
 
   /** Runs before Nest closes the HTTP server, which waits for open streams. */
   async onModuleDestroy(): Promise<void> {
-    await this.live.close();
+    await this.live?.close();
   }
 
   async read(name: string, request: BoardRequest): Promise<Answer> {

@@ -1,9 +1,10 @@
 import { Logger, Module, type DynamicModule, type OnModuleInit } from '@nestjs/common';
-import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost, ModuleRef } from '@nestjs/core';
 import type { IServerAdapter } from '@bull-board/api/typings/app';
 import type { QueueAdmin } from '../admin/queue-admin.js';
 import { systemClock } from '../common/clock.js';
 import { Redactor } from '../dashboard/redactor.js';
+import { findProvider } from '../nest/find-provider.js';
 import { getAdminToken, getProducerToken, getSchedulesToken } from '../nest/tokens.js';
 import type { QueueProducer } from '../producer/queue-producer.js';
 import type { QueueSchedules } from '../schedules/queue-schedules.js';
@@ -27,7 +28,7 @@ class BullBoardLifecycle implements OnModuleInit {
     private readonly options: ResolvedBullBoardOptions,
     private readonly host: HttpAdapterHost,
     private readonly config: ApplicationConfig,
-    private readonly verbs: { admin: QueueAdmin; producer: QueueProducer; schedules: QueueSchedules },
+    private readonly moduleRef: ModuleRef,
   ) {}
 
   /** Sends no statement, so that an application starts while its database is away. */
@@ -59,13 +60,25 @@ class BullBoardLifecycle implements OnModuleInit {
     return server;
   }
 
+  #findVerbs(): { admin: QueueAdmin; producer: QueueProducer; schedules: QueueSchedules } {
+    const { instance } = this.options;
+    const find = <T>(token: string | object) =>
+      findProvider<T>(this.moduleRef, token, instance, 'SqlQueueBullBoardModule.forRoot()');
+    return {
+      admin: find(getAdminToken(instance)),
+      producer: find(getProducerToken(instance)),
+      schedules: find(getSchedulesToken(instance)),
+    };
+  }
+
   /** The function returns the adapters of the queues of the options or, without those, of all that exist now. */
   #createAdapters(): () => Promise<QueueAdapter[]> {
     const { queues, readOnly, redact } = this.options;
-    const { admin, schedules } = this.verbs;
+    const verbs = this.#findVerbs();
+    const { admin, schedules } = verbs;
     const overview = new QueueOverview(admin, schedules, systemClock);
     const redactor = new Redactor(redact);
-    const parts = { ...this.verbs, redactor, clock: systemClock, overview, user: this.#user };
+    const parts = { ...verbs, redactor, clock: systemClock, overview, user: this.#user };
     const Adapter = queueAdapterClass(this.api.BaseAdapter);
     return async () => {
       const names = queues ?? (await overview.queues()).map(({ queue }) => queue);
@@ -88,26 +101,14 @@ export class SqlQueueBullBoardModule {
   /** @throws InvalidOptionsError if an option is wrong; at boot if a package is missing or the adapter does not fit */
   static forRoot(given: BullBoardOptions): DynamicModule {
     const options = resolveBullBoardOptions(given);
-    const { instance } = options;
     return {
       module: SqlQueueBullBoardModule,
       providers: [
         {
-          provide: Symbol('SqlQueueBullBoard'),
-          useFactory: async (
-            host: HttpAdapterHost,
-            config: ApplicationConfig,
-            admin: QueueAdmin,
-            producer: QueueProducer,
-            schedules: QueueSchedules,
-          ) => new BullBoardLifecycle(await loadBullBoard(), options, host, config, { admin, producer, schedules }),
-          inject: [
-            HttpAdapterHost,
-            ApplicationConfig,
-            getAdminToken(instance),
-            getProducerToken(instance),
-            getSchedulesToken(instance),
-          ],
+          provide: 'SqlQueueBullBoard',
+          useFactory: async (host: HttpAdapterHost, config: ApplicationConfig, moduleRef: ModuleRef) =>
+            new BullBoardLifecycle(await loadBullBoard(), options, host, config, moduleRef),
+          inject: [HttpAdapterHost, ApplicationConfig, ModuleRef],
         },
       ],
     };

@@ -24,7 +24,7 @@ import type { QueueSettings } from '../engine/queue-settings.js';
 import { buildSchedule } from '../schedules/build-schedule.js';
 import { HandlerCaller } from './handler-caller.js';
 import { unworkedQueues } from './unworked-queues.js';
-import { getQueueToken, instanceOfEngineToken } from './tokens.js';
+import { instanceOfEngineToken, queueOfToken } from './tokens.js';
 
 /** Starts the worker after the application has started, and stops it before the connections of the application close. */
 export class SqlQueueLifecycle
@@ -131,9 +131,8 @@ export class SqlQueueLifecycle
     const { options, handlers, settings, logger } = this.engine;
     const { name } = this.given;
     const worked = handlers.queues;
-    const prefix = getQueueToken('', name);
-    const tokens = this.discovery.getProviders().map(({ token }) => String(token));
-    const produced = tokens.filter((token) => token.startsWith(prefix)).map((token) => token.slice(prefix.length));
+    const queues = this.discovery.getProviders().map(({ token }) => queueOfToken(token, name));
+    const produced = queues.filter((queue) => queue !== undefined);
     const deadLetters = worked.map((queue) => settings.of(queue).deadLetter).filter((queue) => queue !== false);
     for (const line of unworkedQueues(options, worked, [...produced, ...deadLetters], name)) logger.warn(line);
   }

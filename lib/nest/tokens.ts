@@ -7,10 +7,24 @@ import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 // Strings, not symbols, so that the ESM and CommonJS copies of the package share the tokens.
 const instanceToken = (part: string, instance: string) => `SqlQueue:${instance}:${part}`;
 
-/** The token of `@InjectQueue(queue)`, for tests and custom providers. */
+/**
+ * The token of `@InjectQueue(queue)`, for tests and custom providers. It is the import that provides the queue, because
+ * the message of Nest about a missing provider consists of its token.
+ */
 export function getQueueToken(queue: string, instance = ''): string {
-  return instanceToken(`Queue:${queue}`, instance);
+  return `${FEATURE}${queue}${endOfQueueToken(instance)}`;
 }
+
+/** Undefined if the token is not that of a queue of the instance. */
+export function queueOfToken(token: unknown, instance = ''): string | undefined {
+  const end = endOfQueueToken(instance);
+  return typeof token === 'string' && token.startsWith(FEATURE) && token.endsWith(end)
+    ? token.slice(FEATURE.length, -end.length)
+    : undefined;
+}
+
+const FEATURE = `SqlQueueModule.forFeature('`;
+const endOfQueueToken = (instance: string) => (instance ? `', { instance: '${instance}' })` : `')`);
 
 export function getQueueOptionsToken(queue: string, instance = ''): string {
   return instanceToken(`QueueOptions:${queue}`, instance);

@@ -119,6 +119,14 @@ describe('SqlQueueModule.forFeature', () => {
     expect(error.message).toContain('expected SqlQueueModule.forRoot() in the application, got none');
   });
 
+  it('is the import that the error of a module without it names', async () => {
+    const missing = await startErrorOf({ imports: [queueModule()], providers: [Signups] });
+
+    expect(missing.message).toContain(
+      `the argument "SqlQueueModule.forFeature('email.welcome')" at index [0] is available in the RootTestModule module`,
+    );
+  });
+
   it('accepts one name, or names with options, and the options apply', async () => {
     class Feature {
       constructor(
