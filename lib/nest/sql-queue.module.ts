@@ -1,4 +1,12 @@
-import { Logger, Module, type DynamicModule, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
+import {
+  Inject,
+  Logger,
+  Module,
+  type DynamicModule,
+  type FactoryProvider,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { DataSource, EntitySchema } from 'typeorm';
@@ -11,6 +19,7 @@ import { dataSourcesAmong, dataSourceTokens } from './choose-data-source.js';
 import { featureProviders, type FeatureQueue } from './feature-queues.js';
 import type { InstanceOptions } from './decorators.js';
 import { openModuleEngine, type ModuleEngine } from './module-engine.js';
+import { ConfigurationCheck, isConfigured, setConfigured, unconfiguredError } from './configuration-check.js';
 import { decoratedOptions } from './explorer.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
 import { checkStaticOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
@@ -56,8 +65,14 @@ class EntitiesModule {}
  * class AppModule {}
  * ```
  */
-@Module({})
+@Module({ providers: [ConfigurationCheck] })
 export class SqlQueueModule {
+  /** @internal Nest calls it for each import. */
+  constructor() {
+    // Without dependencies, so that it runs before Nest rejects a provider that injects a part of the queue.
+    if (!isConfigured()) throw unconfiguredError();
+  }
+
   /** Configures the queue with static options. All of them are optional. */
   static forRoot(options: SqlQueueModuleOptions & StaticOptions = {}): DynamicModule {
     const { name, dataSource, imports, isGlobal, prefix, ...rest } = options;
@@ -109,6 +124,7 @@ const ASYNC_OPTIONS = [
 function dynamicModule(options: SqlQueueAsyncOptions): DynamicModule {
   const { name, dataSource, imports = [], isGlobal = true, prefix, ...source } = options;
   InvalidOptionsError.throwIfAny('SqlQueueModule.forRootAsync()', unknownKeys(source, ASYNC_OPTIONS));
+  setConfigured();
   const of: StaticOptions = defined({ name, dataSource, isGlobal, prefix });
   checkStaticOptions(of);
   warnOfSqliteDriver();
