@@ -23,6 +23,7 @@ import type { StaticOptions } from './module-options.js';
 import type { QueueSettings } from '../engine/queue-settings.js';
 import { buildSchedule } from '../schedules/build-schedule.js';
 import { HandlerCaller } from './handler-caller.js';
+import { handlerLines } from './handler-log.js';
 import { unworkedQueues } from './unworked-queues.js';
 import { instanceOfEngineToken, queueOfToken } from './tokens.js';
 
@@ -158,16 +159,10 @@ export class SqlQueueLifecycle
     for (const [queue, given] of options) engine.settings.setDecoratedOptions(queue, given);
     for (const [queue, given] of subscriptions) engine.subscriptions.set(queue, subscriptionsOf(given));
     InvalidOptionsError.throwIfAny('Dead-letter queues', engine.settings.deadLetterProblems([...queues]));
-    for (const { wrapper, method, title, queue, name, batch } of handlers) {
+    for (const { wrapper, method, queue, name, batch } of handlers) {
       engine.handlers.add(queue, name, { handle: caller.createHandler(wrapper, method), batch });
-      const { concurrency, retry, leaseMs } = engine.settings.of(queue);
-      const source = name === undefined ? queue : `${queue} (${name})`;
-      const topics = engine.subscriptions.get(queue)?.map(({ topic }) => topic) ?? [];
-      engine.logger.log(
-        `${source} → ${title}: concurrency ${concurrency}${batch ? `, batches of ${batch}` : ''}, ${retry.attempts} attempts, ` +
-          `lease ${leaseMs / 1_000} s${topics.length > 0 ? `, copies of ${topics.join(', ')}` : ''}`,
-      );
     }
+    for (const line of handlerLines(handlers, engine)) engine.logger.log(line);
     const missingEvents = listeners.map((listener) => missingEventsProblem(listener, engine.settings));
     InvalidOptionsError.throwIfAny('Queue events', missingEvents);
     for (const { wrapper, method, event, queue, from } of listeners) {
