@@ -93,6 +93,7 @@ export type { LimitChange, RateOptions } from './job/limits/limit-options.js';
 export type { EnabledTimes } from './job/settings/enabled.js';
 export type { SignalRecord } from './store/steps/step-store.js';
 export type { QueueConfiguration, QueueSettingsRecord } from './job/settings/queue-configuration.js';
+export type { JobExplanation, JobReason } from './job/explain/job-reason.js';
 export type { JobState } from './job/job-state.js';
 export type { ProcessorOptions } from './job/processor-options.js';
 export type { JobDefaults, QueueOptions } from './job/queue-options.js';

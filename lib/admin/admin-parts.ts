@@ -15,6 +15,7 @@ import type { StepStore } from '../store/steps/step-store.js';
 import type { StatsStore } from '../store/stats/stats-store.js';
 import type { SubjectStore } from '../store/subjects/subject-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
+import type { OwnQueues } from './own-queues.js';
 
 export interface AdminParts {
   /** The open transaction of the caller, to which the changes belong. Undefined: each has its own. */
@@ -42,6 +43,7 @@ export interface AdminParts {
     recheck(blockedIds: readonly number[]): Promise<void>;
   };
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  readonly ownQueues: OwnQueues;
   /** Notifies workers of changes that they would otherwise find with their next poll or heartbeat. */
   readonly notifier: {
     wake(queue: string): void;

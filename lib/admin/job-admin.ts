@@ -2,6 +2,7 @@ import type { AuditedCall } from '../audit/audit-trail.js';
 import { resolveBulk } from '../job/bulk-options.js';
 import { PRIORITY } from '../job/enqueue-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
+import type { JobExplanation } from '../job/explain/job-reason.js';
 import type { JobRecord } from '../job/job.js';
 import { checkJobId } from '../job/job-id.js';
 import { checkQueueName } from '../job/job-names.js';
@@ -12,6 +13,7 @@ import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { JobCounts, JobEdit, JobFilter, JobPage, LogPage } from '../store/admin/admin-store.js';
 import type { AdminParts } from './admin-parts.js';
 import { cancelJobs } from './cancel-jobs.js';
+import { explainJob } from './explain-job.js';
 import { duplicateJob, updateJob, type DuplicateOptions, type JobUpdate } from './edit-job.js';
 import {
   partsFor,
@@ -42,6 +44,18 @@ export abstract class JobAdmin {
   async get(id: number): Promise<JobRecord | null> {
     checkJobId(id);
     return this.#parts.store.get(id);
+  }
+
+  /**
+   * Why the job does not run: its queue is paused, no worker serves it, a limit is reached, it waits for other jobs, a signal,
+   * a time … Several reasons may hold at once; that which needs an action comes first, and each has a sentence for people. An
+   * active or finished job is explained, too. It shows no payload, takes no locks and reads at most some thousand rows.
+   *
+   * @throws JobNotFoundError
+   * @example for (const { text } of (await admin.explain(id)).reasons) console.log(text);
+   */
+  explain(id: number): Promise<JobExplanation> {
+    return explainJob(this.#parts, id);
   }
 
   /**

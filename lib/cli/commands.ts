@@ -2,6 +2,7 @@ import type { Command } from './command.js';
 import { cancel, promote, release, remove, replay, retry } from './commands/change-jobs.js';
 import { doctor } from './commands/doctor.js';
 import { enqueue } from './commands/enqueue.js';
+import { explain } from './commands/explain.js';
 import { flow } from './commands/flow.js';
 import { groups } from './commands/groups.js';
 import { history } from './commands/history.js';
@@ -20,7 +21,7 @@ import { workers } from './commands/workers.js';
 
 /** The commands on one queue, in the order of the help. */
 export const COMMANDS: Readonly<Record<string, Command>> = {
-  ...{ status, top, history, list, show, logs, flow, groups, workers, schedules, signals },
+  ...{ status, top, history, list, show, explain, logs, flow, groups, workers, schedules, signals },
   ...{ retry, replay, cancel, promote, release, remove, pause, resume, set, obliterate, enqueue },
   ...{ metrics, doctor, migrate },
 };

@@ -49,20 +49,6 @@ export function table(titles: readonly string[], rows: readonly (readonly Cell[]
   return [titles, ...texts].map(line).join('\n');
 }
 
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1_000],
-] as const;
-
-/** A duration with its largest unit, as in `3h`; empty for null. */
-export function age(ms: number | null): string {
-  if (ms === null) return '';
-  const [unit, length] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? ['ms', 1];
-  return `${Math.floor(ms / length)}${unit}`;
-}
-
 export function time(date: Date | null): string {
   return date ? date.toISOString().replace('T', ' ').replace('Z', '') : '';
 }

@@ -11,11 +11,12 @@ import { FlowSettler } from '../worker/complete/flow-settler.js';
 import { WorkNotifier } from '../worker/work-notifier.js';
 import { connect, CONNECT_ONCE } from './connect.js';
 import { EngineShutdown } from './engine-shutdown.js';
+import { createAdmin } from './create-admin.js';
 import { createConsumer } from './create-consumer.js';
 import { createHeartbeatFactory } from './heartbeat-factory.js';
+import { ownQueuesOf } from './own-queues.js';
 import { LateStores } from './late-stores.js';
 import {
-  createAdmin,
   createCore,
   createEvents,
   createProducer,
@@ -77,6 +78,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const audit = new AuditTrail({ hook: given.options.audit, clock, jobs: stores.jobs, logger });
   const built = { core, stores, events, waits, notifier, settler, instrumentations, recorder, audit };
   const { runner, handlers, subscriptions, schedules } = createRunner(built, createHeartbeat);
+  const ownQueues = ownQueuesOf({ settings: core.settings, handlers, runner, subscriptions, schedules });
   return {
     settings: core.settings,
     stores,
@@ -97,7 +99,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     instrumentations,
     notifier,
     producer: createProducer(built),
-    admin: createAdmin(built),
+    admin: createAdmin(built, ownQueues),
     consumer: createConsumer(built),
     schedules: createSchedules(built),
     runner,

@@ -48,6 +48,13 @@ export class QueueSettings {
     return resolved;
   }
 
+  /** The queues that have options of their own, and the dead-letter queues of all. */
+  get names(): string[] {
+    const named = [...this.#decorated.keys(), ...Object.keys(this.#queues).filter((key) => !key.endsWith('*'))];
+    const letters = [...named.map((queue) => this.of(queue).deadLetter), this.#defaults.deadLetter];
+    return [...new Set([...named, ...letters.filter((queue) => typeof queue === 'string')])];
+  }
+
   /** Of all options that are known now. */
   get extremes(): { shortestLeaseMs: number; largestPayloadBytes: number } {
     const given = [this.#defaults, ...Object.values(this.#queues).map((queue) => overlay(this.#defaults, queue))].map(

@@ -1,5 +1,4 @@
 import type { DataSource } from 'typeorm';
-import { QueueAdmin } from '../admin/queue-admin.js';
 import { AuditTrail } from '../audit/audit-trail.js';
 import { systemClock, type Clock } from '../common/clock.js';
 import { DatabaseClock } from '../common/database-clock.js';
@@ -29,6 +28,8 @@ import type { WorkNotifier } from '../worker/work-notifier.js';
 import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
 import type { ConnectSettings } from './connect.js';
+import { createAdmin } from './create-admin.js';
+import { NO_OWN_QUEUES } from './own-queues.js';
 import { AUDIT_RETENTION, CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
 import type { HeartbeatFactory } from './heartbeat-factory.js';
 import { pruneTasks } from './prune-tasks.js';
@@ -201,29 +202,11 @@ export function createSchedules({ core, stores, events, notifier, audit }: Engin
   });
 }
 
-export function createAdmin({ core, stores, events, waits, notifier, settler, audit }: EngineBase): QueueAdmin {
-  const { stats, metrics, jobs, queues, limits, groups, flows, steps, subjects } = stores;
-  return new QueueAdmin({
-    ...{ stats, metrics, jobs, queues, limits, groups, flows, steps, subjects },
-    clock: core.clock,
-    audit,
-    auditEntries: stores.audit,
-    store: stores.admin,
-    content: core.codec && stores.content(core.codec),
-    blobs: core.codec?.blobs,
-    flowSettler: settler,
-    optionsFor: core.optionsFor,
-    notifier,
-    waitNotifier: waits.waitNotifier,
-    events: events.local,
-  });
-}
-
 export function createProducer(base: EngineBase) {
   const { core, stores, events, waits, notifier, instrumentations } = base;
   const { waiter } = waits;
   // A producer cancels its own jobs, which is no act of an administrator.
-  const admin = createAdmin({ ...base, audit: new AuditTrail(undefined) });
+  const admin = createAdmin({ ...base, audit: new AuditTrail(undefined) }, NO_OWN_QUEUES);
   const cancel = (id: number) => admin.cancel(id);
   return new QueueProducer({
     store: stores.jobs,

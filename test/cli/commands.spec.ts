@@ -97,6 +97,25 @@ describeEngines('the command line', (setup) => {
     expect([other.status, code]).toEqual([404, 0]);
   });
 
+  it('explains in words or as JSON why a job does not run, and lists signals that no job has received', async () => {
+    const { engine, call, json } = await open({ 'email.send': () => 1 });
+    const { id } = await engine.producer.enqueue('email.sned', { card: '4242' });
+    await engine.producer.signal('go', 'key');
+
+    const explained = await call('explain', `${id}`);
+    const unknown = await call('explain', '4711');
+
+    expect(explained).toEqual({
+      ...{ code: 0, err: '' },
+      out:
+        `Job ${id} of email.sned is waiting.\n` + `- No worker serves queue "email.sned", did you mean "email.send"?\n`,
+    });
+    expect(await json('explain', `${id}`)).toMatchObject({ id, reasons: [{ reason: 'no-worker' }] });
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('There is no job 4711')]);
+    expect((await call('signals', '--unmatched')).out).toMatch(/^NAME +KEY .*\ngo +key .* no\n$/s);
+    expect(await json('signals')).toMatchObject({ signals: [{ name: 'go', key: 'key', isMatched: false }] });
+  });
+
   it('shows queues, jobs, a job with its error, workers and schedules', async () => {
     const { engine, call, json } = await open({
       fails: () => Promise.reject(new Error('no \u001b[31mroute')),

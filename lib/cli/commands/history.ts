@@ -1,6 +1,7 @@
 import type { MetricsPoint } from '../../admin/read-history.js';
+import { age } from '../../common/age.js';
 import { oneOf, type Command } from '../command.js';
-import { age, table, time } from '../output.js';
+import { table, time } from '../output.js';
 
 const STEP_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
 const STEPS = Object.keys(STEP_MS) as (keyof typeof STEP_MS)[];

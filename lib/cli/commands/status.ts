@@ -1,6 +1,7 @@
+import { age } from '../../common/age.js';
 import type { JobCount, QueueStats } from '../../store/stats/stats-store.js';
 import type { Command } from '../command.js';
-import { age, table } from '../output.js';
+import { table } from '../output.js';
 import { readStats } from './read-stats.js';
 
 export const status: Command = {

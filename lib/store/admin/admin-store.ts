@@ -1,3 +1,4 @@
+import type { JobFacts } from '../../job/explain/job-facts.js';
 import type { JobRecord, NewJob } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
 import type { QueueConfiguration, QueueSettingsRecord } from '../../job/settings/queue-configuration.js';
@@ -158,6 +159,8 @@ export interface AdminStore {
   counts(queue?: string): Promise<JobCounts>;
   /** @param transaction reads its changes, too */
   get(id: number, transaction?: CallerTransaction): Promise<JobRecord | null>;
+  /** What the database knows about the reasons why the job does not run. Null if it does not exist. */
+  facts(id: number): Promise<JobFacts | null>;
   /** Jobs by id; with the state `scheduled`, by their due time. */
   find(search: JobSearch, page: PageRequest): Promise<FoundJobs<JobRecord>>;
   /** @param transaction the search reads what it reads */

@@ -14,6 +14,7 @@ import { ERASERS, eraseQueue } from './erase-queue.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
+import { readFacts } from './read-facts.js';
 import { readQueues } from './read-queues.js';
 import { removeJobs } from './remove-jobs.js';
 import { lockMatching } from './search-conditions.js';
@@ -110,6 +111,7 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
   return {
     counts: (queue) => blocking.runIdempotent(() => countJobs(queue ?? null)),
     get: (id, transaction) => readTwice(() => readJob(id), transaction),
+    facts: (id) => readTwice(() => readFacts(id), undefined),
     find: (search, page) => blocking.runIdempotent(() => findJobs(search, page, dialect)),
 
     findIds(search, page, transaction) {

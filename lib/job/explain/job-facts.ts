@@ -1,0 +1,85 @@
+import type { GroupOverrides } from '../groups/group-options.js';
+import type { JobState } from '../job-state.js';
+import type { Limits } from '../limits/limit-options.js';
+import type { RateUse } from '../limits/rate.js';
+import type { ColumnProblem } from '../read-columns.js';
+import type { EnabledTimes } from '../settings/enabled.js';
+import type { ChangeOfPause, JobCountUpTo, NeededJob } from './job-reason.js';
+
+/** What the database knows about a job and its surroundings. Times are those of the database. */
+export interface JobFacts {
+  readonly nowMs: number;
+  readonly job: {
+    readonly id: number;
+    readonly queue: string;
+    readonly name: string;
+    readonly state: JobState;
+    readonly attempt: number;
+    /** Null without a group. */
+    readonly group: string | null;
+    /** Whether its last run has failed. */
+    readonly hasFailedLast: boolean;
+    readonly runAtMs: number | null;
+    readonly finishedAtMs: number | null;
+    readonly malformed: ColumnProblem | undefined;
+  };
+  /** Undefined if no claim has the job. */
+  readonly claim: ClaimFacts | undefined;
+  /** Undefined if the job is active or finished. */
+  readonly surroundings: Surroundings | undefined;
+}
+
+export interface ClaimFacts {
+  readonly workerId: string;
+  /** Null if the row of the worker is gone. */
+  readonly worker: { readonly host: string; readonly pid: number; readonly seenAtMs: number } | null;
+  /** Null for a worker; '' for the bearer of a token. */
+  readonly owner: string | null;
+  readonly claimedAtMs: number;
+  /** Null if the claim lasts as long as its worker keeps a lock. */
+  readonly leaseUntilMs: number | null;
+  readonly isStarted: boolean;
+  readonly isCancelRequested: boolean;
+  readonly snoozedUntilMs: number | null;
+}
+
+export interface Surroundings {
+  readonly workers: {
+    readonly serving: number;
+    readonly excluding: number;
+    /** Queues of running workers. Only read if none of them serves the queue. */
+    readonly servedQueues: readonly string[];
+  };
+  /** Undefined: not paused. */
+  readonly pause: ChangeOfPause | undefined;
+  readonly enabled: boolean | EnabledTimes | undefined;
+  /** Undefined: the queue has no limits. */
+  readonly limits: LimitFacts | undefined;
+  /** Undefined if the job has no group, or its group has no row. */
+  readonly group: GroupFacts | undefined;
+  /** The wait or the sleep that the job is in. */
+  readonly step: { readonly name: string; readonly key: string | null; readonly isWait: boolean } | undefined;
+  readonly needs: readonly NeededJob[];
+  readonly needsMore: boolean;
+  /** The stage in which the job waits for people. */
+  readonly stage: string | null;
+  /** The waiting jobs that come first. */
+  readonly ahead: JobCountUpTo;
+}
+
+export interface LimitFacts extends Limits {
+  readonly use: RateUse;
+  readonly restUntilMs: number;
+  /** The active jobs of the queue. Only read if it has a `maxRunning`. */
+  readonly active: readonly number[];
+}
+
+export interface GroupFacts {
+  readonly isBlocked: boolean;
+  readonly pause: ChangeOfPause | undefined;
+  readonly overrides: GroupOverrides;
+  readonly use: RateUse;
+  readonly restUntilMs: number;
+  /** The jobs that may count against the limit of the group, with their states. */
+  readonly holders: readonly { readonly id: number; readonly state: JobState }[];
+}

@@ -1,0 +1,238 @@
+import type { ClaimFacts, GroupFacts, JobFacts, Surroundings } from '../../job/explain/job-facts.js';
+import type { JobCountUpTo } from '../../job/explain/job-reason.js';
+import { isFinalState, type JobState } from '../../job/job-state.js';
+import { columnProblem, readDate, readErrors, readIds, readOverrides } from '../../job/read-columns.js';
+import { executeAll, query, statement, type Statement, type Work } from '../core/statement.js';
+import { groupColumns, groupOverridesOf, type GroupRow } from '../groups/group-row.js';
+import { findActiveJobs } from '../groups/active-jobs.js';
+import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from '../limits/limits-row.js';
+import { LIVE_STATE } from '../jobs/job-record.js';
+import { ARRIVING, IN_GROUP, RETURNED } from '../runnable.js';
+import type { TableRow } from '../schema/entities/table-schemas.js';
+import { settingsOf } from '../settings/settings-row.js';
+import { readActiveIds, readJobStates, readNeededJobs, readPause, readServedQueues } from './read-more-facts.js';
+
+// The start of the payload shows whether it is a text. The rest may be long, and is nobody's business here.
+const JOB = `
+  SELECT j.id, j.queue, j.name, ${LIVE_STATE} AS state, j.runnable, j.run_at, j.priority, j.attempt, j.max_attempts,
+         j.claim_id, j.created_at, SUBSTR(j.payload, 1, 1) AS payload, SUBSTR(j.headers, 1, 1) AS headers, j.options, j.error,
+         j.group_key, :now AS at
+  FROM {jobs} j /*! FORCE INDEX (PRIMARY) */
+  WHERE j.id = :id`;
+
+const FINISHED = `
+  SELECT id, queue, name, state, attempt, finished_at, :now AS at
+  FROM {history} /*! FORCE INDEX (PRIMARY) */
+  WHERE id = :id`;
+
+const CLAIM = `
+  SELECT c.worker_id, c.owner, c.claimed_at, c.lease_until, c.lock_id, c.start_limit, c.job_ids, c.cancel_requests,
+         c.snoozed_until, w.host, w.pid, w.seen_at
+  FROM {claims} c /*! FORCE INDEX (PRIMARY) */ LEFT JOIN {workers} w ON w.id = c.worker_id
+  WHERE c.id = :claimId`;
+
+const QUEUE = `
+  SELECT paused, settings
+  FROM {queues}
+  WHERE queue = :queue`;
+
+const LIMITS = `
+  SELECT ${LIMIT_COLUMNS}
+  FROM {limits}
+  WHERE queue = :queue`;
+
+const WORKERS = `
+  SELECT COALESCE(SUM(CASE WHEN INSTR(queues, :quoted) > 0 THEN 1 ELSE 0 END), 0) AS serving,
+         COALESCE(SUM(CASE WHEN INSTR(excluded, :quoted) > 0 THEN 1 ELSE 0 END), 0) AS excluding
+  FROM {workers}
+  WHERE seen_at > :now - 60000`;
+
+const GROUP = `
+  SELECT ${groupColumns()}
+  FROM {groups} /*! FORCE INDEX (PRIMARY) */
+  WHERE queue = :queue AND group_key = :group`;
+
+// A job in a backoff, or in a later wait, has another time than the end of this one.
+const STEP = `
+  SELECT name, state, signal_key
+  FROM {steps} /*! FORCE INDEX (PRIMARY) */
+  WHERE job_id = :id AND state IN ('sleeping', 'waiting') AND until_at = :runAt
+  LIMIT 1`;
+
+const STAGE = `
+  SELECT stage
+  FROM {stages}
+  WHERE job_id = :id`;
+
+const COUNT_LIMIT = 1_000;
+
+/** The jobs of a range of index queue that come before the job. Claimed jobs stay in the index. */
+const aheadIn = (runnable: number, condition: string, name: string) => `
+  SELECT COUNT(*) AS entries, COALESCE(SUM(is_waiting), 0) AS waiting
+  FROM (
+    SELECT CASE WHEN state = 'waiting' THEN 1 ELSE 0 END AS is_waiting
+    FROM {jobs} /*! FORCE INDEX ({jobs}_queue) */
+    WHERE queue = :queue AND runnable = ${runnable} AND run_at IS NULL AND group_key = :group AND ${condition}
+    LIMIT ${COUNT_LIMIT}
+  ) AS ${name}`;
+
+// An OR of both conditions would read the whole queue on SQLite.
+const ahead = (ranges: readonly number[]) =>
+  ranges
+    .flatMap((runnable) => [
+      aheadIn(runnable, 'priority < :priority', `urgent_${runnable}`),
+      aheadIn(runnable, 'priority = :priority AND id < :id', `earlier_${runnable}`),
+    ])
+    .join(' UNION ALL ');
+
+const AHEAD_IN_QUEUE = ahead([1]);
+const AHEAD_IN_GROUP = ahead([IN_GROUP, ARRIVING, RETURNED]);
+
+type JobRow = Omit<TableRow<'jobs'>, 'state' | 'due_at'> & { readonly state: JobState; readonly at: number };
+type FinishedRow = Pick<TableRow<'history'>, 'id' | 'queue' | 'name' | 'state' | 'attempt' | 'finished_at'> & {
+  readonly at: number;
+};
+type ClaimRow = Pick<
+  TableRow<'claims'>,
+  'worker_id' | 'owner' | 'claimed_at' | 'lease_until' | 'lock_id' | 'start_limit' | 'job_ids' | 'cancel_requests'
+> &
+  Pick<TableRow<'claims'>, 'snoozed_until'> & {
+    readonly host: string | null;
+    readonly pid: number | null;
+    readonly seen_at: number | null;
+  };
+
+/** Reads without locks, in at most three round trips and a bounded number of rows. Null if the job is in no table. */
+export function* readFacts(id: number): Work<JobFacts | null> {
+  const [live, finished] = yield* executeAll([statement(JOB, { id }), statement(FINISHED, { id })]);
+  const ended = finished!.rows[0] as unknown as FinishedRow | undefined;
+  const row = live!.rows[0] as unknown as JobRow | undefined;
+  if (!row) return ended ? endedFacts(ended) : null;
+  const nowMs = Number(row.at);
+  const job = jobFacts(row);
+  if (Number(row.claim_id) !== 0) {
+    const [claim] = yield* query<ClaimRow>(CLAIM, { claimId: Number(row.claim_id) });
+    // The job has just left its claim: the next call finds it elsewhere.
+    if (claim) return { nowMs, job, claim: claimFacts(claim, id), surroundings: undefined };
+  }
+  return { nowMs, job, claim: undefined, surroundings: yield* readSurroundings(row) };
+}
+
+function endedFacts(row: FinishedRow): JobFacts {
+  const { id, queue, name, state, attempt, finished_at } = row;
+  return {
+    nowMs: Number(row.at),
+    job: {
+      ...{ id: Number(id), queue, name, state, attempt, group: null, hasFailedLast: false },
+      ...{ runAtMs: null, finishedAtMs: Number(finished_at), malformed: undefined },
+    },
+    claim: undefined,
+    surroundings: undefined,
+  };
+}
+
+function jobFacts(row: JobRow): JobFacts['job'] {
+  const { id, queue, name, state, attempt } = row;
+  const options = readOverrides(row.options);
+  const next = Number(row.claim_id) === 0 ? attempt + 1 : attempt;
+  return {
+    ...{ id: Number(id), queue, name, state, attempt, group: row.group_key || null },
+    hasFailedLast: attempt > 0 && readErrors(row.error).all.at(-1)?.attempt === attempt,
+    runAtMs: readDate(row.run_at),
+    finishedAtMs: null,
+    malformed: 'problem' in options ? { column: 'options', problem: options.problem } : columnProblem({ ...row }, next),
+  };
+}
+
+function claimFacts(row: ClaimRow, id: number): ClaimFacts {
+  const { worker_id, owner, host, pid, seen_at } = row;
+  const isBoundToLock = Number(row.lock_id) !== 0;
+  return {
+    workerId: worker_id,
+    worker: host === null ? null : { host, pid: Number(pid), seenAtMs: Number(seen_at) },
+    owner,
+    claimedAtMs: Number(row.claimed_at),
+    leaseUntilMs: isBoundToLock ? null : Number(row.lease_until),
+    isStarted: (readIds(row.job_ids) ?? [id]).slice(0, Number(row.start_limit)).includes(id),
+    isCancelRequested: readIds(row.cancel_requests)?.includes(id) ?? false,
+    snoozedUntilMs: readDate(row.snoozed_until),
+  };
+}
+
+function* readSurroundings(row: JobRow): Work<Surroundings> {
+  const { queue, state, group_key: group, priority, runnable } = row;
+  const id = Number(row.id);
+  const inGroup = group !== '';
+  const reads: Readonly<Record<string, Statement>> = {
+    queue: statement(QUEUE, { queue }),
+    limits: statement(LIMITS, { queue }),
+    workers: statement(WORKERS, { queue, quoted: JSON.stringify(queue) }),
+    ...(inGroup && { group: statement(GROUP, { queue, group }) }),
+    ...(state === 'scheduled' && { step: statement(STEP, { id, runAt: row.run_at }) }),
+    ...(runnable === 2 && { stage: statement(STAGE, { id }) }),
+    ...(state === 'waiting' &&
+      runnable !== 2 && {
+        ahead: statement(inGroup ? AHEAD_IN_GROUP : AHEAD_IN_QUEUE, { queue, group, priority, id }),
+      }),
+  };
+  const names = Object.keys(reads);
+  const results = yield* executeAll(Object.values(reads));
+  const rowsOf = <Row>(name: string) => (results[names.indexOf(name)]?.rows ?? []) as unknown as readonly Row[];
+  const [settings] = rowsOf<Pick<TableRow<'queues'>, 'paused' | 'settings'>>('queue');
+  const [workers] = rowsOf<{ serving: number; excluding: number }>('workers');
+  const [step] = rowsOf<{ name: string; state: string; signal_key: string | null }>('step');
+  const [stage] = rowsOf<{ stage: string }>('stage');
+  const [limits] = rowsOf<LimitsRow>('limits');
+  const [groupRow] = rowsOf<GroupRow>('group');
+  const serving = Number(workers!.serving);
+  const needed = state === 'blocked' ? yield* readNeededJobs(id) : { needs: [], more: false };
+  return {
+    workers: {
+      serving,
+      excluding: Number(workers!.excluding),
+      servedQueues: serving > 0 ? [] : yield* readServedQueues(),
+    },
+    pause: settings && settings.paused > 0 ? yield* readPause(queue) : undefined,
+    enabled: settings && settingsOf(settings).enabled,
+    limits: limits && (yield* limitFacts(queue, limits, state)),
+    group: groupRow && (yield* groupFacts(queue, groupRow)),
+    step: step && { name: step.name, key: step.signal_key, isWait: step.state === 'waiting' },
+    needs: needed.needs,
+    needsMore: needed.more,
+    stage: stage?.stage ?? null,
+    ahead: countOf(rowsOf('ahead')),
+  };
+}
+
+function* limitFacts(queue: string, row: LimitsRow, state: JobState): Work<Surroundings['limits']> {
+  const limits = limitsOf(row);
+  const isCounted = limits.maxRunning !== null && state === 'waiting';
+  return {
+    ...limits,
+    use: { untilUs: Number(row.rate_until_us), used: Number(row.rate_used) },
+    restUntilMs: Number(row.rest_until),
+    active: isCounted ? yield* readActiveIds(queue) : [],
+  };
+}
+
+function* groupFacts(queue: string, row: GroupRow): Work<GroupFacts> {
+  const group = row.group_key;
+  const overrides = groupOverridesOf(row);
+  // Only a group with a limit lists its active jobs.
+  const listed = readIds(row.active_ids === null ? undefined : row.active_ids);
+  const isLimited = row.state === 'blocked' || typeof overrides.concurrency === 'number';
+  const ids = listed ?? (isLimited ? ((yield* findActiveJobs(queue, [group])).get(group) ?? []) : []);
+  return {
+    isBlocked: row.state === 'blocked',
+    pause: row.state === 'paused' ? yield* readPause(queue, group) : undefined,
+    overrides,
+    use: { untilUs: Number(row.rate_until_us), used: Number(row.rate_used) },
+    restUntilMs: Number(row.rest_until),
+    holders: (yield* readJobStates(ids)).filter(({ state }) => !isFinalState(state)),
+  };
+}
+
+function countOf(rows: readonly { entries: number; waiting: number }[]): JobCountUpTo {
+  const jobs = rows.reduce((sum, { waiting }) => sum + Number(waiting), 0);
+  return { jobs: Math.min(jobs, COUNT_LIMIT), atLeast: rows.some(({ entries }) => Number(entries) >= COUNT_LIMIT) };
+}
