@@ -347,7 +347,7 @@ async function startBusy(world: World, options: QueueOptions): Promise<Engine & 
 }
 
 async function reasonsOf(admin: Engine['admin'], id: number): Promise<JobReason[]> {
-  return (await admin.explain(id)).reasons.map(({ text: _, ...reason }) => reason);
+  return (await admin.explain(id)).reasons.map(({ text: _text, ...reason }) => reason);
 }
 
 async function textsOf(admin: Engine['admin'], { id }: { id: number }): Promise<string[]> {

@@ -7,76 +7,82 @@ type Described = Pick<JobFacts, 'nowMs'> & {
 };
 
 /** The reason in words, with the way out. */
-export function describeReason(reason: JobReason, { job, nowMs }: Described): string {
-  const { id, queue, name } = job;
-  const until = (date: Date) => `until ${whenOf(date, nowMs)}`;
-  switch (reason.reason) {
-    case 'malformed':
-      return `Column ${reason.column} of its row is malformed: ${reason.problem}. The worker that claims it makes it dead.`;
-    case 'no-worker':
-      return describeNoWorker(reason, queue);
-    case 'no-handler':
-      return `This process has no handler for jobs named "${name}" of queue "${queue}", and puts them off for other processes. Add @JobHandler('${name}').`;
-    case 'queue-paused':
-      return `Queue "${queue}" is paused${pauseOf(reason)}. End the pause with admin.resume('${queue}') or \`nestjs-sql-queue resume ${queue}\`.`;
-    case 'group-paused':
-      return `Group "${reason.group}" is paused${pauseOf(reason)}. End the pause with admin.group('${queue}', '${reason.group}').resume().`;
-    case 'queue-disabled':
-      return reason.enabled === false
-        ? `Queue "${queue}" has enabled: false. admin.configure('${queue}', { enabled: true }) changes it.`
-        : `Queue "${queue}" runs jobs from ${reason.enabled.from} to ${reason.enabled.to} (${reason.enabled.tz ?? 'UTC'}) only.`;
-    case 'queue-rests':
-      return `Queue "${queue}" rests ${until(reason.until)}. admin.limit('${queue}', { rest: false }) ends the rest.`;
-    case 'limit-reached':
-      return `The limit of queue "${queue}" is reached: ${reason.running} of ${reason.limit} jobs run, such as ${idList(reason.jobIds)}.`;
-    case 'rate-reached':
-      return `The rate of queue "${queue}", ${reason.limit} jobs per ${age(reason.perMs)}, is used up ${until(reason.until)}.`;
-    case 'group-rests':
-      return `Group "${reason.group}" rests ${until(reason.until)}. admin.group('${queue}', '${reason.group}').rest(false) ends the rest.`;
-    case 'group-busy': {
-      const limit = reason.limit === null ? '' : ` of at most ${reason.limit}`;
-      return `Group "${reason.group}" is busy with ${idList(reason.jobIds)}${limit}.`;
-    }
-    case 'group-rate-reached':
-      return `The rate of group "${reason.group}", ${reason.limit} jobs per ${age(reason.perMs)}, is used up ${until(reason.until)}.`;
-    case 'blocked': {
-      const needs = reason.needs.map((needed) => `#${needed.id} (${needed.queue}, ${needed.state})`).join(', ');
-      return `It is blocked by ${needs || 'jobs that have just ended'}${reason.more ? ' and others' : ''}. Explain these jobs.`;
-    }
-    case 'waits-for-signal':
-      return `It waits for the signal "${reason.name}"${reason.key === null ? '' : ` with the key ${JSON.stringify(reason.key)}`} ${until(reason.until)}.`;
-    case 'sleeps':
-      return `It sleeps in its step "${reason.step}" ${until(reason.until)}.`;
-    case 'scheduled':
-      return `It is due at ${whenOf(reason.at, nowMs)}${CAUSES[reason.cause](reason.attempt)}. admin.promote(${id}) makes it due now.`;
-    case 'due':
-      return `It has been due since ${whenOf(reason.since, nowMs)}. A worker makes it waiting with its next poll.`;
-    case 'staged':
-      return `It waits in the stage "${reason.stage}" for people. consumer.claim('${queue}', { stage: '${reason.stage}' }) claims it.`;
-    case 'clock-differs':
-      return `The clock of the database is ${age(Math.abs(reason.aheadMs))} ${reason.aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this process, and it decides which jobs are due. Synchronize both with NTP.`;
-    case 'behind':
-      return `It waits behind ${reason.jobs}${reason.atLeast ? ' or more' : ''} job${reason.jobs === 1 ? '' : 's'} that are more urgent or were enqueued before.`;
-    case 'next':
-      return 'Nothing holds it up: a worker claims it when it has a free slot, at the latest with its next poll.';
-    case 'running':
-      return describeRunning(reason, nowMs);
-    case 'cancel-requested':
-      return 'It is being cancelled: its worker aborts the signal of the handler, which has yet to end.';
-    case 'lease-expired':
-      return `Its lease has expired at ${whenOf(reason.since, nowMs)}: its worker has died or stands still. Another worker of the queue rescues the job within seconds.`;
-    case 'assigned': {
-      const holder = reason.owner === null ? 'the bearer of its token' : `owner "${reason.owner}"`;
-      const snoozed = reason.snoozedUntil ? `, who has put it off ${until(reason.snoozedUntil)}` : '';
-      return `It is held by ${holder} since ${whenOf(reason.since, nowMs)}${snoozed}, with a lease ${until(reason.leaseUntil)}. admin.release(${id}) takes it away.`;
-    }
-    case 'ended': {
-      const error = reason.error ? `: ${reason.error.code ?? reason.error.name}: ${reason.error.message}` : '';
-      const wayOut = reason.state === 'completed' ? '' : ` admin.retry(${id}) starts it anew.`;
-      return `It has ended ${reason.state} at ${whenOf(reason.at, nowMs)}${error}${/[.!?]$/.test(error) ? '' : '.'}${wayOut}`;
-    }
-  }
+export function describeReason(reason: JobReason, about: Described): string {
+  const describe = SENTENCES[reason.reason] as (reason: JobReason, about: Described) => string;
+  return describe(reason, about);
 }
+
+type Of<Name extends JobReason['reason']> = Extract<JobReason, { reason: Name }>;
+type Sentences = { readonly [Name in JobReason['reason']]: (reason: Of<Name>, about: Described) => string };
+
+const SENTENCES: Sentences = {
+  malformed: ({ column, problem }) =>
+    `Column ${column} of its row is malformed: ${problem}. The worker that claims it makes it dead.`,
+  'no-worker': (reason, { job }) => describeNoWorker(reason, job.queue),
+  'no-handler': (_, { job: { queue, name } }) =>
+    `This process has no handler for jobs named "${name}" of queue "${queue}", and puts them off for other processes. Add ` +
+    `@JobHandler('${name}').`,
+  'queue-paused': (reason, { job: { queue } }) =>
+    `Queue "${queue}" is paused${pauseOf(reason)}. End the pause with admin.resume('${queue}') or ` +
+    `\`nestjs-sql-queue resume ${queue}\`.`,
+  'group-paused': (reason, { job }) =>
+    `Group "${reason.group}" is paused${pauseOf(reason)}. ${groupCall(job.queue, reason.group)}.resume() ends the pause.`,
+  'queue-disabled': ({ enabled }, { job: { queue } }) =>
+    enabled === false
+      ? `Queue "${queue}" has enabled: false. admin.configure('${queue}', { enabled: true }) changes it.`
+      : `Queue "${queue}" runs jobs from ${enabled.from} to ${enabled.to} (${enabled.tz ?? 'UTC'}) only.`,
+  'queue-rests': ({ until }, { job: { queue }, nowMs }) =>
+    `Queue "${queue}" rests until ${whenOf(until, nowMs)}. admin.limit('${queue}', { rest: false }) ends the rest.`,
+  'limit-reached': ({ running, limit, jobIds }, { job }) =>
+    `The limit of queue "${job.queue}" is reached: ${running} of ${limit} jobs run, such as ${idList(jobIds)}.`,
+  'rate-reached': ({ limit, perMs, until }, { job, nowMs }) =>
+    `The rate of queue "${job.queue}", ${limit} jobs per ${age(perMs)}, is used up until ${whenOf(until, nowMs)}.`,
+  'group-rests': ({ group, until }, { job, nowMs }) =>
+    `Group "${group}" rests until ${whenOf(until, nowMs)}. ${groupCall(job.queue, group)}.rest(false) ends the rest.`,
+  'group-busy': ({ group, limit, jobIds }) =>
+    `Group "${group}" is busy with ${idList(jobIds)}${limit === null ? '' : ` of at most ${limit}`}.`,
+  'group-rate-reached': ({ group, limit, perMs, until }, { nowMs }) =>
+    `The rate of group "${group}", ${limit} jobs per ${age(perMs)}, is used up until ${whenOf(until, nowMs)}.`,
+  blocked: ({ needs, more }) => {
+    const jobs = needs.map((needed) => `#${needed.id} (${needed.queue}, ${needed.state})`).join(', ');
+    return `It is blocked by ${jobs || JUST_ENDED}${more ? ' and others' : ''}. Explain these jobs.`;
+  },
+  'waits-for-signal': ({ name, key, until }, { nowMs }) => {
+    const withKey = key === null ? '' : ` with the key ${JSON.stringify(key)}`;
+    return `It waits for the signal "${name}"${withKey} until ${whenOf(until, nowMs)}.`;
+  },
+  sleeps: ({ step, until }, { nowMs }) => `It sleeps in its step "${step}" until ${whenOf(until, nowMs)}.`,
+  scheduled: ({ at, cause, attempt }, { job, nowMs }) =>
+    `It is due at ${whenOf(at, nowMs)}${CAUSES[cause](attempt)}. admin.promote(${job.id}) makes it due now.`,
+  due: ({ since }, { nowMs }) =>
+    `It has been due since ${whenOf(since, nowMs)}. A worker makes it waiting with its next poll.`,
+  staged: ({ stage }, { job: { queue } }) =>
+    `It waits in the stage "${stage}" for people. consumer.claim('${queue}', { stage: '${stage}' }) claims it.`,
+  'clock-differs': ({ aheadMs }) =>
+    `The clock of the database is ${age(Math.abs(aheadMs))} ${aheadMs > 0 ? 'ahead of' : 'behind'} the clock of this ` +
+    `process, and it decides which jobs are due. Synchronize both with NTP.`,
+  behind: ({ jobs, atLeast }) =>
+    `It waits behind ${jobs}${atLeast ? ' or more' : ''} job${jobs === 1 ? ' that is' : 's that are'} more urgent or ` +
+    `${jobs === 1 ? 'was' : 'were'} enqueued before.`,
+  next: () => 'Nothing holds it up: a worker claims it when it has a free slot, at the latest with its next poll.',
+  running: (reason, { nowMs }) => describeRunning(reason, nowMs),
+  'cancel-requested': () => 'It is being cancelled: its worker aborts the signal of the handler, which has yet to end.',
+  'lease-expired': ({ since }, { nowMs }) =>
+    `Its lease expired at ${whenOf(since, nowMs)}: its holder has died or stands still. A worker of the queue rescues the job.`,
+  assigned: ({ owner, since, leaseUntil, snoozedUntil }, { job, nowMs }) => {
+    const holder = owner === null ? 'the bearer of its token' : `owner "${owner}"`;
+    const snoozed = snoozedUntil ? `, who has put it off until ${whenOf(snoozedUntil, nowMs)}` : '';
+    const lease = `with a lease until ${whenOf(leaseUntil, nowMs)}`;
+    return `It is held by ${holder} since ${whenOf(since, nowMs)}${snoozed}, ${lease}. admin.release(${job.id}) takes it away.`;
+  },
+  ended: ({ state, at, error }, { job, nowMs }) => {
+    const message = error ? `: ${error.code ?? error.name}: ${error.message}` : '';
+    const wayOut = state === 'completed' ? '' : ` admin.retry(${job.id}) starts it anew.`;
+    return `It has ended ${state} at ${whenOf(at, nowMs)}${message}${/[.!?]$/.test(message) ? '' : '.'}${wayOut}`;
+  },
+};
+
+const JUST_ENDED = 'jobs that have just ended';
 
 const CAUSES: Readonly<Record<'delay' | 'retry' | 'snooze', (attempt: number) => string>> = {
   delay: () => '',
@@ -84,16 +90,14 @@ const CAUSES: Readonly<Record<'delay' | 'retry' | 'snooze', (attempt: number) =>
   snooze: () => ', because it was put off',
 };
 
-type Of<Name extends JobReason['reason']> = Extract<JobReason, { reason: Name }>;
-
 function describeNoWorker({ excludedBy, here, suggestion }: Of<'no-worker'>, queue: string): string {
-  const wayOut = suggestion === null ? `Start a process with @QueueProcessor('${queue}').` : '';
   const none = `No worker serves queue "${queue}"${suggestion === null ? '.' : `, did you mean "${suggestion}"?`}`;
   if (here === 'not-running')
     return `${none} This process has a handler for it and runs no worker (\`worker: false\`, or no \`runner.start()\`).`;
-  if (here === 'excluded' || excludedBy > 0)
-    return `${none} ${excludedBy > 0 ? `${excludedBy} running process${excludedBy === 1 ? '' : 'es'}` : 'This process'} with a handler for it excludes it by \`worker.queues\`.`;
-  return `${none} ${wayOut}`.trimEnd();
+  if (here === 'excluded') return `${none} This process has a handler for it and excludes it by \`worker.queues\`.`;
+  if (excludedBy === 1) return `${none} One process with a handler for it excludes it by \`worker.queues\`.`;
+  if (excludedBy > 1) return `${none} ${excludedBy} processes with a handler for it exclude it by \`worker.queues\`.`;
+  return suggestion === null ? `${none} Start a process with @QueueProcessor('${queue}').` : none;
 }
 
 function describeRunning({ worker, since, leaseUntil, isStarted }: Of<'running'>, nowMs: number): string {
@@ -103,12 +107,16 @@ function describeRunning({ worker, since, leaseUntil, isStarted }: Of<'running'>
   return `It has been claimed by ${process} at ${whenOf(since, nowMs)}${lease}, and waits there for a free slot.`;
 }
 
+function groupCall(queue: string, group: string): string {
+  return `admin.group('${queue}', '${group}')`;
+}
+
 function pauseOf({ since, by }: ChangeOfPause): string {
   return `${since ? ` since ${since.toISOString()}` : ''}${by === null ? '' : ` by ${by}`}`;
 }
 
 function idList(ids: readonly number[]): string {
-  return ids.map((id) => `#${id}`).join(', ') || 'jobs that have just ended';
+  return ids.map((id) => `#${id}`).join(', ') || JUST_ENDED;
 }
 
 function whenOf(date: Date, nowMs: number): string {
