@@ -5,7 +5,7 @@ import type { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { EngineBase } from './subsystems.js';
 
 // The worker and the event listeners have this time to stop after the shutdown timeout.
-const STOP_TIMEOUT_MS = 1_750;
+const STOP_TIMEOUT_MS = 4_750;
 // Other processes that miss the final notifications find the changes with their next poll.
 const FINAL_NOTIFICATIONS_TIMEOUT_MS = 400;
 
@@ -19,7 +19,7 @@ export class EngineShutdown {
   ) {}
 
   /**
-   * Rejects all waits for results, and stops the worker and the event feed. Takes at most the shutdown timeout plus two
+   * Rejects all waits for results, and stops the worker and the event feed. Takes at most the shutdown timeout plus five
    * seconds.
    */
   async stop(): Promise<void> {

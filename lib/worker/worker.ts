@@ -10,8 +10,9 @@ import type { WorkerParts } from './worker-parts.js';
 
 // Handlers have this long to honour an aborted signal. Then the worker releases their jobs while they still run.
 const ABORT_GRACE_MS = 1_000;
-// The limit of `drain` beyond its timeout, including the grace. Reached if the database does not answer.
-const SHUTDOWN_OVERTIME_MS = 1_500;
+// The limit of `drain` beyond its timeout, including the grace. Reached if the database does not answer. More than three
+// seconds are left to store the last outcomes: a cut off release makes its job wait for the end of its lease.
+const SHUTDOWN_OVERTIME_MS = 4_500;
 // The part of the overtime that is reserved for deregistration when the database does not store the last outcomes.
 const DEREGISTER_RESERVE_MS = 250;
 // The limit for deregistration if all outcomes are stored.
@@ -120,7 +121,7 @@ export class Worker {
 
   /**
    * Second phase of stopping: waits up to `timeoutMs` for running jobs, then aborts them, then releases them, and
-   * deregisters the worker. Ends at most 1.5 s after `timeoutMs`, even if the database does not answer.
+   * deregisters the worker. Ends at most 4.5 s after `timeoutMs`, even if the database does not answer.
    */
   async drain(timeoutMs: number): Promise<void> {
     this.quiet();

@@ -10,7 +10,7 @@ type Settings = NonNullable<Parameters<World['start']>[0]>;
 
 const RECHECK_MS = 2_000;
 // The time from the shutdown timeout until the worker retries postponed outcomes once more.
-const LAST_FLUSH_MS = 1_250;
+const LAST_FLUSH_MS = 4_250;
 const LOST = JSON.stringify({ name: 'WorkerLostError', message: 'gone', code: 'WORKER_LOST' });
 const queues = { q: { lease: LEASE_MS, concurrency: 5, retry: { attempts: 3, backoff: 0 } } } as const;
 

@@ -24,9 +24,10 @@ const MAX_RETRY_INTERVAL_MS = 2_000;
 
 /**
  * The outcome that has committed. It differs from the given one if the job was cancelled instead, or if the database
- * rejected the given one. `lost`: the claim was lost, and nothing was written.
+ * rejected the given one. `lost`: the claim was lost, and nothing was written. `unconfirmed`: the writer gave up, and only
+ * the database may know whether the outcome is stored.
  */
-export type WrittenOutcome = Outcome | 'lost';
+export type WrittenOutcome = Outcome | 'lost' | 'unconfirmed';
 
 /** One outcome on its way to the database. */
 export interface CompletionEntry {
@@ -214,7 +215,7 @@ export class CompletionWriter {
   #abandon(entries: readonly CompletionEntry[]): readonly DeferredBatch[] {
     for (const { claim, completion, onWritten } of entries) {
       claim.abandon(completion ? [completion.job.id] : []);
-      onWritten('lost');
+      onWritten('unconfirmed');
     }
     return [];
   }

@@ -1,7 +1,7 @@
 import { LeaseLostError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { jobLogParams } from '../../job/log-params.js';
-import { isFinalOutcome, isClaimableAtOnce, outcomeWithoutRun, type Outcome } from '../../job/outcome.js';
+import { isFinalOutcome, isClaimableAtOnce, OUTCOME_OF, outcomeWithoutRun, type Outcome } from '../../job/outcome.js';
 import { jobRetentionMs } from '../../job/job-retention.js';
 import type { Attempt } from '../run/attempt.js';
 import { toCompletion, type AttemptEnd } from '../run/attempt-end.js';
@@ -80,7 +80,8 @@ export class OutcomeEffects {
     this.#pendingOutcomes++;
     const completion = toCompletion({ job, claimId: claim.id, workerId, outcome, ranMs: null }, options, clock);
     completer.complete(claim, completion, (written) => {
-      if (written !== 'lost') this.#onCommitted(job, null, null, written, undefined);
+      if (isWritten(written)) this.#onCommitted(job, null, null, written, undefined);
+      else if (written === 'unconfirmed') this.#logUnconfirmed(job, claim, outcome);
       this.#finishOutcome(claim, this.#settle(job, written));
     });
   }
@@ -97,9 +98,9 @@ export class OutcomeEffects {
     const completion = attempt.completionOf(outcome);
     const { ranMs } = completion;
     const onWritten = (written: WrittenOutcome) => {
-      if (written === 'lost') this.#onLeaseLost(job, claim, ranMs);
-      else this.#onCommitted(job, ranMs, startedAtMs, written, result);
-      if (written !== 'lost' && isFinalOutcome(written) && !isKept(completion, written))
+      if (isWritten(written)) this.#onCommitted(job, ranMs, startedAtMs, written, result);
+      else this.#onNotWritten(job, claim, ranMs, written === 'lost' ? undefined : outcome);
+      if (isWritten(written) && isFinalOutcome(written) && !isKept(completion, written))
         void this.parts.jobLogWriter.delete(attempt);
       this.#finishOutcome(claim, this.#settle(job, written));
     };
@@ -122,7 +123,7 @@ export class OutcomeEffects {
 
   /** Other jobs of its flow may have waited for the job. The job itself may be blocked by children that have ended. */
   #settle({ id, overrides }: ClaimedJob, written: WrittenOutcome): Promise<void> | undefined {
-    if (written === 'lost') return undefined;
+    if (!isWritten(written)) return undefined;
     if (written.kind === 'block') return this.parts.flowSettler.recheck([id]);
     return overrides?.flow !== undefined && isFinalOutcome(written) ? this.parts.flowSettler.settle([id]) : undefined;
   }
@@ -157,12 +158,29 @@ export class OutcomeEffects {
     if (woken.length > 0) this.parts.announce(queue, woken.length);
   }
 
-  #onLeaseLost(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null): void {
+  /** @param unconfirmed undefined if the lease was lost */
+  #onNotWritten(job: ClaimedJob, claim: ActiveClaim, ranMs: number | null, unconfirmed: Outcome | undefined): void {
     const { logger, workerId } = this.parts;
-    if (claim.logLossOnce()) logger.warn(new LeaseLostError(job.id, job.queue).message, jobLogParams(job, workerId));
+    if (unconfirmed) this.#logUnconfirmed(job, claim, unconfirmed, ' Its attempt counts then.');
+    else if (claim.logLossOnce())
+      logger.warn(new LeaseLostError(job.id, job.queue).message, jobLogParams(job, workerId));
     this.parts.events.emitLost(job, ranMs);
     this.parts.instrumentations.leaseLost(job);
   }
+
+  #logUnconfirmed(job: ClaimedJob, claim: ActiveClaim, { kind }: Outcome, consequence = ''): void {
+    if (!claim.logLossOnce()) return;
+    this.parts.logger.warn(
+      `The database has not confirmed the outcome "${OUTCOME_OF[kind]}" of job ${job.id} of queue "${job.queue}". If it is not ` +
+        `stored, another run begins when the lease of the job ends.${consequence} \`npx nestjs-sql-queue doctor\` finds ` +
+        `locks, long transactions and settings that delay commits.`,
+      jobLogParams(job, this.parts.workerId),
+    );
+  }
+}
+
+function isWritten(written: WrittenOutcome): written is Outcome {
+  return typeof written === 'object';
 }
 
 function isKept({ job, retentionMs }: Completion, written: Outcome): boolean {
