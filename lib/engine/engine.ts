@@ -4,7 +4,7 @@ import { systemClock } from '../common/clock.js';
 import { Instrumentations } from '../metrics/instrumentations.js';
 import { MetricsRecorder } from '../metrics/metrics-recorder.js';
 import { closeDataSource } from '../store/close-data-source.js';
-import { explainMissingPrivilege } from '../store/core/classify-error.js';
+import { explainRejection } from '../store/core/classify-error.js';
 import { checkDatabaseType } from '../store/core/supported-database.js';
 import { checkSqliteDriver } from '../store/sqlite/sqlite-driver.js';
 import { FlowSettler } from '../worker/complete/flow-settler.js';
@@ -44,7 +44,7 @@ export async function openEngine(given: EngineSettings): Promise<Engine> {
     return await wire(given, ownDataSource);
   } catch (error) {
     if (ownDataSource?.isInitialized) await closeDataSource(ownDataSource, clock);
-    throw explainMissingPrivilege(error);
+    throw explainRejection(error);
   }
 }
 

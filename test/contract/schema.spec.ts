@@ -47,7 +47,19 @@ describeStores('the tables', (setup, { inMemory, server }) => {
     const opened = open({ prefix: 'missing_', migrate: 'check' });
 
     await expect(opened).rejects.toMatchObject({ code: 'SCHEMA_OUT_OF_DATE' });
-    await expect(opened).rejects.toThrow(/tables are missing.*sqlQueueMigrations\(\).*migrate: 'run'/s);
+    await expect(opened).rejects.toThrow(
+      /tables are missing: there is no table missing_schema in the database \S+, .*nestjs-sql-queue migrate.*--prefix.*migrate: 'run'/s,
+    );
+  });
+
+  it('are named with the way out in the error of a call if they are missing and not checked', async () => {
+    const { open } = await setup();
+    const { jobs } = await open({ prefix: 'absent_', migrate: 'off' });
+
+    const claimed = jobs.claim(claimRequest());
+
+    await expect(claimed).rejects.toMatchObject({ code: 'SCHEMA_OUT_OF_DATE' });
+    await expect(claimed).rejects.toThrow(/absent_jobs.*nestjs-sql-queue migrate.*--prefix.*doctor/s);
   });
 
   it('pass the check once they exist', async () => {
@@ -93,7 +105,7 @@ describeStores('the tables', (setup, { inMemory, server }) => {
     for (const { version } of ALL_VERSIONS.slice(0, -1).reverse()) {
       await dataSource.undoLastMigration();
       await expect(open({ dataSource, prefix: 'orm_', migrate: 'check' })).rejects.toThrow(
-        `have version ${version}, expected`,
+        new RegExp(`have version ${version} in the database \\S+, expected`),
       );
     }
     await dataSource.undoLastMigration();

@@ -100,9 +100,8 @@ describeServers('an application', (server) => {
 
     expect(error).toMatchObject({ code: 'SCHEMA_OUT_OF_DATE' });
     expect(dataSource.isInitialized).toBe(false);
-    expect(error.message).toBe(
-      "The queue's tables are missing, expected version 10. Add ...sqlQueueMigrations() to the migrations of your " +
-        "DataSource and run `npx typeorm migration:run -d <your data source>`, or set `schema: { migrate: 'run' }`.",
+    expect(error.message).toMatch(
+      /^The queue's tables are missing: there is no table sql_queue_schema in the database \S+, expected version 10\. Run /,
     );
   });
 

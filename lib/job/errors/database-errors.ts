@@ -10,6 +10,10 @@ export class UnsupportedDatabaseError extends SqlQueueError {
   readonly code = 'UNSUPPORTED_DATABASE';
 }
 
+const OTHER_MIGRATOR =
+  ` If another account makes and updates the tables, run \`npx nestjs-sql-queue migrate\` with it, and set ` +
+  `\`schema: { migrate: 'check' }\`.`;
+
 /** The database account lacks a privilege that the statement needs. Nothing was done. */
 export class MissingPrivilegeError extends SqlQueueError {
   readonly code = 'MISSING_PRIVILEGE';
@@ -17,8 +21,10 @@ export class MissingPrivilegeError extends SqlQueueError {
   /** @param denied the message of the database, which names the account and the table */
   constructor(denied: string, options?: ErrorOptions) {
     super(
-      `The database account may not do this: ${denied}. Grant it the privileges that docs/guides/security.md lists for its ` +
-        `role. If another account makes and updates the tables, set \`schema: { migrate: 'check' }\`.`,
+      `The database account may not do this: ${denied}. \`npx nestjs-sql-queue doctor\` with this account prints the GRANT ` +
+        `statements that it needs; pass --account for a role other than worker (docs/guides/security.md).` +
+        // Only these statements depend on the option.
+        (/^(?:CREATE|ALTER|INDEX|DROP|REFERENCES) command denied/.test(denied) ? OTHER_MIGRATOR : ''),
       options,
     );
   }

@@ -1,4 +1,4 @@
-import { hasCode, MissingPrivilegeError } from '../../job/errors.js';
+import { hasCode, MissingPrivilegeError, SchemaOutOfDateError } from '../../job/errors.js';
 
 /** The right reaction to an error of the database. */
 export type ErrorClass =
@@ -35,9 +35,10 @@ export function isLockWaitTimeout(error: unknown): boolean {
   return (error as { errno?: number } | null)?.errno === 1205;
 }
 
-/** On SQLite the driver reports it by its message alone. */
+/** Also the explanation of such an error. On SQLite the driver reports it by its message alone. */
 export function isMissingTable(error: unknown): boolean {
-  const { errno, message } = (error ?? {}) as DriverError;
+  const { errno, message, cause } = (error ?? {}) as DriverError & { readonly cause?: unknown };
+  if (hasCode(error, 'SCHEMA_OUT_OF_DATE')) return isMissingTable(cause);
   return errno === 1146 || (message?.startsWith('no such table') ?? false);
 }
 
@@ -74,10 +75,20 @@ export function classifyError(error: unknown): ErrorClass {
   return /closed state|Connection lost/i.test(message ?? '') ? 'reconnect' : 'none';
 }
 
-/** The error. If the account lacks a privilege, a MissingPrivilegeError that explains the solution. */
-export function explainMissingPrivilege(error: unknown): unknown {
+/** The error, or one that explains the solution, if the account lacks a privilege or a table of the queue is missing. */
+export function explainRejection(error: unknown): unknown {
+  if (isMissingTable(error) && !hasCode(error, 'SCHEMA_OUT_OF_DATE')) return missingTableError(error as Error);
   const { errno, driverError, message } = (error ?? {}) as DriverError & { readonly driverError?: DriverError };
   const number = errno ?? driverError?.errno;
   if (number === undefined || !DENIED.has(number)) return error;
   return new MissingPrivilegeError(message ?? '', { cause: error });
+}
+
+function missingTableError(error: Error): SchemaOutOfDateError {
+  return new SchemaOutOfDateError(
+    `A table of the queue is missing: ${error.message}. Is this the database of the queue? \`npx nestjs-sql-queue migrate\` ` +
+      `creates the tables, and so does \`schema: { migrate: 'run' }\`. If their names begin with another prefix, set ` +
+      `\`prefix\`, or pass --prefix to the command. \`npx nestjs-sql-queue doctor\` names each missing table.`,
+    { cause: error },
+  );
 }

@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
-import { classifyError, explainMissingPrivilege, isLockWaitTimeout } from './classify-error.js';
+import { classifyError, explainRejection, isLockWaitTimeout } from './classify-error.js';
 
 // Deadlocks and certification conflicts pass within milliseconds. More in a row have another cause.
 const MAX_TRIES = 20;
@@ -44,7 +44,7 @@ export async function withRetry<T>(
         onRetry?.(retryCode(error));
         continue;
       }
-      throw errorClass === 'none' ? explainMissingPrivilege(error) : storeUnavailableError(error, 'not-done');
+      throw errorClass === 'none' ? explainRejection(error) : storeUnavailableError(error, 'not-done');
     }
   }
 }

@@ -4,7 +4,7 @@ import { inRootContext } from '../../common/async-context.js';
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
 import { storeClosedError, storeUnavailableError } from '../core/with-retry.js';
-import { classifyError, explainMissingPrivilege } from '../core/classify-error.js';
+import { classifyError, explainRejection } from '../core/classify-error.js';
 import type { Hosts } from './hosts.js';
 import type { MysqlSessions } from './mysql-sessions.js';
 import type { MysqlWire } from './mysql-wire.js';
@@ -89,7 +89,7 @@ export class MysqlConnections {
     } catch (error) {
       // mysql2 gives this error no code.
       if ((error as Error | null)?.message === 'Pool is closed.') throw storeClosedError();
-      const denied = explainMissingPrivilege(error);
+      const denied = explainRejection(error);
       if (denied !== error) throw denied;
       // Nothing was sent, so the caller may retry.
       throw classifyError(error) === 'none' ? storeUnavailableError(error, 'not-done') : error;

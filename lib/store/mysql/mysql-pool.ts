@@ -6,7 +6,7 @@ import { withTimeout } from '../../common/with-timeout.js';
 import { TransactionLostError } from '../../job/errors.js';
 import { inApplicationTransaction, type ApplicationWork } from '../core/application-transaction.js';
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
-import { classifyError, explainMissingPrivilege, isUnsent } from '../core/classify-error.js';
+import { classifyError, explainRejection, isUnsent } from '../core/classify-error.js';
 import { withRetry, storeUnavailableError, type OnRetry } from '../core/with-retry.js';
 import type { DedicatedConnection, SqlDatabase } from '../core/sql-database.js';
 import { drive, type StatementResult, type FinalWrites, type Statement, type Work } from '../core/statement.js';
@@ -131,7 +131,7 @@ export class MysqlPool implements SqlDatabase {
     try {
       return await withCompleteAnswers(runner, (beforeRead) => runOnQueryRunner(runner, bind, work, beforeRead));
     } catch (error) {
-      throw explainMissingPrivilege(error);
+      throw explainRejection(error);
     }
   }
 

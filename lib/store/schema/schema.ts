@@ -8,6 +8,19 @@ import { execute, query, executeAll, type Work } from '../core/statement.js';
 
 const VERSION = `SELECT MAX(version) AS version FROM {schema}`;
 
+interface Place {
+  /** The name of a table, which shows the prefix. */
+  readonly name: string;
+  readonly db: string;
+}
+
+const ON_SERVER = `SELECT '{schema}' AS name, DATABASE() AS db`;
+const PLACE: Readonly<Record<Dialect['name'], string>> = {
+  mysql: ON_SERVER,
+  mariadb: ON_SERVER,
+  sqlite: `SELECT '{schema}' AS name, COALESCE(NULLIF(file, ''), ':memory:') AS db FROM pragma_database_list WHERE name = 'main'`,
+};
+
 const archiveColumns = Object.values(historyTable.columns).map(({ name }) => name);
 
 // Fails if the archive or one of its columns is missing.
@@ -49,10 +62,13 @@ async function prepareTables(database: SqlDatabase, dialect: Dialect, mode: Migr
     );
   }
   if (mode === 'check') {
+    const [place] = await database.runIdempotent(() => query<Place>(PLACE[dialect.name]));
+    const seen = version === 0 ? `are missing: there is no table ${place!.name}` : `have version ${version}`;
     throw new SchemaOutOfDateError(
-      `The queue's tables ${version === 0 ? 'are missing' : `have version ${version}`}, expected version ` +
-        `${SCHEMA_VERSION}. Add ...sqlQueueMigrations() to the migrations of your DataSource and run ` +
-        `\`npx typeorm migration:run -d <your data source>\`, or set \`schema: { migrate: 'run' }\`.`,
+      `The queue's tables ${seen} in the database ${place!.db}, expected version ${SCHEMA_VERSION}. Run ` +
+        `\`npx nestjs-sql-queue migrate\`, with --prefix if their names do not begin with sql_queue_, or set ` +
+        `\`schema: { migrate: 'run' }\`, or add ...sqlQueueMigrations() to the migrations of your DataSource and run ` +
+        `\`npx typeorm migration:run -d <your data source>\`.`,
     );
   }
   await database.transaction(() => migrate(dialect));
@@ -86,7 +102,8 @@ async function schemaProblemOf(act: () => Promise<unknown>): Promise<Error | und
     return undefined;
   } catch (error) {
     if (hasCode(error, 'STORE_UNAVAILABLE') || hasCode(error, 'MISSING_PRIVILEGE')) throw error;
-    return error as Error;
+    // The explanation is about the tables of the queue.
+    return (hasCode(error, 'SCHEMA_OUT_OF_DATE') ? (error as Error).cause : error) as Error;
   }
 }
 

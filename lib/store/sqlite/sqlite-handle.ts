@@ -7,7 +7,7 @@ import { inApplicationTransaction, type ApplicationWork } from '../core/applicat
 import { callerQueryRunner, runOnQueryRunner, type CallerTransaction } from '../core/caller-transaction.js';
 import { retryCode, storeClosedError, type OnRetry } from '../core/with-retry.js';
 import { sqliteIds } from '../core/inserted-ids.js';
-import { classifyError } from '../core/classify-error.js';
+import { classifyError, explainRejection } from '../core/classify-error.js';
 import type { SqlDatabase } from '../core/sql-database.js';
 import {
   drive,
@@ -132,7 +132,11 @@ export class SqliteHandle implements SqlDatabase {
     const bind = (statement: Statement) => this.templates.bind(statement);
     const runner = callerQueryRunner(this.dataSource, transaction);
     if (!applicationsHandle(this.dataSource).inTransaction) throw new TransactionLostError();
-    return runOnQueryRunner(runner, bind, work);
+    try {
+      return await runOnQueryRunner(runner, bind, work);
+    } catch (error) {
+      throw explainRejection(error);
+    }
   }
 
   readLatest<T>(work: () => Work<T>, transaction?: CallerTransaction): Promise<T> {
@@ -200,7 +204,7 @@ export class SqliteHandle implements SqlDatabase {
         if (!this.handle.open) throw storeClosedError();
         if (!this.isShared || !this.handle.inTransaction) return await act();
       } catch (error) {
-        if (classifyError(error) !== 'again') throw error;
+        if (classifyError(error) !== 'again') throw explainRejection(error);
         this.onRetry?.(retryCode(error));
       }
       if (this.clock.monotonic() - since > BUSY_TIMEOUT_MS) throw busyError();
