@@ -52,6 +52,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
   const core = createCore(given);
   // Before the store opens: it rejects a database that another thread cannot reach.
   const createHeartbeat = createHeartbeatFactory(core, given);
+  await core.codec?.blobs?.check();
   const { clock, databaseClock, logger } = core;
   const { instrumentations: own = [], context } = given.options;
   const instrumentations = new Instrumentations(own, databaseClock, logger, context);

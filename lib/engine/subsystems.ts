@@ -16,6 +16,7 @@ import { WaitNotifier } from '../listen/wait-notifier.js';
 import { Waiter } from '../listen/waiter.js';
 import type { Instrumentations } from '../metrics/instrumentations.js';
 import type { MetricsRecorder } from '../metrics/metrics-recorder.js';
+import { explainedReply } from '../producer/explained-reply.js';
 import { QueueProducer } from '../producer/queue-producer.js';
 import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
@@ -220,7 +221,8 @@ export function createProducer(base: EngineBase) {
     tracker: {
       cancel,
       waitFor: (id, options) => waiter.waitFor(id, options),
-      waitForReply: (id, queue, options) => waiter.waitForReply(id, queue, options, cancel),
+      waitForReply: (id, queue, options) =>
+        explainedReply(waiter.waitForReply(id, queue, options, cancel), queue, notifier),
     },
     events: events.local,
   });

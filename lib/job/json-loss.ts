@@ -32,7 +32,7 @@ function lossOfInstance(value: object, prototype: object): JsonLoss | undefined 
   const tag = Object.prototype.toString.call(value).slice(8, -1);
   const name = nameOf(value, tag);
   if (tag === 'Map' || tag === 'Set') return { what: `a ${name}` };
-  if (ArrayBuffer.isView(value)) return { what: aOrAn(name), advice: ADVICE['ArrayBuffer']! };
+  if (ArrayBuffer.isView(value)) return { what: aOrAn(name), advice: bytesAdvice(value, name) };
   if (Object.hasOwn(ADVICE, tag)) return { what: aOrAn(name), advice: ADVICE[tag]! };
   if (typeof (value as { then?: unknown }).then === 'function')
     return { what: aOrAn(name), advice: ADVICE['Promise']! };
@@ -92,6 +92,13 @@ function isNative(constructor: unknown): boolean {
     typeof constructor === 'function' &&
     /\{\s*\[native code\]\s*\}$/.test(Function.prototype.toString.call(constructor))
   );
+}
+
+/** Buffer.from() of a view with longer elements than bytes would cut each of them. */
+function bytesAdvice(view: ArrayBufferView, name: string): string {
+  if (Buffer.isBuffer(view)) return `pass value.toString('base64')`;
+  if (name === 'Uint8Array') return ADVICE['ArrayBuffer']!;
+  return `pass Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')`;
 }
 
 function nameOf(value: object, tag: string): string {

@@ -30,7 +30,8 @@ function problemOf(value: unknown): string | undefined {
 
   const check = (given: unknown): void => {
     if (problem !== undefined) return;
-    const hasOwnJson = isObject(given) && hasToJson(given);
+    // Its toJSON() writes each byte as a number, and the handler would receive a plain object.
+    const hasOwnJson = isObject(given) && hasToJson(given) && !Buffer.isBuffer(given);
     const child = hasOwnJson ? jsonValueOf(given, path.at(-1) ?? '') : given;
     if (child === NOTHING_TO_CHECK) return;
     const loss = isObject(child)
@@ -68,8 +69,6 @@ function hasToJson(value: object): value is WithToJson {
 
 function jsonValueOf(value: WithToJson, key: string): unknown {
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : NOTHING_TO_CHECK;
-  // A Buffer contains numbers only, and checking many bytes would take long.
-  if (Buffer.isBuffer(value)) return NOTHING_TO_CHECK;
   return value.toJSON(key) ?? NOTHING_TO_CHECK;
 }
 

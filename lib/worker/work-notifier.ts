@@ -68,6 +68,11 @@ export class WorkNotifier {
     if (workerId !== this.#worker?.id) this.channel?.notify(workerName(workerId), 1);
   }
 
+  /** Whether a worker of this process works the queue and has no free slot for it now. */
+  isFull(queue: string): boolean {
+    return this.#queues?.of(queue)?.isFull ?? false;
+  }
+
   /** Of the worker of this process. Other parts of the process that rescue jobs need it. */
   get ownWork(): OwnWork | undefined {
     return this.#worker?.components.ownWork;

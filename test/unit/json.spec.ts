@@ -1,6 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { encodeJson } from '../../lib/job/json.js';
 
+const VIEW = 'value.buffer, value.byteOffset, value.byteLength';
 const FIELDS = 'pass a plain object of its fields, or give it a toJSON()';
 
 class Ping {
@@ -140,8 +141,8 @@ describe('a value that JSON cannot represent', () => {
     [runInNewContext('({ b: [{}] })'), undefined],
     [/a/g, 'a RegExp at a: pass its source and flags'],
     [new Uint8Array(2), `a Uint8Array at a: pass Buffer.from(value).toString('base64')`],
-    [new Float64Array(0), `a Float64Array at a: pass Buffer.from(value).toString('base64')`],
-    [new DataView(new ArrayBuffer(1)), `a DataView at a: pass Buffer.from(value).toString('base64')`],
+    [new Float64Array(0), `a Float64Array at a: pass Buffer.from(${VIEW}).toString('base64')`],
+    [new DataView(new ArrayBuffer(1)), `a DataView at a: pass Buffer.from(${VIEW}).toString('base64')`],
     [new ArrayBuffer(1), `an ArrayBuffer at a: pass Buffer.from(value).toString('base64')`],
     [numbers(), 'a Generator at a: spread it into an array'],
     [new WeakMap(), `an instance of WeakMap, of which JSON keeps nothing at a: ${FIELDS}`],
@@ -153,7 +154,7 @@ describe('a value that JSON cannot represent', () => {
     [hidden(), `an instance of Ping, of which JSON keeps nothing at a: ${FIELDS}`],
     [{ toJSON: () => new Map() }, 'a Map at a'],
     [{ toJSON: () => [NaN] }, 'NaN at a.0'],
-    [Buffer.from('é'), undefined],
+    [Buffer.from('é'), `a Buffer at a: pass value.toString('base64')`],
     [new Ping(), undefined],
     [new User(), undefined],
     [new Admin(), undefined],

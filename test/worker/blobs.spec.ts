@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { aesGcm } from '../../lib/job/codec/aes-gcm.js';
+import { fileBlobs } from '../../lib/job/codec/file-blobs.js';
 import { compress } from '../../lib/job/codec/compress.js';
 import { QueueSettings } from '../../lib/engine/queue-settings.js';
 import { buildSchedule } from '../../lib/schedules/build-schedule.js';
@@ -41,6 +42,17 @@ describeEngines('blobs', (setup) => {
     expect(await admin.get(id)).toMatchObject({ payload: long, result: long });
     expect((await admin.find({ state: 'completed' })).jobs).toHaveLength(2);
     expect(await producer.waitFor(id)).toEqual(long);
+  });
+
+  it.each([
+    ['is missing', '/absent/blobs', /got "\/absent\/blobs": ENOENT.*Create it, mount it/s],
+    ['is no folder', '/dev/null', /got "\/dev\/null": it is no folder/],
+  ])('let no process boot if their folder %s', async (_what, folder, message) => {
+    const world = await setup();
+
+    const started = world.start({ blobs: { store: fileBlobs({ folder }) } });
+
+    await expect(started).rejects.toMatchObject({ code: 'INVALID_OPTIONS', message: expect.stringMatching(message) });
   });
 
   it('hold payloads that are longer than maxPayloadBytes', async () => {

@@ -53,6 +53,19 @@ describeEngines('a request', (setup) => {
     await eventually(async () => Object.keys(await countRemainingRows(world)).length === 0);
   });
 
+  it('names the cause in its timeout if a handler requests from its own queue, which has no free slot', async () => {
+    const world = await setup();
+    const engine = await world.start({
+      queues: { q: { concurrency: 1, retry: 1 } },
+      handlers: { q: () => engine.producer.request('q', 1, { timeout: '50ms' }) },
+    });
+
+    await engine.producer.enqueue('q', 0);
+    const { error } = await engine.events.until('dead');
+
+    expect(error!.message).toMatch(/has not ended within 50 ms\. All slots .* "q" are busy\. .*`concurrency`/);
+  });
+
   it('is withdrawn when its process closes, and leaves no rows', async () => {
     const world = await setup();
     const { producer, close } = await world.start({ autoStart: false });

@@ -28,6 +28,8 @@ export interface BlobStore {
    * because it is down.
    */
   get(key: string, options: BlobCallOptions): Promise<Uint8Array | undefined>;
+  /** Rejects if the store cannot be used as it is set up. The boot of a process calls it once, and fails then. */
+  check?(): Promise<void>;
   /** Deletes the bytes, if the key exists. Without this method `QueueAdmin.erase` leaves blobs until they expire. */
   delete?(key: string, options: BlobCallOptions): Promise<void>;
   /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { access, constants, mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { checkAndResolve, kind, option, type SchemaOf } from '../option-schema.js';
 import { InvalidOptionsError } from '../errors.js';
@@ -38,6 +38,15 @@ export function fileBlobs(options: FileBlobsOptions): BlobStore {
 
 class FileBlobs implements BlobStore {
   constructor(private readonly folder: string) {}
+
+  async check(): Promise<void> {
+    const reason = await blobFolderProblem(this.folder);
+    InvalidOptionsError.throwIfAny('fileBlobs', [
+      reason &&
+        `expected folder to be a folder that exists and that this process may write, got ${JSON.stringify(this.folder)}: ` +
+          `${reason}. Create it, mount it, or change its owner`,
+    ]);
+  }
 
   async put(key: string, body: Uint8Array): Promise<void> {
     const path = this.#pathOf(key);
@@ -100,6 +109,17 @@ class FileBlobs implements BlobStore {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
+  }
+}
+
+/** The reason why this process cannot store blobs in the folder; undefined if it can. */
+export async function blobFolderProblem(folder: string): Promise<string | undefined> {
+  try {
+    if (!(await stat(folder)).isDirectory()) return 'it is no folder';
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
   }
 }
 

@@ -27,8 +27,9 @@ export class WaitTimeoutError extends SqlQueueError {
   constructor(
     readonly jobId: number,
     readonly timeoutMs: number,
+    hint = '',
   ) {
-    super(`Job ${jobId} has not ended within ${timeoutMs} ms.`);
+    super(`Job ${jobId} has not ended within ${timeoutMs} ms.${hint}`);
   }
 }
 

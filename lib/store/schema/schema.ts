@@ -18,7 +18,7 @@ const ON_SERVER = `SELECT '{schema}' AS name, DATABASE() AS db`;
 const PLACE: Readonly<Record<Dialect['name'], string>> = {
   mysql: ON_SERVER,
   mariadb: ON_SERVER,
-  sqlite: `SELECT '{schema}' AS name, COALESCE(NULLIF(file, ''), ':memory:') AS db FROM pragma_database_list WHERE name = 'main'`,
+  sqlite: `SELECT '{schema}' AS name, COALESCE(NULLIF(file, ''), 'main') AS db FROM pragma_database_list WHERE name = 'main'`,
 };
 
 const archiveColumns = Object.values(historyTable.columns).map(({ name }) => name);
