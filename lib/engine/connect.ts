@@ -4,7 +4,7 @@ import type { JobLogger } from '../common/job-logger.js';
 import { logText } from '../common/log-text.js';
 import { SqlQueueError, StoreUnavailableError } from '../job/errors.js';
 import { connectionOptions, type MysqlOptions } from '../store/mysql/mysql-options.js';
-import { classifyError, explainMissingPrivilege } from '../store/core/classify-error.js';
+import { classifyError, explainRejection } from '../store/core/classify-error.js';
 
 /** How the engine connects a DataSource of its own. */
 export interface ConnectSettings {
@@ -31,7 +31,7 @@ export async function connect(
       await dataSource.initialize();
       return;
     } catch (error) {
-      const explained = explainMissingPrivilege(error);
+      const explained = explainRejection(error);
       if (explained instanceof SqlQueueError) throw explained;
       const reason = logText(redact(messageOf(error as Error)));
       const isDown = classifyError(error) !== 'none';
