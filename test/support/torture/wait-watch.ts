@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Connection, RowDataPacket } from 'mysql2/promise';
+import { GROUPED_QUEUE, LIMITED_QUEUE, MAX_RUNNING } from './torture-job.js';
 
 const INTERVAL_MS = 2_000;
+// Locked rows let a few jobs pass.
+const MOST_PASSED = 20;
 
 // A job that waits for others can run as soon as these have ended. A sweep finds it within two minutes.
 const CAN_RUN = `
@@ -16,14 +19,31 @@ const CAN_RUN = `
         ))
   ORDER BY priority, id`;
 
+// The jobs that have the places of a group or of the limited queue. A job keeps the place of its group until its next attempt.
+const HOLDERS = `
+  SELECT queue, group_key, COUNT(*) AS jobs, GROUP_CONCAT(id ORDER BY id) AS ids
+  FROM sql_queue_jobs
+  WHERE (queue = '${LIMITED_QUEUE}' AND state = 'active')
+     OR (queue = '${GROUPED_QUEUE}' AND (state = 'active' OR (state = 'scheduled' AND attempt > 0)))
+  GROUP BY queue, group_key`;
+
+interface Wait {
+  /** The beginning of the time in which no other job had its place. */
+  since: number;
+  holders: string | undefined;
+  /** How often another job took the place. */
+  passed: number;
+}
+
 /**
  * Looks again and again for jobs that could run: the first one of each group that waits, because the others wait for it, and
- * those whose needs have ended. `end` returns those that waited for longer than `maxMs` at a time.
+ * those whose needs have ended. `end` returns those that waited for longer than `maxMs` for nothing, and those that others
+ * passed again and again.
  */
 export function watchWaits(connect: () => Promise<Connection>, maxMs: number): { end(): Promise<string[]> } {
   const over = new AbortController();
-  const found = new Set<string>();
-  let since = new Map<string, number>();
+  const found = new Map<string, string>();
+  let waits = new Map<string, Wait>();
   const watching = watch();
 
   async function watch(): Promise<void> {
@@ -37,18 +57,22 @@ export function watchWaits(connect: () => Promise<Connection>, maxMs: number): {
   async function readOnce(): Promise<void> {
     const connection = await connect();
     try {
-      const [rows] = await connection.query<RowDataPacket[]>(CAN_RUN);
+      const [jobs] = await connection.query<RowDataPacket[]>(CAN_RUN);
+      const [holders] = await connection.query<RowDataPacket[]>(HOLDERS);
+      const full = holders.filter(({ queue, jobs: count }) => queue !== LIMITED_QUEUE || Number(count) >= MAX_RUNNING);
+      const holdersOf = new Map(full.map((row) => [placeOf(row), String(row['ids'])]));
       const now = performance.now();
-      const places = new Set<string>();
-      const next = rows.filter(({ queue, group_key, state }) => {
-        const place = JSON.stringify([queue, group_key]);
-        return state === 'blocked' || (!places.has(place) && places.add(place));
-      });
-      const keys = next.map(
-        ({ id, queue, attempt, state }) => `job ${id} of queue "${queue}" in attempt ${attempt} was ${state}`,
-      );
-      since = new Map(keys.map((key) => [key, since.get(key) ?? now]));
-      for (const [key, at] of since) if (now - at > maxMs) found.add(key);
+      const next = new Map<string, Wait>();
+      for (const row of firstOfEach(jobs)) {
+        const { id, queue, attempt, state } = row;
+        const key = `job ${id} of queue "${queue}" in attempt ${attempt} was ${state}`;
+        next.set(key, waitAfter(waits.get(key), holdersOf.get(placeOf(row)), now));
+      }
+      waits = next;
+      for (const [key, { since, passed }] of waits) {
+        if (now - since > maxMs) found.set(key, `${key} for more than ${maxMs / 1_000} s`);
+        if (passed > MOST_PASSED) found.set(key, `${key} while others passed it ${passed} times`);
+      }
     } finally {
       connection.destroy();
     }
@@ -58,7 +82,23 @@ export function watchWaits(connect: () => Promise<Connection>, maxMs: number): {
     end: async () => {
       over.abort();
       await watching;
-      return [...found].map((key) => `${key} for more than ${maxMs / 1_000} s`);
+      return [...found.values()];
     },
   };
+}
+
+function waitAfter(before: Wait | undefined, holders: string | undefined, now: number): Wait {
+  if (!before) return { since: now, holders, passed: 0 };
+  if (holders === undefined) return { ...before, holders };
+  const isPassed = holders !== before.holders;
+  return { since: now, holders, passed: before.passed + (isPassed ? 1 : 0) };
+}
+
+function firstOfEach(jobs: readonly RowDataPacket[]): RowDataPacket[] {
+  const places = new Set<string>();
+  return jobs.filter((row) => row['state'] === 'blocked' || (!places.has(placeOf(row)) && places.add(placeOf(row))));
+}
+
+function placeOf({ queue, group_key }: RowDataPacket): string {
+  return JSON.stringify([queue, group_key]);
 }
