@@ -9,8 +9,12 @@ export interface Clock {
   monotonic(): number;
   /** The time of day, for records that people read. */
   now(): Date;
-  /** Resolves after `ms`, or as soon as the signal is aborted. Never rejects. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * Resolves after `ms`, or as soon as the signal is aborted. Never rejects.
+   *
+   * @param mode `background`: the sleep does not keep the process alive
+   */
+  sleep(ms: number, signal?: AbortSignal, mode?: 'background'): Promise<void>;
 }
 
 /** Milliseconds of the monotonic clock of the machine. All threads and processes share it. */
@@ -24,7 +28,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export const systemClock: Clock = {
   monotonic: () => performance.now(),
   now: () => new Date(),
-  sleep: (ms, signal) => {
+  sleep: (ms, signal, mode) => {
     if (ms <= 0 || signal?.aborted) return Promise.resolve();
     return new Promise((resolve) => {
       const done = () => {
@@ -33,6 +37,7 @@ export const systemClock: Clock = {
         resolve();
       };
       const timer = setTimeout(done, Math.min(ms, MAX_TIMER_MS));
+      if (mode === 'background') timer.unref();
       signal?.addEventListener('abort', done, { once: true });
     });
   },

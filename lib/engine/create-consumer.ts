@@ -6,7 +6,8 @@ import { logFailure } from '../worker/complete/failure-log.js';
 import { Rescuer } from '../worker/complete/rescuer.js';
 import type { EngineBase } from './subsystems.js';
 
-export function createConsumer({ core, stores, events, waits, notifier, settler, instrumentations }: EngineBase) {
+export function createConsumer(base: EngineBase) {
+  const { core, stores, events, waits, notifier, settler, unserved, instrumentations } = base;
   const { clock, logger, random, optionsFor } = core;
   const rescuer = new Rescuer({
     events: events.local,
@@ -44,7 +45,10 @@ export function createConsumer({ core, stores, events, waits, notifier, settler,
     random,
     clock,
     logger,
-    claimed: (jobs, owner) => events.local.emitClaimed(jobs, owner),
+    claimed: (jobs, owner) => {
+      events.local.emitClaimed(jobs, owner);
+      for (const { queue } of jobs) unserved.settle(queue);
+    },
     promoted: (jobs) => {
       events.local.emitChanges('promoted', jobs);
       // They may belong to queues that workers of other processes serve.

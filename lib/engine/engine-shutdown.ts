@@ -23,7 +23,8 @@ export class EngineShutdown {
    * seconds.
    */
   async stop(): Promise<void> {
-    const { core, events, waits } = this.base;
+    const { core, events, waits, unserved } = this.base;
+    void unserved.stop();
     // A handler or an HTTP request that waits for a job of this process would never end, and nor would the shutdown.
     waits.waiter.rejectAll();
     const endsAt = core.clock.monotonic() + core.worker.shutdownTimeoutMs + STOP_TIMEOUT_MS;
@@ -41,7 +42,8 @@ export class EngineShutdown {
   }
 
   async #sendFinalNotifications(): Promise<void> {
-    const { stores, events, waits, settler, recorder } = this.base;
+    const { stores, events, waits, settler, recorder, unserved } = this.base;
+    await unserved.stop();
     await settler.stop();
     await recorder.stop();
     await waits.close();

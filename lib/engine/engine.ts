@@ -3,6 +3,7 @@ import { AuditTrail } from '../audit/audit-trail.js';
 import { systemClock } from '../common/clock.js';
 import { Instrumentations } from '../metrics/instrumentations.js';
 import { MetricsRecorder } from '../metrics/metrics-recorder.js';
+import { UnservedQueues } from '../producer/unserved-queues.js';
 import { closeDataSource } from '../store/close-data-source.js';
 import { explainRejection } from '../store/core/classify-error.js';
 import { checkDatabaseType } from '../store/core/supported-database.js';
@@ -74,10 +75,17 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     waitNotifier: waits.waitNotifier,
     notifier,
   });
+  const unserved = new UnservedQueues({
+    store: stores.queues,
+    expectsWorker: (queue) => core.optionsFor(queue).expectWorker,
+    isServedHere: (queue) => notifier.serves(queue),
+    clock,
+    logger,
+  });
   const recorder = new MetricsRecorder({ store: stores.metrics, clock, databaseClock, logger });
   instrumentations.add(recorder);
   const audit = new AuditTrail({ hook: given.options.audit, clock, jobs: stores.jobs, logger });
-  const built = { core, stores, events, waits, notifier, settler, instrumentations, recorder, audit };
+  const built = { core, stores, events, waits, notifier, settler, unserved, instrumentations, recorder, audit };
   const { runner, handlers, subscriptions, schedules } = createRunner(built, createHeartbeat);
   const ownQueues = ownQueuesOf({ settings: core.settings, handlers, runner, subscriptions, schedules });
   return {
@@ -99,6 +107,7 @@ async function wire(given: EngineSettings, ownDataSource: DataSource | undefined
     /** Those of the options, and those that an entry point adds. */
     instrumentations,
     notifier,
+    unserved,
     producer: createProducer(built),
     admin: createAdmin(built, ownQueues),
     consumer: createConsumer(built),

@@ -18,6 +18,7 @@ import type { Instrumentations } from '../metrics/instrumentations.js';
 import type { MetricsRecorder } from '../metrics/metrics-recorder.js';
 import { explainedReply } from '../producer/explained-reply.js';
 import { QueueProducer } from '../producer/queue-producer.js';
+import type { UnservedQueues } from '../producer/unserved-queues.js';
 import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
 import { withCodec } from '../store/codec/with-codec.js';
@@ -68,6 +69,7 @@ export interface EngineBase {
   readonly waits: ReturnType<typeof createWaits>;
   readonly notifier: WorkNotifier;
   readonly settler: FlowSettler;
+  readonly unserved: UnservedQueues;
   /** Those of the options, the recorder, and those that an entry point adds. */
   readonly instrumentations: Instrumentations;
   readonly recorder: MetricsRecorder;
@@ -204,7 +206,7 @@ export function createSchedules({ core, stores, events, notifier, audit }: Engin
 }
 
 export function createProducer(base: EngineBase) {
-  const { core, stores, events, waits, notifier, instrumentations } = base;
+  const { core, stores, events, waits, notifier, unserved, instrumentations } = base;
   const { waiter } = waits;
   // A producer cancels its own jobs, which is no act of an administrator.
   const admin = createAdmin({ ...base, audit: new AuditTrail(undefined) }, NO_OWN_QUEUES);
@@ -216,6 +218,7 @@ export function createProducer(base: EngineBase) {
     flows: stores.flows,
     optionsFor: core.optionsFor,
     notifier,
+    unserved,
     clock: core.clock,
     instrumentations: instrumentations.ofProducers,
     tracker: {

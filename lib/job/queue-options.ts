@@ -110,6 +110,11 @@ export interface QueueOptions {
    */
   logFailures?: boolean;
   /**
+   * Whether a process that enqueues into the queue warns, once, if no worker of any process has served it for a minute. False
+   * for queues whose jobs people or other programs take. Default true.
+   */
+  expectWorker?: boolean;
+  /**
    * Whether the queue records its events for listeners in other processes: `@OnQueueEvent('completed', { from:
    * 'anywhere' })`. Each change of a job adds a row in the same transaction; rows are kept for ten minutes. Set the
    * option in every process that enqueues, works or administers the queue: a process without it records none of its
@@ -151,6 +156,7 @@ export const QUEUE_OPTIONS = {
   expiresAfter: option(either(false, durationOf(`a duration from '1s' to '365d'`, 1_000, 365 * 86_400_000)), false),
   events: option(flag, false),
   logFailures: option(flag, true),
+  expectWorker: option(flag, true),
   jobDefaults: JOB_DEFAULTS,
 } satisfies SchemaOf<QueueOptions>;
 

@@ -25,7 +25,7 @@ export class JobInserter {
   constructor(
     private readonly parts: Pick<
       ProducerParts,
-      'store' | 'flows' | 'clock' | 'optionsFor' | 'notifier' | 'events' | 'instrumentations'
+      'store' | 'flows' | 'clock' | 'optionsFor' | 'notifier' | 'events' | 'unserved' | 'instrumentations'
     >,
   ) {
     this.#batcher = new EnqueueBatcher(parts.store);
@@ -122,7 +122,8 @@ export class JobInserter {
   }
 
   #notifyWorkers(queue: string, jobs: readonly NewJob[]): void {
-    const { notifier } = this.parts;
+    const { notifier, unserved } = this.parts;
+    unserved?.onEnqueued(queue);
     const delays = jobs.filter((job) => job.delayMs !== null).map((job) => job.delayMs!);
     if (delays.length > 0) notifier.expectDue(queue, Math.min(...delays));
     const times = jobs.filter((job) => job.runAtMs !== null).map((job) => job.runAtMs!);

@@ -7,6 +7,7 @@ import type { StepStore } from '../store/steps/step-store.js';
 import type { QueueStore } from '../store/topics/queue-store.js';
 import type { Clock } from '../common/clock.js';
 import type { EnqueuedJob } from './enqueued-job.js';
+import type { UnservedQueues } from './unserved-queues.js';
 
 /** Cancels jobs and waits for them, whichever producer enqueued them. */
 export interface JobTracker {
@@ -40,6 +41,8 @@ export interface ProducerParts {
   readonly optionsFor: (queue: string) => ResolvedQueueOptions;
   readonly notifier: ProducerNotifier;
   readonly tracker: JobTracker;
+  /** Undefined for test doubles, which have no workers. */
+  readonly unserved?: Pick<UnservedQueues, 'onEnqueued'>;
   /** Undefined if none surrounds these calls. */
   readonly instrumentations?: Instrumentations['ofProducers'];
   /** Emits jobs after they have been committed. */

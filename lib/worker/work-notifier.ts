@@ -27,6 +27,11 @@ export class WorkNotifier {
     this.#worker = worker;
   }
 
+  /** Whether a worker of this process works the queue. */
+  serves(queue: string): boolean {
+    return this.#queues?.of(queue) !== undefined;
+  }
+
   /** Call it before the jobs of the queue commit. */
   prepare(queue: string): void {
     if (!this.#queues?.of(queue)) this.channel?.prepare();

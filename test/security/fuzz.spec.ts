@@ -49,6 +49,7 @@ const QUEUE = {
   groups: [false, {}, { concurrency: 1, quantum: 0 }, { rate: { limit: 1, per: '1s' }, onRetry: 'pass' }, null],
   events: [true, false],
   logFailures: [true, false],
+  expectWorker: [true, false],
   jobDefaults: [{}, { priority: 1, delay: '1s' }, { headers: { a: '1' } }, { name: 'x' }, null],
   batch: [1, 100],
   topic: TOPICS,

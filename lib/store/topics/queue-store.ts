@@ -27,6 +27,13 @@ export interface SubscriptionRecord {
   createdAt: Date;
 }
 
+export interface QueueService {
+  /** The queues that no worker has served within the last minute. Without those whose jobs people or other programs end. */
+  readonly unserved: readonly string[];
+  /** All queues that a worker has served, or that an operator has configured. */
+  readonly known: readonly string[];
+}
+
 /** Stores the subscriptions of queues and the expiry of temporary queues. */
 export interface QueueStore {
   /**
@@ -55,6 +62,9 @@ export interface QueueStore {
 
   /** Deletes one subscription of a queue, or all, and returns their number. Copies in the queue stay. */
   unsubscribe(queue: string, topic?: string, change?: Change): Promise<number>;
+
+  /** Reads which of the queues have a worker in any process. */
+  readService(queues: readonly string[]): Promise<QueueService>;
 
   /** All subscriptions, by queue and topic. */
   subscriptions(): Promise<SubscriptionRecord[]>;

@@ -9,6 +9,7 @@ import {
   markQueuesUsed,
 } from './queue-registration.js';
 import type { QueueStore } from './queue-store.js';
+import { readService } from './read-service.js';
 import { deleteSubscriptions, findSubscribers, listSubscriptions } from './subscriptions.js';
 
 export function sqlQueueStore({ database, blocking, dialect }: StoreParts): QueueStore {
@@ -32,6 +33,7 @@ export function sqlQueueStore({ database, blocking, dialect }: StoreParts): Queu
     subscribe: (queue, subscriptions, change) =>
       runChange(blocking, change, () => subscribe(dialect, queue, subscriptions)),
     unsubscribe: (queue, topic, change) => runChange(blocking, change, () => deleteSubscriptions(queue, topic), Number),
+    readService: (queues) => database.runIdempotent(() => readService(queues)),
     subscriptions: () => database.runIdempotent(listSubscriptions),
   };
 }
