@@ -55,7 +55,7 @@ function project(name, include, { nest = 12, otel = 2, alias = [], exclude = [],
 const otel = (line, alias) => project(`otel${line}`, ['test/nest/open-telemetry.spec.ts'], { otel: line, alias });
 
 // These read state of the whole process, such as all decorated classes.
-const ALONE = ['test/nest/queues-without-handlers.spec.ts'];
+const ALONE = ['test/nest/queues-without-handlers.spec.ts', 'test/nest/unprovided-classes.spec.ts'];
 
 export default defineConfig({
   test: {

@@ -9,6 +9,7 @@ import type { JobContext } from '../worker/run/job-context.js';
 import { recordMethod } from './decorated-methods.js';
 import type { Queue } from './queue.js';
 import { getQueueToken } from './tokens.js';
+import { recordListener } from './unprovided-classes.js';
 import { recordProcessor } from './unworked-queues.js';
 
 // Strings, not symbols, so that the explorer of one copy of the package finds the decorators of another copy.
@@ -145,6 +146,7 @@ export function OnQueueEvent(
 /** For a decorator that a method may have several times. */
 function addMetadata(key: string, decorator: string, metadata: object, instance?: string): MethodDecorator {
   return (target, name, descriptor: PropertyDescriptor) => {
+    recordListener({ instance: instance ?? '', decorator, title: `${target.constructor.name}.${String(name)}` });
     recordMethod(target, name, descriptor, { decorator, key, instance });
     const { value: method } = descriptor;
     const others = (Reflect.getMetadata(key, method as object) ?? []) as object[];

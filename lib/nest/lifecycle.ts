@@ -24,6 +24,7 @@ import type { QueueSettings } from '../engine/queue-settings.js';
 import { buildSchedule } from '../schedules/build-schedule.js';
 import { HandlerCaller } from './handler-caller.js';
 import { handlerLines } from './handler-log.js';
+import { recordProvided, unprovidedListeners, unprovidedProcessors, unprovidedWarning } from './unprovided-classes.js';
 import { unworkedQueues } from './unworked-queues.js';
 import { instanceOfEngineToken, queueOfToken } from './tokens.js';
 
@@ -80,6 +81,7 @@ export class SqlQueueLifecycle
     if (eventsAnywhere.hasAnyListener) await this.#closeAllOnError(() => feed.start());
     if (options.worker === false) return;
     this.#warnOfUnworkedQueues();
+    await this.#closeAllOnError(() => this.#warnOfUnprovidedClasses());
     const startsManually = typeof options.worker === 'object' && options.worker.autoStart === false;
     await this.#closeAllOnError(() => (startsManually ? runner.declare() : runner.start()));
   }
@@ -136,6 +138,23 @@ export class SqlQueueLifecycle
     const produced = queues.filter((queue) => queue !== undefined);
     const deadLetters = worked.map((queue) => settings.of(queue).deadLetter).filter((queue) => queue !== false);
     for (const line of unworkedQueues(options, worked, [...produced, ...deadLetters], name)) logger.warn(line);
+  }
+
+  /** A class whose queue a worker of another process serves, or has served, may belong to that process. */
+  async #warnOfUnprovidedClasses(): Promise<void> {
+    const { options, handlers, stores, unserved, logger } = this.engine;
+    const { name } = this.given;
+    recordProvided([...this.discovery.getProviders(), ...this.discovery.getControllers()]);
+    const missing = unprovidedProcessors(options, handlers.queues, name);
+    const lines = unprovidedListeners(options, name);
+    if (missing.size > 0) {
+      const { known, unserved: without } = await stores.queues.readService([...missing.keys()]);
+      for (const queue of without) {
+        if (known.includes(queue)) unserved.expect(queue, `no module here provides ${missing.get(queue)!}`);
+        else lines.push(`${missing.get(queue)!} (queue "${queue}")`);
+      }
+    }
+    if (lines.length > 0) logger.warn(unprovidedWarning(lines));
   }
 
   #explore(): ExplorerResult {

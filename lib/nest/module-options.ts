@@ -40,6 +40,11 @@ export interface SqlQueueModuleOptions extends EngineOptions {
    */
   enhancers?: 'local' | 'all' | 'none';
   /**
+   * Whether the boot warns of loaded classes with decorators of the library that no module provides. `ignore`: for a process
+   * that loads classes which other processes provide. Default `warn`.
+   */
+  unprovided?: 'warn' | 'ignore';
+  /**
    * How the parameters of log lines (`queue`, `jobId`, `name`, `attempt`, `workerId`, `traceId`) reach the logger of the
    * application. `params`: as an object after the message (ConsoleLogger of Nest 12). `object`: in one object, with the message
    * as `msg` (nestjs-pino). `text`: after the message (all other loggers). Default `auto`: recognizes the logger.
@@ -52,6 +57,7 @@ export const OPTIONS_PLACE = 'SqlQueueModule options';
 const MODULE_OPTIONS = {
   ...ENGINE_OPTIONS,
   enhancers: option(oneOf('local', 'all', 'none')),
+  unprovided: option(oneOf('warn', 'ignore')),
   logFormat: option(oneOf(...LOG_FORMATS)),
   connection: checked(connectionProblems),
 } satisfies SchemaOf<SqlQueueModuleOptions>;

@@ -15,7 +15,7 @@ const WORKER_ONLY_OPTIONS = [
 const LOADED = Symbol.for('nestjs-sql-queue:loaded-processors');
 
 /** A class or method with @QueueProcessor(), in a file that this process has loaded. */
-interface LoadedProcessor {
+export interface LoadedProcessor {
   readonly queue: string;
   readonly instance: string;
   /** `Class` or `Class.method`. */
@@ -46,11 +46,10 @@ export function unworkedQueues(
   used: readonly string[],
   instance = '',
 ): string[] {
-  const loaded = [...allLoaded.values()].filter((processor) => processor.instance === instance);
-  const { queues = {}, worker } = options;
-  const { include = [], exclude = [] } = (typeof worker === 'object' ? worker.queues : undefined) ?? {};
-  const isExcluded = (queue: string) =>
-    (include.length > 0 && !matchesAny(include, queue)) || matchesAny(exclude, queue);
+  const loaded = loadedProcessors(instance);
+  const { queues = {}, worker, unprovided } = options;
+  const { include = [] } = (typeof worker === 'object' ? worker.queues : undefined) ?? {};
+  const isExcluded = (queue: string) => isExcludedHere(options, queue);
   const isUnworked = (queue: string) => !queue.endsWith('*') && !worked.includes(queue);
   const missing = (queue: string) => `but this process has no handler for it${suggestionFor(queue, worked, loaded)}`;
 
@@ -68,8 +67,18 @@ export function unworkedQueues(
   return [
     ...included.map((queue) => `worker.queues.include names "${queue}", ${missing(queue)}`),
     ...configured,
-    ...nothingWorked(worked, loaded),
+    ...(unprovided === 'ignore' ? [] : nothingWorked(worked, loaded)),
   ];
+}
+
+export function loadedProcessors(instance: string): LoadedProcessor[] {
+  return [...allLoaded.values()].filter((processor) => processor.instance === instance);
+}
+
+/** Whether `worker.queues` leaves the queue to other processes. */
+export function isExcludedHere({ worker }: SqlQueueModuleOptions, queue: string): boolean {
+  const { include = [], exclude = [] } = (typeof worker === 'object' ? worker.queues : undefined) ?? {};
+  return (include.length > 0 && !matchesAny(include, queue)) || matchesAny(exclude, queue);
 }
 
 function nothingWorked(worked: readonly string[], loaded: readonly LoadedProcessor[]): string[] {

@@ -49,7 +49,7 @@ describe('a process with a worker', () => {
   });
 
   it('warns if it works no queue although handler classes are loaded', async () => {
-    const { log } = await start({});
+    const { log } = await start({}, { unprovided: 'warn' });
 
     expect(log.at('warn')).toEqual([
       'This process works no queue: no module provides Emails.send (queue "email.send"), Reports (queue "report.build"). Add the ' +

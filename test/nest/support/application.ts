@@ -64,6 +64,8 @@ export function queueModule(options: SqlQueueModuleOptions & StaticOptions = {})
     connection: IN_MEMORY,
     // The log of these tests has texts alone.
     logFormat: 'params',
+    // Test files share a process, so classes of other tests are loaded.
+    unprovided: 'ignore',
     defaults: { retry: { attempts: 1, backoff: 0 }, ...defaults },
     worker: typeof worker === 'object' ? { ...FAST_POLL, ...worker } : (worker ?? FAST_POLL),
     ...rest,
