@@ -13,7 +13,6 @@ import type { DataSource, EntitySchema } from 'typeorm';
 import { InvalidOptionsError } from '../job/errors.js';
 import { unknownKeys } from '../job/expectation.js';
 import { defined } from '../job/option-schema.js';
-import { sqliteDriverIncompatibility } from '../store/sqlite/sqlite-driver.js';
 import { sqlQueueEntities } from '../store/schema/entities/entities.js';
 import { dataSourcesAmong, dataSourceTokens } from './choose-data-source.js';
 import { featureProviders, type FeatureQueue } from './feature-queues.js';
@@ -21,6 +20,7 @@ import type { InstanceOptions } from './decorators.js';
 import { openModuleEngine, type ModuleEngine } from './module-engine.js';
 import { ConfigurationCheck, isConfigured, setConfigured, unconfiguredError } from './configuration-check.js';
 import { decoratedOptions } from './explorer.js';
+import { warnOfSqliteDriver } from './sqlite-driver-warning.js';
 import { SqlQueueLifecycle } from './lifecycle.js';
 import { checkStaticOptions, type SqlQueueModuleOptions, type StaticOptions } from './module-options.js';
 import {
@@ -154,12 +154,6 @@ function dynamicModule(options: SqlQueueAsyncOptions): DynamicModule {
     ],
     exports: [core],
   };
-}
-
-/** Runs early, because the DataSource of the application opens before the queue can reject the driver. */
-function warnOfSqliteDriver(): void {
-  const incompatibility = sqliteDriverIncompatibility();
-  if (incompatibility !== undefined) Logger.warn(incompatibility, 'SqlQueue');
 }
 
 function optionsProviders(
