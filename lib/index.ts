@@ -3,6 +3,7 @@ export type { AllQueues } from './admin/pause-queues.js';
 export type { Erasure } from './admin/erase.js';
 export type { AllJobs, JobSelection } from './admin/job-selection.js';
 export type { ObliterateOptions } from './admin/obliterate-queue.js';
+export type { MayCreateQueue, QueueChangeOptions, QueueLimitOptions } from './admin/require-queue.js';
 export type { AuditPage } from './admin/list-audit.js';
 export type { SignalFilter, SignalPage } from './admin/list-signals.js';
 export type { AuditHook } from './audit/audit-trail.js';
@@ -47,6 +48,7 @@ export {
   JobFailedError,
   JobFinishedError,
   JobNotFoundError,
+  QueueNotFoundError,
   JobNotAssignedError,
   JobTimeoutError,
   LeaseExpiredError,

@@ -3,7 +3,8 @@ import { expected } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
 import { configurationProblems, type QueueConfiguration } from '../job/settings/queue-configuration.js';
 import type { AdminParts } from './admin-parts.js';
-import { partsFor, type ChangeOptions } from './in-transaction.js';
+import { partsFor } from './in-transaction.js';
+import { requireQueue, takeCreate, type QueueChangeOptions } from './require-queue.js';
 
 /** Why a transaction of the caller must not change the limits of a queue. */
 export const LIMITS_ARE_LOCKED = 'claims of the queue would wait for its limits until your transaction ends';
@@ -12,13 +13,16 @@ export async function configureQueue(
   parts: AdminParts,
   queue: string,
   given: QueueConfiguration | null,
-  options: ChangeOptions,
+  options: QueueChangeOptions,
 ): Promise<void> {
   checkQueueName(queue);
   const where = 'Cannot configure the queue';
   InvalidOptionsError.throwIfAny(where, configurationProblems(given));
-  const { store, audit, notifier } = partsFor(parts, where, options);
+  const { mayCreate, others } = takeCreate(where, options);
+  const own = partsFor(parts, where, others);
   if (options.manager !== undefined) InvalidOptionsError.throwIfAny(where, [limitsProblem(given)]);
+  if (!mayCreate) await requireQueue(own, queue);
+  const { store, audit, notifier } = own;
   const call = { verb: 'configure', which: queue, options: given, queue } as const;
   await audit.change(call, (change) => store.configure(queue, given, change));
   notifier.poll();

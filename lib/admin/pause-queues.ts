@@ -2,8 +2,9 @@ import { batchesOf } from '../common/batches-of.js';
 import { isOptions } from '../job/expectation.js';
 import { checkQueueName } from '../job/job-names.js';
 import type { AdminParts } from './admin-parts.js';
-import { partsFor, type ChangeOptions } from './in-transaction.js';
+import { partsFor } from './in-transaction.js';
 import { ADMIN_BATCH_SIZE } from './job-selection.js';
+import { requireQueue, takeCreate, type QueueChangeOptions } from './require-queue.js';
 
 /** Every queue that has jobs or is known otherwise. */
 export interface AllQueues {
@@ -14,12 +15,15 @@ export async function setPaused(
   given: AdminParts,
   which: string | AllQueues,
   paused: boolean,
-  options: ChangeOptions,
+  options: QueueChangeOptions,
 ): Promise<void> {
   const isAll = isAllQueues(which);
   if (!isAll) checkQueueName(which);
   const verb = paused ? 'pause' : 'resume';
-  const { store, audit, notifier } = partsFor(given, `Cannot ${verb}`, options);
+  const { mayCreate, others } = takeCreate(`Cannot ${verb}`, options);
+  const parts = partsFor(given, `Cannot ${verb}`, others);
+  if (!isAll && !mayCreate) await requireQueue(parts, which);
+  const { store, audit, notifier } = parts;
   const queues = isAll ? (await store.queues()).map(({ queue }) => queue) : [which];
   await audit.record({ verb, which, queue: isAll ? undefined : which }, async (changes) => {
     // One transaction for each batch: its locks do not delay workers that start.

@@ -23,6 +23,7 @@ import { setPaused, type AllQueues } from './pause-queues.js';
 import { listGroups, QueueGroup, type GroupPage, type GroupPageOptions } from './queue-group.js';
 import { readHistory, type HistoryOptions, type MetricsPoint } from './read-history.js';
 import { rekey } from './rekey.js';
+import { requireQueue, takeCreate, type QueueChangeOptions, type QueueLimitOptions } from './require-queue.js';
 import { readStats, type StatsOptions } from './read-stats.js';
 import { subscribe, unsubscribe } from './subscriptions.js';
 
@@ -102,14 +103,15 @@ export class QueueAdmin extends FlowAdmin {
 
   /**
    * Pauses the queue, or with `{ all: true }` each queue of `queues()`: within a poll, all processes stop claiming its jobs.
-   * Running jobs continue. In your transaction, the pause begins with the commit.
+   * Running jobs continue. In your transaction, the pause begins with the commit. Like `resume`, `limit` and `configure` it
+   * rejects with QueueNotFoundError if the queue does not exist, unless you pass `{ create: true }`.
    */
-  pause(which: string | AllQueues, options: ChangeOptions = {}): Promise<void> {
+  pause(which: string | AllQueues, options: QueueChangeOptions = {}): Promise<void> {
     return setPaused(this.#parts, which, true, options);
   }
 
   /** Ends the pause of the queue, or with `{ all: true }` of each queue, in all processes. */
-  resume(which: string | AllQueues, options: ChangeOptions = {}): Promise<void> {
+  resume(which: string | AllQueues, options: QueueChangeOptions = {}): Promise<void> {
     return setPaused(this.#parts, which, false, options);
   }
 
@@ -120,10 +122,11 @@ export class QueueAdmin extends FlowAdmin {
    *
    * @example await admin.limit('crm.push', { maxRunning: 50, rate: { limit: 100, per: '1s' } });
    */
-  async limit(queue: string, change: LimitChange | null, options: OwnTransaction = {}): Promise<void> {
+  async limit(queue: string, change: LimitChange | null, options: QueueLimitOptions = {}): Promise<void> {
     checkQueueName(queue);
     refuseManager('Cannot limit the queue', options, LIMITS_ARE_LOCKED);
     InvalidOptionsError.throwIfAny('Cannot limit the queue', limitChangeProblems(change));
+    if (!takeCreate('Cannot limit the queue', options).mayCreate) await requireQueue(this.#parts, queue);
     const call = { verb: 'limit', which: queue, options: change, queue } as const;
     const { audit, limits } = this.#parts;
     await audit.change(call, (recorded) => limits.setLimits(queue, change, recorded));
@@ -138,7 +141,7 @@ export class QueueAdmin extends FlowAdmin {
    *
    * @example await admin.configure('email.send', { concurrency: 5, enabled: { from: '08:00', to: '18:00', tz: 'Europe/Berlin' } });
    */
-  configure(queue: string, settings: QueueConfiguration | null, options: ChangeOptions = {}): Promise<void> {
+  configure(queue: string, settings: QueueConfiguration | null, options: QueueChangeOptions = {}): Promise<void> {
     return configureQueue(this.#parts, queue, settings, options);
   }
 

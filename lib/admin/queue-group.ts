@@ -8,7 +8,8 @@ import { snoozeProblem, toDelay, type SnoozeUntil } from '../job/snooze.js';
 import type { AuditVerb, Change } from '../store/audit/audit-store.js';
 import type { GroupCounts, GroupRecord, GroupStatus } from '../store/groups/group-store.js';
 import type { AdminParts } from './admin-parts.js';
-import { refuseManager, type OwnTransaction } from './in-transaction.js';
+import { refuseManager } from './in-transaction.js';
+import { requireQueue, takeCreate, type QueueLimitOptions } from './require-queue.js';
 
 /** Which groups to list. */
 export interface GroupPageOptions {
@@ -71,16 +72,16 @@ export class QueueGroup {
   }
 
   /** Starts no further job of the group. Running jobs continue, and other groups are not affected. */
-  async pause(options: OwnTransaction = {}): Promise<void> {
+  async pause(options: QueueLimitOptions = {}): Promise<void> {
     refuseManager('Cannot pause the group', options, GROUP_IS_LOCKED);
-    await this.#change('group.pause', undefined, (change) =>
+    await this.#change('group.pause', undefined, options, (change) =>
       this.#parts.groups.setPaused(this.queue, this.group, true, change),
     );
   }
 
-  async resume(options: OwnTransaction = {}): Promise<void> {
+  async resume(options: QueueLimitOptions = {}): Promise<void> {
     refuseManager('Cannot resume the group', options, GROUP_IS_LOCKED);
-    await this.#change('group.resume', undefined, (change) =>
+    await this.#change('group.resume', undefined, options, (change) =>
       this.#parts.groups.setPaused(this.queue, this.group, false, change),
     );
     this.#parts.notifier.wake(this.queue);
@@ -92,29 +93,35 @@ export class QueueGroup {
    *
    * @example await admin.group('sync.tenant', 'tenant-42').limit({ concurrency: 5, weight: 3 });
    */
-  async limit(change: GroupLimitChange | null, options: OwnTransaction = {}): Promise<void> {
+  async limit(change: GroupLimitChange | null, options: QueueLimitOptions = {}): Promise<void> {
     refuseManager('Cannot limit the group', options, GROUP_IS_LOCKED);
     InvalidOptionsError.throwIfAny('Cannot limit the group', groupLimitChangeProblems(change));
-    await this.#change('group.limit', change, (recorded) =>
+    await this.#change('group.limit', change, options, (recorded) =>
       this.#parts.groups.setLimits(this.queue, this.group, change, recorded),
     );
     this.#parts.notifier.wake(this.queue);
   }
 
   /** No job of the group starts before a date, or for a duration from now. False: the rest ends. */
-  async rest(until: SnoozeUntil | false, options: OwnTransaction = {}): Promise<void> {
+  async rest(until: SnoozeUntil | false, options: QueueLimitOptions = {}): Promise<void> {
     refuseManager('Cannot let the group rest', options, GROUP_IS_LOCKED);
     if (until !== false) InvalidOptionsError.throwIfAny('Cannot let the group rest', [snoozeProblem(until)]);
     const rest = until === false ? null : toDelay(until, 0);
-    await this.#change('group.rest', { until }, (change) =>
+    await this.#change('group.rest', { until }, options, (change) =>
       this.#parts.groups.rest(this.queue, this.group, rest, change),
     );
     this.#parts.notifier.wake(this.queue);
   }
 
-  #change(verb: AuditVerb, options: unknown, act: (change: Change) => Promise<void>): Promise<void> {
+  async #change(
+    verb: AuditVerb,
+    recorded: unknown,
+    options: QueueLimitOptions,
+    act: (change: Change) => Promise<void>,
+  ): Promise<void> {
     const { queue, group } = this;
-    return this.#parts.audit.change({ verb, which: { queue, group }, options, queue }, act);
+    if (!takeCreate('Cannot administer the group', options).mayCreate) await requireQueue(this.#parts, queue);
+    await this.#parts.audit.change({ verb, which: { queue, group }, options: recorded, queue }, act);
   }
 }
 

@@ -1,4 +1,4 @@
-import { hasCode } from '../job/errors.js';
+import { hasCode, type QueueNotFoundError } from '../job/errors.js';
 
 // By code, because the application may load both builds of the package.
 const STATUS: Readonly<Record<string, number>> = {
@@ -42,6 +42,8 @@ export interface KnownError {
 /** Undefined for an error that the caller did not cause. Its message may have details of the server. */
 export function knownError(error: unknown): KnownError | undefined {
   if (error instanceof Refusal) return error;
+  // Its message has names of queues that the caller may have no right to read.
+  if (hasCode(error, 'QUEUE_NOT_FOUND')) return notFound(`Queue "${(error as QueueNotFoundError).queue}"`);
   const code = Object.keys(STATUS).find((one) => hasCode(error, one));
   return code === undefined ? undefined : { code, status: STATUS[code]!, message: (error as Error).message };
 }

@@ -6,5 +6,6 @@ export * from './errors/codec-errors.js';
 export * from './errors/step-errors.js';
 export * from './errors/flow-errors.js';
 export * from './errors/schedule-errors.js';
+export * from './errors/queue-errors.js';
 export * from './errors/wait-errors.js';
 export * from './errors/database-errors.js';

@@ -47,11 +47,12 @@ export class Queue<Name extends QueueName = QueueName> {
 
   /** Pauses the queue in all processes. See QueueAdmin.pause. */
   pause(): Promise<void> {
-    return this.admin().pause(this.name);
+    // The application names the queue in its code, so it exists.
+    return this.admin().pause(this.name, { create: true });
   }
 
   /** Resumes the queue in all processes. See QueueAdmin.resume. */
   resume(): Promise<void> {
-    return this.admin().resume(this.name);
+    return this.admin().resume(this.name, { create: true });
   }
 }

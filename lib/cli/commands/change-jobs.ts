@@ -3,6 +3,7 @@ import type { BulkOptions } from '../../job/bulk-options.js';
 import type { ReplayRate } from '../../job/replay-options.js';
 import type { JobFilter } from '../../store/admin/admin-store.js';
 import { CommandFailedError, jobId, UsageError, type Call, type Command } from '../command.js';
+import { CREATE_OPTION, requireExisting, requireUnlessCreated } from '../existing-queue.js';
 import { FILTER_OPTIONS, FILTER_USAGE, filterOf } from './filter.js';
 
 type Which = number[] | JobFilter | { all: true };
@@ -15,7 +16,7 @@ const BULK_OPTIONS = {
 
 const SELECTION_USAGE = `<id…> | --all | ${FILTER_USAGE} [--limit N] [--dry-run]`;
 const SELECTION_OPTIONS = { ...FILTER_OPTIONS, ...BULK_OPTIONS, all: { type: 'boolean' } } as const;
-const REPLAY_OPTIONS = { to: { type: 'string' }, rate: { type: 'string' } } as const;
+const REPLAY_OPTIONS = { to: { type: 'string' }, rate: { type: 'string' }, ...CREATE_OPTION } as const;
 
 const retryJobs: Change = ({ engine, options }, which, bulk) => {
   const [to, rate] = [options.text('to'), options.text('rate')];
@@ -29,7 +30,7 @@ const retryJobs: Change = ({ engine, options }, which, bulk) => {
 };
 
 export const retry: Command = {
-  usage: `${SELECTION_USAGE} [--to QUEUE] [--rate 10/s] [--completed]`,
+  usage: `${SELECTION_USAGE} [--to QUEUE [--create]] [--rate 10/s] [--completed]`,
   summary: 'start dead and cancelled jobs anew, and make scheduled jobs due',
   args: [0, Infinity],
   options: { ...SELECTION_OPTIONS, ...REPLAY_OPTIONS, completed: { type: 'boolean' } },
@@ -37,7 +38,7 @@ export const retry: Command = {
 };
 
 export const replay: Command = {
-  usage: '<queue> [--error E] [--name N] [--to QUEUE] [--rate 10/s] [--limit N] [--dry-run]',
+  usage: '<queue> [--error E] [--name N] [--to QUEUE [--create]] [--rate 10/s] [--limit N] [--dry-run]',
   summary: 'start the dead jobs of a queue anew',
   args: [1, 1],
   options: { error: { type: 'string' }, name: { type: 'string' }, ...REPLAY_OPTIONS, ...BULK_OPTIONS },
@@ -99,6 +100,10 @@ function selectionOf({ args, options }: Call): Which {
 /** Says how many jobs it would change, asks, and changes them. */
 async function change(call: Call, verb: string, which: Which, act: Change): Promise<void> {
   const { options, output } = call;
+  const filtered = !Array.isArray(which) && 'queue' in which ? which.queue : undefined;
+  await requireExisting(call, filtered);
+  const to = options.text('to');
+  if (to !== undefined) await requireUnlessCreated(call, to);
   const limit = options.wholeNumber('limit', 1, Number.MAX_SAFE_INTEGER);
   const bulk = limit === undefined ? {} : { limit };
   if (options.flag('dry-run') || !options.flag('yes')) {

@@ -2,16 +2,18 @@ import { text } from 'node:stream/consumers';
 import type { Duration } from '../../common/duration.js';
 import type { EnqueueOptions } from '../../job/enqueue-options.js';
 import { readJson } from '../../job/read-json.js';
+import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
 import { UsageError, type CallOptions, type Command } from '../command.js';
 
 const option = { type: 'string' } as const;
 
 export const enqueue: Command = {
-  usage: '<queue> <json | -> [--name N] [--delay 5m] [--priority N] [--key K] [--group G]',
+  usage: '<queue> <json | -> [--name N] [--delay 5m] [--priority N] [--key K] [--group G] [--create]',
   summary: 'enqueue a job with this payload, or with one from the standard input',
   args: [2, 2],
-  options: { name: option, delay: option, priority: option, key: option, group: option },
+  options: { name: option, delay: option, priority: option, key: option, group: option, ...CREATE_OPTION },
   async run({ engine, args: [queue, given], options, output, terminal, confirm }) {
+    await requireUnlessCreated({ engine, options }, queue!);
     const payload = readJson(given === '-' ? await text(terminal.input) : given);
     if ('problem' in payload) throw new UsageError(`the payload: ${payload.problem}`);
     await confirm(`Enqueue a job into ${queue}?`);

@@ -1,6 +1,7 @@
 import type { MetricsPoint } from '../../admin/read-history.js';
 import { age } from '../../common/age.js';
 import { oneOf, type Command } from '../command.js';
+import { requireExisting } from '../existing-queue.js';
 import { table, time } from '../output.js';
 
 const STEP_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
@@ -16,6 +17,7 @@ export const history: Command = {
   async run({ engine, args: [queue], options, output }) {
     const step = oneOf(`--step to be ${STEPS.join(', ')}`, STEPS, options.text('step') ?? 'minute');
     const count = options.wholeNumber('count', 1, 500) ?? 30;
+    await requireExisting({ engine }, queue);
     const from = new Date(engine.clock.now().getTime() - count * STEP_MS[step]);
     const points = await engine.admin.history(queue!, { from, step });
     output.result(points, () => (points.length === 0 ? 'No attempts.' : describe(points)));

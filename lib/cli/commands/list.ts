@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../job/job.js';
 import type { Command } from '../command.js';
+import { requireExisting } from '../existing-queue.js';
 import { table, time } from '../output.js';
 import { FILTER_OPTIONS, FILTER_USAGE, filterOf, stateOf } from './filter.js';
 
@@ -19,6 +20,7 @@ export const list: Command = {
       ...(queue !== undefined && { queue }),
       ...(state !== undefined && { state: stateOf(state) }),
     };
+    await requireExisting({ engine }, filter.queue);
     const { jobs, next } = await engine.admin.find(filter, {
       order: options.flag('newest') ? 'newest' : 'oldest',
       limit: options.wholeNumber('limit', 1, 1_000) ?? 20,

@@ -1,20 +1,21 @@
 import { UsageError, type Call, type Command } from '../command.js';
+import { CREATE_OPTION, requireExisting, requireUnlessCreated } from '../existing-queue.js';
 
-const ALL = { all: { type: 'boolean' } } as const;
+const OPTIONS = { all: { type: 'boolean' }, ...CREATE_OPTION } as const;
 
 export const pause: Command = {
-  usage: '<queue> | --all',
+  usage: '<queue> [--create] | --all',
   summary: 'let all processes claim no job of the queue; running jobs continue',
   args: [0, 1],
-  options: ALL,
+  options: OPTIONS,
   run: (call) => setPaused(call, true),
 };
 
 export const resume: Command = {
-  usage: '<queue> | --all',
+  usage: '<queue> [--create] | --all',
   summary: 'end the pause of a queue',
   args: [0, 1],
-  options: ALL,
+  options: OPTIONS,
   run: (call) => setPaused(call, false),
 };
 
@@ -24,6 +25,7 @@ export const obliterate: Command = {
   args: [1, 1],
   options: { 'dry-run': { type: 'boolean' } },
   run: async ({ engine, args: [queue], options, output, confirm }) => {
+    await requireExisting({ engine }, queue);
     const count = await engine.admin.obliterate(queue!, { dryRun: true });
     if (options.flag('dry-run')) return output.result({ wouldRemove: count }, () => `It has ${count} jobs.`);
     await confirm(`Delete queue ${queue} and its ${count} jobs?`);
@@ -32,13 +34,22 @@ export const obliterate: Command = {
   },
 };
 
-async function setPaused({ engine, args: [queue], options, output, confirm }: Call, paused: boolean): Promise<void> {
+async function setPaused(call: Call, paused: boolean): Promise<void> {
+  const {
+    engine,
+    args: [queue],
+    options,
+    output,
+    confirm,
+  } = call;
   const all = options.flag('all');
   if ((queue === undefined) !== all) throw new UsageError('expected either the name of a queue or --all');
+  if (queue !== undefined) await requireUnlessCreated(call, queue);
   const which = queue ?? ({ all: true } as const);
   const [verb, done] = paused ? ['Pause', 'Paused'] : ['Resume', 'Resumed'];
   const name = queue ?? 'all queues';
   await confirm(`${verb} ${name}?`);
-  await (paused ? engine.admin.pause(which) : engine.admin.resume(which));
+  const created = { create: options.flag('create') };
+  await (paused ? engine.admin.pause(which, created) : engine.admin.resume(which, created));
   output.result({ queue: queue ?? null, paused }, () => `${done} ${name}.`);
 }

@@ -1,5 +1,6 @@
 import { toMs } from '../../common/duration.js';
 import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
+import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
 import { UsageError, wholeNumber, type Call, type Command } from '../command.js';
 
 const SETTINGS: Readonly<Record<keyof QueueConfiguration, (text: string) => unknown>> = {
@@ -11,18 +12,21 @@ const SETTINGS: Readonly<Record<keyof QueueConfiguration, (text: string) => unkn
 };
 
 export const set: Command = {
-  usage: `<queue> [${Object.keys(SETTINGS).join('=… ')}=…] | <queue> --reset`,
+  usage: `<queue> [${Object.keys(SETTINGS).join('=… ')}=…] [--create] | <queue> --reset`,
   summary: 'set options of a queue for all processes: concurrency=5 rate=100/1m enabled=08:00-18:00@Europe/Berlin',
   args: [1, 6],
-  options: { reset: { type: 'boolean' } },
+  options: { reset: { type: 'boolean' }, ...CREATE_OPTION },
   run: setQueue,
 };
 
-async function setQueue({ engine, args: [queue, ...pairs], options, output, confirm }: Call): Promise<void> {
+async function setQueue(call: Call): Promise<void> {
+  const { engine, args, options, output, confirm } = call;
+  const [queue, ...pairs] = args;
   if ((pairs.length === 0) !== options.flag('reset')) throw new UsageError('expected either settings or --reset');
   const settings = options.flag('reset') ? null : settingsOf(pairs);
+  await requireUnlessCreated(call, queue!);
   await confirm(`${settings ? 'Change' : 'Reset'} the settings of ${queue}?`);
-  await engine.admin.configure(queue!, settings);
+  await engine.admin.configure(queue!, settings, { create: options.flag('create') });
   output.result({ queue, settings }, () => `${settings ? 'Changed' : 'Reset'} the settings of ${queue}.`);
 }
 

@@ -1,6 +1,7 @@
 import { age } from '../../common/age.js';
 import type { JobCount, QueueStats } from '../../store/stats/stats-store.js';
 import type { Command } from '../command.js';
+import { requireExisting } from '../existing-queue.js';
 import { table } from '../output.js';
 import { readStats } from './read-stats.js';
 
@@ -9,6 +10,7 @@ export const status: Command = {
   summary: 'the jobs, the oldest waiting job and the workers of each queue',
   args: [0, 1],
   async run({ engine, args: [queue], output }) {
+    await requireExisting({ engine }, queue);
     const stats = await readStats(engine, queue === undefined ? {} : { queue });
     output.result(stats, () => statusTable(stats));
   },

@@ -1,6 +1,7 @@
 import { systemClock } from '../../common/clock.js';
 import type { QueueStats } from '../../store/stats/stats-store.js';
 import { UsageError, type Call, type Command } from '../command.js';
+import { requireExisting } from '../existing-queue.js';
 import { printable, time } from '../output.js';
 import { onStopSignal } from '../stop-signals.js';
 import { readStats } from './read-stats.js';
@@ -22,6 +23,7 @@ export const top: Command = {
     const { terminal } = call;
     if (!terminal.isInteractive || terminal.rows() === undefined)
       throw new UsageError('expected a terminal; `status` prints the same once');
+    await requireExisting(call, call.args[0]);
     const leaving = new AbortController();
     const leave = () => leaving.abort();
     const onKey = (key: Buffer | string) => {

@@ -167,6 +167,14 @@ export interface AdminStore {
   findIds(search: JobSearch, page: PageRequest, transaction?: CallerTransaction): Promise<FoundJobs<number>>;
   logs(id: number, page: PageRequest): Promise<LogLine[]>;
   queues(): Promise<QueueRecord[]>;
+  /**
+   * Whether the queue has jobs, a history, settings, limits, groups, subscriptions, schedules or a worker.
+   *
+   * @param transaction its changes count, too
+   */
+  hasQueue(queue: string, transaction?: CallerTransaction): Promise<boolean>;
+  /** The names of these queues. */
+  queueNames(): Promise<string[]>;
   workers(): Promise<WorkerRecord[]>;
   /** Pauses or resumes all of the queues, in one transaction. */
   setPaused(queues: readonly string[], paused: boolean, change?: Change): Promise<void>;

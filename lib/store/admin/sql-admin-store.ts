@@ -14,6 +14,7 @@ import { ERASERS, eraseQueue } from './erase-queue.js';
 import { copyOfJob, editJob } from './edit-job.js';
 import { findJobs, findJobIds } from './find-jobs.js';
 import { READ_FINISHED, READ_LIVE, toJobRecord, type RecordRow } from '../jobs/job-record.js';
+import { hasQueue, readQueueNames } from './known-queues.js';
 import { readFacts } from './read-facts.js';
 import { readQueues } from './read-queues.js';
 import { removeJobs } from './remove-jobs.js';
@@ -57,7 +58,7 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
    */
   async function readTwice<T>(read: () => Work<T>, transaction: CallerTransaction | undefined): Promise<T> {
     const first = await (transaction ? blocking.inCallerTransaction(transaction, read) : blocking.runIdempotent(read));
-    return first ?? (await blocking.readLatest(read, transaction));
+    return first || (await blocking.readLatest(read, transaction));
   }
 
   function changeMatching<Changed extends { readonly length: number }>(
@@ -125,6 +126,8 @@ export function sqlAdminStore({ blocking, dialect }: StoreParts, keyed: Pick<Key
       return rows.map(({ number, logged_at, line }) => ({ number, at: new Date(Number(logged_at)), line }));
     },
 
+    hasQueue: (queue, transaction) => readTwice(() => hasQueue(queue), transaction),
+    queueNames: () => blocking.runIdempotent(() => readQueueNames(dialect)),
     queues: () => blocking.runIdempotent(() => readQueues(dialect)),
 
     async workers() {
