@@ -27,6 +27,9 @@ export interface QueueAdapter extends BaseAdapter {
 
 type QueueAdapterClass = new (queue: string, parts: BullBoardParts, readOnlyMode: boolean) => QueueAdapter;
 
+// The options of the board name the queue, so it is no misspelt name.
+const MAY_CREATE = { create: true } as const;
+
 /** The class of the adapters. Its base class belongs to an optional peer, which is loaded at boot. */
 export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
   return class SqlQueueAdapter extends Base {
@@ -91,11 +94,11 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
     }
 
     pause(): Promise<void> {
-      return adminOf(this.parts).pause(this.queue);
+      return adminOf(this.parts).pause(this.queue, MAY_CREATE);
     }
 
     resume(): Promise<void> {
-      return adminOf(this.parts).resume(this.queue);
+      return adminOf(this.parts).resume(this.queue, MAY_CREATE);
     }
 
     addJob(name: string, payload: unknown, options: QueueJobOptions): Promise<QueueJob> {
@@ -178,7 +181,7 @@ export function queueAdapterClass(Base: typeof BaseAdapter): QueueAdapterClass {
     }
 
     #limit(change: LimitChange): Promise<void> {
-      return adminOf(this.parts).limit(this.queue, change);
+      return adminOf(this.parts).limit(this.queue, change, MAY_CREATE);
     }
   };
 }

@@ -131,7 +131,8 @@ describeEngines('the audit', (setup) => {
     const world = await setup();
     const { admin } = await open(world);
     for (let n = 0; n < 3; n++) {
-      for (const by of ['ann', 'bob']) for (const queue of ['a', 'b']) await admin.as(by).pause(queue);
+      for (const by of ['ann', 'bob'])
+        for (const queue of ['a', 'b']) await admin.as(by).pause(queue, { create: true });
       world.advance(1_000);
     }
     await admin.as('bob').resume('a');
@@ -162,7 +163,7 @@ describeEngines('the audit', (setup) => {
       },
     });
 
-    await admin.as('ann').pause('q');
+    await admin.as('ann').pause('q', { create: true });
 
     expect(await called.opened).toMatchObject({ verb: 'pause', which: 'q', queue: 'q', by: 'ann', count: 1 });
     await eventually(() => log.includes('error: The function `audit` failed for "pause": Error: no disk'));

@@ -165,7 +165,7 @@ describe('health checks', () => {
 
   it('readiness ignores the lag of paused queues and of queues that it does not name', async () => {
     const { app, ask } = await serve({ imports: [queueModule()], providers: [Slow] });
-    await app.get(QueueAdmin).pause('paused');
+    await app.get(QueueAdmin).pause('paused', { create: true });
     await app.get(QueueProducer).enqueue('paused', 1);
     await app.get(QueueProducer).enqueue('other', 1);
     // A request later, the job has waited for more than a millisecond.
