@@ -8,6 +8,30 @@ import { WireProxy } from '../support/wire-proxy.js';
 const LEASE_MS = 30_000;
 
 describeEngines('a lease', (setup) => {
+  it('that ends while the event loop stands still is logged once a minute, with its job and the heartbeat thread', async () => {
+    const world = await setup();
+    const clock = new FakeClock();
+    const { open, opened } = gate();
+    const { producer, events, log } = await world.start({ clock, handlers: { q: () => opened }, skewMs: () => 0 });
+    const { id } = await producer.enqueue('q', 0);
+    await events.until('started');
+    const lines = () => log.filter((line) => line.includes('stood still'));
+
+    await clock.advance(LEASE_MS + 12_000);
+    const [line] = await eventually(() => lines().length > 0 && lines());
+    await clock.advance(LEASE_MS + 12_000);
+    open();
+    await events.until('completed');
+
+    expect(line).toMatch(
+      new RegExp(
+        `^warn: The event loop stood still for at least 32\\.0 s, past the lease of job ${id} of queue "q": .*SIGSTOP.*` +
+          `heartbeat: 'thread'`,
+      ),
+    );
+    expect(lines()).toHaveLength(1);
+  });
+
   it('is renewed after each third of its duration while the handler runs, which keeps the job from other workers', async () => {
     const world = await setup();
     const clock = new FakeClock();

@@ -1,6 +1,7 @@
 import type { Pool, PoolConnection } from 'mysql2';
 import type { Socket } from 'node:net';
 import { inRootContext } from '../../common/async-context.js';
+import { nextTurn } from '../../common/turn.js';
 import { StoreUnavailableError } from '../../job/errors.js';
 import type { Clock } from '../../common/clock.js';
 import { storeClosedError, storeUnavailableError } from '../core/with-retry.js';
@@ -114,6 +115,9 @@ export class MysqlConnections {
     // The server may have closed a connection that was idle for long, and a busy process may not have received that
     // yet. A statement sent there would have an unknown outcome.
     if (this.clock.monotonic() - usedAt <= this.waitTimeoutS * 250) return true;
+    // After a standstill of the process, the last packet of a server that has closed the connection may wait to be read. The
+    // driver would take it for the answer to this statement, and print that packets are out of order.
+    await nextTurn();
     return this.wire.send(connection, 'DO 0').then(
       () => true,
       () => false,

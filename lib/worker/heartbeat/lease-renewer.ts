@@ -2,6 +2,7 @@ import { OutageLog } from '../../common/outage-log.js';
 import { PollLoop } from '../../common/poll-loop.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { WorkerParts } from '../worker-parts.js';
+import { StandstillLog } from './standstill-log.js';
 import { LoopHeartbeat, type HeartbeatResult, type Heartbeat, type HeartbeatSettings } from './heartbeat.js';
 
 const EXPIRY_CHECK_RETRY_MS = 1_000;
@@ -34,6 +35,8 @@ export class LeaseRenewer {
   #heartbeat: Heartbeat;
   readonly #expiryCheck: PollLoop;
   readonly #outage: OutageLog;
+  /** Undefined if a thread renews the leases. */
+  readonly #standstill: StandstillLog | undefined;
   #intervalMs: number;
   /** The monotonic time for which the next expiry check is planned. */
   #nextCheckAt = Infinity;
@@ -51,6 +54,7 @@ export class LeaseRenewer {
     this.#intervalMs = Math.min(shortestLeaseMs / 3, MAX_INTERVAL_MS);
     // Without a message for the end of the outage, because the poller logs it.
     this.#outage = new OutageLog(parts.logger, 'Cannot renew leases');
+    this.#standstill = parts.createHeartbeat ? undefined : new StandstillLog(parts.logger, parts.clock, workerId);
     this.#heartbeat = this.#newHeartbeat();
     // A separate loop, because the heartbeat may wait for a database that does not answer.
     this.#expiryCheck = new PollLoop(
@@ -156,8 +160,13 @@ export class LeaseRenewer {
 
   #abandonExpired(): Promise<number> {
     const now = this.parts.clock.monotonic();
+    const lateMs = now - this.#nextCheckAt;
     // Checks are never further apart than heartbeats. So a late check means that heartbeats were late too.
-    if (now - this.#nextCheckAt > this.#intervalMs / 2) {
+    if (lateMs > this.#intervalMs / 2) {
+      this.#standstill?.report(
+        lateMs,
+        this.claims.filter((claim) => this.hasExpired(claim)),
+      );
       this.#graceUntil = now + RENEWAL_GRACE_MS;
       this.renewNow();
     }

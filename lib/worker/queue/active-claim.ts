@@ -57,6 +57,11 @@ export class ActiveClaim {
     return this.#jobs.slice(0, this.#startedCount).some((job) => this.#isUnfinished(job));
   }
 
+  /** The started jobs whose outcomes have not committed. */
+  get unendedIds(): number[] {
+    return this.#jobs.slice(0, this.#startedCount).flatMap(({ id }) => (this.#uncommittedIds.has(id) ? [id] : []));
+  }
+
   get isDone(): boolean {
     return this.#uncommittedIds.size === 0;
   }
