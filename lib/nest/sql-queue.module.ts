@@ -1,12 +1,4 @@
-import {
-  Inject,
-  Logger,
-  Module,
-  type DynamicModule,
-  type FactoryProvider,
-  type Provider,
-  type Type,
-} from '@nestjs/common';
+import { Module, type DynamicModule, type FactoryProvider, type Provider, type Type } from '@nestjs/common';
 import { DiscoveryModule, DiscoveryService, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { DataSource, EntitySchema } from 'typeorm';

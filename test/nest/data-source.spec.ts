@@ -87,7 +87,9 @@ describe('the database of the queue', () => {
     });
 
     expect(error).toMatchObject({ code: 'INVALID_OPTIONS' });
-    expect(error.message).toContain(`expected a DataSource named 'jbos' in the application, got none`);
+    expect(error.message).toContain(
+      `expected a DataSource named 'jbos' in the application, got the default DataSource`,
+    );
   });
 
   it('is a given DataSource object, and an open DataSource stays open', async () => {

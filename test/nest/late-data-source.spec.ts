@@ -25,7 +25,7 @@ describeServers('an application with `manualInitialization`', (server) => {
     const connection = { ...made.connection, autoLoadEntities: true, manualInitialization: true, retryAttempts: 0 };
     const orm = TypeOrmModule.forRoot(connection);
     const world = await compile({
-      imports: [orm, SqlQueueModule.forRoot({ worker: FAST_POLL })],
+      imports: [orm, SqlQueueModule.forRoot({ worker: FAST_POLL, unprovided: 'ignore' })],
       providers: [Mails],
     });
     await world.app.init();

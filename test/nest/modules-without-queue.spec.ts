@@ -18,7 +18,7 @@ const MODULES: [string, (instance?: string) => DynamicModule][] = [
         adapter: FastifyAdapter,
         middleware: [],
         ...of(instance),
-      } as never),
+      }),
   ],
   ['the metrics', (instance) => SqlQueuePrometheusModule.forRoot({ registry: new Registry(), ...of(instance) })],
   ['the health check', (instance) => SqlQueueTerminusModule.forRoot(of(instance))],

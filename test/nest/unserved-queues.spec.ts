@@ -30,7 +30,7 @@ describeServers('an application', (server) => {
     afterTest(() => database.drop());
     const { connection } = database;
     const world = await compile({
-      imports: [SqlQueueModule.forRoot({ connection, worker: FAST_POLL, defaults })],
+      imports: [SqlQueueModule.forRoot({ connection, worker: FAST_POLL, unprovided: 'ignore', defaults })],
       providers: [Emails],
     });
     await world.app.init();
