@@ -1,5 +1,6 @@
 import { requireQueue } from '../admin/require-queue.js';
 import { NO_OWN_QUEUES } from '../engine/own-queues.js';
+import { isName } from '../job/job-names.js';
 import type { Call } from './command.js';
 
 export const CREATE_OPTION = { create: { type: 'boolean' } } as const;
@@ -10,7 +11,8 @@ export const CREATE_OPTION = { create: { type: 'boolean' } } as const;
  * @param queue undefined: the call names none
  */
 export async function requireExisting({ engine }: Pick<Call, 'engine'>, queue: string | undefined, wayOut = '') {
-  if (queue !== undefined) await requireQueue({ store: engine.stores.admin, ownQueues: NO_OWN_QUEUES }, queue, wayOut);
+  // The verb itself refuses an invalid name.
+  if (isName(queue)) await requireQueue({ store: engine.stores.admin, ownQueues: NO_OWN_QUEUES }, queue, wayOut);
 }
 
 /** For commands with the option `--create`. */

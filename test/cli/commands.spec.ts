@@ -116,6 +116,31 @@ describeEngines('the command line', (setup) => {
     expect(await json('signals')).toMatchObject({ signals: [{ name: 'go', key: 'key', isMatched: false }] });
   });
 
+  it('refuses a queue that does not exist with a suggestion, in every command', async () => {
+    const { engine, call } = await open();
+    await engine.producer.enqueue('email.send', 0);
+    const commands = [
+      ...[['status'], ['list'], ['groups'], ['history'], ['pause'], ['resume'], ['obliterate'], ['replay']],
+      ...[
+        ['cancel', '--queue'],
+        ['retry', '--state', 'dead', '--to'],
+        ['replay', 'email.send', '--to'],
+      ],
+    ];
+    const withArguments = [
+      ['set', 'email.sned', 'concurrency=5'],
+      ['enqueue', 'email.sned', '1'],
+    ];
+
+    for (const command of [...commands.map((words) => [...words, 'email.sned']), ...withArguments])
+      expect(await call(...command, '--yes'), command.join(' ')).toMatchObject({
+        ...{ code: 1, out: '' },
+        err: expect.stringContaining('There is no queue "email.sned", did you mean "email.send"?'),
+      });
+    expect((await call('pause', 'email.sned', '--yes')).err).toContain('Add --create if you mean a new queue.');
+    expect(await call('pause', 'email.sned', '--create', '--yes')).toMatchObject({ code: 0 });
+  });
+
   it('shows queues, jobs, a job with its error, workers and schedules', async () => {
     const { engine, call, json } = await open({
       fails: () => Promise.reject(new Error('no \u001b[31mroute')),
@@ -207,7 +232,10 @@ describeEngines('the command line', (setup) => {
     const settings = async () => (await engine.admin.queues())[0]?.settings;
 
     const pairs = ['concurrency=5', 'rate=100/1m', 'enabled=08:00-18:00@Europe/Berlin', 'maxRunning=false'];
-    expect(await json('set', 'q', ...pairs, '--yes')).toMatchObject({ queue: 'q', settings: { concurrency: 5 } });
+    expect(await json('set', 'q', ...pairs, '--create', '--yes')).toMatchObject({
+      queue: 'q',
+      settings: { concurrency: 5 },
+    });
     expect(await settings()).toMatchObject({
       concurrency: 5,
       rate: { limit: 100, perMs: 60_000 },
@@ -245,7 +273,7 @@ describeEngines('the command line', (setup) => {
     await engine.producer.enqueueMany('fails', [{ payload: 1 }, { payload: 2 }]);
     await engine.events.untilCount(2, 'dead');
 
-    const replayed = await json('replay', 'fails', '--to', 'again', '--rate', '1/h', '--yes');
+    const replayed = await json('replay', 'fails', '--to', 'again', '--create', '--rate', '1/h', '--yes');
 
     expect(replayed).toEqual({ changed: 2 });
     expect(await engine.admin.counts('again')).toMatchObject({ waiting: 1, scheduled: 1 });
@@ -329,6 +357,7 @@ describeEngines('the command line', (setup) => {
       'mail',
       '--delay',
       '1h',
+      '--create',
       '--yes',
     );
     const piped = await cli(env, ['enqueue', 'q', '-', '--priority', '3', '--yes'], undefined, '[1]');
@@ -424,7 +453,7 @@ describe('the command line', () => {
   it('asks before it changes anything, and takes no for an answer', async () => {
     const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'asked.sqlite')}` };
     await cli(env, ['migrate']);
-    await cli(env, ['enqueue', 'q', '1', '--yes']);
+    await cli(env, ['enqueue', 'q', '1', '--create', '--yes']);
 
     const no = await cli(env, ['remove', '--queue', 'q'], 'n\n');
     const yes = await cli(env, ['remove', '--queue', 'q'], 'y\n');
@@ -437,8 +466,8 @@ describe('the command line', () => {
   it('draws the busiest queues first until q is pressed', async () => {
     const env = { SQL_QUEUE_URL: `sqlite:${join(folder, 'top.sqlite')}` };
     await cli(env, ['migrate']);
-    await cli(env, ['enqueue', 'a', '1', '--delay', '1h', '--yes']);
-    await cli(env, ['enqueue', 'busy', '1', '--yes']);
+    await cli(env, ['enqueue', 'a', '1', '--delay', '1h', '--create', '--yes']);
+    await cli(env, ['enqueue', 'busy', '1', '--create', '--yes']);
     const input = new PassThrough();
     let drawn = '';
 

@@ -13,9 +13,9 @@ export const enqueue: Command = {
   args: [2, 2],
   options: { name: option, delay: option, priority: option, key: option, group: option, ...CREATE_OPTION },
   async run({ engine, args: [queue, given], options, output, terminal, confirm }) {
-    await requireUnlessCreated({ engine, options }, queue!);
     const payload = readJson(given === '-' ? await text(terminal.input) : given);
     if ('problem' in payload) throw new UsageError(`the payload: ${payload.problem}`);
+    await requireUnlessCreated({ engine, options }, queue!);
     await confirm(`Enqueue a job into ${queue}?`);
     const { id } = await engine.producer.enqueue(queue!, payload.value, enqueueOptionsOf(options));
     output.result({ id }, () => `Job ${id} is in ${queue}.`);
