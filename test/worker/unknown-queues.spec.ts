@@ -1,14 +1,14 @@
 import type { QueueAdmin } from '../../lib/admin/queue-admin.js';
-import type { QueueChangeOptions, QueueLimitOptions } from '../../lib/admin/require-queue.js';
+import type { QueueLimitOptions } from '../../lib/admin/require-queue.js';
 import { describeEngines, type World } from '../support/engines.js';
 
 type Verb = (admin: QueueAdmin, queue: string, options?: QueueLimitOptions) => Promise<unknown>;
 
 const VERBS: Readonly<Record<string, Verb>> = {
-  pause: (admin, queue, options) => admin.pause(queue, options as QueueChangeOptions),
-  resume: (admin, queue, options) => admin.resume(queue, options as QueueChangeOptions),
+  pause: (admin, queue, options) => admin.pause(queue, options),
+  resume: (admin, queue, options) => admin.resume(queue, options),
   limit: (admin, queue, options) => admin.limit(queue, { maxRunning: 1 }, options),
-  configure: (admin, queue, options) => admin.configure(queue, { concurrency: 2 }, options as QueueChangeOptions),
+  configure: (admin, queue, options) => admin.configure(queue, { concurrency: 2 }, options),
   'group.pause': (admin, queue, options) => admin.group(queue, 'g').pause(options),
   'group.resume': (admin, queue, options) => admin.group(queue, 'g').resume(options),
   'group.limit': (admin, queue, options) => admin.group(queue, 'g').limit({ weight: 2 }, options),
