@@ -12,12 +12,17 @@
  *   }
  * }
  * ```
+ *
+ * `[undeclared: string]: { payload: unknown; result?: unknown }` allows all other names too, without types.
  */
 // oxlint-disable-next-line typescript/no-empty-object-type
 export interface QueueJobs {}
 
 /** The names of the queues that QueueJobs declares; any text if it declares none. */
-export type QueueName = keyof QueueJobs extends never ? string : Extract<keyof QueueJobs, string>;
+export type QueueName = keyof QueueJobs extends never
+  ? string
+  : // The values of a mapped type: of a `keyof`, an error of the compiler does not list the names.
+    { [Name in keyof QueueJobs & string]: Name }[keyof QueueJobs & string];
 
 /** The name of a queue, or a prefix with a `*` at its end, which matches all queues with that prefix. */
 // oxlint-disable-next-line typescript/no-redundant-type-constituents -- not if queues are declared
