@@ -5,7 +5,7 @@ import { processesOf } from '../support/processes.js';
 const queue = { lease: '1s', retry: { attempts: 3, backoff: 0 } } as const;
 
 describeEngines('the only worker process, frozen past its lease', (setup) => {
-  it('keeps its job, whose handler is not told of a loss', async () => {
+  it('keeps its job, whose handler is not told of a loss, and its driver prints nothing', async () => {
     const world = await setup();
     const processes = await processesOf(world);
     const frozen = await processes.worker({ queue, forward: ['lost', 'rescued', 'completed'] });
@@ -21,6 +21,7 @@ describeEngines('the only worker process, frozen past its lease', (setup) => {
     await frozen.events.until('completed');
 
     expect([...frozen.events.of('lost'), ...frozen.events.of('rescued')]).toEqual([]);
+    expect(frozen.errorOutput).not.toContain('out of order');
     expect(await admin.get(id)).toMatchObject({ state: 'completed', attempt: 1 });
     expect(processes.journal().filter(({ kind }) => kind === 'begin')).toHaveLength(1);
     expect(await processes.violations()).toEqual([]);

@@ -28,6 +28,9 @@ export class ProgramProcess {
   /** The number of completed jobs that it has reported. */
   completed = 0;
 
+  /** Its standard error so far. */
+  errorOutput = '';
+
   private constructor(private readonly child: ChildProcess) {
     this.ended = once(child, 'exit');
     child.on('exit', () => {
@@ -35,6 +38,10 @@ export class ProgramProcess {
       this.#wakeWaiting();
     });
     child.on('message', (message: ProgramMessage) => this.#receive(message));
+    child.stderr!.on('data', (chunk: Buffer) => {
+      this.errorOutput += chunk.toString();
+      process.stderr.write(chunk);
+    });
   }
 
   /** Resolves when the program reports that it is ready. */
@@ -43,7 +50,7 @@ export class ProgramProcess {
     const child = fork(file, [JSON.stringify(settings)], {
       execArgv: ['--enable-source-maps'],
       env: { ...process.env, NODE_OPTIONS: '', ...env },
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
     });
     const program = new ProgramProcess(child);
     await program.untilMessage('ready');
