@@ -23,18 +23,20 @@ export interface HistorySettings {
 
 const { SQL_QUEUE_MODEL_SEED: SEED, SQL_QUEUE_MODEL_PATH: PATH, SQL_QUEUE_MODEL_RUNS: RUNS } = process.env;
 const { SQL_QUEUE_MODEL_REPLAY: REPLAY, SQL_QUEUE_MODEL_FEATURES: GIVEN_FEATURES } = process.env;
+const { SQL_QUEUE_MODEL_SECONDS: SECONDS } = process.env;
 
 /** Runs random histories on the server. If one shows a fault, rejects with the shortest history that still does. */
 export async function checkHistories(server: TestServer, settings: HistorySettings): Promise<void> {
   const database = await pooledDatabase(server);
   const dataSource = await new DataSource(database.connection).initialize();
+  const endAfterMs = SECONDS ? Number(SECONDS) * 1_000 : settings.endAfterMs;
   try {
     await migrate(dataSource);
     await dataSource.query(`CREATE TABLE ${WRITES} (job_id BIGINT NOT NULL, v INT NOT NULL, part INT NOT NULL)`);
     await fc.assert(historiesOf(server, database.connection, dataSource, settings), {
       ...{ numRuns: Number(RUNS ?? settings.runs), seed: Number(SEED ?? settings.seed), endOnFailure: false },
       ...(PATH && { path: PATH }),
-      ...(settings.endAfterMs && { interruptAfterTimeLimit: settings.endAfterMs }),
+      ...(endAfterMs && { interruptAfterTimeLimit: endAfterMs }),
     });
   } finally {
     await dataSource.query(`DROP TABLE IF EXISTS ${WRITES}`);

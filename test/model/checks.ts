@@ -1,9 +1,12 @@
-import { MINUTE, QUEUE_NAMES } from './actor.js';
+import { MINUTE } from './actor.js';
 import { claim, freeLapsed, work } from './worker-calls.js';
 import { FORGOTTEN, WRITES } from './script.js';
 import { TABLES, type World } from './world.js';
 
 const MOST_ROUNDS = 60;
+const ROUNDS_BESIDE_LOCKS = 8;
+
+const QUEUES_WITH_JOBS = `SELECT DISTINCT queue FROM ${TABLES.jobs}`;
 
 /** They have no row without a job. */
 const EMPTIED = [
@@ -23,6 +26,17 @@ export async function leftOf(world: World, id: number): Promise<string> {
   return left.join(', ');
 }
 
+/** A signal wakes each job that waits for it, if no other transaction is under way. */
+export async function checkAwake(world: World, key: string): Promise<void> {
+  const rows = await world.sql<{ id: number }>(
+    `SELECT s.job_id AS id FROM ${TABLES.steps} s JOIN ${TABLES.jobs} j ON j.id = s.job_id
+     JOIN ${TABLES.signals} g ON g.hash = s.signal_hash
+     WHERE s.state = 'waiting' AND j.state = 'scheduled' AND g.signal_key = '${key}'`,
+  );
+  for (const { id } of rows)
+    if (world.model.jobs.get(Number(id))?.isWaiting) world.problem(`the signal ${key} did not wake job ${id}`);
+}
+
 interface JobRow {
   id: number;
   queue: string;
@@ -37,7 +51,7 @@ export async function checkEnd(world: World): Promise<void> {
   world.model.now++;
   if (world.isLocking) {
     await world.releaseAll();
-    await drain(world, world.running, 8);
+    await drain(world, world.running, ROUNDS_BESIDE_LOCKS);
     await checkStarted(world, world.locked);
     await world.unlock();
   }
@@ -53,9 +67,16 @@ export async function checkEnd(world: World): Promise<void> {
   world.check();
 }
 
+/** An actor does all that it finds. Locked rows keep no others from running. */
+export async function goOn(world: World, actor: number): Promise<void> {
+  await drain(world, [actor], ROUNDS_BESIDE_LOCKS);
+  if (world.isAlone(actor) && !world.isBusy(actor)) await checkStarted(world, world.locked);
+}
+
 /** Actors poll, claim and work, one after the other, until none of them finds anything. */
 async function drain(world: World, actors: readonly number[], mostRounds = MOST_ROUNDS): Promise<void> {
-  for (let round = 0, found = 1; found > 0 && round < mostRounds; round++) {
+  // Locked rows fill the pages of some rounds, and a worker tries again.
+  for (let round = 0, found = 1; (found > 0 || world.isLocking) && round < mostRounds; round++) {
     if (round === MOST_ROUNDS - 1) world.problem('the jobs never come to rest');
     world.model.now++;
     // Longer than the pauses of checks for missed jobs, and of groups at their limits.
@@ -64,7 +85,8 @@ async function drain(world: World, actors: readonly number[], mostRounds = MOST_
     found = 0;
     for (const actor of actors) {
       if (!world.isBusy(actor)) await world.call(actor, 'sweep', (sweeper) => sweeper.sweep(), { mustNotWait: true });
-      for (const queue of QUEUE_NAMES) found += await claimAndWork(world, actor, queue);
+      for (const { queue } of await world.sql<{ queue: string }>(QUEUES_WITH_JOBS))
+        found += await claimAndWork(world, actor, queue);
     }
     world.check();
   }
@@ -98,7 +120,7 @@ async function checkStarted(world: World, locked: ReadonlySet<string> = new Set(
     if (
       state === 'waiting' &&
       !names.some((name) => world.model.isPaused(name).last) &&
-      !isFull(world, queue, group_key)
+      !isFull(world, jobs, queue, group_key)
     )
       world.problem(`${where} waits although nothing keeps it from running`);
     if (state === 'active' && !world.running.some((actor) => world.isBusy(actor)) && !isRunByDead(world, Number(id)))
@@ -116,11 +138,11 @@ function isRunByDead(world: World, id: number): boolean {
 }
 
 /** Dead actors keep the places of their jobs until their leases end. */
-function isFull(world: World, queue: string, group: string): boolean {
-  const { model } = world;
-  const running = [...model.jobs.values()].filter((job) => job.run && job.queue === queue);
-  if (running.length >= model.limitOfQueue(queue).last) return true;
-  return group !== '' && running.filter((job) => job.group === group).length >= model.limitOfGroup(queue, group).last;
+function isFull({ model }: World, jobs: readonly JobRow[], queue: string, group: string): boolean {
+  const active = jobs.filter((job) => job.state === 'active' && job.queue === queue);
+  if (active.length >= model.limitOfQueue(queue).last) return true;
+  const inGroup = active.filter((job) => job.group_key === group);
+  return group !== '' && inGroup.length >= model.limitOfGroup(queue, group).last;
 }
 
 /** A job that waits for a signal that was sent must be awake. */

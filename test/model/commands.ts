@@ -1,10 +1,11 @@
 import * as fc from 'fast-check';
 import type { EnqueueOptions } from '../../lib/job/enqueue-options.js';
 import { MINUTE, type Actor } from './actor.js';
-import { leftOf } from './checks.js';
+import { checkAwake, goOn, leftOf } from './checks.js';
+import type { Hold } from './gate.js';
 import { ModelJob } from './model.js';
-import { CHILDREN, KEYS, SIGNAL, type Op } from './script.js';
-import type { World } from './world.js';
+import { CHILDREN, KEYS, SIGNAL, signalOf, type Op } from './script.js';
+import { TABLES, type World } from './world.js';
 import { claim, freeLapsed, work } from './worker-calls.js';
 
 type Command = fc.AsyncCommand<World, World>;
@@ -41,10 +42,11 @@ const actor = fc.nat({ max: 2 });
 const hold = fc.option(fc.nat({ max: 9 }), { freq: 3, nil: undefined });
 const index = fc.nat({ max: 11 });
 const queue = fc.constantFrom('plain', 'turns', 'pairs');
-const group = fc.constantFrom('a', 'a', 'b');
+const group = fc.constantFrom('a', 'a', 'a', 'b', 'b', 'c');
 const priority = fc.integer({ min: -1, max: 1 });
 const key = fc.constantFrom(...KEYS);
 const delay = fc.constantFrom(0, 0, 0, 20);
+const SCHEDULES = ['s0', 's1', 's2', 's3'] as const;
 
 interface NewJob {
   queue: string;
@@ -94,44 +96,45 @@ const enqueue = (ops: readonly Op[]) =>
     },
   );
 
+type KeyedJob = NewJob & { actor: number; hold: number | undefined; key: string };
+
 const enqueueKeyed = (ops: readonly Op[]) =>
-  command<NewJob & { actor: number; hold: number | undefined; key: string }>(
-    'replace',
-    { actor, hold, key, ...newJob(ops) },
-    async (world, given) => {
-      const { model } = world;
-      // A key belongs to its queue, so most commands with one key meet.
-      const args = { ...given, queue: given.key === KEYS[0] ? 'plain' : 'turns' };
-      const v = model.nextPayload++;
-      const options = { key: args.key, onConflict: 'replace', ...optionsOf(args) } as const;
-      for (const job of model.jobs.values())
-        if (job.key === args.key && job.queue === args.queue && !job.run && !job.hasEnded) job.free(model.now);
-      await world.call(
-        args.actor,
-        'replace',
-        async ({ engine }, begun, sinceMs) => {
-          const payload = { v, script: args.script };
-          const { id, outcome } = await engine.producer
-            .enqueue(args.queue, payload, options)
-            .catch(refused('DUPLICATE_KEY', { id: 0, outcome: 'existing' as const }));
-          if (outcome === 'existing') return;
-          if (outcome === 'created')
-            model.jobs.set(id, new ModelJob(id, args.queue, groupOf(args), v, args.script, args.key));
-          const job = model.jobs.get(id)!;
-          if (outcome === 'replaced') {
-            // It may have ended a wait that began meanwhile.
-            if (begun !== model.now && !job.run) job.free(model.now);
-            Object.assign(job, { v, script: args.script, group: groupOf(args), needs: new Set(), isWaiting: false });
-            // A claim that came meanwhile may have begun the new payload.
-            const left = begun === model.now ? await leftOf(world, id) : '';
-            if (left !== '') world.problem(`job ${id} was replaced, and ${left} of its old payload are left`);
-          }
-          if (args.delay > 0) job.restrict(sinceMs() + args.delay * MINUTE, begun, model.now);
-        },
-        { hold: args.hold },
-      );
-    },
+  command<KeyedJob>('replace', { actor, hold, key, ...newJob(ops) }, (world, args) =>
+    // A key belongs to its queue, so most commands with one key meet.
+    replace(world, { ...args, queue: args.key === KEYS[0] ? 'plain' : 'turns' }),
   );
+
+async function replace(world: World, args: KeyedJob): Promise<void> {
+  const { model } = world;
+  const v = model.nextPayload++;
+  const options = { key: args.key, onConflict: 'replace', ...optionsOf(args) } as const;
+  for (const job of model.jobs.values())
+    if (job.key === args.key && job.queue === args.queue && !job.run && !job.hasEnded) job.free(model.now);
+  await world.call(
+    args.actor,
+    'replace',
+    async ({ engine }, begun, sinceMs) => {
+      const payload = { v, script: args.script };
+      const { id, outcome } = await engine.producer
+        .enqueue(args.queue, payload, options)
+        .catch(refused('DUPLICATE_KEY', { id: 0, outcome: 'existing' as const }));
+      if (outcome === 'existing') return;
+      if (outcome === 'created')
+        model.jobs.set(id, new ModelJob(id, args.queue, groupOf(args), v, args.script, args.key));
+      const job = model.jobs.get(id)!;
+      if (outcome === 'replaced') {
+        // It may have ended a wait that began meanwhile.
+        if (begun !== model.now && !job.run) job.free(model.now);
+        Object.assign(job, { v, script: args.script, group: groupOf(args), needs: new Set(), isWaiting: false });
+        // A claim that came meanwhile may have begun the new payload.
+        const left = begun === model.now ? await leftOf(world, id) : '';
+        if (left !== '') world.problem(`job ${id} was replaced, and ${left} of its old payload are left`);
+      }
+      if (args.delay > 0) job.restrict(sinceMs() + args.delay * MINUTE, begun, model.now);
+    },
+    { hold: args.hold },
+  );
+}
 
 function refused<Value>(code: string, value: Value): (error: unknown) => Value {
   return (error) => {
@@ -164,27 +167,32 @@ const flow = (ops: readonly Op[]) =>
     },
   );
 
-/** Several jobs of one queue at once: more than a page has. */
-const enqueueMany = command<{ actor: number; queue: string; group: string; priorities: readonly number[] }>(
-  'enqueue many',
-  {
-    actor,
-    queue: fc.constantFrom('turns', 'pairs'),
-    group,
-    priorities: fc.array(priority, { minLength: 3, maxLength: 4 }),
-  },
-  async (world, args) => {
-    const v = world.model.nextPayload++;
-    await world.call(args.actor, 'enqueue many', async ({ engine }) => {
-      const jobs = args.priorities.map((first) => ({
-        payload: { v, script: [] },
-        options: { group: args.group, priority: first },
-      }));
-      for (const { id } of await engine.producer.enqueueMany(args.queue, jobs))
-        world.model.jobs.set(id, new ModelJob(id, args.queue, args.group, v, [], undefined));
-    });
-  },
-);
+type Places = readonly { group: string; priority: number }[];
+
+/** Several jobs of one queue and payload at once: more than a page has. */
+const enqueueMany = (queues: readonly string[], script: readonly Op[]) =>
+  command<{ actor: number; queue: string; jobs: Places }>(
+    'enqueue many',
+    {
+      actor,
+      queue: fc.constantFrom(...queues),
+      jobs: fc.array(fc.record({ group, priority }), { minLength: 3, maxLength: 4 }),
+    },
+    (world, { actor: by, queue: name, jobs }) => putMany(world, by, name, jobs, script),
+  );
+
+async function putMany(world: World, by: number, name: string, jobs: Places, script: readonly Op[]): Promise<void> {
+  const v = world.model.nextPayload++;
+  await world.call(by, 'enqueue many', async ({ engine }) => {
+    const payload = { v, script };
+    const options = jobs.map((job) => ({ payload, options: optionsOf({ ...job, queue: name, delay: 0 }) }));
+    const enqueued = await engine.producer.enqueueMany(name, options);
+    for (const [nth, { id }] of enqueued.entries())
+      world.model.jobs.set(id, new ModelJob(id, name, groupOf({ ...jobs[nth]!, queue: name }), v, script, undefined));
+  });
+}
+
+const GROUPED = ['turns', 'pairs'];
 
 const claimCommand = command<{ actor: number; like: number; limit: number; hold: number | undefined }>(
   'claim',
@@ -212,6 +220,9 @@ const workCommand = command<{ actor: number; nth: number; hold: number | undefin
   (world, args) => world.heldBy(args.actor).length > 0,
 );
 
+/** An actor does all that it finds, one job after the other. */
+const runAll = command<{ actor: number }>('run all', { actor }, (world, args) => goOn(world, args.actor));
+
 const sweep = command<{ actor: number; hold: number | undefined }>('sweep', { actor, hold }, async (world, args) => {
   freeLapsed(world);
   await world.call(args.actor, 'sweep', (sweeper) => sweeper.sweep(), { hold: args.hold, mustNotWait: true });
@@ -233,22 +244,28 @@ const release = command<{ held: number }>(
   (world, { held }) => world.isBusy(held),
 );
 
-const signal = command<{ actor: number; key: string; hold: number | undefined }>(
+/** The signal that a job may wait for. */
+const signal = command<{ actor: number; like: number; hold: number | undefined }>(
   'signal',
-  { actor, key, hold },
-  async (world, args) => {
-    world.model.signal(args.key);
-    await world.call(
-      args.actor,
-      'signal',
-      async ({ engine }) => {
-        await engine.producer.signal(SIGNAL, args.key, 1);
-        world.model.signal(args.key);
-      },
-      { hold: args.hold, mustNotWait: true },
-    );
-  },
+  { actor, like: index, hold },
+  (world, args) => sendSignal(world, args.actor, args.like, args.hold),
+  (world) => world.model.jobs.size > 0,
 );
+
+async function sendSignal(world: World, by: number, like: number, held?: Hold | number): Promise<void> {
+  const sent = signalOf(world.model.at(like)!.v);
+  world.model.signal(sent);
+  await world.call(
+    by,
+    'signal',
+    async ({ engine }, begun) => {
+      await engine.producer.signal(SIGNAL, sent, 1);
+      world.model.signal(sent);
+      if (begun === world.model.now && world.isAlone(by) && !world.isLocking) await checkAwake(world, sent);
+    },
+    { hold: held, mustNotWait: true },
+  );
+}
 
 /** A verb of an administrator on one job. It begins to let the job run before it is sent. */
 function onJob(
@@ -262,15 +279,18 @@ function onJob(
     async (world, args) => {
       const job = world.model.at(args.job)!;
       job.touch(world.model.now);
-      if (frees && !job.run) job.free(world.model.now);
+      const free = () => (name === 'retry' ? job.revive(world.model.now) : job.free(world.model.now));
+      if (frees && !job.run) free();
+      const mayHaveEnded = job.mayHaveEnded;
+      job.mayHaveEnded = true;
       await world.call(
         args.actor,
         `${name} of job ${job.id}`,
         async (administrator, begun, sinceMs) => {
           await act(administrator, job, world, begun, sinceMs);
-          if (begun !== world.model.now) job.mayHaveEnded = true;
+          job.mayHaveEnded = mayHaveEnded || begun !== world.model.now;
           // It may have ended a wait that began meanwhile.
-          if (frees && begun !== world.model.now && !job.run) job.free(world.model.now);
+          if (frees && begun !== world.model.now && !job.run) free();
           job.touch(world.model.now);
         },
         { hold: args.hold },
@@ -283,14 +303,15 @@ function onJob(
 const reprioritise = command<{ actor: number; job: number; priority: number }>(
   'reprioritise',
   { actor, job: index, priority: fc.integer({ min: -3, max: 3 }) },
-  async (world, args) => {
-    const { id } = world.model.at(args.job)!;
-    await world.call(args.actor, `reprioritise of job ${id}`, async ({ engine }) => {
-      await engine.admin.reprioritise(id, args.priority);
-    });
-  },
+  (world, args) => changePriority(world, args.actor, world.model.at(args.job)!.id, args.priority),
   (world) => world.model.jobs.size > 0,
 );
+
+async function changePriority(world: World, by: number, id: number, to: number): Promise<void> {
+  await world.call(by, `reprioritise of job ${id}`, async ({ engine }) => {
+    await engine.admin.reprioritise(id, to);
+  });
+}
 
 const administer = [
   onJob('retry', async ({ engine }, job, world, begun) => {
@@ -300,7 +321,7 @@ const administer = [
     const count = await engine.admin.retry([job.id], { completed: true });
     // A completed job starts anew. It may have completed after the read.
     if (count === 0 || (!wasCompleted && begun === world.model.now)) return;
-    world.ledger.forget(job.id);
+    world.ledger.forget(job.id, begun !== world.model.now);
     job.isReplayed = true;
   }),
   onJob('cancel', async ({ engine }, job, world, begun) => {
@@ -368,25 +389,41 @@ const limitGroup = command<{ actor: number; like: number; concurrency: number }>
   (world, args) => Boolean(ofGroup(world, args)),
 );
 
-/** A claim is held while an administrator changes a job, and goes on. */
-const race = command<{ actor: number; by: number; passes: number; limit: number; job: number; priority: number }>(
+interface Race {
+  actor: number;
+  by: number;
+  passes: number;
+  limit: number;
+  job: number;
+  to: number;
+  of: string;
+  moves: boolean;
+}
+
+/** A claim is held between its reads and a lock while a job changes, and goes on. */
+const race = command<Race>(
   'race',
   {
-    ...{ actor, by: fc.nat({ max: 2 }), passes: fc.nat({ max: 12 }), limit: fc.integer({ min: 1, max: 3 }) },
-    ...{ job: index, priority: fc.integer({ min: -3, max: 3 }) },
+    ...{ actor, by: actor, passes: fc.nat({ max: 3 }), limit: fc.integer({ min: 1, max: 3 }) },
+    ...{ job: index, to: fc.integer({ min: -3, max: 3 }), of: group, moves: fc.boolean() },
   },
-  async (world, args) => {
-    const { id, queue: name } = world.model.at(args.job)!;
-    await claim(world, args.actor, name, args.limit, args.passes);
+  async (world, { actor: claimer, by, passes, limit, job, to, of, moves }) => {
+    const all = [...world.model.jobs.values()];
+    const moved = moves ? all.find((one) => one.key !== undefined && one.group !== '' && !one.run) : undefined;
+    const { id, queue: name, key: owned, group: from } = moved ?? world.model.at(job)!;
+    const others = () => all.filter((one) => one.run && one.queue === name && one.group !== from);
+    if (moved && others().length === 0) await claim(world, by, name, 1);
     world.model.now++;
-    if (world.isBusy(args.actor) && !world.isBusy(args.by))
-      await world.call(args.by, `reprioritise of job ${id}`, async ({ engine }) => {
-        await engine.admin.reprioritise(id, args.priority);
-      });
+    await claim(world, claimer, name, limit, { passes, onlyLocking: true });
     world.model.now++;
-    if (world.isBusy(args.actor)) await world.release(args.actor);
+    const place = { queue: name, group: others()[0]?.group ?? of, priority: to, delay: 0, script: [] };
+    const isFree = world.isBusy(claimer) && !world.isBusy(by);
+    if (isFree && owned !== undefined) await replace(world, { ...place, actor: by, hold: undefined, key: owned });
+    else if (isFree) await changePriority(world, by, id, to);
+    world.model.now++;
+    if (world.isBusy(claimer)) await world.release(claimer);
   },
-  (world, args) => world.model.jobs.size > 0 && args.actor !== args.by,
+  (world, args) => world.model.jobs.size > 0 && args.actor !== args.by && !world.isBusy(args.by),
 );
 
 const limitQueue = command<{ actor: number; queue: string; maxRunning: number }>(
@@ -401,21 +438,23 @@ const limitQueue = command<{ actor: number; queue: string; maxRunning: number }>
   },
 );
 
-const schedule = command<{ actor: number; name: string; hold: number | undefined }>(
+const schedule = command<{ actor: number; names: readonly string[]; hold: number | undefined }>(
   'schedule',
-  { actor, name: fc.constantFrom('s0', 's1', 's2', 's3'), hold },
-  async (world, args) => {
-    await world.call(
-      args.actor,
-      'schedule',
-      async ({ engine }) => {
-        const definition = { queue: CHILDREN, every: 10 * MINUTE, payload: { v: 0, script: [] } };
-        await engine.schedules.upsert(args.name, definition);
-      },
-      { hold: args.hold },
-    );
-  },
+  { actor, names: fc.subarray([...SCHEDULES], { minLength: 2 }), hold },
+  (world, args) => putSchedules(world, args.actor, args.names, args.hold),
 );
+
+async function putSchedules(world: World, by: number, names: readonly string[], held?: number): Promise<void> {
+  await world.call(
+    by,
+    'schedule',
+    async ({ engine }) => {
+      const definition = { queue: CHILDREN, every: 10 * MINUTE, payload: { v: 0, script: [] } };
+      for (const name of names) await engine.schedules.upsert(name, definition);
+    },
+    { hold: held },
+  );
+}
 
 const lock = command<{ table: 'jobs' | 'groups' | 'schedules'; mask: number }>(
   'lock',
@@ -426,11 +465,61 @@ const lock = command<{ table: 'jobs' | 'groups' | 'schedules'; mask: number }>(
     const list = (names: readonly string[]) => ["''", ...names.map((name) => `'${name}'`)].join(', ');
     if (table === 'jobs') await world.lock(table, `id IN (${[0, ...ids].join(', ')})`);
     else if (table === 'groups')
-      await world.lock(table, `queue IN ('turns', 'pairs') AND group_key IN (${list(some(['a', 'b']))})`);
-    else await world.lock(table, `name IN (${list(some(['s0', 's1', 's2', 's3']))})`);
+      await world.lock(table, `queue IN ('turns', 'pairs') AND group_key IN (${list(some(['a', 'b', 'c']))})`);
+    else await world.lock(table, `name IN (${list(some(SCHEDULES))})`);
   },
   (world) => !world.isLocking && world.server.name !== 'sqlite',
 );
+
+interface LockedRows {
+  actor: number;
+  job: number;
+  name: string;
+  isOthers: boolean;
+  signals: boolean;
+}
+
+/** An application has locked the row of one job, group or schedule, or those of all others, and the rest goes on. */
+const besideLock = (table: 'jobs' | 'groups' | 'schedules') =>
+  command<LockedRows>(
+    `lock ${table} and go on`,
+    {
+      ...{ actor, job: index, name: fc.constantFrom(...SCHEDULES, 's3') },
+      ...{ isOthers: fc.constantFrom(true, true, false), signals: fc.boolean() },
+    },
+    async (world, { actor: by, job, name, isOthers, signals }) => {
+      const { id = 0, queue: of = '' } = world.model.at(job) ?? {};
+      const is = isOthers ? '<>' : '=';
+      const where = { jobs: `id ${is} ${id}`, groups: '', schedules: `name ${is} '${name}'` };
+      if (table === 'schedules') await putSchedules(world, by, SCHEDULES);
+      if (table === 'schedules') await world.advance(11 * MINUTE);
+      freeLapsed(world);
+      if (table === 'groups') {
+        const places = ['a', 'b', 'c'].map((each) => ({ group: each, priority: 0 }));
+        if (GROUPED.includes(of)) await putMany(world, by, of, places, []);
+        world.model.now++;
+        // A claim lets jobs join their groups.
+        const other = (by + 1) % 3;
+        if (!world.isBusy(other)) await claim(world, other, of, 1);
+        world.model.now++;
+        where.groups = `queue = '${of}' AND group_key ${is} '${await lastInTurn(world, of)}'`;
+      }
+      await world.lock(table, where[table]);
+      if (!world.isLocking) return;
+      if (signals && id > 0) await sendSignal(world, by, job);
+      await goOn(world, by);
+      await world.unlock();
+    },
+    (world) =>
+      !world.isLocking && world.server.name !== 'sqlite' && (table === 'schedules' || world.model.jobs.size > 0),
+  );
+
+async function lastInTurn(world: World, name: string): Promise<string> {
+  const [last] = await world.sql<{ group_key: string }>(
+    `SELECT group_key FROM ${TABLES.groups} WHERE queue = '${name}' ORDER BY turn DESC, group_key DESC LIMIT 1`,
+  );
+  return last?.group_key ?? '';
+}
 
 const unlock = command<object>(
   'unlock',
@@ -450,16 +539,22 @@ export const PLAIN: readonly Op[] = ['step', 'tx', 'sleep', 'fail', 'flaky', 'sn
 /** What a history may use beside plain jobs. One with few of them meets their interplays sooner. */
 export const FEATURES = {
   keys: { ops: [], commands: (ops) => [enqueueKeyed(ops), enqueueKeyed(ops)] },
-  signals: { ops: ['wait', 'wait', 'flaky'], commands: () => [signal] },
+  signals: {
+    ops: ['wait', 'wait', 'flaky', 'doze'],
+    commands: () => [signal, signal, enqueueMany(['plain'], ['wait']), runAll],
+  },
   flows: { ops: ['fan', 'fan'], commands: (ops) => [flow(ops)] },
   groups: {
     ops: [],
-    commands: () => [enqueueMany, enqueueMany, claimCommand, limitGroup, limitGroup, pauseGroup, race, race, race],
+    commands: () => [
+      ...[enqueueMany(GROUPED, []), enqueueMany(GROUPED, []), claimCommand, limitGroup, limitGroup, pauseGroup],
+      ...[race, race, race, besideLock('groups'), besideLock('groups')],
+    ],
   },
-  queues: { ops: [], commands: () => [enqueueMany, claimCommand, limitQueue, pause] },
+  queues: { ops: [], commands: () => [enqueueMany(GROUPED, []), claimCommand, limitQueue, pause] },
   jobs: { ops: [], commands: () => administer },
-  schedules: { ops: [], commands: () => [schedule, schedule] },
-  locks: { ops: [], commands: () => [lock, unlock] },
+  schedules: { ops: [], commands: () => [schedule, schedule, besideLock('schedules')] },
+  locks: { ops: [], commands: () => [lock, unlock, besideLock('jobs'), besideLock('jobs')] },
   kills: { ops: [], commands: () => [kill] },
   clocks: { ops: [], commands: () => [jump] },
   mistakes: { ops: ['forgetSleep', 'forgetWait', 'forgetFan', 'forgetTx', 'late'], commands: () => [] },

@@ -5,6 +5,13 @@ import type { ServerName } from '../support/servers.js';
 
 /** Statements that change no row and lock none, so that a hold before them shows nothing. */
 const SURROUNDING = /^\s*(SET|START TRANSACTION|BEGIN|ROLLBACK|SELECT @@)/i;
+const LOCKING = /FOR UPDATE|INSERT|UPDATE|DELETE|IMMEDIATE/;
+
+/** Which statement is held: the one after so many, of all statements or of those that lock rows. */
+export interface Hold {
+  readonly passes: number;
+  readonly onlyLocking?: boolean;
+}
 
 /** All statements of one process pass it. It holds one of them, or ends all connections as the death of a process does. */
 export class Gate {
@@ -13,6 +20,7 @@ export class Gate {
   readonly #connections = new Set<Connection>();
   readonly #pools = new Set<Pool>();
   #passes = Infinity;
+  #onlyLocking = false;
   #isKilled = false;
   #held: { readonly released: Promise<void>; release(): void } | undefined;
   #onHeld: () => void = () => undefined;
@@ -25,9 +33,10 @@ export class Gate {
     return this.#isKilled;
   }
 
-  /** Lets this many statements pass, and holds the next one. */
-  arm(passes: number): Promise<void> {
+  /** Resolves when the statement is held. */
+  arm({ passes, onlyLocking = false }: Hold): Promise<void> {
     this.#passes = passes;
+    this.#onlyLocking = onlyLocking;
     return new Promise((resolve) => (this.#onHeld = resolve));
   }
 
@@ -66,7 +75,8 @@ export class Gate {
   #mustHold(sql: string): boolean {
     if (this.#isKilled) throw new Error('This process was killed.');
     // One at a time: the release of the first one would not reach it.
-    if (this.#held || SURROUNDING.test(sql) || this.#passes-- > 0) return false;
+    if (this.#held || SURROUNDING.test(sql) || (this.#onlyLocking && !LOCKING.test(sql))) return false;
+    if (this.#passes-- > 0) return false;
     this.#passes = Infinity;
     let release!: () => void;
     const released = new Promise<void>((resolve) => (release = resolve));

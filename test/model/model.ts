@@ -30,6 +30,8 @@ export class ModelJob {
   touchedAt = 0;
   /** The last command that may have let it run. */
   #freedAt = 0;
+  /** The last command that may have started it anew after its end. */
+  #revivedAt = 0;
 
   constructor(
     readonly id: number,
@@ -49,8 +51,14 @@ export class ModelJob {
     this.touchedAt = at;
     this.notBefore = undefined;
     this.waitsFor = undefined;
-    this.hasEnded = undefined;
     this.#freedAt = at;
+  }
+
+  /** A verb begins that may start it anew after its end. */
+  revive(at: number): void {
+    this.free(at);
+    this.hasEnded = undefined;
+    this.#revivedAt = at;
   }
 
   /** A verb that began with command `begun` has ended, and keeps the job from running before a time. */
@@ -60,7 +68,7 @@ export class ModelJob {
 
   end(outcome: string, begun: number, now: number): void {
     this.touchedAt = now;
-    if (this.#freedAt <= begun) this.hasEnded = { value: outcome, since: now };
+    if (this.#revivedAt <= begun) this.hasEnded = { value: outcome, since: now };
   }
 }
 
@@ -142,7 +150,7 @@ export class Model {
       problems.push(...this.#problemsOf(job, begun, nowMs));
       job.group = group ?? '';
       job.queue = queue;
-      job.free(this.now);
+      job.revive(this.now);
       job.isWaiting = false;
       job.mayHaveEnded = false;
       job.leaseUntil = leaseUntil;

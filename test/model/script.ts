@@ -21,6 +21,10 @@ export interface Payload {
 
 export const SIGNAL = 'go';
 export const KEYS = ['k0', 'k1'];
+
+/** The key of the signal that a handler of this payload waits for. */
+export const signalOf = (v: number) => KEYS[v % KEYS.length]!;
+
 export const CHILDREN = 'kids';
 export const FORGOTTEN: readonly Op[] = ['forgetSleep', 'forgetWait', 'forgetFan', 'forgetTx', 'late'];
 
@@ -32,6 +36,8 @@ export class Ledger {
   readonly problems: string[] = [];
   /** The steps that were stored: job, payload and step. */
   readonly #stored = new Set<string>();
+  /** The steps whose work has begun. */
+  readonly #begun = new Set<string>();
   readonly #children = new Map<string, string>();
   readonly #visits = new Map<string, number>();
 
@@ -39,9 +45,13 @@ export class Ledger {
     if (!this.problems.includes(text)) this.problems.push(text);
   }
 
-  /** A job whose handler shall work everything again. */
-  forget(jobId: number): void {
-    for (const set of [this.#stored, this.#visits, this.#children])
+  /**
+   * A job whose handler shall work everything again.
+   *
+   * @param mayHaveBegun a run of it may have done so already
+   */
+  forget(jobId: number, mayHaveBegun: boolean): void {
+    for (const set of [this.#stored, this.#visits, this.#children, ...(mayHaveBegun ? [] : [this.#begun])])
       for (const key of [...set.keys()]) if (key.startsWith(`${jobId} `)) set.delete(key);
   }
 
@@ -55,12 +65,17 @@ export class Ledger {
 
   async step(job: JobContext<Payload>, name: string, call: (work: () => number) => Promise<number>): Promise<void> {
     const key = `${job.id} ${job.payload.v} ${name}`;
+    let wasStored = false;
     const answer = await call(() => {
-      if (this.#stored.has(key)) this.problem(`step ${name} of job ${job.id} ran again although it was stored`);
+      wasStored = this.#stored.has(key);
+      this.#begun.add(key);
       return job.payload.v;
     });
+    // A worker that has lost the job may begin the work, but must not store it.
+    if (wasStored) this.problem(`step ${name} of job ${job.id} was stored again`);
     if (answer !== job.payload.v)
       this.problem(`step ${name} of job ${job.id} with payload ${job.payload.v} answered that of payload ${answer}`);
+    if (!this.#begun.has(key)) this.problem(`step ${name} of job ${job.id} has answered although its work never began`);
     this.#stored.add(key);
   }
 
@@ -106,7 +121,7 @@ export async function play(
         await job.sleep(`z${index}`, '10m');
         break;
       case 'wait':
-        await job.waitFor(SIGNAL, { key: KEYS[v % KEYS.length]!, timeout: '5h' });
+        await job.waitFor(SIGNAL, { key: signalOf(v), timeout: '5h' });
         break;
       case 'fan': {
         const count = 1 + (v % 3);

@@ -1,9 +1,16 @@
 import { BACKOFF_MS, LEASE_MS, type Actor } from './actor.js';
-import { KEYS } from './script.js';
+import type { Hold } from './gate.js';
+import { signalOf } from './script.js';
 import type { World } from './world.js';
 
 /** A claim, and whether the model allows it. */
-export async function claim(world: World, by: number, queue: string, limit: number, held?: number): Promise<void> {
+export async function claim(
+  world: World,
+  by: number,
+  queue: string,
+  limit: number,
+  held?: Hold | number,
+): Promise<void> {
   const { model } = world;
   await world.call(
     by,
@@ -17,7 +24,7 @@ export async function claim(world: World, by: number, queue: string, limit: numb
 }
 
 /** Runs the handler of a held job to the end, unless a statement is held. */
-export async function work(world: World, by: number, nth: number, held?: number): Promise<void> {
+export async function work(world: World, by: number, nth: number, held?: Hold | number): Promise<void> {
   const jobs = world.heldBy(by);
   const [next] = jobs.splice(nth % jobs.length, 1);
   const { model } = world;
@@ -46,7 +53,7 @@ export async function work(world: World, by: number, nth: number, held?: number)
           return job.restrict(sinceMs() + BACKOFF_MS, begun, model.now);
         case 'snooze': {
           const { untilMs, delayMs, signal } = outcome;
-          const waitsFor = KEYS[job.v % KEYS.length]!;
+          const waitsFor = signalOf(job.v);
           job.isWaiting = signal !== undefined;
           // A signal that was sent meanwhile wakes the job.
           if (signal !== undefined && model.signals.get(waitsFor) !== sentBefore.get(waitsFor)) return;
@@ -60,7 +67,7 @@ export async function work(world: World, by: number, nth: number, held?: number)
           return;
       }
     },
-    { hold: held },
+    { hold: held, mustNotWait: !world.mayKeep(id) },
   );
 }
 

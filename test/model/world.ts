@@ -3,6 +3,7 @@ import { limitPages } from '../../lib/common/page-size.js';
 import { tableNames } from '../../lib/store/tables.js';
 import type { TestConnection, TestServer } from '../support/servers.js';
 import { Actor, LEASE_MS } from './actor.js';
+import type { Hold } from './gate.js';
 import { Model, ModelJob } from './model.js';
 import { Ledger, WRITES, type Payload } from './script.js';
 
@@ -116,26 +117,34 @@ export class World {
     return this.#calls.has(index);
   }
 
+  /** Whether no other actor is in a call. */
+  isAlone(index: number): boolean {
+    return [...this.#calls.keys()].every((other) => other === index) && !this.isHolding;
+  }
+
   heldBy(index: number): Actor['held'] {
     return this.#actors[index]?.held ?? [];
   }
 
   /**
-   * Lets an actor do something. Returns when it has ended, when the gate holds its statement number `hold`, or when it
-   * waits for another transaction.
+   * Lets an actor do something. Returns when it has ended, when the gate holds its statement, or when it waits for another
+   * transaction.
    */
   async call(
     index: number,
     label: string,
     act: (actor: Actor, begun: number, sinceMs: () => number) => Promise<void>,
-    { hold, mustNotWait = false }: { hold?: number | undefined; mustNotWait?: boolean } = {},
+    { hold, mustNotWait = false }: { hold?: Hold | number | undefined; mustNotWait?: boolean } = {},
   ): Promise<void> {
     const actor = await this.actor(index);
     const begun = this.model.now;
     const startMs = this.nowMs;
     // The earliest time at which the call may have written a row.
     const sinceMs = () => Math.min(startMs, this.nowMs);
-    const held = hold === undefined ? new Promise<void>(() => undefined) : actor.gate.arm(hold);
+    const held =
+      hold === undefined
+        ? new Promise<void>(() => undefined)
+        : actor.gate.arm(typeof hold === 'number' ? { passes: hold } : hold);
     actor.clock.pauses = 0;
     const call: Call = {
       ...{ label, actor: index, begun, mustNotWait, isDone: false },
@@ -161,8 +170,7 @@ export class World {
       if (call.isDone || actor.gate.isHolding || actor.gate.isKilled) return;
       if (performance.now() > endsAt) return this.#problem(`${call.label} never ends`);
       if (!(await this.#isStuck(call, actor))) continue;
-      const isAlone = [...this.#calls.values()].every((other) => other === call);
-      if (call.mustNotWait && isAlone && !this.isHolding)
+      if (call.mustNotWait && this.isAlone(call.actor))
         this.#problem(`${call.label} waits for a row that an application has locked`);
       return;
     }
@@ -219,6 +227,11 @@ export class World {
       this.locked.add(
         table === 'jobs' ? `job ${id}` : table === 'groups' ? `group ${queue} ${group_key}` : `schedule ${name}`,
       );
+  }
+
+  /** Whether the application may keep the outcome of a job waiting: it has locked the job, or a group. */
+  mayKeep(id: number): boolean {
+    return [...this.locked].some((row) => row === `job ${id}` || row.startsWith('group'));
   }
 
   async unlock(): Promise<void> {
