@@ -22,7 +22,7 @@ export interface QueueJobs {}
 export type QueueName = keyof QueueJobs extends never
   ? string
   : // The values of a mapped type: of a `keyof`, an error of the compiler does not list the names.
-    { [Name in keyof QueueJobs & string]: Name }[keyof QueueJobs & string];
+    { [Name in Extract<keyof QueueJobs, string>]: Name }[Extract<keyof QueueJobs, string>];
 
 /** The name of a queue, or a prefix with a `*` at its end, which matches all queues with that prefix. */
 // oxlint-disable-next-line typescript/no-redundant-type-constituents -- not if queues are declared

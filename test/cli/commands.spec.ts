@@ -107,8 +107,7 @@ describeEngines('the command line', (setup) => {
 
     expect(explained).toEqual({
       ...{ code: 0, err: '' },
-      out:
-        `Job ${id} of email.sned is waiting.\n` + `- No worker serves queue "email.sned", did you mean "email.send"?\n`,
+      out: `Job ${id} of email.sned is waiting.\n- No worker serves queue "email.sned", did you mean "email.send"?\n`,
     });
     expect(await json('explain', `${id}`)).toMatchObject({ id, reasons: [{ reason: 'no-worker' }] });
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('There is no job 4711')]);

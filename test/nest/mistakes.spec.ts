@@ -596,7 +596,7 @@ const ADMIN: Mistake[] = (
     ],
     [
       'obliterating without a confirmation',
-      (admin) => admin.obliterate('mail', {} as never),
+      (admin) => admin.obliterate('mail', {}),
       'Cannot obliterate queue "mail": expected confirm to be "mail", got undefined',
     ],
     [
@@ -653,7 +653,7 @@ const SCHEDULES: Mistake[] = (
     ],
     [
       'storing a schedule without a time',
-      (all) => all.upsert('s', { queue: 'mail' } as never),
+      (all) => all.upsert('s', { queue: 'mail' }),
       'Schedule "s": expected cron or every, got neither',
     ],
     [
@@ -683,7 +683,7 @@ const SCHEDULES: Mistake[] = (
     ],
     [
       'a preview of a wrong time',
-      (all) => all.preview({ cron: 'x' } as never),
+      (all) => all.preview({ cron: 'x' }),
       'Schedule "preview": expected cron to be a cron expression, got "x": invalid',
       'five, six, or seven space separated parts are required.',
     ],
@@ -794,6 +794,7 @@ const RUNS: Mistake[] = (
     [
       'an error that is a text',
       () => {
+        // oxlint-disable-next-line typescript/only-throw-error -- the mistake
         throw 'it fails';
       },
       'dead: A handler threw something that is no Error: it fails',
@@ -801,6 +802,7 @@ const RUNS: Mistake[] = (
     [
       'an error that is undefined',
       () => {
+        // oxlint-disable-next-line typescript/only-throw-error -- the mistake
         throw undefined;
       },
       'dead: A handler threw something that is no Error: undefined',

@@ -340,13 +340,15 @@ describeEngines('a blob store that is down', (setup) => {
       .enqueueMany('q', [{ payload: long }, { payload: long }, { payload: 'short' }])
       .then((jobs) => ({ ids: jobs.map(({ id }) => id) }));
     await producer.enqueue('people', long);
-    await files.takeAway();
-    const { events, log } = await world.start({
+    const { runner, events, log } = await world.start({
       blobs,
       queues: { q: { retry: 1 } },
       handlers: { q: (job) => job.attempt },
+      autoStart: false,
     });
+    await files.takeAway();
 
+    await runner.start();
     await events.until('completed', { jobId: ids[2]! });
     await events.untilCount(2, 'snoozed');
     await expect(consumer.claim('people', { owner: 'ann' })).rejects.toMatchObject({ code: 'CONTENT_UNAVAILABLE' });

@@ -15,7 +15,7 @@ interface Change {
   /** What another one does with the job after the first one has found it. */
   readonly meanwhile: (admin: QueueAdmin, id: number) => Promise<unknown>;
   readonly prepare: 'dead' | 'scheduled';
-  readonly then: { state: JobState; key?: string };
+  readonly after: { state: JobState; key?: string };
 }
 
 const CHANGES: Change[] = [
@@ -24,35 +24,35 @@ const CHANGES: Change[] = [
     act: (admin) => admin.remove({ queue: 'q', state: 'dead' }),
     meanwhile: (admin, id) => admin.retry(id),
     prepare: 'dead',
-    then: { state: 'waiting' },
+    after: { state: 'waiting' },
   },
   {
     verb: 'retry',
     act: (admin) => admin.retry({ queue: 'q', state: 'dead' }),
     meanwhile: async (admin, id) => (await admin.retry(id)) && admin.reschedule(id, HOUR),
     prepare: 'dead',
-    then: { state: 'scheduled' },
+    after: { state: 'scheduled' },
   },
   {
     verb: 'replay',
     act: (admin) => admin.retry({ queue: 'q', state: 'dead' }, { to: 'other' }),
     meanwhile: async (admin, id) => (await admin.retry(id)) && admin.cancel(id),
     prepare: 'dead',
-    then: { state: 'cancelled' },
+    after: { state: 'cancelled' },
   },
   {
     verb: 'promote',
     act: (admin) => admin.promote({ queue: 'q', headers: { tenant: 'a' } }),
     meanwhile: (admin, id) => admin.update(id, { headers: { tenant: 'b' } }),
     prepare: 'scheduled',
-    then: { state: 'scheduled' },
+    after: { state: 'scheduled' },
   },
   {
     verb: 'cancel',
     act: (admin) => admin.cancel({ queue: 'q', state: 'scheduled' }),
     meanwhile: (admin, id) => admin.promote(id),
     prepare: 'scheduled',
-    then: { state: 'waiting' },
+    after: { state: 'waiting' },
   },
 ];
 
@@ -83,7 +83,7 @@ describeEngines(
       const changed = await change.act(await adminThatMeets(world, () => change.meanwhile(admin, id)));
 
       expect(changed).toBe(0);
-      expect(await admin.get(id)).toMatchObject(change.then);
+      expect(await admin.get(id)).toMatchObject(change.after);
     });
   },
   ['mysql', 'mariadb'],
