@@ -32,6 +32,10 @@ export function featureProviders(
   const queues = Array.isArray(given) ? (given as readonly FeatureQueue[]) : [given as FeatureQueue];
   return queues.flatMap((queue) => {
     const { name, ...options } = isOptions(queue) ? queue : { name: queue };
+    if (name === undefined)
+      throw new InvalidOptionsError(PLACE, [
+        'expected the name of a queue, got none. The options of the module belong to SqlQueueModule.forRoot()',
+      ]);
     checkQueueName(name);
     InvalidOptionsError.throwIfAny(`${PLACE}: queue "${name}"`, queueOptionProblems(options, name));
     const handle = queueProvider(name, instance);

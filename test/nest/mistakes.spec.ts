@@ -7,6 +7,7 @@ import {
   QueueProducer,
   QueueSchedules,
   Schedule,
+  SqlQueueModule,
   type JobContext,
 } from 'nestjs-sql-queue';
 import { DataSource } from 'typeorm';
@@ -165,6 +166,21 @@ const OPTIONS: Mistake[] = [
     'a revision of schedules that is no text',
     () => startError({}, { schedules: { revision: {} as never } }),
     ['SqlQueueModule options: expected schedules.revision to be a whole number of 0', 'got {}'],
+  ],
+];
+
+const FEATURES: Mistake[] = [
+  [
+    'the options of the module for those of a queue',
+    () => SqlQueueModule.forFeature({ connection: IN_MEMORY } as never),
+    [
+      'SqlQueueModule.forFeature(): expected the name of a queue, got none. The options of the module belong to SqlQueueModule.forRoot()',
+    ],
+  ],
+  [
+    'two names that are no list',
+    () => SqlQueueModule.forFeature('a', 'b' as never),
+    ['SqlQueueModule.forFeature(): expected several queues in one array, got a further argument "b"'],
   ],
 ];
 
@@ -826,17 +842,25 @@ const RUNS: Mistake[] = (
 ]);
 
 describe('a mistake', () => {
-  it.each([...OPTIONS, ...HANDLERS, ...ENQUEUE, ...PAYLOADS, ...PRODUCER, ...ADMIN, ...SCHEDULES, ...PEOPLE, ...RUNS])(
-    'is answered with the way out: %s',
-    async (what, act, says) => {
-      const world = await start({ imports: [TypeOrmModule.forRoot(IN_MEMORY)] });
+  it.each([
+    ...OPTIONS,
+    ...FEATURES,
+    ...HANDLERS,
+    ...ENQUEUE,
+    ...PAYLOADS,
+    ...PRODUCER,
+    ...ADMIN,
+    ...SCHEDULES,
+    ...PEOPLE,
+    ...RUNS,
+  ])('is answered with the way out: %s', async (what, act, says) => {
+    const world = await start({ imports: [TypeOrmModule.forRoot(IN_MEMORY)] });
 
-      const error = await (async () => act(world))().then(
-        (answer) => (answer instanceof Error ? answer : new Error('no error')),
-        (rejection: Error) => rejection,
-      );
+    const error = await (async () => act(world))().then(
+      (answer) => (answer instanceof Error ? answer : new Error('no error')),
+      (rejection: Error) => rejection,
+    );
 
-      for (const part of says) expect(error.message).toContain(part);
-    },
-  );
+    for (const part of says) expect(error.message).toContain(part);
+  });
 });
