@@ -66,7 +66,7 @@ export type JobReason =
   | { reason: 'staged'; stage: string }
   /** The clock of the database decides which jobs are due. Positive: it is ahead of the clock of this process. */
   | { reason: 'clock-differs'; aheadMs: number }
-  /** More urgent or earlier jobs wait, with a group those of the group. Counted up to 1,000. */
+  /** More urgent or earlier jobs wait, with a group those of the group. Counted up to 200. */
   | ({ reason: 'behind' } & JobCountUpTo)
   /** Nothing holds it up. A worker claims it with its next poll. */
   | { reason: 'next' }

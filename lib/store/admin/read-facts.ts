@@ -64,7 +64,7 @@ const STAGE = `
   FROM {stages}
   WHERE job_id = :id`;
 
-const COUNT_LIMIT = 1_000;
+const COUNT_LIMIT = 200;
 
 /** The jobs of a range of index queue that come before the job. Claimed jobs stay in the index. */
 const aheadIn = (runnable: number, condition: string, name: string) => `
