@@ -302,9 +302,12 @@ describeEngines('a process without notifications', (setup) => {
   it('finds the outcome by polling within a second', async () => {
     const world = await setup();
     const clock = new FakeClock();
-    const settings = { clock, skewMs: () => 0, worker: { notify: false } as const };
-    const { producer } = await world.start({ ...settings, autoStart: false });
     const worker = await world.start({ handlers: { q: () => 'done' } });
+    const { producer } = await world.start({
+      ...{ clock, skewMs: () => 0, worker: { notify: false }, autoStart: false },
+      // It looks for no worker of the queue.
+      queues: { q: { expectWorker: false } },
+    });
     const { id } = await producer.enqueue('q', 0, { delay: '1h' });
     const result = kept(producer.waitFor(id));
     await clock.untilSleeping(55);
