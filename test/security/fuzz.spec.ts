@@ -9,7 +9,7 @@ import { fuzzedOptions, fuzzedText, fuzzedValue } from '../support/fuzz.js';
 import { Random } from '../support/random.js';
 
 const ROUNDS = 1_000;
-const REFUSALS = ['INVALID_OPTIONS', 'PAYLOAD_INVALID', 'PAYLOAD_TOO_LARGE'];
+const REFUSALS = ['INVALID_OPTIONS', 'PAYLOAD_INVALID', 'PAYLOAD_TOO_LARGE', 'QUEUE_NOT_FOUND'];
 
 const DURATIONS = [0, 1, '1s', '5m', '1d', -1, '1w', ''];
 const ENQUEUE = {
