@@ -81,7 +81,7 @@ describeEngines(
     itWithClient('claims no job from a queue without waiting jobs, and reports a pause', async () => {
       const world = await setup();
       const { admin } = await world.start({ autoStart: false });
-      await admin.pause('photo.resize');
+      await admin.pause('photo.resize', { create: true });
 
       const output = await type(world, START, 'A delayed job', 'Claim');
 

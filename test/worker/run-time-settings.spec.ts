@@ -27,7 +27,7 @@ describeEngines('the settings of a queue', (setup) => {
   it('hold for a process that starts later, and for the claims of people', async () => {
     const world = await setup();
     const { admin, producer, consumer } = await world.start({ autoStart: false });
-    await admin.configure('q', { enabled: false });
+    await admin.configure('q', { enabled: false }, { create: true });
     await producer.enqueue('q', 0);
 
     const { runner } = await world.start({ handlers: { q: () => 'done' } });
@@ -61,7 +61,7 @@ describeEngines('the settings of a queue', (setup) => {
     const { admin } = await world.start({ autoStart: false });
     const settings = async () => (await admin.queues())[0]!.settings;
 
-    await admin.configure('q', { paused: true, maxRunning: 5, concurrency: 2 });
+    await admin.configure('q', { paused: true, maxRunning: 5, concurrency: 2 }, { create: true });
     expect(await settings()).toEqual({ paused: true, maxRunning: 5, concurrency: 2 });
     expect(await admin.stats()).toMatchObject([{ queue: 'q', settings: { concurrency: 2 } }]);
 
@@ -80,7 +80,7 @@ describeEngines('the settings of a queue', (setup) => {
   it('that another program has stored badly do not apply', async () => {
     const world = await setup();
     const { admin } = await world.start({ autoStart: false });
-    await admin.configure('q', { concurrency: 2 });
+    await admin.configure('q', { concurrency: 2 }, { create: true });
     for (const bad of ['{', '{"concurrency":-1,"enabled":"no"}', '[]']) {
       await world.sql(`UPDATE sql_queue_queues SET settings = '${bad}'`);
 
