@@ -1,3 +1,4 @@
+import { isName } from '../job/job-names.js';
 import type { InstanceWrapper } from '@nestjs/core/injector/instance-wrapper.js';
 import type { SqlQueueModuleOptions } from './module-options.js';
 import { prototypeOf } from './prototype-of.js';
@@ -37,7 +38,10 @@ export function recordProvided(wrappers: readonly InstanceWrapper[]): void {
   }
 }
 
-/** Loaded handlers of queues without any handler here, by queue. Empty if the options turn the warning off. */
+/**
+ * Loaded handlers of queues without any handler here, by queue. Empty if the options turn the warning off. Without those of a
+ * malformed name, which stops the boot of an application that provides their class.
+ */
 export function unprovidedProcessors(
   options: SqlQueueModuleOptions,
   worked: readonly string[],
@@ -46,7 +50,8 @@ export function unprovidedProcessors(
   // Without any handler, another warning names all loaded ones.
   if (options.unprovided === 'ignore' || worked.length === 0) return new Map();
   const missing = loadedProcessors(instance).filter(
-    ({ queue, title }) => !isProvided(title) && !worked.includes(queue) && !isExcludedHere(options, queue),
+    ({ queue, title }) =>
+      isName(queue) && !isProvided(title) && !worked.includes(queue) && !isExcludedHere(options, queue),
   );
   return new Map(missing.map(({ queue, title }) => [queue, title]));
 }

@@ -9,7 +9,7 @@ const QUEUES = 3_000;
 describe.each(['express', 'fastify'] as const)('the live stream of the board, on %s', (adapter) => {
   it('closes the connection of a browser that does not read, with all that it has buffered', async () => {
     const app = await startBoard({ adapter, board: { refresh: '1s' } });
-    for (let n = 0; n < QUEUES; n++) await app.admin.pause(`${'long-name-'.repeat(9)}${n}`);
+    for (let n = 0; n < QUEUES; n++) await app.admin.pause(`${'long-name-'.repeat(9)}${n}`, { create: true });
     const connected = new Promise<Socket>((resolve) => serverOf(app).once('connection', resolve));
 
     const browser = openStream(app);

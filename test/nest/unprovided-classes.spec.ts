@@ -26,6 +26,12 @@ export class Alerts {
   alert() {}
 }
 
+// Its name is malformed, which concerns only an application that provides it.
+export class Malformed {
+  @QueueProcessor(undefined as never)
+  work() {}
+}
+
 abstract class Base {
   @QueueProcessor('base.work')
   work(job: JobContext) {
