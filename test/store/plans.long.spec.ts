@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { DataSource } from 'typeorm';
+import { toEnvelope } from '../../lib/job/codec/payload-codec.js';
+import { signalHash } from '../../lib/job/signal.js';
 import { MysqlPool } from '../../lib/store/mysql/mysql-pool.js';
 import { mysql } from '../../lib/store/mysql/mysql.js';
 import { closeLane } from '../../lib/store/mysql/commit-lanes.js';
@@ -15,7 +18,7 @@ import { systemClock } from '../../lib/common/clock.js';
 import { archivedTo } from '../support/archives.js';
 import { everyLock, everyStrategy, everyVerb } from '../support/every-verb.js';
 import { readLockingStatements, locksRows } from '../support/locking-statements.js';
-import { claimFrom, claimRequest, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
+import { claimFrom, claimRequest, completionOf, finalBatchOf, newJob, outcomes } from '../support/jobs.js';
 import { keyedJob } from '../support/keyed-job.js';
 import { fillTables } from '../support/fill-tables.js';
 import { interceptingDriver, statementsOf } from '../support/intercepting-driver.js';
@@ -82,6 +85,7 @@ async function explainEverything(world: World) {
   const store = await world.open({ dataSource, eventOutbox });
 
   await everyVerb(store, world.advance);
+  await everyStart(store);
   await everyStrategy(store);
   await everyLock(store);
   await whatCallersNeed(dataSource, store);
@@ -99,6 +103,7 @@ async function explainEverything(world: World) {
   );
   phase = 'after ANALYZE';
   await everyVerb(store, world.advance);
+  await everyStart(store);
   await everyLock(store);
   await whatCallersNeed(dataSource, store);
   await everyArchiving(world, dataSource);
@@ -130,6 +135,42 @@ async function whatCallersNeed(dataSource: DataSource, { jobs }: OpenStore): Pro
     for (let times = 0; times < 2; times++)
       await dataSource.transaction((tx) => jobs.enqueueKeyedInTransaction(given, tx));
   }
+}
+
+/** Wakes jobs by a signal, lets jobs with steps, children and blobs start anew, and changes jobs by a filter. */
+async function everyStart({ jobs, steps, flows, admin }: OpenStore): Promise<void> {
+  const queue = 'anew';
+  const ofSubject = { queue, subject: 's', overrides: '{"subject":"s"}', payload: blob() };
+  for (const count of [1, 40]) {
+    await jobs.enqueue(Array.from({ length: count }, () => newJob(ofSubject)));
+    const held = await claimFrom(jobs, { queue, limit: count });
+    const hash = signalHash('go', `${count}`);
+    for (const job of held.jobs) {
+      const owner = { jobId: job.id, claimId: held.id };
+      await flows.fanOut(owner, 'fan-out', [newJob({ queue: 'child' })], 'run');
+      const wait = await steps.waitForSignal(owner, 'go', { key: `${count}`, hash }, 60_000);
+      const untilMs = (wait as { untilMs: number }).untilMs;
+      const outcome = { kind: 'snooze', delayMs: 60_000, untilMs, signal: hash } as const;
+      const completions = [completionOf(held, job, outcome)];
+      await jobs.complete({ ...finalBatchOf(held), completions, claims: [] });
+    }
+    await steps.signal({ name: 'go', key: `${count}`, hash, data: '1' });
+    await steps.wakeWaiting(hash);
+    const woken = await claimFrom(jobs, { queue, limit: count });
+    for (const { id: jobId } of woken.jobs)
+      await steps.waitForSignal({ jobId, claimId: woken.id }, 'go', { key: `${count}`, hash }, 60_000);
+    await jobs.complete(finalBatchOf(woken, { kind: 'retry', delayMs: 60_000, error: outcomes.dead.error }));
+    for (const { id } of woken.jobs) await admin.edit(id, queue, { payload: blob(), keepsSteps: false });
+    const ids = woken.jobs.map(({ id }) => id);
+    await admin.promote(ids, undefined, { queue });
+    await admin.remove(ids, undefined, { queue });
+    const keyed = () => keyedJob({ key: `anew ${count}`, onConflict: 'replace' }, { ...ofSubject, payload: blob() });
+    for (let times = 0; times < 2; times++) await jobs.enqueueKeyed([[keyed()]]);
+  }
+}
+
+function blob(): string {
+  return toEnvelope({ key: '$blob', content: `2030-01-01/${randomUUID()} ${'h'.repeat(43)}` });
 }
 
 /** Creates malformed jobs, as another program could. */
