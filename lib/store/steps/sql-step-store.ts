@@ -171,7 +171,7 @@ export function sqlStepStore({ database, blocking, dialect, scanCursors }: Store
         // The JSON of a signal stands in a list, so that a signal without data differs from none.
         const result = signal ? `[${signal.data ?? ''}]` : null;
         const end = statement(END_STEP, { jobId, name, result });
-        if (signal?.awaited === 0) yield* endFirstWait(end, hash);
+        if (signal && Number(signal.awaited) === 0) yield* endFirstWait(end, hash);
         else yield* executeAll([end]);
         return signal ? { state: 'signalled', data: signal.data } : { state: 'timed-out' };
       }),
