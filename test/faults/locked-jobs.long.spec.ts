@@ -43,7 +43,7 @@ describeEngines(
         [long, locked] = [jobs[1]!.id, jobs[2]!.id];
       });
       await events.untilCount(3, 'completed');
-      await eventually(() => log.some((line) => /1 job\(s\) locked/.test(line)));
+      await eventually(() => log.some((line) => /1 job\(s\), or their groups, locked/.test(line)));
       expect(events.jobs('completed')).not.toContain(locked);
       // The worker runs other jobs meanwhile.
       await producer.enqueueMany('q', plainJobs(3));
@@ -53,7 +53,7 @@ describeEngines(
 
       expect(events.jobs('completed')).toContain(locked);
       expect(events.of('lost')).toEqual([]);
-      expect(log.filter((line) => /1 job\(s\) locked/.test(line))).toHaveLength(1);
+      expect(log.filter((line) => /1 job\(s\), or their groups, locked/.test(line))).toHaveLength(1);
       over.open();
       await events.untilCount(8, 'completed');
       expect(new Set(runs).size).toBe(runs.length);
@@ -91,7 +91,7 @@ describeEngines(
       await runner.start();
       await workerChannel.untilListening('q', 'r');
       const locked = await producer.enqueue('q', 'locks');
-      await eventually(() => log.some((line) => /1 job\(s\) locked/.test(line)));
+      await eventually(() => log.some((line) => /1 job\(s\), or their groups, locked/.test(line)));
 
       await elsewhere.producer.enqueue('q', 'held');
       await events.untilCount(2, 'started');
