@@ -18,6 +18,7 @@ export async function explainJob(parts: AdminParts, id: number): Promise<JobExpl
     hasHandlers: ownQueues.hasHandler(queue),
     worksQueue: ownQueues.isWorked(queue),
     handlesName: ownQueues.hasHandler(queue, name),
+    closedBy: ownQueues.closedBy(queue),
     groups: optionsFor(queue).groups ?? DEFAULT_GROUP_RULES,
   };
   // It decodes the error of a finished job.

@@ -6,4 +6,6 @@ export interface OwnQueues {
   hasHandler(queue: string, name?: string): boolean;
   /** Whether `worker.queues` allows the queue, which has a handler. */
   isWorked(queue: string): boolean;
+  /** Why this process claims no job of the queue: a pause of the process, or the function `enabled` of the queue. */
+  closedBy(queue: string): 'pause' | 'enabled' | undefined;
 }

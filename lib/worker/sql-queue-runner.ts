@@ -57,12 +57,8 @@ export class SqlQueueRunner {
   /** The queues that this process works: those with a handler that `worker.queues` allows. */
   get queues(): string[] {
     const { include, exclude } = this.#parts.workerOptions;
-    return this.#parts.handlers.queues.filter(
-      (queue) =>
-        (include === undefined || matchesAny(include, queue)) &&
-        !matchesAny(exclude, queue) &&
-        !this.#unregistering.has(queue),
-    );
+    const isAllowed = (queue: string) => (!include || matchesAny(include, queue)) && !matchesAny(exclude, queue);
+    return this.#parts.handlers.queues.filter((queue) => isAllowed(queue) && !this.#unregistering.has(queue));
   }
 
   /** The slots of each queue of the worker at this moment, for gauges. Sends no statement. Empty while no worker runs. */
@@ -150,8 +146,7 @@ export class SqlQueueRunner {
 
   async #start(): Promise<void> {
     if (this.#worker || this.queues.length === 0) return;
-    const isPausedHere = (queue: string) => this.#paused.get(queue) ?? this.#parts.optionsFor(queue).paused;
-    const worker = new Worker(this.#parts, this.queues, isPausedHere);
+    const worker = new Worker(this.#parts, this.queues, (queue) => this.isPaused(queue));
     this.#state = 'starting';
     await worker.start().catch((error: unknown) => {
       this.#state = 'stopped';
@@ -189,6 +184,11 @@ export class SqlQueueRunner {
    */
   resume(queue?: string): void {
     this.#setPaused(queue, false);
+  }
+
+  /** Whether this process has paused the queue, by `pause` or by the option `paused`. */
+  isPaused(queue: QueueName): boolean {
+    return this.#paused.get(queue) ?? this.#parts.optionsFor(queue).paused;
   }
 
   /** Stops claiming and releases prefetched jobs. Call `stop()` afterwards. */

@@ -11,6 +11,7 @@ type Verbs =
   | 'handle'
   | 'setConcurrency'
   | 'declare'
+  | 'isPaused'
   | 'pause'
   | 'resume'
   | 'quiet'

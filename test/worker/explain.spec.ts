@@ -82,6 +82,39 @@ describeEngines('the explanation of a job', (setup) => {
     expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'queue-disabled', enabled: false }]);
   });
 
+  it('says that this process has paused its queue, or disabled it by a function', async () => {
+    const world = await setup();
+    const isEnabled = { q: true };
+    const queues = { q: { paused: true, enabled: () => isEnabled.q } };
+    const { producer, admin, runner, events } = await world.start({ handlers: { q: () => 1 }, queues });
+    const elsewhere = await world.start({ autoStart: false });
+    const { id } = await producer.enqueue('q', 0);
+
+    expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'paused-here' }]);
+    expect(await reasonsOf(elsewhere.admin, id)).toMatchObject([{ reason: 'next' }]);
+    isEnabled.q = false;
+    runner.resume();
+    expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'disabled-here' }]);
+    isEnabled.q = true;
+    await events.until('completed', { jobId: id });
+    expect(await reasonsOf(admin, id)).toMatchObject([{ reason: 'ended' }]);
+  });
+
+  it('says that its time to start is over, unless a worker has started it once', async () => {
+    const world = await setup();
+    const { producer, admin } = await startIdle(world, 'q');
+    const late = await producer.enqueue('q', 0, { expiresIn: '1m' });
+    const started = await producer.enqueue('q', 0, { expiresIn: '1m' });
+    const fresh = await producer.enqueue('q', 0, { expiresIn: '1h' });
+    await world.sql('UPDATE sql_queue_jobs SET attempt = 1 WHERE id = ?', [started.id]);
+
+    await world.sql('UPDATE sql_queue_jobs SET created_at = created_at - 120000');
+
+    expect(await reasonsOf(admin, late.id)).toMatchObject([{ reason: 'expired', since: expect.any(Date) }]);
+    expect(await reasonsOf(admin, started.id)).toMatchObject([{ reason: 'behind' }]);
+    expect(await reasonsOf(admin, fresh.id)).toMatchObject([{ reason: 'behind' }]);
+  });
+
   it('says that the limit of its queue is reached, with the running jobs', async () => {
     const world = await setup();
     const { producer, admin, events, finish } = await startBusy(world, { maxRunning: 2, prefetch: 1 });
@@ -333,9 +366,10 @@ describeEngines('the explanation of a job', (setup) => {
   });
 });
 
-/** A worker that serves the queue and claims nothing. */
-function startIdle(world: World, queue: string): Promise<Engine> {
-  return world.start({ handlers: { [queue]: () => 1 }, queues: { [queue]: { paused: true, groups: {} } } });
+/** A process without a worker, beside a worker that serves the queue and claims nothing. */
+async function startIdle(world: World, queue: string): Promise<Engine> {
+  await world.start({ handlers: { [queue]: () => 1 }, queues: { [queue]: { paused: true } } });
+  return world.start({ autoStart: false, queues: { [queue]: { groups: {} } } });
 }
 
 /** A worker whose jobs run until `finish()`. */

@@ -18,6 +18,8 @@ type Sentences = { readonly [Name in JobReason['reason']]: (reason: Of<Name>, ab
 const SENTENCES: Sentences = {
   malformed: ({ column, problem }) =>
     `Column ${column} of its row is malformed: ${problem}. The worker that claims it makes it dead.`,
+  expired: ({ since }, { nowMs }) =>
+    `Its \`expiresIn\` has passed at ${whenOf(since, nowMs)} without a start: the next claim cancels it.`,
   'no-worker': (reason, { job }) => describeNoWorker(reason, job.queue),
   'no-handler': (_, { job: { queue, name } }) =>
     `This process has no handler for jobs named "${name}" of queue "${queue}", and puts them off for other processes. Add ` +
@@ -31,6 +33,11 @@ const SENTENCES: Sentences = {
     enabled === false
       ? `Queue "${queue}" has enabled: false. admin.configure('${queue}', { enabled: true }) changes it.`
       : `Queue "${queue}" runs jobs from ${enabled.from} to ${enabled.to} (${enabled.tz ?? 'UTC'}) only.`,
+  'paused-here': (_, { job: { queue } }) =>
+    `This process has paused queue "${queue}", by its option \`paused\` or by runner.pause(). runner.resume('${queue}') ends ` +
+    `the pause. Other processes may work the queue.`,
+  'disabled-here': (_, { job: { queue } }) =>
+    `The function \`enabled\` of queue "${queue}" has returned false in this process. Other processes may work the queue.`,
   'queue-rests': ({ until }, { job: { queue }, nowMs }) =>
     `Queue "${queue}" rests until ${whenOf(until, nowMs)}. admin.limit('${queue}', { rest: false }) ends the rest.`,
   'limit-reached': ({ running, limit, jobIds }, { job }) =>

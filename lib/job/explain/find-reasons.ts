@@ -15,6 +15,8 @@ export interface OwnProcess {
   readonly hasHandlers: boolean;
   readonly worksQueue: boolean;
   readonly handlesName: boolean;
+  /** Why it claims no job of the queue, although its worker may run. */
+  readonly closedBy: 'pause' | 'enabled' | undefined;
   readonly groups: GroupRules;
 }
 
@@ -32,8 +34,10 @@ export function findReasons(facts: JobFacts, own: OwnProcess, error: StoredError
   if (isFinalState(job.state)) return [{ reason: 'ended', state: job.state, at: new Date(job.finishedAtMs!), error }];
   if (claim) return reasonsOfClaim(claim, facts.nowMs);
   const { malformed } = job;
+  const isExpired = job.expiresAtMs !== null && job.expiresAtMs < facts.nowMs;
   const all: (JobReason | undefined)[] = [
     malformed && { reason: 'malformed', ...malformed },
+    isExpired ? { reason: 'expired', since: new Date(job.expiresAtMs!) } : undefined,
     ...(surroundings ? reasonsToWait(facts, surroundings, own) : []),
   ];
   const reasons = all.filter((one) => one !== undefined);
@@ -77,6 +81,7 @@ function reasonsToWait(facts: JobFacts, around: Surroundings, own: OwnProcess): 
     around.pause && { reason: 'queue-paused', ...around.pause },
     group?.pause && { reason: 'group-paused', group: job.group!, ...group.pause },
     disabled(around, nowMs),
+    own.closedBy && { reason: own.closedBy === 'pause' ? 'paused-here' : 'disabled-here' },
     job.state === 'blocked' ? blocked : undefined,
     ...(isWaiting ? reasonsOfLimits(around.limits, nowMs) : []),
     ...(isWaiting && group ? reasonsOfGroup(job.group!, group, own.groups, nowMs) : []),

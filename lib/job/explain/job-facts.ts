@@ -20,6 +20,8 @@ export interface JobFacts {
     /** Whether its last run has failed. */
     readonly hasFailedLast: boolean;
     readonly runAtMs: number | null;
+    /** Null without `expiresIn`, or if a worker has started the job once. */
+    readonly expiresAtMs: number | null;
     readonly finishedAtMs: number | null;
     readonly malformed: ColumnProblem | undefined;
   };

@@ -29,6 +29,8 @@ export interface NeededJob {
 export type JobReason =
   /** Another program has written an invalid value. The claim of the job makes it dead. */
   | { reason: 'malformed'; column: string; problem: string }
+  /** No worker has started it within its `expiresIn`. The claim of the job cancels it. */
+  | { reason: 'expired'; since: Date }
   /**
    * No worker that was seen within a minute serves the queue. `excludedBy`: the workers whose process has a handler and
    * excludes the queue by `worker.queues`. `here`: what this process has.
@@ -46,6 +48,9 @@ export type JobReason =
   | ({ reason: 'group-paused'; group: string } & ChangeOfPause)
   /** The setting `enabled` of `QueueAdmin.configure` lets the queue run no job at this time. */
   | { reason: 'queue-disabled'; enabled: false | EnabledTimes }
+  /** Only in this process: `SqlQueueRunner.pause` or the option `paused`, or the function `enabled` of the queue. */
+  | { reason: 'paused-here' }
+  | { reason: 'disabled-here' }
   | { reason: 'queue-rests'; until: Date }
   | { reason: 'limit-reached'; limit: number; running: number; jobIds: number[] }
   | { reason: 'rate-reached'; limit: number; perMs: number; until: Date }

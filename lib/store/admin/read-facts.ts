@@ -124,7 +124,7 @@ function endedFacts(row: FinishedRow): JobFacts {
     nowMs: Number(row.at),
     job: {
       ...{ id: Number(id), queue, name, state, attempt, group: null, hasFailedLast: false },
-      ...{ runAtMs: null, finishedAtMs: Number(finished_at), malformed: undefined },
+      ...{ runAtMs: null, expiresAtMs: null, finishedAtMs: Number(finished_at), malformed: undefined },
     },
     claim: undefined,
     surroundings: undefined,
@@ -135,10 +135,12 @@ function jobFacts(row: JobRow): JobFacts['job'] {
   const { id, queue, name, state, attempt } = row;
   const options = readOverrides(row.options);
   const next = Number(row.claim_id) === 0 ? attempt + 1 : attempt;
+  const expiresInMs = 'overrides' in options ? options.overrides?.expiresInMs : undefined;
   return {
     ...{ id: Number(id), queue, name, state, attempt, group: row.group_key || null },
     hasFailedLast: attempt > 0 && readErrors(row.error).all.at(-1)?.attempt === attempt,
     runAtMs: readDate(row.run_at),
+    expiresAtMs: attempt === 0 && expiresInMs !== undefined ? Number(row.created_at) + expiresInMs : null,
     finishedAtMs: null,
     malformed: 'problem' in options ? { column: 'options', problem: options.problem } : columnProblem({ ...row }, next),
   };
