@@ -5,25 +5,25 @@ const LARGE = 100_000;
 // Prints the times, which depend on the machine.
 const printsTimes = process.env.EXPLAIN_TIMES !== undefined;
 
-describeStoresOf(['mysql', 'mariadb'], 'among 100,000 waiting jobs, an explanation', (setup, { title }) => {
-  it('reads a bounded number of rows, with and without current statistics', async () => {
+describeStoresOf(['mysql', 'mariadb', 'sqlite'], 'among 100,000 waiting jobs, an explanation', (setup, { title }) => {
+  it('says how many jobs come first, and reads a bounded number of rows, with and without current statistics', async () => {
     const world = await setup();
     await fill(world);
-    const { reads, store } = await watched(world, /FROM/);
+    // Only the servers count the rows that they read.
+    const { reads, store } = title === 'sqlite' ? { reads: () => 0, store: world } : await watched(world, /FROM/);
 
     for (const queue of ['large', 'grouped']) {
       const [row] = await world.sql<{ id: number }>(
         `SELECT MAX(id) AS id FROM sql_queue_jobs WHERE queue = '${queue}'`,
       );
       const id = Number(row!.id);
-      let before = reads();
-      const facts = await store.admin.facts(id);
-      expect(facts!.surroundings!.ahead).toEqual({ jobs: 200, atLeast: true });
-      expect(reads() - before).toBeLessThan(5_000);
-      await world.sql('ANALYZE TABLE sql_queue_jobs');
-      before = reads();
-      await store.admin.facts(id);
-      expect(reads() - before).toBeLessThan(5_000);
+      for (const analyze of ['', title === 'sqlite' ? 'ANALYZE' : 'ANALYZE TABLE sql_queue_jobs']) {
+        if (analyze) await world.sql(analyze);
+        const before = reads();
+        const facts = await store.admin.facts(id);
+        expect(facts!.surroundings!.ahead).toEqual({ jobs: 200, atLeast: true });
+        expect(reads() - before).toBeLessThan(5_000);
+      }
       if (printsTimes) await printTimes(`${title}, ${queue}`, () => world.admin.facts(id));
     }
   }, 120_000);
