@@ -187,7 +187,7 @@ export class SqlQueueRunner {
   }
 
   /** Whether this process has paused the queue, by `pause` or by the option `paused`. */
-  isPaused(queue: QueueName): boolean {
+  isPaused(queue: string): boolean {
     return this.#paused.get(queue) ?? this.#parts.optionsFor(queue).paused;
   }
 

@@ -332,6 +332,18 @@ describeEngines('the command line', (setup) => {
     expect(await world.sql('SELECT id FROM sql_queue_stats')).toEqual([]);
   });
 
+  it('examines the folder of blobs if it is named', async () => {
+    const { call } = await open();
+    const missing = join(import.meta.dirname, 'missing');
+
+    const found = await call('doctor', '--blobs', missing);
+    const present = await call('doctor', '--blobs', import.meta.dirname);
+
+    expect(found.out).toMatch(/^✗ blobs: .*missing: .*ENOENT.*\n {4}Create it, mount it, or change its owner\.$/m);
+    expect(found.code).toBe(1);
+    expect(present.out).toMatch(/^✓ blobs: .* can be written$/m);
+  });
+
   it('prints the statements of a migration that create the tables', async () => {
     const world = await setup({ withoutTables: true });
     const printed = await cli({ SQL_QUEUE_URL: urlOf(world) }, ['migrate', '--print', '--json']);
