@@ -5,9 +5,10 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import LongestFirst from './scripts/longest-first.mjs';
 
-// `npm test` runs the short tests, `npm run test:full` the long ones, those of Nest 11 and those of further lines of
+// `npm test` runs the short tests, `npm test -- --long` the long ones, those of Nest 11 and those of further lines of
 // OpenTelemetry; without a set Vitest runs all.
 const set = process.env.SQL_QUEUE_TEST_SET;
+const isLong = set === 'long' || set === 'full';
 
 // A limit for tests that hang. Slow machines take many times as long as the tests need elsewhere.
 const timeout = 300_000;
@@ -65,14 +66,14 @@ export default defineConfig({
     // In milliseconds. The output names slower tests.
     slowTestThreshold: 10_000,
     projects: [
-      project('nest12', [set === 'long' ? 'test/**/*.long.spec.ts' : 'test/**/*.spec.ts'], {
+      project('nest12', [isLong ? 'test/**/*.long.spec.ts' : 'test/**/*.spec.ts'], {
         exclude: [
           ...ALONE,
           ...(set ? ['**/*.nightly.spec.ts'] : []),
           ...(set === 'short' ? ['**/*.long.spec.ts'] : []),
         ],
       }),
-      set !== 'long' && project('alone', ALONE, { isolate: true }),
+      !isLong && project('alone', ALONE, { isolate: true }),
       set !== 'short' &&
         project('nest11', ['test/nest/**/*.spec.ts'], {
           nest: 11,

@@ -1,7 +1,8 @@
-// npm test [-- [--server mysql,mariadb,sqlite] [--long] [arguments of Vitest...]]
+// npm test [-- [--server mysql,mariadb,sqlite] [--long | --full] [arguments of Vitest...]]
 //
 // Without arguments for Vitest, runs the short tests: all but `*.long.spec.ts`, those of Nest 11 and those of further
-// lines of OpenTelemetry. `--long` runs these.
+// lines of OpenTelemetry. `--long` runs these, but tests that repeat their work for each statement on one server only, and
+// plans with two sizes of tables. `--full` runs them on both servers, with all sizes.
 // With arguments, Vitest chooses among all tests.
 //
 // Starts the database servers, runs Vitest on them and stops all it started, however the run ends. The output names
@@ -21,7 +22,7 @@ import { onStopSignal } from './stop-signal.mjs';
 const root = resolve(import.meta.dirname, '..');
 const LINGER_MS = 60_000;
 const titles = { mysql: 'MySQL', mariadb: 'MariaDB', sqlite: 'SQLite' };
-const { wanted, isLong, vitestArguments } = readArguments(process.argv.slice(2));
+const { wanted, set, vitestArguments } = readArguments(process.argv.slice(2));
 const run = await ServerRun.begin();
 let vitest;
 let stopping = false;
@@ -71,6 +72,10 @@ async function test() {
   for (const name of Object.keys(titles)) {
     if (!wanted.includes(name)) console.log(`not run: ${titles[name]} (left out by --server)`);
   }
+  if (set === 'long' && vitestArguments.length === 0)
+    console.log(
+      'left to npm run test:full: cuts and kills at each statement on the second server, plans of more table sizes',
+    );
   printPairs(results);
   console.log(`${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`);
 
@@ -127,7 +132,7 @@ async function runVitest(env) {
       env: {
         ...process.env,
         ...env,
-        ...(vitestArguments.length === 0 && { SQL_QUEUE_TEST_SET: isLong ? 'long' : 'short' }),
+        ...(vitestArguments.length === 0 && { SQL_QUEUE_TEST_SET: set }),
       },
     },
   );
@@ -163,11 +168,11 @@ async function endLingering(output, signal) {
 function readArguments(args) {
   const vitestArguments = [];
   let wanted = Object.keys(titles);
-  let isLong = false;
+  let set = 'short';
   for (let i = 0; i < args.length; i++) {
     const [option, value] = args[i].split('=');
-    if (option === '--long') {
-      isLong = true;
+    if (option === '--long' || option === '--full') {
+      set = option.slice(2);
       continue;
     }
     if (option !== '--server') {
@@ -181,5 +186,5 @@ function readArguments(args) {
       process.exit(2);
     }
   }
-  return { wanted, isLong, vitestArguments };
+  return { wanted, set, vitestArguments };
 }

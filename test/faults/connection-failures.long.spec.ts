@@ -20,12 +20,13 @@ import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js'
 import { roundsUntilEmpty } from '../support/remaining-rows.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
+import { mainly } from '../support/servers.js';
 
 // Each test runs once per statement of its verbs.
 const EACH_STATEMENT_MS = 300_000;
 
 describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }) => {
-  describeStoresOf(['mysql', 'mariadb'], 'a store', (setup) => {
+  describeStoresOf(mainly('mysql'), 'a store', (setup) => {
     it.each(FAULTS)(
       'loses no job and runs no completed job again if its connection fails at any statement (%s)',
       async (fault) => {

@@ -11,6 +11,7 @@ import { claimFrom, finalBatchOf, rescueRules, ruleParts } from '../support/jobs
 import { roundsUntilEmpty } from '../support/remaining-rows.js';
 import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
+import { mainly } from '../support/servers.js';
 
 const ANN = { owner: 'ann' } as const;
 const STAGE = 'review';
@@ -28,7 +29,7 @@ const TRANSACTION_VERBS: Record<string, readonly [end: TransactionVerb, ended: J
 };
 
 describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }) => {
-  describeStoresOf(['mysql', 'mariadb'], 'a store with jobs for people', (setup) => {
+  describeStoresOf(mainly('mariadb'), 'a store with jobs for people', (setup) => {
     it.each(FAULTS)(
       'loses no job and hands out no completed job again if its connection fails at any statement (%s)',
       async (fault) => {

@@ -15,6 +15,7 @@ import {
 import { FAULTS, openFaultyStore } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
+import { mainly } from '../support/servers.js';
 
 const eventOutbox = { emitsEvents: () => true, onEventsCommitted: () => {} };
 
@@ -22,7 +23,7 @@ describe.each([
   { sent: 'one by one', multipleStatements: false },
   { sent: 'together if possible', multipleStatements: true },
 ])('with statements sent $sent,', ({ multipleStatements }) => {
-  describeStoresOf(['mysql', 'mariadb'], 'a store', (setup) => {
+  describeStoresOf(mainly('mariadb'), 'a store', (setup) => {
     it.each(FAULTS)(
       'stores one event for each committed change, and no other, if its connection fails at any statement (%s)',
       async (fault) => {

@@ -17,6 +17,7 @@ import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
 import { newSchedule } from '../support/schedules.js';
 import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
+import { mainly } from '../support/servers.js';
 
 // Each test runs once per statement of its verbs.
 const EACH_STATEMENT_MS = 300_000;
@@ -39,7 +40,7 @@ const HASH = signalHash('approval', 'k');
 describe.each(SEND_MODES)(
   'with statements sent $sent, if a connection fails at any statement,',
   ({ multipleStatements }) => {
-    describeStoresOf(['mysql', 'mariadb'], 'a store', (setup) => {
+    describeStoresOf(mainly('mariadb'), 'a store', (setup) => {
       it.each(FAULTS)(
         'has one job for each tick of a schedule, and stores its changes once (%s)',
         async (fault) => {

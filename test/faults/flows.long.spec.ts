@@ -2,6 +2,7 @@ import { connectionThrough, describeEngines, type World } from '../support/engin
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 import { WireProxy } from '../support/wire-proxy.js';
+import { mainly } from '../support/servers.js';
 
 const AT_ONCE = 6;
 const LEASE = { lease: '1s' } as const;
@@ -31,7 +32,7 @@ describeEngines(
       expect(last).toBeGreaterThan(30);
     }, 1_800_000);
   },
-  ['mysql', 'mariadb'],
+  mainly('mariadb'),
 );
 
 /** Runs a flow, whose worker is killed when the server receives its n-th statement from the first claim on. */

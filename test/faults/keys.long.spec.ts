@@ -11,6 +11,7 @@ import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
 import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { commitsJobs, interfereOnce } from '../support/wire-proxy.js';
+import { mainly } from '../support/servers.js';
 
 const LOCKS_COMMIT_LOG = /FROM sql_queue_commit_log.*FOR UPDATE/s;
 const KEY = { key: 'k', onConflict: 'coalesce' } as const;
@@ -51,11 +52,11 @@ describeEngines(
       expect(await producer.enqueue('q', 'two', KEY)).toMatchObject({ id, outcome: 'existing' });
     });
   },
-  ['mysql', 'mariadb'],
+  mainly('mariadb'),
 );
 
 describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }) => {
-  describeStoresOf(['mysql', 'mariadb'], 'a store', (setup) => {
+  describeStoresOf(mainly('mariadb'), 'a store', (setup) => {
     const scenarios = ['no job', 'a waiting job', 'a waiting job, to be replaced', 'a finished job'] as const;
 
     it.each(FAULTS.flatMap((fault) => scenarios.map((owner) => [fault, owner] as const)))(

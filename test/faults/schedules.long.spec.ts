@@ -7,6 +7,7 @@ import { processesOf } from '../support/processes.js';
 import type { ProgramProcess } from '../support/programs.js';
 import { newSchedule } from '../support/schedules.js';
 import { newJob } from '../support/jobs.js';
+import { mainly } from '../support/servers.js';
 
 const SECONDS = Number(process.env.SCHEDULES_SECONDS ?? 20);
 const EVERY_MS = 250;
@@ -48,7 +49,7 @@ describeEngines(
       expect(await processes.violations()).toEqual([]);
     });
   },
-  ['mysql', 'mariadb'],
+  mainly('mysql'),
 );
 
 /** Ticks that are missing between the first and the last one, and ticks with two jobs. */

@@ -2,6 +2,7 @@ import { connectionThrough, describeEngines, type World } from '../support/engin
 import { eventually } from '../support/eventually.js';
 import { processesOf } from '../support/processes.js';
 import { WireProxy } from '../support/wire-proxy.js';
+import { mainly } from '../support/servers.js';
 
 const AT_ONCE = 6;
 
@@ -28,7 +29,7 @@ describeEngines(
       expect(last).toBeGreaterThan(20);
     }, 1_800_000);
   },
-  ['mysql', 'mariadb'],
+  mainly('mysql'),
 );
 
 /** Runs one job with steps, whose worker is killed when the server receives its n-th statement from the first step on. */

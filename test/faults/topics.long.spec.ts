@@ -7,6 +7,7 @@ import { openProducer } from '../support/open-producer.js';
 import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
 import { retryWhileUnavailable } from '../support/retry-while-unavailable.js';
+import { mainly } from '../support/servers.js';
 
 const MESSAGES = 10_000;
 const IN_ONE_TRANSACTION = 50;
@@ -63,7 +64,7 @@ describeEngines('a subscriber with a killed process', (setup, { name }) => {
 });
 
 describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }) => {
-  describeStoresOf(['mysql', 'mariadb'], 'a store', (setup) => {
+  describeStoresOf(mainly('mysql'), 'a store', (setup) => {
     it.each(FAULTS)(
       'stores all copies of a message once or reports none if its connection fails at any statement (%s)',
       async (fault) => {

@@ -4,12 +4,13 @@ import { everyFault } from '../support/every-fault.js';
 import { rescueRules } from '../support/jobs.js';
 import { FAULTS, openFaultyStore, SEND_MODES } from '../support/store-faults.js';
 import { describeStoresOf } from '../support/stores.js';
+import { mainly } from '../support/servers.js';
 
 const FREE = 5;
 const MISSING = 7;
 
 describe.each(SEND_MODES)('with statements sent $sent,', ({ multipleStatements }) => {
-  describeStoresOf(['mysql', 'mariadb'], 'a store', (setup) => {
+  describeStoresOf(mainly('mysql'), 'a store', (setup) => {
     it.each(FAULTS)(
       'rescues each job of a free lock once, and no job of a held lock, if its connection fails at any statement (%s)',
       async (fault) => {

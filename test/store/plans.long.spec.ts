@@ -24,6 +24,7 @@ import { fillTables } from '../support/fill-tables.js';
 import { interceptingDriver, statementsOf } from '../support/intercepting-driver.js';
 import { describeStoresOf, type World } from '../support/stores.js';
 import { newSchedule } from '../support/schedules.js';
+import { isLongSet } from '../support/servers.js';
 
 interface Plan {
   select_type: string;
@@ -35,18 +36,21 @@ interface Plan {
 
 // A plan that reads a whole table or index locks rows of other workers, and waits for them.
 describeStoresOf(['mysql', 'mariadb'], 'every statement that locks rows', (setup) => {
-  it.each([0, 5, 60, 3_000, 100_000])('reads its own index and sorts nothing, among %i rows', async (size) => {
-    const world = await setup();
-    await fillTables(world.dataSource, size);
+  it.each(isLongSet ? [5, 3_000] : [0, 5, 60, 3_000, 100_000])(
+    'reads its own index and sorts nothing, among %i rows',
+    async (size) => {
+      const world = await setup();
+      await fillTables(world.dataSource, size);
 
-    const { problems, statements } = await explainEverything(world);
+      const { problems, statements } = await explainEverything(world);
 
-    expect(problems).toEqual([]);
-    // Each locking statement in the source must be sent, and each one sent must be in the source.
-    const known = readLockingStatements(world.store.server.name);
-    expect(known.filter((expression) => !statements.some((sql) => expression.test(sql)))).toEqual([]);
-    expect(statements.filter((sql) => !known.some((expression) => expression.test(sql)))).toEqual([]);
-  });
+      expect(problems).toEqual([]);
+      // Each locking statement in the source must be sent, and each one sent must be in the source.
+      const known = readLockingStatements(world.store.server.name);
+      expect(known.filter((expression) => !statements.some((sql) => expression.test(sql)))).toEqual([]);
+      expect(statements.filter((sql) => !known.some((expression) => expression.test(sql)))).toEqual([]);
+    },
+  );
 });
 
 /** Moves finished jobs to an archive that already contains some of them. */

@@ -47,6 +47,18 @@ export function describeServers(
   if (chosen.length === 0) it.skip(`${title} (needs ${only.join(' or ')})`);
 }
 
+/**
+ * The servers of a test that repeats its work for each statement, or for each size of the tables, which takes long. The checks
+ * of a change run it on the chosen server, because both servers receive the same statements. `npm run test:full`, before a
+ * release, and a run of the file alone use both.
+ */
+export function mainly(chosen: 'mysql' | 'mariadb'): ServerName[] {
+  return isLongSet ? [chosen] : ['mysql', 'mariadb'];
+}
+
+/** Whether this run checks a change, and leaves to `npm run test:full` what takes longest. */
+export const isLongSet = process.env.SQL_QUEUE_TEST_SET === 'long';
+
 /** Creates a private database. The caller drops it after closing all connections to it. */
 export async function freshDatabase(server: TestServer): Promise<TestDatabase> {
   if (server.name === 'sqlite') return freshFile(server);
