@@ -4,8 +4,9 @@ import { duration, either, problemOf } from '../job/option-schema.js';
 import { outcomeAfterError, type Outcome } from '../job/outcome.js';
 import type { RetryPolicy } from '../job/retry-options.js';
 import { storedError } from '../job/stored-error.js';
-import type { MaybePromise, RuleParts } from '../job/user-rule.js';
+import type { RuleParts } from '../job/user-rule.js';
 import { toMs, type Duration } from '../common/duration.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
 
 export interface FailOptions {
   /** The error, which is stored with the job. A text must not be empty. */

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { andThen } from '../job/user-rule.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { isOptions } from '../job/expectation.js';
 import { jobIdProblem } from '../job/job-id.js';
@@ -14,6 +13,7 @@ import { toDelay } from '../job/snooze.js';
 import type { AssignedJobPage, ExpectedHolder } from '../store/people/consumer-store.js';
 import type { CallerTransaction } from '../store/jobs/job-store.js';
 import { toMs, type Duration } from '../common/duration.js';
+import { andThen } from '../common/maybe-promise.js';
 import { ASSIGN_OPTIONS, type AssignOptions } from './assign-options.js';
 import { toAssignedJob, type AssignedJob } from './assigned-job.js';
 import { holderOf, holderProblems, ownerProblem, stageProblem, type ClaimHolder } from './claim-holder.js';

@@ -1,9 +1,10 @@
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
 import { expected, isOptions } from './expectation.js';
 import { callWithJob, type FailedJob } from './failed-job.js';
 import type { ClaimedJob } from './job.js';
 import { duration, group, kind, oneOf, option, type Option, type SchemaOf } from './option-schema.js';
-import { evaluateRule, type MaybePromise, type RuleParts } from './user-rule.js';
+import { evaluateRule, type RuleParts } from './user-rule.js';
 
 /** How long a failed job waits before its next attempt. */
 export interface BackoffOptions {

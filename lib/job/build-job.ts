@@ -1,10 +1,10 @@
+import { andThen } from '../common/maybe-promise.js';
 import { InvalidOptionsError } from './errors.js';
 import { resolveEnqueueOptions, type EnqueueOptions } from './enqueue-options.js';
 import type { NewJob } from './job.js';
 import { checkQueueName } from './job-names.js';
 import { checkSize, encodePayload } from './payload.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
-import { andThen } from './user-rule.js';
 
 // Enough for trace context. Larger values belong in the payload.
 const MAX_HEADER_BYTES = 16_384;

@@ -1,3 +1,4 @@
+import { andThen, type MaybePromise } from '../common/maybe-promise.js';
 import { resolveBackoff } from './backoff.js';
 import { callWithJob } from './failed-job.js';
 import { hasCode, JobExpiredError, LeaseExpiredError, WorkerLostError } from './errors.js';
@@ -5,7 +6,7 @@ import type { ClaimedJob } from './job.js';
 import type { JobEventName } from './queue-event.js';
 import type { RetryPolicy } from './retry-options.js';
 import { readableError, storedError, type StoredError } from './stored-error.js';
-import { andThen, evaluateRule, type MaybePromise, type RuleParts } from './user-rule.js';
+import { evaluateRule, type RuleParts } from './user-rule.js';
 
 /** The decision about a claimed job after its attempt. */
 export type Outcome =

@@ -1,4 +1,5 @@
 import { isOver } from '../common/byte-size.js';
+import { andThen, type MaybePromise } from '../common/maybe-promise.js';
 import { isEnvelope, type EncodeContext } from './codec/payload-codec.js';
 import { PayloadInvalidError, PayloadTooLargeError } from './errors.js';
 import { encodeJson } from './json.js';
@@ -6,7 +7,6 @@ import type { Outcome } from './outcome.js';
 import type { ResolvedQueueOptions } from './queue-options.js';
 import { validate } from './standard-schema.js';
 import { storedError } from './stored-error.js';
-import { andThen, type MaybePromise } from './user-rule.js';
 
 /** The options of a queue for all content that its jobs store. */
 export type ContentOptions = Pick<ResolvedQueueOptions, 'maxPayloadBytes' | 'codec'>;

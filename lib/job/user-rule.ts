@@ -1,4 +1,5 @@
 import type { Clock } from '../common/clock.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
 import { withTimeout } from '../common/with-timeout.js';
 import type { ContentCodec } from './codec/content-codec.js';
 import { formatValue } from './expectation.js';
@@ -23,8 +24,6 @@ export interface UserRule<T> {
   readonly fallback: () => T;
 }
 
-export type MaybePromise<T> = T | Promise<T>;
-
 // The job cannot end, and cannot be rescued, until its rules have returned.
 const RULE_TIMEOUT_MS = 5_000;
 
@@ -36,10 +35,6 @@ export function evaluateRule<T>(rule: UserRule<T>, parts: RuleParts): MaybePromi
   } catch (error) {
     return applyDefault(rule, `threw ${errorLine(error)}`, parts);
   }
-}
-
-export function andThen<T, U>(value: MaybePromise<T>, apply: (value: T) => MaybePromise<U>): MaybePromise<U> {
-  return value instanceof Promise ? value.then(apply) : apply(value);
 }
 
 async function parseLater<T>(answer: PromiseLike<unknown>, rule: UserRule<T>, parts: RuleParts): Promise<T> {

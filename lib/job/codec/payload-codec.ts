@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../user-rule.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 
 /** The kinds of content that a codec encodes. An error is its message and its stack, each on its own. */
 export type CodecContent = 'payload' | 'result' | 'error' | 'progress' | 'log' | 'step' | 'signal';

@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import { andThen, type MaybePromise } from '../../job/user-rule.js';
+import { andThen, type MaybePromise } from '../../common/maybe-promise.js';
 import { JobsLockedError, type Completion, type CompletionBatch, type CompletionResult } from '../jobs/completion.js';
 import type { JobStore } from '../jobs/job-store.js';
 import type { StoredContent } from './stored-content.js';

@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../job/job.js';
-import type { MaybePromise } from '../../job/user-rule.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 
 /** Thrown by work that has locked rows and so must not wait for asynchronous rules of the user. */
 class PendingDecisionsError extends Error {

@@ -3,7 +3,7 @@ import type { ClaimStrategy } from '../../job/claim-strategy.js';
 import type { GroupRules } from '../../job/groups/group-options.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
 import type { Outcome, ExpiredLeaseJob } from '../../job/outcome.js';
-import type { MaybePromise } from '../../job/user-rule.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { Statement } from '../core/statement.js';
 import type { KeyStore } from '../keys/key-store.js';

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../../job/user-rule.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { ClaimedJob, JobRecord } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { PageRequest } from '../../job/page-options.js';

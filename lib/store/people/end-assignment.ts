@@ -1,6 +1,6 @@
 import { JobNotAssignedError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
-import type { MaybePromise } from '../../job/user-rule.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { EndedAssignment, ExpectedHolder, Snooze, PersonOutcome } from './consumer-store.js';
 import { leaseEndMs, NEVER_MS } from './assign.js';
 import { completionEvents } from '../jobs/job-events.js';

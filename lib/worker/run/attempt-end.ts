@@ -2,8 +2,8 @@ import type { ClaimedJob } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import { COMPLETED, type Completed } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import type { MaybePromise } from '../../job/user-rule.js';
 import type { Clock } from '../../common/clock.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { Completion } from '../../store/jobs/completion.js';
 
 export interface AttemptEnd {

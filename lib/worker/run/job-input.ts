@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../common/maybe-promise.js';
 import { decodeWith } from '../../job/codec/content-codec.js';
 import { hasCode, MalformedJobError, PayloadInvalidError, type ContentUnavailableError } from '../../job/errors.js';
 import type { ClaimedJob } from '../../job/job.js';
@@ -7,7 +8,6 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { toJobSchedule } from '../../job/schedules/schedule.js';
 import { readHeaders } from '../../job/read-json.js';
 import { storedError } from '../../job/stored-error.js';
-import type { MaybePromise } from '../../job/user-rule.js';
 
 export interface JobInput {
   readonly payload: unknown;
