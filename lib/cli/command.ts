@@ -1,14 +1,9 @@
 import type { ParseArgsConfig } from 'node:util';
 import type { Engine } from '../engine/engine.js';
 import type { Target } from './connect.js';
+import { UsageError } from './errors.js';
 import type { Output } from './output.js';
 import type { Terminal } from './terminal.js';
-
-/** The user has called the command wrongly. The process ends with the exit code 2. */
-export class UsageError extends Error {}
-
-/** The command has not done what it should. The process ends with the exit code 1. */
-export class CommandFailedError extends Error {}
 
 /** The options of a call, as they were written: texts, flags, and lists of texts. */
 export class CallOptions {

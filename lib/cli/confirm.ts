@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { CommandFailedError, UsageError } from './command.js';
+import { CommandFailedError, UsageError } from './errors.js';
 import { printable } from './output.js';
 import type { Terminal } from './terminal.js';
 

@@ -1,6 +1,6 @@
 import { DataSource, type DataSourceOptions } from 'typeorm';
 import { openEngine, type Engine } from '../engine/engine.js';
-import { UsageError } from './command.js';
+import { UsageError } from './errors.js';
 
 /** The database of a call, and where its warnings go. */
 export interface Target {

@@ -3,10 +3,11 @@ import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { CLAIM_STRATEGIES } from '../job/claim-strategy.js';
 import { hasCode } from '../job/errors.js';
 import { didYouMean } from '../job/expectation.js';
-import { CallOptions, oneOf, UsageError, wholeNumber, type Command } from './command.js';
+import { CallOptions, oneOf, wholeNumber, type Command } from './command.js';
 import { COMMANDS } from './commands.js';
 import { confirm } from './confirm.js';
 import { connect } from './connect.js';
+import { UsageError } from './errors.js';
 import { Output, printable } from './output.js';
 import type { Terminal } from './terminal.js';
 

@@ -2,7 +2,8 @@ import type { QueueAdmin } from '../../admin/queue-admin.js';
 import type { BulkOptions } from '../../job/bulk-options.js';
 import type { ReplayRate } from '../../job/replay-options.js';
 import type { JobFilter } from '../../store/admin/admin-store.js';
-import { CommandFailedError, jobId, UsageError, type Call, type Command } from '../command.js';
+import { jobId, type Call, type Command } from '../command.js';
+import { CommandFailedError, UsageError } from '../errors.js';
 import { CREATE_OPTION, requireExisting, requireUnlessCreated } from '../existing-queue.js';
 import { FILTER_OPTIONS, FILTER_USAGE, filterOf } from './filter.js';
 

@@ -4,8 +4,9 @@ import { ACCOUNTS } from '../../store/doctor/account-privileges.js';
 import { diagnose } from '../../store/diagnose.js';
 import type { Diagnosis, DiagnosisLevel } from '../../store/doctor/diagnosis.js';
 import { blobFolderProblem } from '../../job/codec/file-blobs.js';
-import { CommandFailedError, oneOf, type Command } from '../command.js';
+import { oneOf, type Command } from '../command.js';
 import { existingDataSource } from '../connect.js';
+import { CommandFailedError } from '../errors.js';
 
 const SIGNS: Readonly<Record<DiagnosisLevel, string>> = { ok: '✓', note: 'i', problem: '✗', unknown: '?' };
 

@@ -3,7 +3,8 @@ import type { Duration } from '../../common/duration.js';
 import type { EnqueueOptions } from '../../job/enqueue-options.js';
 import { readJson } from '../../job/read-json.js';
 import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
-import { UsageError, type CallOptions, type Command } from '../command.js';
+import type { CallOptions, Command } from '../command.js';
+import { UsageError } from '../errors.js';
 
 const option = { type: 'string' } as const;
 

@@ -1,6 +1,7 @@
 import { JOB_STATES, type JobState } from '../../job/job-state.js';
 import type { JobFilter } from '../../store/admin/admin-store.js';
-import { oneOf, UsageError, type CallOptions } from '../command.js';
+import { oneOf, type CallOptions } from '../command.js';
+import { UsageError } from '../errors.js';
 
 const text = { type: 'string' } as const;
 

@@ -1,4 +1,5 @@
-import { CommandFailedError, wholeNumber, type Command } from '../command.js';
+import { wholeNumber, type Command } from '../command.js';
+import { CommandFailedError } from '../errors.js';
 import { table } from '../output.js';
 
 export const flow: Command = {

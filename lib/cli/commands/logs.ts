@@ -1,7 +1,8 @@
 import { systemClock } from '../../common/clock.js';
 import type { LogLine } from '../../store/admin/admin-store.js';
 import type { Engine } from '../../engine/engine.js';
-import { CommandFailedError, jobId, type Command } from '../command.js';
+import { jobId, type Command } from '../command.js';
+import { CommandFailedError } from '../errors.js';
 import { time } from '../output.js';
 
 const FOLLOW_PAUSE_MS = 1_000;

@@ -3,7 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
 import { registerQueueMetrics } from '../../prometheus/register-queue-metrics.js';
-import { CommandFailedError, UsageError, type Command } from '../command.js';
+import type { Command } from '../command.js';
+import { CommandFailedError, UsageError } from '../errors.js';
 import { onStopSignal } from '../stop-signals.js';
 
 const PATH = '/metrics';

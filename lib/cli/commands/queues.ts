@@ -1,4 +1,5 @@
-import { UsageError, type Call, type Command } from '../command.js';
+import type { Call, Command } from '../command.js';
+import { UsageError } from '../errors.js';
 import { CREATE_OPTION, requireExisting, requireUnlessCreated } from '../existing-queue.js';
 
 const OPTIONS = { all: { type: 'boolean' }, ...CREATE_OPTION } as const;

@@ -1,4 +1,5 @@
-import { UsageError, type Call, type Command } from '../command.js';
+import type { Call, Command } from '../command.js';
+import { UsageError } from '../errors.js';
 import { table, time } from '../output.js';
 
 const VERBS = ['pause', 'resume', 'run'] as const;

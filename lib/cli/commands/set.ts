@@ -1,7 +1,8 @@
 import { toMs } from '../../common/duration.js';
 import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
 import { CREATE_OPTION, requireUnlessCreated } from '../existing-queue.js';
-import { UsageError, wholeNumber, type Call, type Command } from '../command.js';
+import { wholeNumber, type Call, type Command } from '../command.js';
+import { UsageError } from '../errors.js';
 
 const SETTINGS: Readonly<Record<keyof QueueConfiguration, (text: string) => unknown>> = {
   concurrency: (text) => wholeNumber('concurrency', text, 1, 10_000),

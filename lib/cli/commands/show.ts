@@ -1,6 +1,7 @@
 import type { JobRecord } from '../../job/job.js';
 import { jsonOf } from '../../job/expectation.js';
-import { CommandFailedError, jobId, type Command } from '../command.js';
+import { jobId, type Command } from '../command.js';
+import { CommandFailedError } from '../errors.js';
 import { time } from '../output.js';
 
 export const show: Command = {

@@ -1,6 +1,7 @@
 import { systemClock } from '../../common/clock.js';
 import type { QueueStats } from '../../store/stats/stats-store.js';
-import { UsageError, type Call, type Command } from '../command.js';
+import type { Call, Command } from '../command.js';
+import { UsageError } from '../errors.js';
 import { requireExisting } from '../existing-queue.js';
 import { printable, time } from '../output.js';
 import { onStopSignal } from '../stop-signals.js';
