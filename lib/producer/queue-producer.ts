@@ -61,7 +61,8 @@ export class QueueProducer {
     given: EnqueueOptions & InTransaction = {},
   ): Promise<EnqueuedJob> {
     const { manager = this.#manager, ...options } = requireOptions('Cannot enqueue', given);
-    const job = await this.#buildJob(queue, payload, Object.keys(options).length > 0 ? options : undefined);
+    const own = Object.keys(options).length > 0 ? options : undefined;
+    const job = await buildJob(queue, payload, own, this.#parts.optionsFor);
     const [enqueued] = await this.#inserter.insert('enqueue', [job], manager);
     return enqueued!;
   }
@@ -102,7 +103,7 @@ export class QueueProducer {
     // A copy: the caller can change its list while this loop waits.
     for (const [index, job] of [...jobs].entries()) {
       checkJobToEnqueue(where, job, index);
-      const newJob = this.#buildJob(queue ?? (job as JobOfQueue).queue, job.payload, job.options);
+      const newJob = buildJob(queue ?? (job as JobOfQueue).queue, job.payload, job.options, this.#parts.optionsFor);
       built.push(newJob instanceof Promise ? await newJob : newJob);
       if (isTurnLong()) await nextTurn();
     }
@@ -167,9 +168,10 @@ export class QueueProducer {
     const queues = new Set(matching.map(({ queue }) => queue));
     const copies: NewJob[] = [];
     const { group: _, ...withoutGroup } = options;
+    const { optionsFor } = this.#parts;
     for (const queue of queues) {
-      const hasGroups = this.#parts.optionsFor(queue).groups !== null;
-      copies.push(await this.#buildJob(queue, payload, hasGroups ? options : withoutGroup));
+      const hasGroups = optionsFor(queue).groups !== null;
+      copies.push(await buildJob(queue, payload, hasGroups ? options : withoutGroup, optionsFor));
     }
     return copies.length === 0 ? [] : this.#inserter.insert('publish', copies, manager);
   }
@@ -223,7 +225,7 @@ export class QueueProducer {
     ]);
     const wait = resolveWaitOptions(where, { timeout, ...(signal && { signal }), ...(onProgress && { onProgress }) });
     signal?.throwIfAborted();
-    const job = await this.#buildJob(queue, payload, options);
+    const job = await buildJob(queue, payload, options, this.#parts.optionsFor);
     const overrides = { ...(job.overrides && (JSON.parse(job.overrides) as JobOverrides)), reply: true };
     const request = { ...job, overrides: JSON.stringify(overrides) };
     const [enqueued] = await this.#inserter.insert('request', [request], undefined);
@@ -233,10 +235,6 @@ export class QueueProducer {
   /** A producer whose calls all run in the transaction of `manager`. See `InTransaction`. */
   withManager(manager: CallerTransaction): QueueProducer {
     return new QueueProducer(this.#parts, manager, this.#inserter);
-  }
-
-  #buildJob(queue: string, payload: unknown, options: EnqueueOptions | undefined): NewJob | Promise<NewJob> {
-    return buildJob(queue, payload, options, this.#parts.optionsFor);
   }
 }
 
