@@ -33,7 +33,8 @@ export {
 } from './job/codec/payload-codec.js';
 export type { RekeyCount } from './store/content/content-store.js';
 export type { UndecodableContent } from './store/codec/stored-content.js';
-export type { Backoff, BackoffOptions } from './job/backoff.js';
+export type { BackoffOptions } from './job/backoff-options.js';
+export type { Backoff } from './job/backoff.js';
 export type { ContextPropagation } from './job/context-propagation.js';
 export type { EnqueueOptions, JobRetryOptions } from './job/enqueue-options.js';
 export {
@@ -121,7 +122,7 @@ export type {
 export type { ReplayOptions, ReplayRate } from './job/replay-options.js';
 export type { SignalOptions } from './job/signal.js';
 export type { SnoozeUntil } from './job/snooze.js';
-export type { JobSchedule } from './job/schedules/schedule.js';
+export type { JobSchedule } from './job/schedules/job-schedule.js';
 export type { ScheduledJobOptions, ScheduleOptions, ScheduleTimes } from './job/schedules/schedule-options.js';
 export type { StandardSchemaV1 } from './job/standard-schema.js';
 export type { StoredError } from './job/stored-error.js';

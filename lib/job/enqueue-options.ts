@@ -1,10 +1,12 @@
 import { toMs, type Duration } from '../common/duration.js';
-import type { BackoffOptions } from './backoff.js';
+import type { BackoffOptions } from './backoff-options.js';
 import { InvalidOptionsError } from './errors.js';
 import { expected, isOptions } from './expectation.js';
 import { GROUP_KEY_EXPECTED, isGroupKey } from './groups/group-key.js';
 import { KEY_OPTIONS, keyOf, keyOverrides, missingKeyProblems, type KeyOptions } from './job-key.js';
 import { DEFAULT_JOB_NAME, isName, NAME_EXPECTED, nameProblem } from './job-names.js';
+import type { JobOverrides } from './job-overrides.js';
+import { LEASE } from './lease.js';
 import {
   checked,
   date,
@@ -18,9 +20,7 @@ import {
   type Option,
   type SchemaOf,
 } from './option-schema.js';
-import type { StoredTick } from './schedules/schedule.js';
-import { LEASE } from './lease.js';
-import { JOB_RETENTION, type ResolvedRetention, type RetentionOptions } from './retention-options.js';
+import { JOB_RETENTION, type RetentionOptions } from './retention-options.js';
 import { asRetry, RETRY, type RetryOptions } from './retry-options.js';
 
 /** How often, and when, one job runs again. Functions are rejected, because a row cannot store them. */
@@ -76,33 +76,6 @@ export interface EnqueueOptions extends KeyOptions {
    * the same subject. Default: none.
    */
   subject?: string;
-}
-
-/** The overrides of a job, as its row stores them. */
-export interface JobOverrides {
-  backoff?: Duration | BackoffOptions;
-  timeoutMs?: number;
-  expiresInMs?: number;
-  leaseMs?: number;
-  retention?: Partial<ResolvedRetention>;
-  /** The job belongs to a request, which alone reads its result. */
-  reply?: true;
-  key?: string;
-  /** A number is a duration in milliseconds. */
-  keyUntil?: 'started' | 'finished' | number;
-  /** The tick that has enqueued the job. */
-  schedule?: StoredTick;
-  /** The flow of the job: others wait for its end, or the flow itself. */
-  flow?: number;
-  /** Of a job of a flow: its delay after the end of the jobs that it waits for, or the earliest time of its run. */
-  delayMs?: number;
-  runAtMs?: number;
-  /** The subject of `QueueAdmin.erase`. */
-  subject?: string;
-  /** A part of the keys of its steps: the job has started anew under its id. */
-  restart?: number;
-  /** Only in the history. The row of a job that is not finished has a column for it. */
-  group?: string;
 }
 
 export const HEADERS: Option<Record<string, string> | undefined> = {

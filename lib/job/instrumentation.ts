@@ -1,4 +1,4 @@
-import type { JobSchedule } from './schedules/schedule.js';
+import type { JobSchedule } from './schedules/job-schedule.js';
 import type { StoredError } from './stored-error.js';
 
 /** Names one attempt of a job. */

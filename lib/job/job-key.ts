@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Duration } from '../common/duration.js';
-import type { JobOverrides } from './enqueue-options.js';
 import { expected } from './expectation.js';
+import type { JobOverrides } from './job-overrides.js';
 import { kind, oneOf, option, positiveDuration, type Kind, type SchemaOf } from './option-schema.js';
 
 /** The effect on a new job if another job owns its key. */

@@ -1,4 +1,4 @@
-import type { JobOverrides } from './enqueue-options.js';
+import type { JobOverrides } from './job-overrides.js';
 
 // The caller of a request reads the result and deletes it. If the caller has died, the pruner deletes it.
 const REPLY_RETENTION_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { AttemptError } from './attempt-errors.js';
-import type { JobOverrides } from './enqueue-options.js';
 import type { MalformedJobError, UndecodableContentError } from './errors.js';
 import type { JobKey } from './job-key.js';
+import type { JobOverrides } from './job-overrides.js';
 import type { JobState } from './job-state.js';
 import type { StoredError } from './stored-error.js';
 

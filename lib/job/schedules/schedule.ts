@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { NewJob } from '../job.js';
+import type { StoredTick } from './job-schedule.js';
 import type { MissedTickPolicy, Tick, TickSource } from './ticks.js';
 
 export interface ScheduleTiming extends TickSource, MissedTickPolicy {
@@ -14,28 +15,6 @@ export interface NewSchedule extends ScheduleTiming {
   readonly job: NewJob;
   /** Of the schedule before its payload was encoded, which differs each time. Undefined: the payload is not encoded. */
   readonly digest?: string | undefined;
-}
-
-/** The tick of a job, as the job's row stores it. */
-export interface StoredTick {
-  readonly name: string;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-  readonly missed?: true;
-}
-
-/** The tick that has enqueued a job. */
-export interface JobSchedule {
-  /** The name of the schedule. */
-  readonly name: string;
-  /** The time of the tick by the schedule. The job may have been enqueued later. */
-  readonly at: Date;
-  /** Whether no worker ran the tick within a minute. */
-  readonly missed: boolean;
-}
-
-export function toJobSchedule({ name, at, missed }: StoredTick): JobSchedule {
-  return { name, at: new Date(at), missed: missed === true };
 }
 
 export function jobOfTick({ name, job, jitterMs }: Pick<NewSchedule, 'name' | 'job' | 'jitterMs'>, tick: Tick): NewJob {

@@ -1,5 +1,5 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
-import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { JobOverrides } from '../../job/job-overrides.js';
 import type { NewJob } from '../../job/job.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { execute, executeAll, query, type Statement, type Work } from '../core/statement.js';

@@ -1,5 +1,5 @@
 import { withoutOriginHeaders } from '../../job/dead-letter.js';
-import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
 import { reopenEdges } from '../flows/reopen-edges.js';
 import { BLOCKED, RETURNED } from '../runnable.js';

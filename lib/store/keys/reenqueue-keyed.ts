@@ -1,4 +1,4 @@
-import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { JobOverrides } from '../../job/job-overrides.js';
 import { keyToRestore, type JobKey } from '../../job/job-key.js';
 import { isKeyTaken } from '../../job/key-decision.js';
 import { parseJsonOrNull } from '../core/parse-json.js';

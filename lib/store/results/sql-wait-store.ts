@@ -1,4 +1,4 @@
-import type { JobOverrides } from '../../job/enqueue-options.js';
+import type { JobOverrides } from '../../job/job-overrides.js';
 import { readError } from '../../job/read-columns.js';
 import { groupBy } from '../../common/group-by.js';
 import type { AwaitedJob, WaitStore } from './wait-store.js';

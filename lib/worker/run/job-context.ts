@@ -5,7 +5,7 @@ import type { FanOutOptions } from '../../job/flows/flow-options.js';
 import { HAND_OFF_OPTIONS } from '../../job/lease.js';
 import { checkAndResolve } from '../../job/option-schema.js';
 import type { PayloadOf, QueueName } from '../../job/queue-jobs.js';
-import type { JobSchedule } from '../../job/schedules/schedule.js';
+import type { JobSchedule } from '../../job/schedules/job-schedule.js';
 import { resolveSignalOptions, signalHash, type SignalOptions } from '../../job/signal.js';
 import { describeUntil, snoozeProblem, type SnoozeUntil } from '../../job/snooze.js';
 import { HandlerExit } from './handler-actions.js';

@@ -5,7 +5,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import { checkPayload } from '../../job/payload.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
-import { toJobSchedule } from '../../job/schedules/schedule.js';
+import { toJobSchedule } from '../../job/schedules/job-schedule.js';
 import { readHeaders } from '../../job/read-json.js';
 import { storedError } from '../../job/stored-error.js';
 
