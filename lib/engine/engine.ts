@@ -14,19 +14,13 @@ import { connect, CONNECT_ONCE } from './connect.js';
 import { EngineShutdown } from './engine-shutdown.js';
 import { createAdmin } from './create-admin.js';
 import { createConsumer } from './create-consumer.js';
+import { createProducer } from './create-producer.js';
+import { createRunner } from './create-runner.js';
+import { createSchedules } from './create-schedules.js';
 import { createHeartbeatFactory } from './heartbeat-factory.js';
 import { ownQueuesOf } from './own-queues.js';
 import { LateStores } from './late-stores.js';
-import {
-  createCore,
-  createEvents,
-  createProducer,
-  createRunner,
-  createSchedules,
-  createWaits,
-  openStores,
-  type EngineSettings,
-} from './subsystems.js';
+import { createCore, createEvents, createWaits, openStores, type EngineSettings } from './subsystems.js';
 
 /** All subsystems of one queue in one process. */
 export type Engine = Awaited<ReturnType<typeof wire>>;

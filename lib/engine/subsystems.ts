@@ -1,40 +1,27 @@
 import type { DataSource } from 'typeorm';
-import { AuditTrail } from '../audit/audit-trail.js';
+import type { AuditTrail } from '../audit/audit-trail.js';
 import { systemClock, type Clock } from '../common/clock.js';
 import { DatabaseClock } from '../common/database-clock.js';
 import type { JobLogger } from '../common/job-logger.js';
 import { resolveCodec } from '../job/codec/codec-options.js';
 import { InvalidOptionsError } from '../job/errors.js';
 import { QueueEvents } from '../listen/queue-events.js';
-import type { ProcessorOptions } from '../job/processor-options.js';
 import { resolveOptions } from '../job/option-schema.js';
 import type { QueueOptions, ResolvedQueueOptions } from '../job/queue-options.js';
-import type { NewSchedule } from '../job/schedules/schedule.js';
-import { subscriptionsOf, type Subscription } from '../job/topics.js';
 import { EventFeed } from '../listen/event-feed.js';
 import { WaitNotifier } from '../listen/wait-notifier.js';
 import { Waiter } from '../listen/waiter.js';
 import type { Instrumentations } from '../metrics/instrumentations.js';
 import type { MetricsRecorder } from '../metrics/metrics-recorder.js';
-import { explainedReply } from '../producer/explained-reply.js';
-import { QueueProducer } from '../producer/queue-producer.js';
 import type { UnservedQueues } from '../producer/unserved-queues.js';
-import { QueueSchedules } from '../schedules/queue-schedules.js';
 import { hostList } from '../store/mysql/hosts.js';
 import { withCodec } from '../store/codec/with-codec.js';
 import { openStore, type OpenStore } from '../store/open-store.js';
 import type { FlowSettler } from '../worker/complete/flow-settler.js';
-import { HandlerTable } from '../worker/run/handler-table.js';
-import { SqlQueueRunner } from '../worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
-import type { WorkerParts } from '../worker/worker-parts.js';
 import { resolveWorkerOptions } from '../worker/worker-options.js';
 import type { ConnectSettings } from './connect.js';
-import { createAdmin } from './create-admin.js';
-import { NO_OWN_QUEUES } from './own-queues.js';
 import { AUDIT_RETENTION, CODE_SCHEDULES, type EngineOptions } from './engine-options.js';
-import type { HeartbeatFactory } from './heartbeat-factory.js';
-import { pruneTasks } from './prune-tasks.js';
 import { QueueSettings } from './queue-settings.js';
 
 /** The options of an application, and the surroundings that tests replace. */
@@ -148,85 +135,4 @@ export function createWaits(core: EngineCore, stores: OpenStore, notifier: WorkN
       await channel?.close();
     },
   };
-}
-
-export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory | undefined) {
-  const { core, stores, events, waits, notifier, settler, instrumentations } = base;
-  const { settings, worker, clock, databaseClock, logger, random, optionsFor } = core;
-  const handlers = new HandlerTable();
-  const subscriptions = new Map<string, readonly Subscription[]>();
-  const { revision, keepUndeclared } = core.schedules;
-  const schedules = { store: stores.schedules, declared: new Map<string, NewSchedule>(), revision };
-  const parts: WorkerParts = {
-    store: stores.jobs,
-    workerRegistry: stores.workers,
-    queueStore: stores.queues,
-    subscriptions,
-    workerChannel: stores.workerChannel,
-    workerLocks: stores.workerLocks,
-    createHeartbeat,
-    clock,
-    databaseClock,
-    instrumentations,
-    logger,
-    random,
-    handlers,
-    events: events.local,
-    waitNotifier: waits.waitNotifier,
-    jobLogs: stores.jobLogs,
-    schedules,
-    limits: stores.limits,
-    groups: stores.groups,
-    steps: stores.steps,
-    flows: stores.flows,
-    flowSettler: settler,
-    pruneTasks: pruneTasks(stores, notifier, settler, schedules, keepUndeclared, core),
-    workerOptions: worker,
-    optionsFor,
-    defineQueue: (queue: string, given: ProcessorOptions) => {
-      const { batch: _, topic, where, ...options } = given;
-      settings.setRuntimeOptions(queue, options);
-      if (topic === undefined) subscriptions.delete(queue);
-      else subscriptions.set(queue, subscriptionsOf({ topic, ...(where === undefined ? {} : { where }) }));
-    },
-  };
-  return { runner: new SqlQueueRunner(parts, notifier), handlers, subscriptions, schedules: schedules.declared };
-}
-
-export function createSchedules({ core, stores, events, notifier, audit }: EngineBase): QueueSchedules {
-  return new QueueSchedules({
-    audit,
-    store: stores.schedules,
-    jobs: stores.jobs,
-    optionsFor: core.optionsFor,
-    notifier,
-    emitEnqueued: (job) => events.local.emitChanges('enqueued', [job]),
-    now: () => core.clock.now(),
-  });
-}
-
-export function createProducer(base: EngineBase) {
-  const { core, stores, events, waits, notifier, unserved, instrumentations } = base;
-  const { waiter } = waits;
-  // A producer cancels its own jobs, which is no act of an administrator.
-  const admin = createAdmin({ ...base, audit: new AuditTrail(undefined) }, NO_OWN_QUEUES);
-  const cancel = (id: number) => admin.cancel(id);
-  return new QueueProducer({
-    store: stores.jobs,
-    queueStore: stores.queues,
-    steps: stores.steps,
-    flows: stores.flows,
-    optionsFor: core.optionsFor,
-    notifier,
-    unserved,
-    clock: core.clock,
-    instrumentations: instrumentations.ofProducers,
-    tracker: {
-      cancel,
-      waitFor: (id, options) => waiter.waitFor(id, options),
-      waitForReply: (id, queue, options) =>
-        explainedReply(waiter.waitForReply(id, queue, options, cancel), queue, notifier),
-    },
-    events: events.local,
-  });
 }
