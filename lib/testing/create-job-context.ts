@@ -1,8 +1,9 @@
 import type { EntityManager } from 'typeorm';
 import { sharedAbortController } from '../common/abort.js';
 import { DEFAULT_JOB_NAME } from '../job/job-names.js';
-import type { HandlerActions, JobContextFields } from '../worker/run/handler-actions.js';
+import type { HandlerActions } from '../worker/run/handler-actions.js';
 import { JobContext } from '../worker/run/job-context.js';
+import type { JobContextFields } from '../worker/run/job-input.js';
 
 const SILENT = {
   log: () => undefined,

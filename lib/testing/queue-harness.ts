@@ -4,6 +4,7 @@ import { InvalidOptionsError, UnknownQueueError } from '../job/errors.js';
 import { expected } from '../job/expectation.js';
 import type { Outcome } from '../job/outcome.js';
 import type { StoredError } from '../job/stored-error.js';
+import { QueueEvents } from '../listen/queue-events.js';
 import type { ModuleEngine } from '../nest/module-engine.js';
 import { getEngineToken } from '../nest/tokens.js';
 import { ActiveClaim } from '../worker/queue/active-claim.js';
@@ -123,7 +124,7 @@ export class QueueHarness {
     const { steps, flows } = stores;
     const parts = {
       ...{ workerId: this.#workerId, store, steps, flows, clock, logger },
-      ...{ optionsFor, events: { emitChanges: () => undefined }, announce: () => undefined, random: Math.random },
+      ...{ optionsFor, events: new QueueEvents(logger), announce: () => undefined, random: Math.random },
     };
     const attempt = new Attempt(claim, job, options, parts, clock.monotonic());
     const entry = handlers.find(queue, job.name);

@@ -7,7 +7,7 @@ import { matchesAny } from '../job/queue-pattern.js';
 import { DURATION_EXPECTED, toMs, type Duration } from '../common/duration.js';
 import type { QueueOccupancy } from './queue/job-starter.js';
 import { QueueRegistrar } from './queue-registrar.js';
-import type { HandlerEntry } from './run/run.js';
+import type { HandlerEntry } from './run/handler-table.js';
 import { checkHandler, type UnregisterHandler, type RuntimeHandler } from './run/runtime-handler.js';
 import { runnerHealth, type RunnerHealth, type RunnerState } from './runner-health.js';
 import { ScheduleRunner } from './schedule-runner.js';

@@ -5,13 +5,16 @@ import type { ClaimedJob } from '../../lib/job/job.js';
 import { isFinalOutcome, outcomeAfterExpiredLease, type Outcome } from '../../lib/job/outcome.js';
 import type { QueueOptions } from '../../lib/job/queue-options.js';
 import { randomId } from '../../lib/job/random-id.js';
+import { QueueEvents } from '../../lib/listen/queue-events.js';
 import type { WaitNotifier } from '../../lib/listen/wait-notifier.js';
 import { pruneTasks } from '../../lib/engine/prune-tasks.js';
 import type { PruneTask } from '../../lib/worker/pruner.js';
 import { ActiveClaim } from '../../lib/worker/queue/active-claim.js';
-import { Attempt, type AttemptParts } from '../../lib/worker/run/attempt.js';
+import { Attempt } from '../../lib/worker/run/attempt.js';
+import type { AttemptParts } from '../../lib/worker/run/attempt-parts.js';
 import { JobLogWriter } from '../../lib/worker/run/job-log-writer.js';
-import { Run, type Handler } from '../../lib/worker/run/run.js';
+import type { Handler } from '../../lib/worker/run/handler-table.js';
+import { Run } from '../../lib/worker/run/run.js';
 import { openEngine, type Engine } from '../support/engine.js';
 import type { ServerName, TestConnection } from '../support/servers.js';
 import { Gate } from './gate.js';
@@ -149,7 +152,7 @@ export class Actor {
     const parts: AttemptParts = {
       ...{ workerId: this.#workerId, store: stores.jobs, steps: stores.steps, flows: stores.flows, logger },
       ...{ clock: this.clock, random: () => 0.5, optionsFor: (name) => settings.of(name) },
-      ...{ events: { emitChanges: () => undefined }, announce: () => undefined, jobLogWriter: this.#logWriter },
+      ...{ events: new QueueEvents(logger), announce: () => undefined, jobLogWriter: this.#logWriter },
     };
     const attempt = new Attempt(claim, job, options, parts, this.clock.monotonic());
     const late: (() => Promise<void>)[] = [];

@@ -22,7 +22,7 @@ import type { FlowStore } from '../../lib/store/flows/flow-store.js';
 import type { StepStore } from '../../lib/store/steps/step-store.js';
 import type { QueueStore } from '../../lib/store/topics/queue-store.js';
 import type { HandlerTable } from '../../lib/worker/run/handler-table.js';
-import type { Handler, HandlerEntry } from '../../lib/worker/run/run.js';
+import type { Handler, HandlerEntry } from '../../lib/worker/run/handler-table.js';
 import type { SqlQueueRunner } from '../../lib/worker/sql-queue-runner.js';
 import type { WorkNotifier } from '../../lib/worker/work-notifier.js';
 import type { WorkerOptions } from '../../lib/worker/worker-options.js';

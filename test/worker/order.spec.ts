@@ -1,4 +1,4 @@
-import type { HandlerEntry } from '../../lib/worker/run/run.js';
+import type { HandlerEntry } from '../../lib/worker/run/handler-table.js';
 import { describeEngines, gate, plainJobs } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 import { countClaimed } from '../support/jobs.js';

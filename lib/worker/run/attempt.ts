@@ -12,8 +12,8 @@ import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { readableError, storedError } from '../../job/stored-error.js';
 import type { Completion } from '../../store/jobs/completion.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
-import type { QueueWorkerParts } from '../worker-parts.js';
 import { endOfCompleted, timeoutOf, toAttemptEnd, toCompletion, type AttemptEnd } from './attempt-end.js';
+import type { AttemptParts } from './attempt-parts.js';
 import { Detachment, secondCallError } from './detachment.js';
 import {
   HandlerExit,
@@ -23,17 +23,10 @@ import {
   type HandlerActions,
 } from './handler-actions.js';
 import { JobCalls } from './job-calls.js';
-import { JobChildren, type JobChildrenParts } from './job-children.js';
+import { JobChildren } from './job-children.js';
 import { JobContext } from './job-context.js';
 import { outcomeOfUnreadable, readJobInput, toContextFields, type JobInput } from './job-input.js';
-import type { JobLogWriter } from './job-log-writer.js';
 import { JobSteps, stepKeyOf } from './job-steps.js';
-
-export interface AttemptParts
-  extends JobChildrenParts, Pick<QueueWorkerParts, 'workerId' | 'store' | 'steps' | 'clock' | 'logger' | 'random'> {
-  /** Undefined if progress and logs of runs are not stored. */
-  readonly jobLogWriter?: JobLogWriter | undefined;
-}
 
 /** One attempt of one job: creates the context for its handler, and decides the outcome. */
 export class Attempt implements HandlerActions {
@@ -208,25 +201,30 @@ export class Attempt implements HandlerActions {
     if (!this.#isOver) this.parts.jobLogWriter?.log(this, line);
   }
 
-  /** Sets the outcome, so that it applies even if the handler or an exception filter catches the HandlerExit. */
   decide(outcome: HandlerOutcome): void {
     this.#decidedOutcome = toOutcome(outcome, this.parts.clock.now().getTime());
   }
 
   async transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    return this.#detach('transaction').transaction(work);
+    return this.#detach('transaction').transaction(work, (outcome) => this.completionOf(outcome));
   }
 
   async handOff(leaseMs: number): Promise<HandedOffJob> {
-    return this.#detach('handOff').handOff(leaseMs);
+    return this.#detach('handOff')
+      .handOff(leaseMs)
+      .catch((error: unknown) => {
+        if (hasCode(error, 'JOB_CANCELLED')) this.abort(error as Error);
+        throw error;
+      });
   }
 
   /** Marks the claim first, because a commit whose answer is lost also takes the job out of the claim. */
   #detach(method: 'transaction' | 'handOff'): Detachment {
     if (this.#detachment) throw secondCallError(method, this.job.id);
-    this.#detachment = new Detachment(this, this.options, this.parts.store, this.parts.workerId);
+    const { job, claim, calls, options, parts } = this;
+    this.#detachment = new Detachment(job, claim.id, parts.workerId, calls, options, parts.store);
     this.#abortController?.signal.throwIfAborted();
-    this.claim.markDetached();
+    claim.markDetached();
     return this.#detachment;
   }
 

@@ -1,12 +1,15 @@
 import type { EntityManager } from 'typeorm';
 import { hasCode, LeaseLostError } from '../../job/errors.js';
+import type { ClaimedJob } from '../../job/job.js';
+import type { Outcome } from '../../job/outcome.js';
 import { completeOutcome } from '../../job/payload.js';
 import type { ResolvedQueueOptions } from '../../job/queue-options.js';
 import { randomId } from '../../job/random-id.js';
+import type { Completion } from '../../store/jobs/completion.js';
 import type { JobStore } from '../../store/jobs/job-store.js';
-import type { Attempt } from './attempt.js';
 import { timeoutOf, toAttemptEnd, type AttemptEnd } from './attempt-end.js';
 import type { HandedOffJob } from './handler-actions.js';
+import type { JobCalls } from './job-calls.js';
 
 /** Ends or hands off a job while its handler still runs, apart from the other jobs of its claim. */
 export class Detachment {
@@ -16,10 +19,12 @@ export class Detachment {
   #isCommitting = false;
 
   constructor(
-    private readonly attempt: Pick<Attempt, 'claim' | 'job' | 'completionOf' | 'abort' | 'calls'>,
-    private readonly options: ResolvedQueueOptions,
-    private readonly store: Pick<JobStore, 'completeWith' | 'handOff'>,
+    private readonly job: ClaimedJob,
+    private readonly claimId: number,
     private readonly workerId: string,
+    private readonly calls: Pick<JobCalls, 'requireOpen'>,
+    private readonly options: ResolvedQueueOptions,
+    private readonly store: JobStore,
   ) {}
 
   /** Undefined while the job is not detached, or if it could not be. */
@@ -38,8 +43,11 @@ export class Detachment {
   }
 
   /** Rolls back if the run is over when the work has ended: the attempt has failed by then. */
-  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const transaction = this.#transact(work);
+  transaction<T>(
+    work: (manager: EntityManager) => Promise<T>,
+    completionOf: (outcome: Outcome) => Completion,
+  ): Promise<T> {
+    const transaction = this.#transact(work, completionOf);
     this.#ending = transaction.catch(() => undefined);
     return transaction;
   }
@@ -51,15 +59,18 @@ export class Detachment {
     return handOff;
   }
 
-  async #transact<T>(work: (manager: EntityManager) => Promise<T>): Promise<T> {
-    const { job } = this.attempt;
+  async #transact<T>(
+    work: (manager: EntityManager) => Promise<T>,
+    completionOf: (outcome: Outcome) => Completion,
+  ): Promise<T> {
+    const { job, options } = this;
     let outcome!: Awaited<ReturnType<typeof completeOutcome>>;
     const completing = this.store.completeWith(async (manager) => {
       const result = await work(manager);
-      const completed = completeOutcome(job.queue, result, this.options, timeoutOf(job, this.options));
+      const completed = completeOutcome(job.queue, result, options, timeoutOf(job, options));
       outcome = completed instanceof Promise ? await completed : completed;
       this.#startCommit('job.transaction()');
-      return { value: result, completion: this.attempt.completionOf(outcome) };
+      return { value: result, completion: completionOf(outcome) };
     });
     const value = await completing.catch((error: unknown) => {
       if (hasCode(error, 'TRANSACTION_LOST')) this.#transactionLostError = error as Error;
@@ -71,24 +82,19 @@ export class Detachment {
   }
 
   async #handOff(leaseMs: number): Promise<HandedOffJob> {
-    const { attempt, workerId } = this;
     await new Promise((resolve) => setImmediate(resolve));
     this.#startCommit('job.handOff()');
-    const { job, claim } = attempt;
+    const { job, claimId: from, workerId } = this;
     const token = randomId();
     const { deadLetter } = this.options;
-    const request = { job, workerId, from: claim.id, to: token, leaseMs, deadLetter };
-    const isOurs = await this.store.handOff(request).catch((error: unknown) => {
-      if (hasCode(error, 'JOB_CANCELLED')) attempt.abort(error as Error);
-      throw error;
-    });
+    const isOurs = await this.store.handOff({ job, workerId, from, to: token, leaseMs, deadLetter });
     if (!isOurs) throw new LeaseLostError(job.id, job.queue);
     this.#end = { ...toAttemptEnd({ kind: 'complete', result: null }), isDetached: true, isHandedOff: true };
     return { id: job.id, token: String(token) };
   }
 
   #startCommit(call: string): void {
-    this.attempt.calls.requireOpen(call);
+    this.calls.requireOpen(call);
     this.#isCommitting = true;
   }
 }

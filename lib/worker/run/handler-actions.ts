@@ -1,12 +1,11 @@
+import type { EntityManager } from 'typeorm';
 import type { JobLogger } from '../../common/job-logger.js';
 import { UnrecoverableError } from '../../job/errors.js';
 import type { Outcome } from '../../job/outcome.js';
 import { toDelay, type SnoozeUntil } from '../../job/snooze.js';
 import { storedError } from '../../job/stored-error.js';
-import type { Attempt } from './attempt.js';
 import type { JobCalls } from './job-calls.js';
 import type { JobChildren } from './job-children.js';
-import type { JobContext } from './job-context.js';
 import type { JobSteps } from './job-steps.js';
 
 /** A job that a handler has handed off. `QueueConsumer` ends it by id and token, in any process. */
@@ -15,22 +14,21 @@ export interface HandedOffJob {
   readonly token: string;
 }
 
-export type JobContextFields<P> = Pick<
-  JobContext<P>,
-  | ('id' | 'queue' | 'name' | 'payload' | 'attempt' | 'maxAttempts')
-  | ('createdAt' | 'startedAt' | 'headers' | 'schedule' | 'group')
->;
-
-/** The part of an attempt that the context of its job uses. */
-export type HandlerActions = Pick<
-  Attempt,
-  'signal' | 'transaction' | 'handOff' | 'progress' | 'log' | 'decide' | 'stepKey'
-> & {
+/** What a handler can do with its job, through the context of the job. */
+export interface HandlerActions {
+  readonly signal: AbortSignal;
   readonly logger: JobLogger;
   readonly calls: Pick<JobCalls, 'start'>;
   readonly steps: Pick<JobSteps, 'run' | 'runInTransaction' | 'sleep' | 'waitForSignal'>;
   readonly children: Pick<JobChildren, 'read' | 'fanOut'>;
-};
+  transaction<T>(work: (manager: EntityManager) => Promise<T>): Promise<T>;
+  handOff(leaseMs: number): Promise<HandedOffJob>;
+  stepKey(name: string): string;
+  progress(value: unknown): void;
+  log(line: string): void;
+  /** Sets the outcome, so that it applies even if the handler or an exception filter catches the HandlerExit. */
+  decide(outcome: HandlerOutcome): void;
+}
 
 export type HandlerOutcome =
   Outcome | { kind: 'snooze until' | 'rest until'; until: SnoozeUntil } | { kind: 'discard'; reason: string };

@@ -1,4 +1,16 @@
-import type { HandlerEntry } from './run.js';
+import type { JobContext } from './job-context.js';
+
+/** Handles one job. The value that it returns is the result of the job. If it throws, the attempt has failed. */
+// oxlint-disable-next-line typescript/no-explicit-any -- each handler has its own payload
+export type Handler = (job: JobContext<any>) => unknown;
+
+/** Handles several jobs of one name. `ProcessorOptions.batch` describes the outcome of each job. */
+// oxlint-disable-next-line typescript/no-explicit-any
+export type BatchHandler = (jobs: JobContext<any>[]) => unknown;
+
+export type HandlerEntry =
+  | { readonly handle: Handler; readonly batch?: undefined }
+  | { readonly handle: BatchHandler; /** The largest number of jobs in one call. */ readonly batch: number };
 
 /** The handlers of this process: for each queue one per job name, and at most one for all other names. */
 export class HandlerTable {

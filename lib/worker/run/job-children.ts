@@ -6,18 +6,10 @@ import type { FlowChild } from '../../job/flows/flow-record.js';
 import { resolveFlowOptions, type FanOutOptions } from '../../job/flows/flow-options.js';
 import { checkFlowSize, type OnFailure } from '../../job/flows/flow.js';
 import type { ClaimedJob, NewJob } from '../../job/job.js';
-import type { QueueEvents } from '../../listen/queue-events.js';
-import type { QueueWorkerParts } from '../worker-parts.js';
+import type { AttemptParts } from './attempt-parts.js';
 import type { JobSteps } from './job-steps.js';
 
 const PAGE_SIZE = 500;
-
-export interface JobChildrenParts extends Pick<
-  QueueWorkerParts,
-  'flows' | 'optionsFor' | 'enqueueInstrumentations' | 'announce'
-> {
-  readonly events: Pick<QueueEvents, 'emitChanges'>;
-}
 
 /** The jobs that one job waits for, or has waited for. */
 export class JobChildren {
@@ -27,7 +19,7 @@ export class JobChildren {
     private readonly job: Pick<ClaimedJob, 'id' | 'overrides'>,
     private readonly claimId: number,
     private readonly steps: () => Pick<JobSteps, 'fanOut'>,
-    private readonly parts: JobChildrenParts,
+    private readonly parts: AttemptParts,
   ) {}
 
   /** The children of later fan-outs are left out, so that the call answers the same in every run. */

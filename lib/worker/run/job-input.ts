@@ -58,6 +58,9 @@ export function outcomeOfUnreadable(error: unknown): Outcome {
   return { kind: 'snooze', delayMs: (error as ContentUnavailableError).retryInMs };
 }
 
+/** The properties of the context of a job, without its actions. */
+export type JobContextFields<P> = Omit<ReturnType<typeof toContextFields>, 'payload'> & { readonly payload: P };
+
 export function toContextFields(job: ClaimedJob, { payload, headers }: JobInput, startedAt: Date) {
   const { id, queue, name, attempt, maxAttempts, overrides, group } = job;
   const createdAt = new Date(job.createdAtMs);

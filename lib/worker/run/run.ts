@@ -8,19 +8,8 @@ import type { EndedRun } from '../../job/instrumentation.js';
 import type { Instrumentations } from '../../metrics/instrumentations.js';
 import type { Attempt } from './attempt.js';
 import { timeoutOf, type AttemptEnd } from './attempt-end.js';
+import type { BatchHandler, Handler, HandlerEntry } from './handler-table.js';
 import type { JobContext } from './job-context.js';
-
-/** Handles one job. The value that it returns is the result of the job. If it throws, the attempt has failed. */
-// oxlint-disable-next-line typescript/no-explicit-any -- each handler has its own payload
-export type Handler = (job: JobContext<any>) => unknown;
-
-/** Handles several jobs of one name. `ProcessorOptions.batch` describes the outcome of each job. */
-// oxlint-disable-next-line typescript/no-explicit-any
-export type BatchHandler = (jobs: JobContext<any>[]) => unknown;
-
-export type HandlerEntry =
-  | { readonly handle: Handler; readonly batch?: undefined }
-  | { readonly handle: BatchHandler; /** The largest number of jobs in one call. */ readonly batch: number };
 
 /** One call of a handler, with one attempt or the attempts of a batch. */
 export class Run {

@@ -1,0 +1,28 @@
+import type { Clock } from '../../common/clock.js';
+import type { JobLogger } from '../../common/job-logger.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { QueueEvents } from '../../listen/queue-events.js';
+import type { Instrumentations } from '../../metrics/instrumentations.js';
+import type { FlowStore } from '../../store/flows/flow-store.js';
+import type { JobStore } from '../../store/jobs/job-store.js';
+import type { StepStore } from '../../store/steps/step-store.js';
+import type { JobLogWriter } from './job-log-writer.js';
+
+/** The surroundings of the attempts of a queue. */
+export interface AttemptParts {
+  readonly workerId: string;
+  readonly store: JobStore;
+  readonly steps: StepStore;
+  readonly flows: FlowStore;
+  readonly events: QueueEvents;
+  readonly clock: Clock;
+  readonly logger: JobLogger;
+  readonly random: () => number;
+  readonly optionsFor: (queue: string) => ResolvedQueueOptions;
+  /** Called if a queue has further waiting jobs: one waits again, or a dead letter or a child of a job is new. */
+  readonly announce: (queue: string, jobs: number) => void;
+  /** Undefined if progress and logs of runs are not stored. */
+  readonly jobLogWriter?: JobLogWriter | undefined;
+  /** Undefined if no instrumentation of this process has such a method. */
+  readonly enqueueInstrumentations?: Instrumentations['ofProducers'];
+}
