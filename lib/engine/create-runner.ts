@@ -14,7 +14,7 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
   const handlers = new HandlerTable();
   const subscriptions = new Map<string, readonly Subscription[]>();
   const { revision, keepUndeclared } = core.schedules;
-  const schedules = { store: stores.schedules, declared: new Map<string, NewSchedule>(), revision };
+  const schedules = { declared: new Map<string, NewSchedule>(), revision };
   const parts: WorkerParts = {
     store: stores.jobs,
     workerRegistry: stores.workers,
@@ -32,7 +32,8 @@ export function createRunner(base: EngineBase, createHeartbeat: HeartbeatFactory
     events: events.local,
     waitNotifier: waits.waitNotifier,
     jobLogs: stores.jobLogs,
-    schedules,
+    scheduleStore: stores.schedules,
+    codeSchedules: schedules,
     limits: stores.limits,
     groups: stores.groups,
     steps: stores.steps,

@@ -2,10 +2,11 @@ import { groupBy } from '../common/group-by.js';
 import type { JobLogger } from '../common/job-logger.js';
 import type { ContentCodec } from '../job/codec/content-codec.js';
 import type { OpenStore } from '../store/open-store.js';
+import type { ScheduleStore } from '../store/schedules/schedule-store.js';
 import type { FlowSettler } from '../worker/complete/flow-settler.js';
 import type { PruneTask } from '../worker/pruner.js';
 import type { WorkNotifier } from '../worker/work-notifier.js';
-import type { ScheduleParts } from '../worker/schedule-runner.js';
+import type { CodeSchedules } from '../worker/schedule-runner.js';
 
 interface PruneSettings {
   readonly auditRetentionMs: number | false;
@@ -15,10 +16,10 @@ interface PruneSettings {
 
 /** The tables from which every worker deletes old rows. */
 export function pruneTasks(
-  { jobs, queues, waits, jobLogs, events, steps, groups, flows, audit, subjects }: OpenStore,
+  { jobs, queues, waits, jobLogs, events, schedules, steps, groups, flows, audit, subjects }: OpenStore,
   notifier: Pick<WorkNotifier, 'wake'>,
   settler: Pick<FlowSettler, 'sweep'>,
-  schedules: ScheduleParts,
+  code: CodeSchedules,
   keepUndeclaredMs: number | false,
   { auditRetentionMs, codec, logger }: PruneSettings,
 ): PruneTask[] {
@@ -39,12 +40,13 @@ export function pruneTasks(
     () => settler.sweep().then(() => 0),
     () => wakeMissed(steps, notifier),
     ...(blobs ? [() => blobs.prune().then(() => 0)] : []),
-    () => pruneSchedules(schedules, keepUndeclaredMs, logger),
+    () => pruneSchedules(schedules, code, keepUndeclaredMs, logger),
   ];
 }
 
 async function pruneSchedules(
-  { store, declared, revision }: ScheduleParts,
+  store: ScheduleStore,
+  { declared, revision }: CodeSchedules,
   keepUndeclaredMs: number | false,
   logger: JobLogger,
 ): Promise<number> {

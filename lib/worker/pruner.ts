@@ -1,7 +1,8 @@
-import { pageSize } from '../common/page-size.js';
+import type { Clock } from '../common/clock.js';
+import type { JobLogger } from '../common/job-logger.js';
 import { logText } from '../common/log-text.js';
+import { pageSize } from '../common/page-size.js';
 import { PollLoop } from '../common/poll-loop.js';
-import type { WorkerParts } from './worker-parts.js';
 
 const PRUNE_BATCH_SIZE = 500;
 const BATCH_INTERVAL_MS = 100;
@@ -20,10 +21,15 @@ export class Pruner {
   readonly #retryAt = new Map<PruneTask, number>();
   #isFirstTick = true;
 
-  constructor(private readonly parts: WorkerParts) {
+  constructor(
+    private readonly tasks: readonly PruneTask[],
+    private readonly clock: Clock,
+    private readonly random: () => number,
+    private readonly logger: JobLogger,
+  ) {
     this.#loop = new PollLoop(
       () => this.#tick(),
-      parts.clock,
+      clock,
       () => PRUNE_INTERVAL_MS,
     );
   }
@@ -40,22 +46,22 @@ export class Pruner {
     // Processes that start together must not prune together.
     if (this.#isFirstTick) {
       this.#isFirstTick = false;
-      return this.parts.random() * PRUNE_INTERVAL_MS;
+      return this.random() * PRUNE_INTERVAL_MS;
     }
     let hasMore = false;
     const limit = pageSize(PRUNE_BATCH_SIZE);
-    for (const prune of this.parts.pruneTasks) hasMore = (await this.#runTask(prune, limit)) >= limit || hasMore;
-    return hasMore ? BATCH_INTERVAL_MS : PRUNE_INTERVAL_MS * (0.5 + this.parts.random());
+    for (const prune of this.tasks) hasMore = (await this.#runTask(prune, limit)) >= limit || hasMore;
+    return hasMore ? BATCH_INTERVAL_MS : PRUNE_INTERVAL_MS * (0.5 + this.random());
   }
 
   async #runTask(prune: PruneTask, limit: number): Promise<number> {
-    const nowMs = this.parts.clock.monotonic();
+    const nowMs = this.clock.monotonic();
     if (nowMs < (this.#retryAt.get(prune) ?? nowMs)) return 0;
     try {
       return await prune(limit);
     } catch (error) {
       this.#retryAt.set(prune, nowMs + PRUNE_INTERVAL_MS);
-      this.parts.logger.warn(`Cannot prune: ${logText((error as Error).message)}`);
+      this.logger.warn(`Cannot prune: ${logText((error as Error).message)}`);
       return 0;
     }
   }

@@ -1,12 +1,13 @@
 import { groupBy } from '../common/group-by.js';
+import type { JobLogger } from '../common/job-logger.js';
 import type { NewSchedule } from '../job/schedules/schedule.js';
 import { ScheduleConflictError } from '../job/errors.js';
+import type { QueueEvents } from '../listen/queue-events.js';
 import type { ScheduleStore } from '../store/schedules/schedule-store.js';
-import type { WorkerParts } from './worker-parts.js';
 
-export interface ScheduleParts {
-  readonly store: ScheduleStore;
-  /** The schedules from code, by name. Complete before the worker starts. */
+/** The schedules from code. */
+export interface CodeSchedules {
+  /** By name. Complete before the worker starts. */
   readonly declared: ReadonlyMap<string, NewSchedule>;
   /** Of this program: a schedule is not replaced by an older revision of it. */
   readonly revision: string;
@@ -14,27 +15,29 @@ export interface ScheduleParts {
 
 /** Declares the schedules of the queues that a worker works, and runs the due ticks of schedules. */
 export class ScheduleRunner {
-  readonly #schedules: readonly NewSchedule[];
+  readonly #declared: readonly NewSchedule[];
   /** The schedules from code that this process runs. It also runs those of QueueSchedules. */
   readonly names: readonly string[];
 
   constructor(
-    private readonly parts: Pick<WorkerParts, 'schedules' | 'events' | 'logger'>,
+    private readonly store: ScheduleStore,
+    private readonly code: CodeSchedules,
     queues: readonly string[],
+    private readonly events: QueueEvents,
+    private readonly logger: JobLogger,
     private readonly announce: (queue: string, jobs: number) => void,
   ) {
-    this.#schedules = [...parts.schedules.declared.values()].filter(({ job }) => queues.includes(job.queue));
-    this.names = this.#schedules.map(({ name }) => name);
+    this.#declared = [...code.declared.values()].filter(({ job }) => queues.includes(job.queue));
+    this.names = this.#declared.map(({ name }) => name);
   }
 
   /** @throws ScheduleConflictError if QueueSchedules has stored a schedule of the same name */
   async declare(): Promise<void> {
-    if (this.#schedules.length === 0) return;
-    const { store, revision } = this.parts.schedules;
-    const { conflicts, newer } = await store.declare(this.#schedules, revision);
+    if (this.#declared.length === 0) return;
+    const { conflicts, newer } = await this.store.declare(this.#declared, this.code.revision);
     if (conflicts.length > 0) throw new ScheduleConflictError(conflicts, 'api');
     if (newer.length > 0) {
-      this.parts.logger.log(
+      this.logger.log(
         `A newer revision of this program has declared ${newer.map((name) => `"${name}"`).join(', ')} differently. Its ` +
           `schedules stay.`,
       );
@@ -43,11 +46,10 @@ export class ScheduleRunner {
 
   /** Returns the number of jobs. If there are any, the poller polls at once, and finds those that jitter delays. */
   async runTicks(): Promise<number> {
-    const { schedules, events, logger } = this.parts;
-    const { jobs, malformed } = await schedules.store.runTicks(this.names);
+    const { jobs, malformed } = await this.store.runTicks(this.names);
     for (const { name, problem } of malformed)
-      logger.error(`Paused the schedule "${name}", because another program wrote it badly: ${problem}.`);
-    if (jobs.length > 0) events.emitChanges('enqueued', jobs);
+      this.logger.error(`Paused the schedule "${name}", because another program wrote it badly: ${problem}.`);
+    if (jobs.length > 0) this.events.emitChanges('enqueued', jobs);
     const waiting = jobs.filter(({ runAtMs }) => runAtMs === null);
     for (const [queue, { length }] of groupBy(waiting, (job) => job.queue)) this.announce(queue, length);
     return jobs.length;

@@ -46,13 +46,13 @@ export class WorkerComponents {
     queueNames: readonly string[],
     isPausedHere: (queue: string) => boolean,
   ) {
-    const { store, clock, logger, workerOptions, optionsFor, waitNotifier, workerChannel } = parts;
+    const { store, clock, logger, random, workerOptions, optionsFor, waitNotifier, workerChannel } = parts;
     const queues = new QueueWorkers(workerChannel);
     const announce = (queue: string, jobs: number) => queues.announce(queue, jobs);
     this.queues = queues;
     this.pauses = new QueuePauses(queues, isPausedHere, () => this.listener?.restartListening());
     this.settings = new RunTimeSettings({ queues, pauses: this.pauses, optionsFor, logger });
-    this.strategies = new QueueStrategies(parts);
+    this.strategies = new QueueStrategies(store, logger, optionsFor);
     this.completer = new Completer(
       store,
       clock,
@@ -72,13 +72,14 @@ export class WorkerComponents {
     };
     const expectDue = (_: string, ms: number) => this.poller.expectDue(ms);
     this.#rescuer = new Rescuer({ ...parts, ownWork: this.ownWork, announce, expectDue });
-    this.schedules = new ScheduleRunner(parts, queueNames, announce);
+    const { scheduleStore, codeSchedules, events } = parts;
+    this.schedules = new ScheduleRunner(scheduleStore, codeSchedules, queueNames, events, logger, announce);
     this.poller = new Poller(parts, queues, this.schedules, this.settings, this.#rescuer);
     const { poller, cancelRequestReader } = this;
     this.listener =
       workerChannel &&
       new NotificationListener(parts, workerChannel, workerName(workerId), queues, poller, cancelRequestReader);
-    this.pruner = new Pruner(parts);
+    this.pruner = new Pruner(parts.pruneTasks, clock, random, logger);
     for (const queue of queueNames) this.addQueue(queue);
   }
 

@@ -95,7 +95,7 @@ export class Actor {
   ) {
     const { stores, logger, settler, notifier } = engine.opened;
     this.#logWriter = new JobLogWriter(stores.jobLogs, SILENT, clock, logger);
-    const schedules = { store: stores.schedules, declared: new Map(), revision: '' };
+    const schedules = { declared: new Map(), revision: '' };
     const settings = { auditRetentionMs: false, codec: undefined, logger } as const;
     this.#pruneTasks = pruneTasks(
       { ...stores, jobs: { ...stores.jobs, cleanUp: async () => 0 } },

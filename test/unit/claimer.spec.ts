@@ -3,7 +3,7 @@ import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
 import { Claimer } from '../../lib/worker/queue/claimer.js';
 import { LimitGate } from '../../lib/worker/queue/limit-gate.js';
 import { QueueSlots, Slots } from '../../lib/worker/queue/queue-slots.js';
-import type { QueueWorkerParts } from '../../lib/worker/worker-parts.js';
+import type { QueueWorkerParts } from '../../lib/worker/queue/queue-worker-parts.js';
 
 describe('a claimer with demand for more than one claim', () => {
   it('starts a second claim when the first has locked its jobs, and not before', async () => {

@@ -31,7 +31,7 @@ function setup() {
     workerOptions: resolveWorkerOptions(),
     optionsFor: () => resolveQueueOptions(),
     instrumentations: {},
-    schedules: { declared: new Map() },
+    codeSchedules: { declared: new Map() },
     pruneTasks: [],
   } as unknown as WorkerParts;
   return { components: new WorkerComponents('w', parts, [], () => false), lockCount: () => lockCount };

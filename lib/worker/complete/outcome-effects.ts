@@ -9,7 +9,7 @@ import type { Completion } from '../../store/jobs/completion.js';
 import { logFailure } from './failure-log.js';
 import type { ActiveClaim } from '../queue/active-claim.js';
 import type { BufferedJob } from '../queue/prefetch-buffer.js';
-import type { QueueWorkerParts } from '../worker-parts.js';
+import type { QueueWorkerParts } from '../queue/queue-worker-parts.js';
 import type { WrittenOutcome } from './completion-writer.js';
 
 // A process without a handler for a job snoozes it, so that another process can claim it.

@@ -3,13 +3,13 @@ import { randomId } from '../../job/random-id.js';
 import { logText } from '../../common/log-text.js';
 import { hasCode } from '../../job/errors.js';
 import type { ClaimRequest } from '../../store/jobs/job-store.js';
-import type { QueueWorkerParts } from '../worker-parts.js';
 import { ActiveClaim } from './active-claim.js';
 import type { ClaimDemand } from './prefetch-limits.js';
 import { ClaimSequencer } from './claim-sequencer.js';
 import type { LimitGate } from './limit-gate.js';
 import type { QueueGroups } from './queue-groups.js';
 import type { QueueSlots, SlotReservation } from './queue-slots.js';
+import type { QueueWorkerParts } from './queue-worker-parts.js';
 
 export interface NewClaim {
   readonly claim: ActiveClaim;

@@ -5,12 +5,12 @@ import type { OutcomeEffects } from '../complete/outcome-effects.js';
 import { Attempt } from '../run/attempt.js';
 import type { HandlerEntry } from '../run/handler-table.js';
 import { Run } from '../run/run.js';
-import type { QueueWorkerParts } from '../worker-parts.js';
 import type { ActiveClaim } from './active-claim.js';
 import type { LimitGate } from './limit-gate.js';
 import type { BufferedJob, PrefetchBuffer } from './prefetch-buffer.js';
 import type { PrefetchLimits } from './prefetch-limits.js';
 import type { QueueSlots } from './queue-slots.js';
+import type { QueueWorkerParts } from './queue-worker-parts.js';
 
 /** The slots of one queue in this process, and the jobs in its prefetch buffer. */
 export interface QueueOccupancy {

@@ -1,17 +1,22 @@
-import type { ChosenStrategy } from '../../store/jobs/job-store.js';
-import type { WorkerParts } from '../worker-parts.js';
+import type { JobLogger } from '../../common/job-logger.js';
+import type { ResolvedQueueOptions } from '../../job/queue-options.js';
+import type { ChosenStrategy, JobStore } from '../../store/jobs/job-store.js';
 
 /** The claim strategy of each queue of a worker. */
 export class QueueStrategies {
   readonly #chosen = new Map<string, ChosenStrategy>();
 
-  constructor(private readonly parts: Pick<WorkerParts, 'store' | 'logger' | 'optionsFor'>) {}
+  constructor(
+    private readonly store: JobStore,
+    private readonly logger: JobLogger,
+    private readonly optionsFor: (queue: string) => ResolvedQueueOptions,
+  ) {}
 
   /** Rejects if the database does not support the requested strategy of a queue. */
   async choose(queues: readonly string[]): Promise<void> {
-    const { store, logger, optionsFor } = this.parts;
-    const chosen = await store.chooseStrategies(new Map(queues.map((queue) => [queue, optionsFor(queue).claim])));
-    if (chosen.notice !== undefined) logger.warn(chosen.notice);
+    const requested = new Map(queues.map((queue) => [queue, this.optionsFor(queue).claim]));
+    const chosen = await this.store.chooseStrategies(requested);
+    if (chosen.notice !== undefined) this.logger.warn(chosen.notice);
     for (const [queue, strategy] of chosen.byQueue) this.#chosen.set(queue, strategy);
   }
 

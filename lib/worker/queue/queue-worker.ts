@@ -1,7 +1,6 @@
 import { inRootContext } from '../../common/async-context.js';
 import type { QueueState } from '../../store/jobs/job-store.js';
 import { OutcomeEffects } from '../complete/outcome-effects.js';
-import type { QueueWorkerParts } from '../worker-parts.js';
 import type { ActiveClaim } from './active-claim.js';
 import { Claimer, type NewClaim } from './claimer.js';
 import { JobStarter } from './job-starter.js';
@@ -10,6 +9,7 @@ import { PrefetchBuffer } from './prefetch-buffer.js';
 import { PrefetchLimits, type ClaimDemand } from './prefetch-limits.js';
 import { QueueGroups } from './queue-groups.js';
 import { QueueSlots } from './queue-slots.js';
+import type { QueueWorkerParts } from './queue-worker-parts.js';
 
 /** Works one queue in this process: fills its slots from the prefetch buffer, and the buffer with claims. */
 export class QueueWorker {
