@@ -16,19 +16,7 @@ import { schedulesPage } from './schedules-page.js';
 import { subscriptionsPage } from './subscriptions-page.js';
 import { workersPage } from './workers-page.js';
 
-/**
- * @typedef {object} Context
- * @property {Record<string, string>} params of the URL
- * @property {any[] | undefined} queues statistics that have just arrived; undefined: the page reads them
- */
-
-/**
- * @typedef {object} Page
- * @property {(params: Record<string, string>) => string} title
- * @property {(context: Context) => Promise<Node[]>} draw
- */
-
-/** @type {Record<string, Page>} */
+/** @type {Record<string, import('./page.js').Page>} */
 const PAGES = {
   queues: { title: () => 'Queues', draw: queuesPage },
   queue: { title: ({ queue }) => `Queue ${queue}`, draw: queuePage },
@@ -67,7 +55,7 @@ const main = byId('main');
 const body = el('div', { class: 'page' });
 /** @type {Date | undefined} */
 let updatedAt;
-/** @type {Page | undefined} */
+/** @type {import('./page.js').Page | undefined} */
 let page;
 /** The drawing that shows its result; older ones are too late. */
 let drawing = 0;

@@ -10,7 +10,7 @@ const FIELDS = [
   ['queue', 'Queue'],
 ];
 
-/** @param {import('./app.js').Context} context */
+/** @param {import('./page.js').Context} context */
 export async function auditPage({ params }) {
   const { by, verb, queue, after } = params;
   const { entries, next } = await read('audit', { by, verb, queue, after });

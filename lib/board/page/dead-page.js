@@ -4,7 +4,7 @@ import { el, link, table } from './dom.js';
 import { ago, count, number } from './format.js';
 import { rightsFor } from './rights.js';
 
-/** @param {import('./app.js').Context} context */
+/** @param {import('./page.js').Context} context */
 export function deadPage({ params }) {
   return params.queue ? drawGroups(params.queue) : drawQueues();
 }

@@ -6,7 +6,7 @@ import { badge, moment } from './format.js';
 import { rightsFor } from './rights.js';
 import { searchField, searchForm } from './search-form.js';
 
-/** @param {import('./app.js').Context} context */
+/** @param {import('./page.js').Context} context */
 export async function flowPage({ params }) {
   if (!params.id) return [form()];
   const flow = await read('flow', { id: params.id });

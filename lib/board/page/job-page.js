@@ -5,7 +5,7 @@ import { jobButtons } from './job-buttons.js';
 import { attemptsTimeline } from './job-timeline.js';
 import { rightsFor } from './rights.js';
 
-/** @param {import('./app.js').Context} context */
+/** @param {import('./page.js').Context} context */
 export async function jobPage({ params }) {
   const job = await read('job', { id: params.id });
   const rights = await rightsFor(job.queue);

@@ -5,7 +5,7 @@ import { filterForm, filterOf } from './job-filter.js';
 import { jobsTable, pager } from './jobs-table.js';
 import { rightsFor } from './rights.js';
 
-/** @param {import('./app.js').Context} context */
+/** @param {import('./page.js').Context} context */
 export async function jobsPage({ params }) {
   const { order = 'newest', after } = params;
   const filter = filterOf(params);

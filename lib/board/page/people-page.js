@@ -12,7 +12,7 @@ const FIELDS = [
   ['stage', 'Stage of the queue'],
 ];
 
-/** @param {import('./app.js').Context} context */
+/** @param {import('./page.js').Context} context */
 export async function peoplePage({ params }) {
   const { owner, queue, stage } = params;
   if (!owner && !queue) return [form(params), ...(await assignedNow(params))];

@@ -10,7 +10,7 @@ import { pauseButton } from './queues-page.js';
 import { rightsFor } from './rights.js';
 import { settingsSection } from './settings-section.js';
 
-/** @param {import('./app.js').Context} context */
+/** @param {import('./page.js').Context} context */
 export async function queuePage({ params }) {
   const { queue } = params;
   const [record, rights, charts, { jobs }, groups] = await Promise.all([

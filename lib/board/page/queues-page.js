@@ -9,7 +9,7 @@ import { refresh } from './refresh.js';
 let throughput;
 let throughputAt = 0;
 
-/** @param {import('./app.js').Context} context */
+/** @param {import('./page.js').Context} context */
 export async function queuesPage({ queues: pushed }) {
   const current = pushed ?? read('queues').then(({ queues }) => queues);
   const [queues, lines] = await Promise.all([current, lastHour()]);
