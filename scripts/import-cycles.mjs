@@ -1,42 +1,30 @@
-// npm run cycles [-- --types]: fails with the path of every import cycle between files of lib.
+// npm run cycles: fails with the path of every import cycle between files of lib.
 //
-// Erased imports (`import type`, or only `type` names) are ignored, because they cannot fail at run time. With --types
-// they count as well, and the cycles are only listed. Dynamic imports never count: they run after the module has
-// loaded.
+// Every import counts: also that of a type, in code or in a comment, and a dynamic one. A reader of a file needs all of
+// them.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 
-const IMPORT = /^(?:import|export)\b(?:([^;'"]*?)\bfrom)?\s*['"](\.[^'"]+)['"]/gm;
+const STATIC = /^(?:import|export)\b(?:[^;'"]*?\bfrom)?\s*['"](\.[^'"]+)['"]/gm;
+const DYNAMIC = /\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/g;
 
-const { values } = parseArgs({ options: { types: { type: 'boolean', default: false } } });
 const root = resolve(import.meta.dirname, '..');
 const files = readdirSync(join(root, 'lib'), { recursive: true })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.(?:ts|js)$/.test(file))
   .map((file) => join('lib', file));
 const imports = new Map(files.map((file) => [file, importsOf(file)]));
 
 const cycles = findCycles();
 for (const cycle of cycles) console.log(`import cycle: ${[...cycle, cycle[0]].join(' → ')}`);
-console.log(`${files.length} files, ${cycles.length} import cycles${values.types ? ', with imports of types' : ''}`);
-process.exitCode = cycles.length > 0 && !values.types ? 1 : 0;
+console.log(`${files.length} files, ${cycles.length} import cycles`);
+process.exitCode = cycles.length > 0 ? 1 : 0;
 
-/** The files that a file imports or re-exports. */
+/** The files that a file imports or re-exports. A specifier ends in `.js`, also that of a TypeScript file. */
 function importsOf(file) {
   const text = readFileSync(join(root, file), 'utf8');
-  return [...text.matchAll(IMPORT)]
-    .filter(([, names = '']) => values.types || !isErased(names))
-    .map(([, , specifier]) => join(dirname(file), specifier).replace(/\.js$/, '.ts'));
-}
-
-/** Whether an import has only types: `type { A }`, `type A` or `{ type A, type B }`. */
-function isErased(names) {
-  if (/^\s*type\s/.test(names)) return true;
-  const members = /^\s*\{([^}]*)\}\s*$/
-    .exec(names)?.[1]
-    .split(',')
-    .filter((member) => member.trim());
-  return members !== undefined && members.length > 0 && members.every((member) => /^\s*type\s/.test(member));
+  return [...text.matchAll(STATIC), ...text.matchAll(DYNAMIC)]
+    .map(([, specifier]) => join(dirname(file), specifier))
+    .map((path) => (files.includes(path) ? path : path.replace(/\.js$/, '.ts')));
 }
 
 /** The shortest cycle through each import, each cycle once and from its first file in alphabetical order. */
