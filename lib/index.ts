@@ -159,15 +159,8 @@ export type { RunnerHealth, RunnerState } from './worker/runner-health.js';
 export { SqlQueueRunner } from './worker/sql-queue-runner.js';
 export type { QueueOccupancy } from './worker/queue/job-starter.js';
 export type { WorkerOptions } from './worker/worker-options.js';
-export type {
-  JobCounts,
-  JobFilter,
-  JobPage,
-  LogLine,
-  LogPage,
-  QueueRecord,
-  WorkerRecord,
-} from './store/admin/admin-store.js';
+export type { JobCounts, JobFilter, JobPage, LogLine, LogPage, WorkerRecord } from './store/admin/admin-store.js';
+export type { QueueRecord, SubscriptionRecord } from './store/topics/queue-store.js';
 export type { AuditFilter, AuditRecord, AuditVerb } from './store/audit/audit-store.js';
 export type { JobCount, QueueStats } from './store/stats/stats-store.js';
 export type { AssignedJobPage, AssignedJobRecord } from './store/people/consumer-store.js';
@@ -176,5 +169,4 @@ export { sqlQueueArchiveEntity, sqlQueueEntities } from './store/schema/entities
 export type { SqlQueueHistoryRow, SqlQueueJobRow } from './store/schema/entities/job-tables.js';
 export type { CallerTransaction } from './store/jobs/job-store.js';
 export { sqlQueueMigrations } from './store/schema/migrations/typeorm-migrations.js';
-export type { SubscriptionRecord } from './store/topics/queue-store.js';
 export type { Duration } from './common/duration.js';

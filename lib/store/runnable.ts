@@ -8,3 +8,9 @@ export const ARRIVING = 4;
 export const RETURNED = 5;
 /** It waits for the end of other jobs of its flow. */
 export const BLOCKED = 6;
+
+/** In a statement: the `runnable` of a job that is in no stage and waits again. */
+export const RUNNABLE_IN_QUEUE = `CASE WHEN group_key = '' THEN 1 ELSE ${RETURNED} END`;
+
+/** In a statement: the `runnable` of a job that waits again, 2 if it is in a stage. */
+export const RUNNABLE_WHEN_WAITING = `CASE WHEN EXISTS (SELECT 1 FROM {stages} WHERE job_id = {jobs}.id) THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END`;

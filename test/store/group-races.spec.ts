@@ -1,6 +1,6 @@
 import type { GroupRules } from '../../lib/job/groups/group-options.js';
 import type { NewJob } from '../../lib/job/job.js';
-import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
+import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
 import type { KeyedJobResult } from '../../lib/store/keys/key-store.js';
 import type { OpenStore } from '../../lib/store/open-store.js';
 import { gate } from '../support/engines.js';

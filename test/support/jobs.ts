@@ -5,7 +5,8 @@ import type { ClaimedJob, NewJob } from '../../lib/job/job.js';
 import type { Outcome } from '../../lib/job/outcome.js';
 import type { JobCounts } from '../../lib/store/admin/admin-store.js';
 import type { CompletionBatch, Completion } from '../../lib/store/jobs/completion.js';
-import type { ClaimRequest, JobStore, RescueRules } from '../../lib/store/jobs/job-store.js';
+import type { JobStore, RescueRules } from '../../lib/store/jobs/job-store.js';
+import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
 
 /** A job with default columns, except for those in `given`. */
 export function newJob(given: Partial<NewJob> = {}): NewJob {

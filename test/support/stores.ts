@@ -6,7 +6,7 @@ import { pooledDatabase } from './database-pool.js';
 import { claimFrom, newJob, suiteClaims as suiteOf, type Claim } from './jobs.js';
 import type { ClaimStrategy } from '../../lib/job/claim-strategy.js';
 import { describeServers, type ServerName, type TestServer } from './servers.js';
-import type { ClaimRequest } from '../../lib/store/jobs/job-store.js';
+import type { ClaimRequest } from '../../lib/store/jobs/claim.js';
 import type { NewJob } from '../../lib/job/job.js';
 
 export interface TestStore {

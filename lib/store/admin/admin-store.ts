@@ -1,12 +1,13 @@
 import type { JobFacts } from '../../job/explain/job-facts.js';
 import type { JobRecord, NewJob } from '../../job/job.js';
 import type { JobState } from '../../job/job-state.js';
-import type { QueueConfiguration, QueueSettingsRecord } from '../../job/settings/queue-configuration.js';
+import type { QueueConfiguration } from '../../job/settings/queue-configuration.js';
 import type { PageRequest, PagePosition } from '../../job/page-options.js';
 import type { Delay } from '../../job/outcome.js';
 import type { Change } from '../audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { EventJob } from '../jobs/job-events.js';
+import type { QueueRecord } from '../topics/queue-store.js';
 
 /** Selects jobs that meet all given conditions. */
 export interface JobFilter {
@@ -86,21 +87,6 @@ export interface LogPage {
   lines: LogLine[];
   /** The `after` of the next page; undefined at the end of the list. */
   next?: string;
-}
-
-export interface QueueRecord {
-  queue: string;
-  paused: boolean;
-  /** How long a temporary queue stays while it is empty and unused, in milliseconds; null: it does not expire. */
-  expiresAfterMs: number | null;
-  /** The limit of active jobs that holds at present; null: none. */
-  maxRunning: number | null;
-  /** The rate that holds at present; null: none. */
-  rate: { limit: number; perMs: number; burst: number; window: 'sliding' | 'fixed' } | null;
-  /** No job starts before this time; null: the queue does not rest. */
-  restsUntil: Date | null;
-  /** The settings of `configure`, `pause` and `limit`. A missing one is as in the options of each process. */
-  settings: QueueSettingsRecord;
 }
 
 export interface WorkerRecord {

@@ -4,7 +4,7 @@ import { query, type Work } from '../core/statement.js';
 import { limitsOf, overridesOf } from '../limits/limits-row.js';
 import { restUntil } from '../limits/rest.js';
 import { settingsOf } from '../settings/settings-row.js';
-import type { QueueRecord } from './admin-store.js';
+import type { QueueRecord } from '../topics/queue-store.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const QUEUES = `

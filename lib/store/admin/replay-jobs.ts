@@ -2,13 +2,13 @@ import { withoutOriginHeaders } from '../../job/dead-letter.js';
 import type { JobOverrides } from '../../job/job-overrides.js';
 import type { Replay } from './admin-store.js';
 import { reopenEdges } from '../flows/reopen-edges.js';
-import { BLOCKED, RETURNED } from '../runnable.js';
+import { BLOCKED, RETURNED, RUNNABLE_WHEN_WAITING } from '../runnable.js';
 import { deleteEarlierRuns, findEarlierRuns } from '../jobs/earlier-runs.js';
 import { withRestart } from '../jobs/restart.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
 import { parseJsonOrNull } from '../core/parse-json.js';
 import { ascending, idsOf } from '../core/safe-id.js';
-import { clearStages, RUNNABLE_WHEN_WAITING } from '../people/stages.js';
+import { clearStages } from '../people/stages.js';
 import {
   deleteFrom,
   execute,

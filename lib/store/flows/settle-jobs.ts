@@ -17,8 +17,8 @@ import { CLAIMED_COLUMNS, toIdleJob, type ClaimedRow } from '../jobs/claimed-row
 import type { Completion } from '../jobs/completion.js';
 import { historyRetentionMs, writeHistory } from '../jobs/history.js';
 import { jobEventsOf, type EventJob } from '../jobs/job-events.js';
-import { clearStages, RUNNABLE_WHEN_WAITING } from '../people/stages.js';
-import { BLOCKED } from '../runnable.js';
+import { clearStages } from '../people/stages.js';
+import { RUNNABLE_WHEN_WAITING, BLOCKED } from '../runnable.js';
 import { closeEdges } from './edges.js';
 import type { RetentionOf, SettledJobs, UnblockedJob } from './flow-store.js';
 

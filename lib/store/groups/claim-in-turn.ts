@@ -2,7 +2,7 @@ import type { GroupRules } from '../../job/groups/group-options.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../jobs/claimed-row.js';
 import { claimLocked } from '../jobs/claim/write-claim.js';
-import type { ClaimRequest } from '../jobs/job-store.js';
+import type { ClaimRequest } from '../jobs/claim.js';
 import { idsOf } from '../core/safe-id.js';
 import type { Dialect } from '../core/sql-database.js';
 import { executeFinal, Ids, query, type Work } from '../core/statement.js';

@@ -53,8 +53,3 @@ export type GroupLimits = Pick<GroupRules, 'concurrency' | 'rate'> & { readonly 
 export function groupLimitsOf(row: Pick<GroupRow, 'overrides'>, { concurrency, rate }: GroupRules): GroupLimits {
   return { concurrency, rate, weight: 1, ...groupOverridesOf(row) };
 }
-
-/** The order of the primary key, in which every transaction locks the groups of a queue. */
-export function compareKeys(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
-}

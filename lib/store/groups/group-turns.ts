@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.js';
 import type { Dialect, SqlDatabase } from '../core/sql-database.js';
-import type { ClaimRequest } from '../jobs/job-store.js';
+import type { ClaimRequest } from '../jobs/claim.js';
 import type { Rotation } from './claim-in-turn.js';
 import { joinGroups, wakeDue } from './join-groups.js';
 import { FROM_START, readGroupChanges, type GroupChanges, type RefreshCursors } from './read-group-changes.js';

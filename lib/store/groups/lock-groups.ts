@@ -1,6 +1,6 @@
 import { executeAll, statement, type StatementResult, type Values, type Work } from '../core/statement.js';
 import { pageSize } from '../../common/page-size.js';
-import type { ClaimRequest } from '../jobs/job-store.js';
+import type { ClaimRequest } from '../jobs/claim.js';
 import { LOCKED_GROUP_COLUMNS, type GroupPosition, type LockedGroup } from './group-row.js';
 
 // Reads the candidates without locks, because both servers would lock entries of an index that moves. Other claims may

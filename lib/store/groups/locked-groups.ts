@@ -24,3 +24,8 @@ export function lockedGroupsOf([free, existing]: readonly StatementResult[]): Re
   for (const row of free!.rows) locked.delete(row['group_key']);
   return locked;
 }
+
+/** The order of the primary key, in which every transaction locks the groups of a queue. */
+export function compareKeys(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -12,7 +12,7 @@ import {
   type StatementResult,
   type Work,
 } from '../core/statement.js';
-import type { ClaimRequest } from '../jobs/job-store.js';
+import type { ClaimRequest } from '../jobs/claim.js';
 import { IN_GROUP, RETURNED } from '../runnable.js';
 import { findActiveJobs } from './active-jobs.js';
 import { groupLimitsOf, type GroupLimits, type GroupRow, type LockedGroup } from './group-row.js';

@@ -1,7 +1,8 @@
 import { allowedInMs, jobsAllowed, useAfter } from '../../job/limits/rate.js';
 import type { Dialect } from '../core/sql-database.js';
 import { rowChunks, type SqlValue, type Statement } from '../core/statement.js';
-import { compareKeys, onDialects, type GroupLimits, type GroupRow } from './group-row.js';
+import { onDialects, type GroupLimits, type GroupRow } from './group-row.js';
+import { compareKeys } from './locked-groups.js';
 
 // The claim has locked these rows, so each of them exists. One statement for all of them costs less than one for each.
 const UPDATE_GROUPS = onDialects(

@@ -2,8 +2,7 @@ import { groupBy } from '../../common/group-by.js';
 import type { ClaimedJob } from '../../job/job.js';
 import { execute, executeAll, type Work } from '../core/statement.js';
 import type { FencedStatement } from '../jobs/fence.js';
-import { compareKeys } from './group-row.js';
-import { lockedGroupsOf, lockFreeGroups } from './locked-groups.js';
+import { compareKeys, lockedGroupsOf, lockFreeGroups } from './locked-groups.js';
 
 // Writes each row, although most states stay: the lock keeps a claim from counting a job that ends in this transaction. The
 // turn comes first, because the server assigns from left to right.

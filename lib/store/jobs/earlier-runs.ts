@@ -2,7 +2,7 @@ import { batchesOf } from '../../common/batches-of.js';
 import { pageSize } from '../../common/page-size.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { deleteFrom, executeAll, executeInBatches, statement, type Work } from '../core/statement.js';
-import { jobLogDeletions } from '../results/sql-job-log-store.js';
+import { jobLogDeletions } from '../results/job-log-deletions.js';
 import { stepDeletions } from '../steps/step-deletions.js';
 
 // For jobs without such rows a DELETE would lock gaps.

@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import { claimLeaseMs } from '../../job/lease.js';
 import { MAX_TIMESTAMP_MS, readIds } from '../../job/read-columns.js';
 import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
-import type { ClaimRequest, ClaimLease } from './job-store.js';
+import type { ClaimRequest, ClaimLease } from './claim.js';
 import { isLockWaitTimeout } from '../core/classify-error.js';
 import { statement, deleteFrom, execute, query, queryIds, type Statement, type Work } from '../core/statement.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';

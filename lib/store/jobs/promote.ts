@@ -4,7 +4,7 @@ import { jobEventsOf } from './job-events.js';
 import type { Dialect } from '../core/sql-database.js';
 import { idsOf } from '../core/safe-id.js';
 import { execute, Ids, recordEvents, query, type Work } from '../core/statement.js';
-import { RUNNABLE_WHEN_WAITING } from '../people/stages.js';
+import { RUNNABLE_WHEN_WAITING } from '../runnable.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // Reads each queue by index queue, because an index on run_at would cost every enqueue. A plain INSERT of another

@@ -6,7 +6,7 @@ import { batchesOf } from '../../common/batches-of.js';
 import { pageSize } from '../../common/page-size.js';
 import { executeAll, Ids, query, type Statement, type Work } from '../core/statement.js';
 import { idsOf } from '../core/safe-id.js';
-import type { ClaimRequest } from '../jobs/job-store.js';
+import type { ClaimRequest } from '../jobs/claim.js';
 import { findClaimedJobs, type ListedClaim } from '../jobs/lease.js';
 import { LIMIT_COLUMNS, limitsOf, type LimitsRow } from './limits-row.js';
 

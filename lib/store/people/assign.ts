@@ -8,7 +8,8 @@ import { randomId } from '../../job/random-id.js';
 import { lockAssignment, lockJob, locateLiveJob } from './lock-assignment.js';
 import { deleteClaim } from '../jobs/lease.js';
 import { FenceError } from '../jobs/complete-jobs.js';
-import { RUNNABLE_WHEN_WAITING, stageOf } from './stages.js';
+import { stageOf } from './stages.js';
+import { RUNNABLE_WHEN_WAITING } from '../runnable.js';
 import { recordEvents, query, executeAll, type SqlValue, type Statement, type Work } from '../core/statement.js';
 import { lockCancelRequests } from '../jobs/cancel-requests.js';
 

@@ -2,7 +2,8 @@ import type { MaybePromise } from '../../common/maybe-promise.js';
 import type { ClaimedJob, JobRecord } from '../../job/job.js';
 import type { Outcome } from '../../job/outcome.js';
 import type { PageRequest } from '../../job/page-options.js';
-import type { CallerTransaction, ClaimRequest } from '../jobs/job-store.js';
+import type { CallerTransaction } from '../core/caller-transaction.js';
+import type { ClaimRequest } from '../jobs/claim.js';
 
 /** The claim holder that a call expects: the bearer of the token, the owner, or either of them for an admin. */
 export type ExpectedHolder = { readonly token: number } | { readonly owner: string } | 'anyone';

@@ -5,7 +5,7 @@ import { assign, splitClaim } from './assign.js';
 import { listAssigned, listInStage, listUnassigned } from './assigned-jobs.js';
 import { endAssignment, extendAssignment, moveJob, snoozeAssignment } from './end-assignment.js';
 import { wakeGroup } from '../groups/wake-groups.js';
-import { readClaimPermit } from '../topics/queue-registration.js';
+import { readClaimPermit } from './claim-permit.js';
 import { FenceError } from '../jobs/complete-jobs.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
 import type { Work } from '../core/statement.js';

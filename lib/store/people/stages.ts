@@ -1,14 +1,8 @@
-import { RETURNED } from '../runnable.js';
+import { RUNNABLE_IN_QUEUE } from '../runnable.js';
 import { deleteFrom, execute, query, executeAll, type Work } from '../core/statement.js';
 
 // A job that waits in a stage has runnable = 2: claims do not read that range of index queue, but counts do. The row in
 // stages names its stage. The lock order is claims, jobs, history, stages.
-
-/** The `runnable` of a job that is in no stage and waits again. */
-export const RUNNABLE_IN_QUEUE = `CASE WHEN group_key = '' THEN 1 ELSE ${RETURNED} END`;
-
-/** The `runnable` of a job that waits again: 2 if it is in a stage. */
-export const RUNNABLE_WHEN_WAITING = `CASE WHEN EXISTS (SELECT 1 FROM {stages} WHERE job_id = {jobs}.id) THEN 2 ELSE ${RUNNABLE_IN_QUEUE} END`;
 
 const STAGE_OF = `
   SELECT stage

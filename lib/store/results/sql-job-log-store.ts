@@ -3,8 +3,9 @@ import type { JobLogEntry, JobLogStore } from './job-log-store.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import type { StoreParts } from '../store-parts.js';
 import { IS_NOT_RESCUED } from '../jobs/lease.js';
-import { deleteFrom, execute, query, executeAll, insertInChunks, type SqlValue, type Work } from '../core/statement.js';
+import { execute, query, executeAll, insertInChunks, type SqlValue, type Work } from '../core/statement.js';
 import { readInBatches } from './in-batches.js';
+import { jobLogDeletions } from './job-log-deletions.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 const MAX_LINES = 1_000;
@@ -67,11 +68,6 @@ const POSTPONE_CLEANUP_CHECK = `
   SET expires_at = :at
   WHERE job_id IN (:ids)`;
 
-// The conditions that are always true keep both servers from scanning a small table: see UNREGISTER in sql-wait-store.ts.
-const DELETE_PROGRESS = deleteFrom('progress', 'job_id IN (:ids) AND updated_at > 0');
-
-const DELETE_LINES = deleteFrom('logs', 'job_id = :id AND number >= 1 AND logged_at > 0');
-
 type ProgressRow = Pick<TableRow<'progress'>, 'job_id' | 'value' | 'lines_logged'>;
 
 export function sqlJobLogStore({ database }: StoreParts): JobLogStore {
@@ -125,15 +121,6 @@ function* writeJobLogs(entries: readonly JobLogEntry[]): Work<void> {
 /** An invalid number of another program counts as the maximum, so that the attempt can still set progress. */
 function linesLoggedOf(row: ProgressRow | undefined): number {
   return isWhole(row?.lines_logged, 0, 2 ** 30) ? row.lines_logged : row ? MAX_LINES : 0;
-}
-
-/** Every job with lines has a row of progress. */
-export function jobLogDeletions(ids: readonly number[]) {
-  const inOrder = ascending(ids);
-  return [
-    { sql: DELETE_PROGRESS, values: { ids: inOrder } },
-    ...inOrder.map((id) => ({ sql: DELETE_LINES, values: { id } })),
-  ];
 }
 
 function* pruneJobLogs(limit: number): Work<number> {

@@ -8,7 +8,7 @@ import type { StoreParts } from '../store-parts.js';
 import { statement, deleteFrom, execute, Ids, query, executeAll, type Work } from '../core/statement.js';
 import type { RecordRow } from '../jobs/job-record.js';
 import { inBatches, readInBatches } from './in-batches.js';
-import { jobLogDeletions } from './sql-job-log-store.js';
+import { jobLogDeletions } from './job-log-deletions.js';
 import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // One statement, so that a job that moves between the tables is found in one of them. Its LIMIT holds in place of the

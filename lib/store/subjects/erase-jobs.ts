@@ -2,7 +2,7 @@ import { BLOB_PREFIX, isBlob } from '../../job/codec/payload-codec.js';
 import { readOverrides } from '../../job/read-columns.js';
 import { ascending, idsOf } from '../core/safe-id.js';
 import { deleteFrom, executeAll, query, type Statement, type Values, type Work } from '../core/statement.js';
-import { jobLogDeletions } from '../results/sql-job-log-store.js';
+import { jobLogDeletions } from '../results/job-log-deletions.js';
 import { stepDeletions } from '../steps/step-deletions.js';
 import { inArchive } from '../schema/archive-options.js';
 

@@ -1,17 +1,13 @@
 import { batchesOf } from '../../common/batches-of.js';
 import { groupBy } from '../../common/group-by.js';
-import { isEnabledAt } from '../../job/settings/enabled.js';
 import type { Subscription } from '../../job/topics.js';
-import type { ClaimPermit } from '../people/consumer-store.js';
 import type { DeclaredQueue, SubscriptionRecord } from './queue-store.js';
 import type { Dialect } from '../core/sql-database.js';
 import type { StoreParts } from '../store-parts.js';
 import { pageSize } from '../../common/page-size.js';
 import { deleteFrom, execute, query, type Work } from '../core/statement.js';
 import { deleteLimits } from '../limits/sql-limit-store.js';
-import { settingsOf } from '../settings/settings-row.js';
 import { addSubscriptions, deleteSubscriptions, isKnown, subscriptionsOfQueues } from './subscriptions.js';
-import type { TableRow } from '../schema/entities/table-schemas.js';
 
 // A transaction locks the row of a queue before its subscriptions. It never locks claims, jobs or history as well, so
 // these tables have no place in the common lock order.
@@ -38,17 +34,9 @@ const MARK_USED = `
 
 // NULL for a queue that is not temporary. Also NULL if another program has written times whose sum overflows, because
 // the error would fail the statement for all queues.
-const expiresAt = (row: string, divisor = 1) => `
+export const expiresAt = (row: string, divisor = 1) => `
   CASE WHEN ${row}used_at BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER} AND ${row}expires_after_ms BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
        THEN ${row}used_at + ${row}expires_after_ms / ${divisor} END`;
-
-// Claims of a consumer record the use of a temporary queue once per quarter of its expiry time.
-const PAUSED_AND_LAST_USE = `
-  SELECT paused, settings, :now AS at, CASE WHEN ${expiresAt('', 4)} <= :now THEN 1 ELSE 0 END AS needs_mark,
-         EXISTS (SELECT 1 FROM {limits} l WHERE l.queue = :queue) AS limited,
-         EXISTS (SELECT 1 FROM {groups} g WHERE g.queue = :queue) AS grouped
-  FROM {queues}
-  WHERE queue = :queue`;
 
 // A paused queue does not expire, so that it stays paused.
 const EXPIRED = `
@@ -150,18 +138,6 @@ export function* subscribe(dialect: Dialect, queue: string, subscriptions: reado
 export function* markQueuesUsed(queues: readonly string[]): Work<boolean> {
   if (queues.length === 0) return true;
   return (yield* execute(MARK_USED, { queues: [...queues].sort() })) === queues.length;
-}
-
-type PermitRow = Pick<TableRow<'queues'>, 'paused' | 'settings'> &
-  Readonly<Record<'at' | 'needs_mark' | 'limited' | 'grouped', number>>;
-
-/** A queue that was never used has no row. */
-export function* readClaimPermit(queue: string): Work<ClaimPermit> {
-  const [row] = yield* query<PermitRow>(PAUSED_AND_LAST_USE, { queue });
-  if (!row) return { isPaused: false, isLimited: false, hasGroups: false };
-  if (row.paused === 0 && Number(row.needs_mark) === 1) yield* markQueuesUsed([queue]);
-  const isClosed = row.paused > 0 || !isEnabledAt(settingsOf(row).enabled, Number(row.at));
-  return { isPaused: isClosed, isLimited: Number(row.limited) > 0, hasGroups: Number(row.grouped) > 0 };
 }
 
 /** Reads without locks. `expireQueue` locks each queue and checks it again. */

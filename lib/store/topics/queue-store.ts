@@ -1,3 +1,4 @@
+import type { QueueSettingsRecord } from '../../job/settings/queue-configuration.js';
 import type { HeaderFilter, Subscription } from '../../job/topics.js';
 import type { Change } from '../audit/audit-store.js';
 import type { CallerTransaction } from '../core/caller-transaction.js';
@@ -25,6 +26,21 @@ export interface SubscriptionRecord {
   /** True if another program has written an invalid filter. No message matches it. */
   isMalformed?: true;
   createdAt: Date;
+}
+
+export interface QueueRecord {
+  queue: string;
+  paused: boolean;
+  /** How long a temporary queue stays while it is empty and unused, in milliseconds; null: it does not expire. */
+  expiresAfterMs: number | null;
+  /** The limit of active jobs that holds at present; null: none. */
+  maxRunning: number | null;
+  /** The rate that holds at present; null: none. */
+  rate: { limit: number; perMs: number; burst: number; window: 'sliding' | 'fixed' } | null;
+  /** No job starts before this time; null: the queue does not rest. */
+  restsUntil: Date | null;
+  /** The settings of `configure`, `pause` and `limit`. A missing one is as in the options of each process. */
+  settings: QueueSettingsRecord;
 }
 
 export interface QueueService {

@@ -1,4 +1,5 @@
-import type { ClaimLease, JobStore } from '../../store/jobs/job-store.js';
+import type { JobStore } from '../../store/jobs/job-store.js';
+import type { ClaimLease } from '../../store/jobs/claim.js';
 import type { WorkerRegistry } from '../../store/workers/worker-registry.js';
 import type { Clock } from '../../common/clock.js';
 import { PollLoop } from '../../common/poll-loop.js';

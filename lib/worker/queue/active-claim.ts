@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../job/job.js';
 import { claimLeaseMs } from '../../job/lease.js';
 import { isPoisonCandidate, countStartable } from '../../job/outcome.js';
 import type { ClaimProgress } from '../../store/jobs/completion.js';
-import type { ClaimRequest } from '../../store/jobs/job-store.js';
+import type { ClaimRequest } from '../../store/jobs/claim.js';
 
 interface JobOfClaim {
   readonly id: number;

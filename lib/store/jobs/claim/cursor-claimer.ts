@@ -2,7 +2,7 @@ import type { ClaimedJob } from '../../../job/job.js';
 import type { SqlDatabase } from '../../core/sql-database.js';
 import type { Work } from '../../core/statement.js';
 import type { ClaimedRow } from '../claimed-row.js';
-import type { ClaimRequest } from '../job-store.js';
+import type { ClaimRequest } from '../claim.js';
 import { claimInTurn } from '../../groups/claim-in-turn.js';
 import type { GroupTurns } from '../../groups/group-turns.js';
 import { claimWithinLimits } from '../../limits/claim-within-limits.js';

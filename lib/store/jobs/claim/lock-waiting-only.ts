@@ -1,4 +1,4 @@
-import type { ClaimRequest } from '../job-store.js';
+import type { ClaimRequest } from '../claim.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { pageSize } from '../../../common/page-size.js';
 import { idsOf } from '../../core/safe-id.js';

@@ -1,5 +1,5 @@
 import type { ClaimedJob } from '../../../job/job.js';
-import type { ClaimRequest } from '../job-store.js';
+import type { ClaimRequest } from '../claim.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { idsOf } from '../../core/safe-id.js';
 import { statement, Ids, query, executeAll, type Work } from '../../core/statement.js';

@@ -1,4 +1,4 @@
-import type { ClaimRequest } from '../job-store.js';
+import type { ClaimRequest } from '../claim.js';
 import type { ClaimedJob } from '../../../job/job.js';
 import { CLAIMED_COLUMNS, type ClaimedRow } from '../claimed-row.js';
 import { query, type Work } from '../../core/statement.js';

@@ -1,6 +1,6 @@
 import type { ClaimedJob } from '../../../job/job.js';
 import { inStartOrder } from '../../../job/outcome.js';
-import type { ClaimRequest } from '../job-store.js';
+import type { ClaimRequest } from '../claim.js';
 import { toClaimedJob, toJobBeforeClaim, NEXT_ATTEMPT, type ClaimedRow } from '../claimed-row.js';
 import { idsOf } from '../../core/safe-id.js';
 import { insertClaim } from '../lease.js';
